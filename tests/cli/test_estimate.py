@@ -212,7 +212,7 @@ def test_counts_are_saved_and_merged_with_those_of_others(run, spec, write, tmp_
     assert (code, out) == (3, "") and "their specs differ" in err and err.endswith("estimate each on its own.\n")
     cut = write("cut.json", saved.read_text(encoding="utf-8")[:-20])
     code, _, err = run("estimate", "--counts", cut)
-    assert code == 3 and "cut off: ask for it again" in err
+    assert code == 3 and "truncated: ask for it again" in err
 
 
 def test_a_pipe_of_reports_is_read_from_standard_input(run, spec, ages, monkeypatch):

@@ -66,9 +66,9 @@ def test_the_example_of_the_docs():
     mechanism = bp.BRR(bp.Cyclic(24), 1)
     assert mechanism.m == 9 and bp.identifiability(mechanism).rank == 22
     assert str(bp.identifiability(mechanism)) == (
-        "rank 22 of 24; m = 9 and N = 24 share the factor 3, so every window holds as many of 0, 3, 6, … as of 1, 4, "
-        "7, …: how people are spread over these 3 classes cannot be told; with an m coprime to 24, such as "
-        "m='histogram' chooses, everything can"
+        "rank 22 of 24; m = 9 and N = 24 share the factor 3, so every window contains as many of 0, 3, 6, … as of 1, "
+        "4, 7, …: how people are distributed over these 3 classes cannot be estimated; with an m coprime to 24, such "
+        "as m='histogram' chooses, everything can"
     )
 
 

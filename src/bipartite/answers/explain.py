@@ -1,13 +1,13 @@
 """What ε means, in odds and whole people, for those whose answers are collected.
 
-Studies with people say how: odds in plain frequencies are understood better than examples of outputs or than texts that
-leave ε out (Nanayakkara, Smart, Cummings, Kaptchuk, Redmiles: *What Are the Chances? Explaining the Epsilon Parameter
-in Differential Privacy*, USENIX Security 2023), and people want to know against whom and against what they are
-protected (Cummings, Kaptchuk, Redmiles: *"I need a better description"*, CCS 2021).
+User studies show how: odds as plain frequencies are understood better than example outputs or texts that leave ε out
+(Nanayakkara, Smart, Cummings, Kaptchuk, Redmiles: *What Are the Chances? Explaining the Epsilon Parameter in
+Differential Privacy*, USENIX Security 2023), and people want to know against whom and against what they are protected
+(Cummings, Kaptchuk, Redmiles: *"I need a better description"*, CCS 2021).
 
-For two answers that seem equally likely, Bayes' rule and Pr[y|x] ≤ e^ε·Pr[y|x'] bound what any report y can make of
-them: at most e^ε/(1 + e^ε). Whatever stood at odds p : 1 − p before stands at most at e^ε·p : 1 − p after. Towards any
-two answers a report tells no more than a yes or no that is true with probability e^ε/(1 + e^ε) (Kairouz, Oh, Viswanath:
+For two answers that seem equally likely, Bayes' rule and Pr[y|x] ≤ e^ε·Pr[y|x'] bound the probability of either after
+any report y by e^ε/(1 + e^ε). Prior odds p : 1 − p become at most e^ε·p : 1 − p. About any two answers a report reveals
+no more than a yes or no that is true with probability e^ε/(1 + e^ε) (Kairouz, Oh, Viswanath:
 *The Composition Theorem for Differential Privacy*, ICML 2015). Every number is an upper bound and is rounded up.
 """
 
@@ -33,11 +33,11 @@ _MOST_REPORTS: Final = 10**6
 _COIN: Final = Fraction(1, 2)
 _BELIEFS: Final = (Decimal("0.01"), Decimal("0.1"), Decimal("0.5"), Decimal("0.9"))
 _REPORTS: Final = (1, 2, 5, 10)
-# Rounding up may exaggerate what a report tells, and understate the doubt that it leaves, by a quarter at most, as far
-# as a millionth resolves it: 74 of 100 people at ε = 1, but 994 of 1,000 at ε = 5, where 100 of 100 would be false.
+# Rounding up may overstate what a report reveals, and understate the doubt that it leaves, by at most a quarter, to a
+# resolution of a millionth: 74 of 100 people at ε = 1, but 994 of 1,000 at ε = 5, where 100 of 100 would be false.
 _EXAGGERATION: Final = Fraction(1, 4)
 _FINEST: Final = 6
-# From here on a single guess fails for less than one person in a hundred, and in ten.
+# From here on a guess is wrong for less than one person in a hundred, and in ten.
 _GIVEN_AWAY: Final = Decimal("0.99")
 _TELLING: Final = Decimal("0.9")
 
@@ -60,12 +60,12 @@ ASSUMPTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """How sure someone can become of something about you by seeing your report."""
+    """How certain someone can become of something about you by seeing your report."""
 
     before: Decimal
-    """The probability that they gave it before."""
+    """The probability they assigned to it before."""
     after: Decimal
-    """The most that they can give it after, rounded up."""
+    """The largest probability they can assign to it after, rounded up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +74,20 @@ class Crowd:
 
     people: int
     by_coin: int
-    """Right without any report, by tossing a coin."""
+    """Guessed right without any report, by tossing a coin."""
     by_report: int
-    """Right with the reports at most, rounded up."""
+    """Guessed right with the reports, at most, rounded up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """What several reports about one answer add up to, in the worst case."""
+    """The worst case of several reports about one answer."""
 
     reports: int
     epsilon: str
-    """ε of all of them together."""
+    """The ε of all of them together."""
     certainty: Decimal
-    """How sure someone can become who thought two answers equally likely, rounded up."""
+    """How certain someone can become who thought two answers equally likely, rounded up."""
     crowd: Crowd
 
 
@@ -97,9 +97,9 @@ class Explanation:
 
     epsilon: str
     odds: Decimal
-    """e^ε, rounded up: how many times as large the odds of a belief can become."""
+    """e^ε, rounded up: the largest factor by which the odds of a belief can change."""
     certainty: Decimal
-    """How sure someone can become who thought two answers equally likely: e^ε/(1 + e^ε), rounded up."""
+    """How certain someone can become who thought two answers equally likely: e^ε/(1 + e^ε), rounded up."""
     crowd: Crowd
     beliefs: tuple[Belief, ...]
     reports: tuple[Reports, ...]
@@ -117,7 +117,7 @@ class Explanation:
 
     @property
     def growth(self) -> str:
-        """What the odds of any belief can become."""
+        """How far the odds of any belief can change."""
         return (
             "Whatever someone believes about your answer, your report can make the odds of it grow or shrink "
             f"{self.odds:,f}-fold at most."
@@ -135,7 +135,7 @@ class Explanation:
 
     @property
     def warning(self) -> str | None:
-        """A plain word where one report tells much, or all but gives the answer away; None elsewhere."""
+        """A warning if one report reveals much, or all but gives the answer away; otherwise None."""
         if self.certainty < _TELLING:
             return None
         if self.certainty < _GIVEN_AWAY:
@@ -146,7 +146,7 @@ class Explanation:
 
 
 def explain(epsilon: object, reports: int | None = None) -> Explanation:
-    """Explain ε in odds; with ``reports``, also what so many reports about one answer add up to.
+    """Explain ε in odds; with ``reports``, also for that many reports about one answer.
 
     >>> one = explain(1)
     >>> one.crowd
@@ -167,7 +167,7 @@ def explain(epsilon: object, reports: int | None = None) -> Explanation:
 
 
 def percent(share: Decimal) -> str:
-    """A share as people read it, without zeros that say nothing: 73.2 %."""
+    """A share as a percentage without trailing zeros: 73.2 %."""
     text = f"{share * 100:f}"
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
@@ -189,7 +189,7 @@ def _growth(epsilon: Decimal) -> Fraction:
 
 
 def _after(before: Fraction, epsilon: Decimal) -> Fraction:
-    """The most that a belief can become, or a little above it."""
+    """The largest probability that a belief can reach, or slightly more."""
     if epsilon > LARGEST:
         return Fraction(1)  # short of it by less than 10^−21, and e^ε of many thousand digits says no more
     grown = before * _growth(epsilon)
@@ -197,7 +197,7 @@ def _after(before: Fraction, epsilon: Decimal) -> Fraction:
 
 
 def _rounded_up(share: Fraction, start: Fraction, digits: int = 3) -> Decimal:
-    """A share rounded up to the fewest digits that do not exaggerate; ``start`` is where it came from."""
+    """A share rounded up to the fewest digits that do not exaggerate; ``start`` is the share before."""
     room = _EXAGGERATION * min(share - start, 1 - share)
     for places in range(digits, _FINEST + 1):
         count = math.ceil(share * 10**places)
@@ -207,7 +207,7 @@ def _rounded_up(share: Fraction, start: Fraction, digits: int = 3) -> Decimal:
 
 
 def _odds(growth: Fraction) -> Decimal:
-    """How many times, rounded up to three digits, or more where that would exaggerate."""
+    """A factor rounded up to three digits, or more if that would exaggerate."""
     for digits in range(3, _FINEST + 2):
         up = Context(prec=digits, rounding=ROUND_CEILING)
         rounded = up.divide(growth.numerator, growth.denominator)

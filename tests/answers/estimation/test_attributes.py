@@ -95,7 +95,7 @@ def test_what_is_no_table_of_reports_is_refused():
         bp.estimate(record, 3)
     with pytest.raises(InputError, match="same people in every column"):
         bp.estimate(record, {**reports, "age": reports["age"][:2]})
-    with pytest.raises(InputError, match="Expected 1 attributes of every person"):
+    with pytest.raises(InputError, match="Expected 1 attributes from every person"):
         bp.estimate(sampled, reports)
     with pytest.raises(DataError, match="age: .*missing"):
         bp.estimate(record, {**reports, "age": [None, *reports["age"][1:]]})
@@ -112,7 +112,7 @@ def test_what_is_no_table_of_reports_is_refused():
         bp.estimate(record, counts=[1])
     with pytest.raises(InputError, match="age: .*no reports"):
         bp.estimate(sampled, [{"pet": "cat"}])
-    with pytest.raises(InputError, match="one entry a person"):
+    with pytest.raises(InputError, match="one entry per person"):
         bp.estimate(sampled, sampled.privatize(people(9), rng=bp.insecure_seed(1)), by=[1, 2])
     with pytest.raises(KeyError, match="no attribute 'size'"):
         bp.estimate(record, reports)["size"]

@@ -183,7 +183,7 @@ def test_confidence_is_between_zero_and_one(confidence):
 def test_what_the_reports_cannot_tell_apart_is_not_compared(of):
     clamped = BRR(DOMAIN, 1)
     found = estimate(clamped, counts=np.full(20, 50))
-    with pytest.raises(InputError, match="cannot tell values apart"):
+    with pytest.raises(InputError, match="reports cannot tell apart"):
         difference(found, found, of=of)
 
 
@@ -197,5 +197,5 @@ def test_two_mechanisms_on_one_domain_can_be_compared():
 def test_variances_of_few_reports_are_not_compared():
     generator = np.random.default_rng(3)
     few = sample(PADDED, population(), 30, generator)
-    with pytest.raises(InputError, match="from 50 reports a group on, got 30"):
+    with pytest.raises(InputError, match="at least 50 reports per group, got 30"):
         difference(few, pairs(PADDED, PADDED)[0][0], of="variance")

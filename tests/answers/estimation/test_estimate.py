@@ -122,9 +122,9 @@ def test_every_method_comes_near_the_truth_with_many_reports():
 
 def test_auto_says_why():
     few_values = estimate(BRR(Integers(0, 3), 4, edges="padded"), reports_of(GRR(Integers(0, 3), 4), [0, 1] * 5000))
-    assert few_values.method == "inverse" and "small beside an average share" in few_values.reason
+    assert few_values.method == "inverse" and "small compared to an average share" in few_values.reason
     many = estimate(PADDED, reports_of(PADDED, [30] * 20_000))
-    assert many.method == "em" and "nearer to the truth than unbiased shares" in many.reason
+    assert many.method == "em" and "closer to the truth than unbiased shares" in many.reason
     assert "reports held out are predicted best without smoothing" in many.reason
     noisy = BRR(Integers(0, 9), 0.2, edges="padded")
     assert "mostly noise" in estimate(noisy, reports_of(noisy, [3] * 100)).reason
@@ -461,8 +461,8 @@ def test_counts_refuse_what_does_not_belong_to_them():
     ("change", "message"),
     [
         ({"bipartite_counts": 2}, "of a later version"),
-        ({"spec_sha256": "0" * 64}, "name another spec"),
-        ({"people": 3}, "do not come from 3 reports"),
+        ({"spec_sha256": "0" * 64}, "do not belong to the spec beside them"),
+        ({"people": 3}, "cannot have come from 3 reports"),
         ({"people": -1}, "people as a whole number of at least 0"),
         ({"people": None}, "people as a whole number"),
         ({"counts": [1, 2]}, "Expected counts as 99 whole numbers"),
@@ -479,9 +479,9 @@ def test_counts_from_a_damaged_file_are_refused(change, message):
 
 def test_counts_from_half_a_file_are_refused():
     text = Counts(PADDED).add([30]).to_json()
-    with pytest.raises(SpecError, match="the file may be cut off"):
+    with pytest.raises(SpecError, match="the file may be truncated"):
         Counts.from_json(text[: len(text) // 2])
-    with pytest.raises(SpecError, match="Expected counts as Counts.to_dict gives them"):
+    with pytest.raises(SpecError, match="Expected counts as written by Counts.to_dict"):
         Counts.from_json("[]")
 
 
@@ -548,23 +548,23 @@ def test_missing_reports_are_refused_or_dropped():
     assert estimate(PADDED, np.array([30.0, np.nan]), nulls="drop").people == 1
     with pytest.raises(InputError, match="Expected nulls='error' or 'drop'"):
         estimate(PADDED, [30], nulls="keep")
-    with pytest.raises(InputError, match="would put weights and groups beside the wrong reports"):
+    with pytest.raises(InputError, match="would pair weights and groups with the wrong reports"):
         estimate(PADDED, [30, None], nulls="drop", weights=[1, 1])
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "Expected reports or counts=, one of them"),
-        ({"reports": [30], "counts": [1]}, "Expected reports or counts=, one of them"),
+        ({}, "Expected either reports or counts="),
+        ({"reports": [30], "counts": [1]}, "Expected either reports or counts="),
         ({"reports": []}, "There are no reports"),
         ({"reports": 30}, r"Expected reports as a list, an array or a column, got int; pass \[report\]"),
         ({"counts": np.zeros(99, dtype=int)}, "There are no reports"),
         ({"counts": [1, 2, 3]}, "Expected counts as 99 whole numbers"),
         ({"counts": np.ones(99, dtype=int), "by": ["a"]}, "weights= and by= need the reports themselves"),
         ({"reports": [30, 31], "weights": [1]}, "Expected weights as 2 finite numbers"),
-        ({"reports": [30, 31], "weights": [1, -1]}, "of at least 0, one a report and not all 0, got 1 others;"),
-        ({"reports": [30, 31], "weights": [0, 0]}, "not all 0, got zeros alone;"),
+        ({"reports": [30, 31], "weights": [1, -1]}, "of at least 0, one per report and not all 0, got 1 others;"),
+        ({"reports": [30, 31], "weights": [0, 0]}, "not all 0, got only zeros;"),
         ({"reports": [30, 31], "by": ["a"]}, "Expected by as 2 labels"),
         ({"reports": [30], "method": "best"}, "Expected method as one of 'auto', 'inverse'"),
     ],
@@ -616,7 +616,7 @@ def test_answers_that_do_not_exist_are_refused():
     for count in (0, -3, 2.5, True, "ten"):
         with pytest.raises(InputError, match="Expected bins as a number of ranges of at least 1"):
             found.ranges(count)
-    with pytest.raises(InputError, match="from its first value to its last"):
+    with pytest.raises(InputError, match="first value of a range before its last"):
         found.interval(of=("range", 40, 30))
     with pytest.raises(OutsideDomainError):
         found.interval(of=("bin", 17))

@@ -119,7 +119,7 @@ def test_what_is_not_a_row_of_reports_is_refused_with_a_reason():
     with pytest.raises(InputError, match="method='em' needs counts of whole reports.*; use method='projected'"):
         bp.estimate_joint(record, good, method="em")
     clamped = bp.Record({"town": bp.OUE(bp.Integers(1, 5), 3), "age": bp.BRR(bp.Integers(1, 9), 1)})
-    with pytest.raises(InputError, match="A table beside flat categories needs .*Integers.1, 9.*; collect with edges"):
+    with pytest.raises(InputError, match="A table with flat categories needs .*Integers.1, 9.*; collect with edges"):
         bp.estimate_joint(clamped, clamped.privatize({"town": [1, 2], "age": [3, 4]}))
     wide = bp.Record({"town": bp.OUE(bp.Integers(1, 2000), 3), "car": CARS})
     with pytest.raises(DesignError, match="Expected at most 1024 values of an attribute"):

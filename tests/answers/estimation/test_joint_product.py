@@ -252,9 +252,9 @@ def test_what_cannot_be_asked_is_refused_with_a_reason(collected):
             joint.interval(of=("where", where))
     with pytest.raises(InputError, match="Expected 'age' or 'car', got 'town'"):
         joint.interval(of=("where", {"town": 1}))
-    with pytest.raises(InputError, match="Expected different values of 'age', at least one, got"):
+    with pytest.raises(InputError, match="Expected one or more distinct values of 'age', got"):
         joint.interval(of=("where", {"age": [1, 1]}))
-    with pytest.raises(InputError, match="Expected a range from its first value to its last, got 3 to 1"):
+    with pytest.raises(InputError, match="Expected the first value of a range before its last, got 3 to 1"):
         joint.interval(of=("where", {"age": ("range", 3, 1)}))
 
 

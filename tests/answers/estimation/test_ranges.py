@@ -66,7 +66,7 @@ def test_arcs_begin_at_edges_and_the_last_goes_around():
     assert "22 to 5: " in est.plot(bins=[6, 12, 22]) and "22 to 5 " in est.summary(bins=[6, 12, 22])
     days = bp.BRR(bp.Cyclic(7, labels=["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"]), epsilon=1, m=3)
     assert "\n  Sa to Su" in estimated(days, ["Mo", "Sa"] * 200).summary(bins=["Mo", "Sa"])
-    for wrong, why in (([6, 6], "different values for arcs"), ([], "different values for arcs")):
+    for wrong, why in (([6, 6], "distinct values where arcs"), ([], "distinct values where arcs")):
         with pytest.raises(InputError, match=why):
             est.ranges(wrong)
     with pytest.raises(OutsideDomainError):
@@ -80,7 +80,7 @@ def test_arcs_begin_at_edges_and_the_last_goes_around():
         (["30"], "as edges that are numbers"),
         ([True], "as edges that are numbers"),
         ([np.nan], "as edges that are numbers"),
-        ([30, 95], "Expected bins with edges from 18 to 90, all of the domain, got 95; leave it out"),
+        ([30, 95], "Expected bins with edges from 18 to 90, within the domain, got 95; leave it out"),
         ([17], "got 17; leave it out"),
         ([45, 30], "Expected bins with ascending edges and a value of the domain in every range"),
         ([30, 30], "with ascending edges"),

@@ -284,7 +284,7 @@ def test_losses_near_the_largest_double_have_an_expectation():
 def test_a_similarity_is_no_distance():
     """Its losses are below 0, so that every share within a distance would be 1."""
     songs = Items(["one", "two"], similarity=[[1, 0.2], [0.2, 1]])
-    with pytest.raises(InputError, match="similarity, which is no distance"):
+    with pytest.raises(InputError, match="similarity, which is not a distance"):
         share_within(GRR(songs, 1), 0.5)
 
 

@@ -1,4 +1,4 @@
-"""What an answer is asked for: the weight that each value counts with."""
+"""Questions about one attribute: what is asked, and the weight of each value."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 CIRCULAR: Final = ("circular_mean", "resultant_length", "circular_spread")
 _OF: Final = (
     "'mean', 'variance', 'median', ('quantile', q), ('cdf', value), ('bin', value), ('range', first, last), or one "
-    "weight a value"
+    "weight per value"
 )
 _OF_CIRCLE: Final = (
-    "'circular_mean', 'resultant_length', 'circular_spread', ('range', first, last), which goes around, "
-    "('bin', value), ('quantile', q, origin), or one weight a value"
+    "'circular_mean', 'resultant_length', 'circular_spread', ('range', first, last), which may pass the last value, "
+    "('bin', value), ('quantile', q, origin), or one weight per value"
 )
 _COUNTS: Final = {"quantile": 1, "cdf": 1, "bin": 1, "range": 2}
 _COUNTS_OF_CIRCLE: Final = {"quantile": 2, "bin": 1, "range": 2}
@@ -38,41 +38,41 @@ _NONE: Final = np.empty(0)
 
 
 def line_of(domain: Domain) -> LineDomain:
-    """A domain of numbers; the refusal of any other."""
+    """Check that a domain consists of numbers on a line."""
     if isinstance(domain, Cyclic):
         msg = (
-            f"The values of {domain!r} go around, so that none is the least and none lies in the middle of all; ask "
-            f"for {_OF_CIRCLE}."
+            f"The values of {domain!r} lie on a circle and have no smallest value, mean or median; ask for "
+            f"{_OF_CIRCLE}."
         )
         raise InputError(msg)
     if not isinstance(domain, LineDomain):
-        msg = f"The values of {domain!r} are not numbers; use est.frequencies, or est.linear with a weight a value."
+        msg = f"The values of {domain!r} are not numbers; use est.frequencies, or est.linear with one weight per value."
         raise InputError(msg)
     return domain
 
 
 def circle_of(domain: Domain) -> Cyclic:
-    """A circle; the refusal of any other domain."""
+    """Check that a domain is a circle."""
     if not isinstance(domain, Cyclic):
-        msg = f"Expected values that go around, bp.Cyclic, got {domain!r}; on a line ask for the mean and the variance."
+        msg = f"Expected values on a circle, bp.Cyclic, got {domain!r}; on a line ask for the mean and the variance."
         raise InputError(msg)
     return domain
 
 
 def numbers_of(domain: Domain) -> tuple[Array, float]:
-    """(values around their middle, the middle): large numbers then lose no digits."""
+    """(values minus their middle, the middle), so that large numbers lose no digits."""
     numbers = line_of(domain).to_numpy().astype(np.float64)
     middle = float(numbers[0] / 2 + numbers[-1] / 2)
     return numbers - middle, middle
 
 
 def _of(domain: Domain) -> str:
-    """What may be asked."""
+    """The questions that a domain allows, as text."""
     return _OF_CIRCLE if isinstance(domain, Cyclic) else _OF
 
 
 def weights_of(domain: Domain, weights: object) -> Array:
-    """One finite number a value."""
+    """Check weights: one finite number per value."""
     try:
         w = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
@@ -84,7 +84,7 @@ def weights_of(domain: Domain, weights: object) -> Array:
 
 
 def quantile_of(q: object) -> float:
-    """A number between 0 and 1."""
+    """Check a quantile between 0 and 1."""
     if isinstance(q, bool) or not isinstance(q, (int, float, np.floating)) or not 0 < q < 1:
         msg = f"Expected a quantile between 0 and 1, got {shown(q)}; 0.5 is the median."
         raise InputError(msg)
@@ -93,22 +93,22 @@ def quantile_of(q: object) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """What is asked for: a kind, and the weight that each value counts with (around ``middle``)."""
+    """A question: its kind, and the weight of each value (relative to ``middle``)."""
 
     kind: str
     """"mean", "variance", "quantile", "cdf", "range", "bin" or "linear", or one of `CIRCULAR`."""
     weights: Array
     middle: float = 0.0
     index: int = -1
-    """Of a single value."""
+    """For a single value: its index."""
     q: float = math.nan
-    """Of a quantile."""
+    """For a quantile: which one."""
     origin: int = 0
-    """The index from which a quantile counts, around a circle."""
+    """Around a circle: the index from which a quantile counts."""
 
     @classmethod
     def read(cls, of: object, domain: Domain) -> Question:
-        """A question in words, or one weight a value."""
+        """Parse a question: a name, a tuple, or one weight per value."""
         if isinstance(of, str) and of in {"mean", "variance", "median"}:
             line_of(domain)
             return cls("quantile", _NONE, q=0.5) if of == "median" else cls(of, *numbers_of(domain))
@@ -127,7 +127,7 @@ class Question:
 
     @classmethod
     def _about(cls, kind: str, what: list[Any], domain: Domain) -> Question:
-        """About one or two values, or a quantile."""
+        """A question about one or two values, or a quantile."""
         if kind == "quantile":
             origin = domain.encode(what[1]) if isinstance(domain, Cyclic) else 0
             return cls(kind, _NONE, q=quantile_of(what[0]), origin=origin)
@@ -139,7 +139,7 @@ class Question:
             around = (np.arange(len(domain)) - first) % len(domain) <= (last - first) % len(domain)
             return cls(kind, around.astype(np.float64), index=first)
         if first > last:
-            msg = f"Expected a range from its first value to its last, got {shown(what[0])} to {shown(what[1])}."
+            msg = f"Expected the first value of a range before its last, got {shown(what[0])} to {shown(what[1])}."
             raise InputError(msg)
         weights = np.zeros(len(domain))
         weights[first : last + 1] = 1.0

@@ -1,4 +1,4 @@
-"""What an answer about two attributes is asked for: the weight that each pair of values counts with."""
+"""Questions about two attributes: what is asked, and the weight of each pair of values."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class Pair:
     domains: tuple[Domain, Domain]
 
     def at(self, name: object) -> int:
-        """Whether this is the first or the second."""
+        """The index of an attribute, 0 or 1."""
         if name not in self.names:
             msg = f"Expected {self.names[0]!r} or {self.names[1]!r}, got {shown(name)}."
             raise InputError(msg)
         return self.names.index(str(name))
 
     def numbers(self, at: int) -> tuple[Array, float]:
-        """(the numbers of one of them around their middle, the middle)."""
+        """(the numbers of an attribute minus their middle, the middle)."""
         domain = self.domains[at]
         if not isinstance(domain, LineDomain):
             msg = f"The values of {self.names[at]!r} are not numbers; ask for cells, or give weights."
@@ -53,7 +53,7 @@ class Pair:
         return numbers - middle, middle
 
     def member(self, at: int, group: object) -> Array:
-        """1 for the values of a group and 0 for all others: a value, a list of values, or ("range", first, last)."""
+        """1 for the values of a group, 0 for others; a group is a value, a list, or ("range", first, last)."""
         domain = self.domains[at]
         if isinstance(domain, (LineDomain, Cyclic)) and isinstance(group, tuple) and group[:1] == ("range",):
             return Question.read(group, domain).weights
@@ -62,12 +62,12 @@ class Pair:
         for value in values:
             member += unit(len(domain), domain.encode(value))
         if not values or member.max() > 1:
-            msg = f"Expected different values of {self.names[at]!r}, at least one, got {shown(group)}."
+            msg = f"Expected one or more distinct values of {self.names[at]!r}, got {shown(group)}."
             raise InputError(msg)
         return member
 
     def where(self, groups: object) -> tuple[Array, Array]:
-        """The members of a group of each; all values of one that is not named."""
+        """The group of each attribute; all values of an attribute that is not named."""
         if not isinstance(groups, dict) or not groups:
             msg = f"Expected ('where', {{{self.names[0]!r}: value, …}}), got {shown(groups)}."
             raise InputError(msg)
@@ -78,7 +78,7 @@ class Pair:
         return members[0], members[1]
 
     def table(self, weights: object) -> Weights:
-        """A table of finite weights, or two lists whose products they are."""
+        """Check weights: a table of finite numbers, or two lists, whose outer product it is."""
         sizes = tuple(len(domain) for domain in self.domains)
         try:
             if isinstance(weights, tuple) and len(weights) == _TWO:  # one list for each attribute
@@ -99,19 +99,19 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairQuestion:
-    """What is asked for: a kind, and the weight that each pair of values counts with."""
+    """A question: its kind, and the weight of each pair of values."""
 
     kind: str
     """"covariance", "correlation", "cell", "where" or "linear"."""
     weights: Weights | None
-    """None where the answer is not linear."""
+    """None if the answer is not linear."""
     possible: tuple[float, float]
-    """The least and the largest answer of any joint distribution."""
+    """The smallest and largest possible answer."""
     cell: tuple[int, int] = (-1, -1)
 
     @classmethod
     def read(cls, of: object, pair: Pair) -> PairQuestion:
-        """A question in words, or weights."""
+        """Parse a question: a name, a tuple, or weights."""
         if isinstance(of, str) and of == "correlation":
             return cls(of, None, (-1.0, 1.0))
         if isinstance(of, str) and of == "covariance":
@@ -127,7 +127,7 @@ class PairQuestion:
 
     @classmethod
     def _share(cls, of: tuple[Any, ...], pair: Pair) -> PairQuestion:
-        """Of one pair of values, or of all pairs of two groups."""
+        """The share of one pair of values, or of all pairs of two groups."""
         kind, *what = of
         if kind == "where" and len(what) == 1:
             return cls(kind, pair.where(what[0]), (0.0, 1.0))
@@ -143,7 +143,7 @@ def _unknown(of: object) -> InputError:
 
 
 def names_of_two(names: object) -> tuple[str, str]:
-    """Two different names."""
+    """Check two different names."""
     if isinstance(names, tuple) and len(names) == _TWO and all(isinstance(name, str) for name in names):
         first, second = names
         if first != second:

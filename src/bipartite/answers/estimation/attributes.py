@@ -1,4 +1,4 @@
-"""The reports of several attributes, column by column: who reported what."""
+"""The reports of several attributes by column, and who reported which."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Reported:
     """The reports of one attribute."""
 
     there: NDArray[np.bool_]
-    """For every person whether the attribute was reported."""
+    """For every person, whether they reported the attribute."""
     rows: NDArray[Any]
-    """A row for each of those reports: which output it is, or for flat categories the report itself."""
+    """A row for each of those reports: the index of its output or, for flat categories, the report itself."""
 
     def at(self, people: NDArray[np.bool_]) -> NDArray[Any]:
         """The reports of some of those who reported."""
@@ -39,9 +39,9 @@ class Reported:
 
 
 def columns_of(record: Record, reports: object, nulls: Missing = "error") -> dict[str, Reported]:
-    """Every attribute's reports: from what :meth:`~bipartite.Record.privatize` gave for many people, or one by one.
+    """The reports of every attribute, as :meth:`~bipartite.Record.privatize` returned them for many people or for each.
 
-    Where attributes are sampled, those of a person that were not drawn are missing; how many are is checked.
+    If attributes are sampled, those that a person did not report are missing, and their number is checked.
     """
     names = list(record.mechanisms)
     table = _table(reports, names, record.sample)
@@ -57,7 +57,7 @@ def columns_of(record: Record, reports: object, nulls: Missing = "error") -> dic
         wrong = np.flatnonzero(each != record.sample)
         if len(wrong):
             msg = (
-                f"Expected {record.sample} attributes of every person, got another number of {len(wrong)} of them, the "
+                f"Expected {record.sample} attributes from every person, got another number from {len(wrong)} people, "
                 f"first at reports[{int(wrong[0])}]; pass reports as they came, and the Record they were made with."
             )
             raise InputError(msg)
@@ -67,7 +67,7 @@ def columns_of(record: Record, reports: object, nulls: Missing = "error") -> dic
 def column_of(
     name: str, mechanism: Mechanism | CategoryMechanism, column: Iterable[object], nulls: Missing
 ) -> Reported:
-    """The reports of one attribute; an error names it."""
+    """The reports of one attribute, which errors name."""
     try:
         if isinstance(mechanism, CategoryMechanism):
             return flat_rows(mechanism, column, nulls)
@@ -83,13 +83,13 @@ def column_of(
 
 
 def flat_rows(mechanism: CategoryMechanism, column: Iterable[object], nulls: Missing) -> Reported:
-    """The reports of flat categories: an array, masked where some are missing, or a list of rows with None for those.
+    """The reports of flat categories: an array, masked if some are missing, or a list of rows with None for those.
 
-    What is not an array of such reports is refused; whether each of them can have come from the mechanism is not yet
-    looked at.
+    Anything that is not an array of such reports is refused; whether each of them can have come from the mechanism is
+    not checked yet.
     """
     if is_scalar(column):
-        mechanism.count(column)  # it says why not
+        mechanism.count(column)  # raises the error
     if isinstance(column, np.ma.MaskedArray):
         hidden = np.ma.getmaskarray(column)
         there = np.logical_not(hidden.reshape(len(hidden), -1).any(axis=1))
@@ -121,7 +121,7 @@ def _unmasked(column: object, there: NDArray[np.bool_], nulls: Missing) -> objec
 
 
 def _table(reports: object, names: list[str], sample: int | None) -> Mapping[str, Any] | DataFrame:
-    """Columns by name: a dict, a frame, or a list of the reports of single people."""
+    """Columns by name, from a dict, a frame, or a list of single people's reports."""
     if isinstance(reports, (list, tuple)):
         return _one_by_one(reports, names, sample)
     columns = reports if isinstance(reports, Mapping) else getattr(reports, "columns", None)
@@ -152,7 +152,7 @@ def _one_by_one(reports: Sequence[Any], names: list[str], sample: int | None) ->
 
 
 def _present(column: Iterable[object]) -> NDArray[np.bool_]:
-    """Where a column of any container has a report rather than a null."""
+    """Which entries of a column, in any container, are reports rather than nulls."""
     if is_scalar(column):
         msg = f"Expected reports as a list, an array or a column, got {type(column).__name__}; pass [report]."
         raise InputError(msg)

@@ -1,4 +1,4 @@
-"""How often each report came: all that any estimate needs, exact, in any order, from any number of batches."""
+"""Counts of reports: all that an estimate needs, exact, independent of order and batches."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _MOST_PEOPLE: Final = 2**53
 
 
 class Counts:
-    """Counts of the reports of one mechanism: add batches as they come, merge what others counted.
+    """Counts of the reports of one mechanism: add batches as they come, merge the counts of others.
 
-    Whole numbers, so the result does not depend on the order or on how the reports were cut into batches. It holds no
-    more than the reports did, and is as private as they were.
+    They are whole numbers, so the result does not depend on the order or on the batches. They contain no more than the
+    reports, and are as private.
 
-    For flat categories (:class:`~bipartite.OUE` and others) ``values`` counts, for each value, the reports that support
-    it; for all other mechanisms, how often each output was reported.
+    For flat categories (:class:`~bipartite.OUE` and others) ``values`` holds, for each value, the number of reports
+    that support it; for all other mechanisms, the number of reports of each output.
 
     >>> from bipartite import BRR, Integers
     >>> mech = BRR(Integers(1, 5), epsilon=1)
@@ -48,11 +48,11 @@ class Counts:
 
     mechanism: Mechanism | CategoryMechanism
     people: int
-    """How many reports were counted."""
+    """The number of reports counted."""
     values: NDArray[np.int64]
     insecure: bool | None
-    """Whether reports among them were drawn from words that someone may know, and so are not private; None where nobody
-    said. Set it where you know; it travels with the counts."""
+    """Whether some of the reports were drawn from random words that someone may know, and so are not private; None if
+    unknown. Set it if you know; it is saved with the counts."""
 
     def __init__(self, mechanism: Mechanism | CategoryMechanism) -> None:
         check_mechanism(mechanism)
@@ -67,7 +67,7 @@ class Counts:
         self._sha256 = spec_sha256(mechanism)
 
     def add(self, reports: object, *, nulls: Missing = "error") -> Counts:  # any container
-        """Count these reports too, all of them or, where one is none that the mechanism gives, none."""
+        """Count these reports too; if one cannot have come from the mechanism, none is counted."""
         if isinstance(self.mechanism, CategoryMechanism):
             rows = as_reports(self.mechanism, reports)
             self.values += self.mechanism.count(rows)
@@ -76,11 +76,11 @@ class Counts:
             indices = indices_of(self.mechanism, reports, nulls)
             self.values += np.bincount(indices, minlength=len(self.values))
             self.people += len(indices)
-        self.insecure = self.insecure or None  # nothing is said of the new ones
+        self.insecure = self.insecure or None  # nothing is known about the new ones
         return self
 
     def merge(self, other: object) -> Counts:
-        """Count what another counted too; both must be of the same mechanism, to the ticket."""
+        """Add the counts of another collector; both must be of exactly the same mechanism."""
         if not isinstance(other, Counts):
             msg = f"Expected Counts to merge, got {type(other).__name__}; use add for reports."
             raise InputError(msg)
@@ -109,13 +109,13 @@ class Counts:
 
     @classmethod
     def from_dict(cls, held: object) -> Counts:  # whatever JSON held
-        """Counts from :meth:`to_dict`, checked: the spec by its name, the counts against the number of people."""
+        """Counts from :meth:`to_dict`; the spec is checked by its hash, the counts against the number of people."""
         if not isinstance(held, dict) or held.get("bipartite_counts") != _VERSION or "spec" not in held:
-            msg = "Expected counts as Counts.to_dict gives them; this is something else, or of a later version."
+            msg = "Expected counts as written by Counts.to_dict; this is something else, or of a later version."
             raise SpecError(msg)
         counts = cls(from_spec(held["spec"]))
         if held.get("spec_sha256") != counts._sha256:
-            msg = "The counts name another spec than the one beside them; ask for both again."
+            msg = "The counts do not belong to the spec beside them; ask for both again."
             raise SpecError(msg)
         mark = held.get("insecure")  # older files have none
         if mark is not None and not isinstance(mark, bool):
@@ -126,7 +126,7 @@ class Counts:
             counts.people = check_people(held.get("people"), least=0)
             counts.values = check_counts(counts.mechanism, held.get("counts"), counts.people)
         except InputError as error:
-            # What is wrong is the file, not how it was asked for.
+            # The file is wrong, not the call.
             refusal = SpecError(str(error))
         else:
             return counts
@@ -142,7 +142,7 @@ class Counts:
         try:
             held = json.loads(text)
         except ValueError:
-            msg = "Expected counts as JSON text; the file may be cut off: ask for it again."
+            msg = "Expected counts as JSON text; the file may be truncated: ask for it again."
             raise SpecError(msg) from None
         return cls.from_dict(held)
 
@@ -160,7 +160,7 @@ class Counts:
 
 
 def check_people(people: object, *, least: int = 1) -> int:
-    """A number of people."""
+    """Check a number of people."""
     if not is_whole(people) or people < least:
         msg = f"Expected people as a whole number of at least {least}, got {shown(people)}."
         raise InputError(msg)
@@ -168,7 +168,7 @@ def check_people(people: object, *, least: int = 1) -> int:
 
 
 def check_counts(mechanism: Mechanism | CategoryMechanism, counts: object, people: int | None) -> NDArray[np.int64]:
-    """Counts as one whole number an output (or value, for flat categories) that may have come from so many people."""
+    """Check counts: one whole number per output (or value, for flat categories), possible for this many people."""
     size = len(mechanism.outputs) if isinstance(mechanism, Mechanism) else len(mechanism.domain)
     try:
         array = np.asarray(counts)
@@ -176,17 +176,19 @@ def check_counts(mechanism: Mechanism | CategoryMechanism, counts: object, peopl
         array = np.empty(0)
     if array.shape != (size,) or array.dtype.kind not in "iu":
         msg = (
-            f"Expected counts as {size} whole numbers, one for each report that {mechanism!r} gives, got shape "
+            f"Expected counts as {size} whole numbers, one for each possible report of {mechanism!r}, got shape "
             f"{array.shape} of {array.dtype}; count with bp.Counts."
         )
         raise InputError(msg)
     held = array.astype(np.int64)
-    # The sum as a float, because that of whole numbers may wrap around.
+    # As a float, because a sum of whole numbers may overflow.
     if (held < 0).any() or held.sum(dtype=np.float64) > _MOST_PEOPLE:
         msg = "Expected counts of at least 0 that add up to at most 2^53; count with bp.Counts."
         raise InputError(msg)
     whole = isinstance(mechanism, Mechanism)
     if people is not None and (int(held.sum()) != people if whole else (held > people).any()):
-        msg = f"The counts do not come from {people} reports; the file may be cut off or edited: ask for it again."
+        msg = (
+            f"The counts cannot have come from {people} reports; the file may be truncated or edited: ask for it again."
+        )
         raise SpecError(msg)
     return held

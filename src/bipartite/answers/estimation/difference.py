@@ -42,28 +42,29 @@ class Difference:
     """The answer of one group minus that of another."""
 
     value: float
-    """The difference; for distributions the largest one of a share, of those that were compared."""
+    """The difference; for distributions, the largest difference of the shares compared."""
     interval: ConfidenceInterval
-    """For distributions it holds the true difference of that share, corrected for all that were compared."""
+    """For distributions, of the true difference of that share, corrected for all shares compared."""
     p_value: float
-    """If the two did not differ, the probability of something at least as different, two-sided."""
+    """The two-sided probability of a difference at least this large if the two groups do not differ."""
 
     def __str__(self) -> str:
         return f"{self.value:.6g}, {self.interval}, p = {self.p_value:.3g}"
 
 
 def difference(first: object, second: object, of: Asked = "mean", *, confidence: float = 0.95) -> Difference:
-    r"""The answer of one estimate minus that of another, with interval and p-value; the people must be different ones.
+    r"""The answer of one estimate minus that of another, with interval and p-value, for two disjoint groups of people.
 
-    ``of`` is "mean", "variance", ("cdf", value), or one weight a value: then the variances of the two answers add up
-    and the difference is compared with the normal law (with fewer than 50 reports on a side, with Hoeffding's bound).
-    ("bin", value) compares the unbiased shares of a value.
+    ``of`` is "mean", "variance", ("cdf", value), or one weight per value: the variances of the two answers add up, and
+    the difference is compared with the normal distribution (with fewer than 50 reports in a group, with Hoeffding's
+    bound). ("bin", value) compares the unbiased shares of a value.
 
-    ``of="distribution"`` compares everything that can be told: on a line the shares around 8 equally spaced values
-    (weights that fall linearly to the next of them), elsewhere all shares, by χ² = dᵀ(Σ + ddᵀ/n)⁻¹d, with Σ the
-    covariance of the differences d from the scores of all n reports, as many degrees of freedom as that matrix has.
+    ``of="distribution"`` compares the whole distributions: on a line the shares around 8 equally spaced values (with
+    weights that fall linearly to the next of them), elsewhere all shares, by χ² = dᵀ(Σ + ddᵀ/n)⁻¹d, with Σ the
+    covariance of the differences d from the scores of all n reports, and as many degrees of freedom as the rank of that
+    matrix.
 
-    The two may be of different mechanisms or ε on one domain, such as two dates of one survey.
+    The two may be of different mechanisms or ε on the same domain, such as two dates of one survey.
 
     >>> from bipartite import BRR, Integers, estimate, insecure_seed
     >>> mech = BRR(Integers(1, 10), epsilon=2, edges="padded")
@@ -75,7 +76,7 @@ def difference(first: object, second: object, of: Asked = "mean", *, confidence:
     """
     if not isinstance(first, Estimate) or not isinstance(second, Estimate):
         got = f"{type(first).__name__} and {type(second).__name__}"
-        msg = f"Expected two estimates of bp.estimate, got {got}; take groups by their labels."
+        msg = f"Expected two estimates of bp.estimate, got {got}; select groups by their labels."
         raise InputError(msg)
     if first.domain != second.domain:
         msg = f"Expected estimates on one domain, got {first.domain!r} and {second.domain!r}."
@@ -87,19 +88,19 @@ def difference(first: object, second: object, of: Asked = "mean", *, confidence:
     answers = [each.unbiased(of) for each in pair]
     if any(math.isinf(answer.standard_error) for answer in answers):
         msg = (
-            "The reports cannot tell values apart that this answer tells apart, so a difference of it cannot be "
-            "estimated; collect with edges='padded' or GRR."
+            "This answer depends on values that the reports cannot tell apart, so its difference cannot be estimated; "
+            "collect with edges='padded' or GRR."
         )
         raise InputError(msg)
     fewest = min(each.effective_people for each in pair)
     if fewest < FEW and isinstance(of, str) and of == "variance":
-        msg = f"Variances are compared from {FEW} reports a group on, got {fewest:.3g}; compare means or shares."
+        msg = f"Variances need at least {FEW} reports per group, got {fewest:.3g}; compare means or shares."
         raise InputError(msg)
     return _of_answers(answers, [each.effective_people for each in pair], sure)
 
 
 def _of_answers(answers: Sequence[Answer], people: Sequence[float], sure: float) -> Difference:
-    """By the normal law, or with few reports by Hoeffding's bound."""
+    """By the normal approximation, or with few reports by Hoeffding's bound."""
     value = answers[0].value - answers[1].value
     both = list(zip(answers, people, strict=True))
     if min(people) < FEW:
@@ -107,7 +108,7 @@ def _of_answers(answers: Sequence[Answer], people: Sequence[float], sure: float)
         half = bounded_width(spread, 1, sure)
         p_value = min(1.0, 2 * math.exp(-2 * (value / spread) ** 2)) if spread else float(value == 0)
         return Difference(value, ConfidenceInterval(value - half, value + half, sure, few_note(min(people))), p_value)
-    # As in the interval of one answer: larger where hardly any report bears on it.
+    # As in the interval of one answer: wider if hardly any report bears on it.
     wide = [float(likely_width(answer.standard_error, answer.spread, count, _USUAL)) for answer, count in both]
     error = math.hypot(*wide) / normal_width(_USUAL)
     half = normal_width(sure) * error
@@ -121,13 +122,13 @@ def _of_distributions(first: Estimate, second: Estimate, sure: float) -> Differe
     people = [each.effective_people for each in pair]
     parts = [each.covariance(w) for each in pair]
     if not all(np.isfinite(own).all() for _, own in parts):
-        msg = "One report does not tell how reports vary; distributions are compared from two reports a group on."
+        msg = "Distributions need at least two reports per group, got one, which says nothing about the variance."
         raise InputError(msg)
     d = parts[0][0] - parts[1][0]
-    # If the two do not differ, what they differ by is chance too, and belongs to the covariance. Without it the test
-    # would find differences too often where many shares are compared from few reports, or nobody has some values.
+    # If the two groups do not differ, d is chance too, and belongs to the covariance. Without it the test would find
+    # differences too often if many shares are compared from few reports, or nobody has some values.
     covariance = parts[0][1] + parts[1][1] + np.outer(d, d) / sum(people)
-    # All weights add up to one for every value, so the last difference is what the others leave.
+    # The weights of every value add up to one, so the last difference follows from the others.
     values, vectors = np.linalg.eigh(covariance[:-1, :-1])
     kept = values > _SOLVED * max(float(values[-1]), 0.0)
     statistic = float(((d[:-1] @ vectors)[kept] ** 2 / values[kept]).sum())

@@ -1,4 +1,4 @@
-"""``bp.estimate``: from reports, or from counts of them, to answers."""
+"""``bp.estimate``: answers from reports, or from counts of them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Labels = Sequence[Any] | NDArray[Any] | Series
 
     class Options(TypedDict, total=False):
-        """The options of ``estimate``, but for ``by``, which says what comes out."""
+        """The options of ``estimate`` except ``by``, which decides the type of the result."""
 
         counts: Counts | ArrayLike | None
         method: Method
@@ -78,7 +78,7 @@ def estimate(  # noqa: PLR0913
     nulls: Missing = "error",
     progress: Callable[[int], None] | None = None,
 ) -> Estimate | Estimates:
-    r"""What the people are like, from their reports, with error bars.
+    r"""Estimate what the values of the people are like from their reports, with error bars.
 
     Parameters
     ----------
@@ -86,63 +86,63 @@ def estimate(  # noqa: PLR0913
         The mechanism that the reports were made with, or ``bp.from_spec(…)`` of its spec. For a
         :class:`~bipartite.Record`, an estimate for each attribute (:class:`~bipartite.Estimates`).
     reports
-        What ``privatize`` gave, in any container. Reports beyond the ends of a range must not have been clipped.
+        What ``privatize`` returned, in any container. Reports beyond the ends of a range must not be clipped.
     counts
-        :class:`~bipartite.Counts` instead of reports, or one whole number for each output. Counts are enough.
+        Instead of reports: :class:`~bipartite.Counts`, or one whole number per output.
     method
         How the histogram is made; numbers such as the mean do not depend on it.
 
-        - ``"inverse"``: shares that are unbiased for every population (and may be negative). Refused where the reports
+        - ``"inverse"``: shares that are unbiased for every population (and may be negative). Refused if the reports
           cannot tell all values apart (:func:`bipartite.identifiability`).
         - ``"projected"``: the distribution nearest to those.
         - ``"em"``: the most likely distribution.
-        - ``"smooth"``: the most likely smooth distribution on a line. How smooth is chosen by the likelihood of reports
-          held out; where no smoothing predicts them best, it is ``"em"``.
+        - ``"smooth"``: the most likely smooth distribution on a line. How smooth is chosen by the likelihood of
+          held-out reports; if no smoothing predicts them best, it is ``"em"``.
         - ``"ems"``: EM smoothed after each step and stopped early (Li et al., SIGMOD 2020), without intervals of shares
           and quantiles.
-        - ``"auto"``: ``projected`` for flat categories; ``smooth`` for more than 32 values on a line, but for GRR;
+        - ``"auto"``: ``projected`` for flat categories; ``smooth`` for more than 32 values on a line, except for GRR;
           otherwise ``inverse`` while its errors stay below half an average share, then ``smooth`` on a line and
-          ``projected`` for GRR, points and items. Where not all values can be told apart: ``smooth`` on a line,
+          ``projected`` for GRR, points and items. If not all values can be told apart: ``smooth`` on a line,
           elsewhere ``em``. ``est.reason`` says why.
     weights
-        A public weight a report, such as one over its chance to be in the sample.
+        A public weight per report, such as one over its probability of being in the sample.
     by
-        A public label a report: an estimate for each group (:class:`~bipartite.Estimates`).
+        A public label per report, for an estimate of each group (:class:`~bipartite.Estimates`).
     of_sample
-        Errors for the people who answered, rather than for the population that they are a random sample of.
+        Errors for the people who answered, rather than for the population they are a random sample of.
     nulls
-        ``"drop"`` leaves missing reports out.
+        ``"drop"`` skips missing reports.
     progress
         Called with the number of steps while ``ems``, or ``em`` of very many values, runs.
 
     Notes
     -----
     A linear answer Σ_x w_x·f_x is the average over reports of a score u(y) with Pu = w: unbiased for every population.
-    For the mean and for weights it is the score with the least variance for a uniform population, which depends on no
-    report. For shares (of a value, up to a value, of a range) of mechanisms that report windows, from 50 reports on,
-    the score of each report is fitted to all other reports, which keeps it unbiased. Standard errors are those of an
-    average. The least possible variance is wᵀI⁻¹w − (Σ w·f)² over n, with the information matrix I = P·diag(1/r)·Pᵀ;
-    it is what :func:`~bipartite.forecast` promises for ``prior=f``, and what shares come within some percent of.
-    Shares, shares up to a value and quantiles are read off the histogram, each inside its own interval. For ``inverse``
-    and ``projected`` the intervals are those of unbiased answers. For ``em`` and ``smooth`` an interval holds what the
-    reports do not rule out: the answers of all distributions that are likely enough
-    (:mod:`bipartite.answers.estimation.likelihood`). Single shares side by side have none
-    (``est.bins_note``), public ranges have (:meth:`Estimate.ranges <bipartite.Estimate.ranges>`).
+    For the mean and for weights it is the score of least variance for a uniform population, which depends on no report.
+    For shares (of a value, a range, or cumulative) of mechanisms that report windows, from 50 reports on, the score of
+    each report is fitted to all other reports, which keeps it unbiased. Standard errors are those of an average. The
+    smallest possible variance is wᵀI⁻¹w − (Σ w·f)² divided by n, with the information matrix I = P·diag(1/r)·Pᵀ;
+    :func:`~bipartite.forecast` gives it for ``prior=f``, and shares come within a few percent of it. Shares, cumulative
+    shares and quantiles are read off the histogram, each inside its own interval. For ``inverse`` and ``projected`` the
+    intervals are those of unbiased answers. For ``em`` and ``smooth`` an interval contains what the reports do not rule
+    out: the answers of all distributions that are likely enough (:mod:`bipartite.answers.estimation.likelihood`).
+    Single shares then have no intervals (``est.bins_note``), public ranges do
+    (:meth:`Estimate.ranges <bipartite.Estimate.ranges>`).
 
     Flat categories (:class:`~bipartite.OUE` and others) are counted by value, which is all that ``inverse`` and
     ``projected`` need; ``em`` needs the reports themselves, and gives no intervals of single shares. Each share is that
-    of ``mechanism.estimate``, and they need not add up to one; a linear answer, such as the mean or the share up to a
-    value, uses that the true ones do, so it is not Σ weights·``frequencies``. Its variance comes from the exact chance
+    of ``mechanism.estimate``, and they need not add up to one; a linear answer, such as the mean or a cumulative share,
+    uses that the true shares do, so it is not Σ weights·``frequencies``. Its variance comes from the exact probability
     that a report supports two values at once. For :class:`~bipartite.OLH` with many values it comes from the reports
-    themselves, or where only counts are given from a bound, which makes errors too large. Every report must come from
-    another person: several reports from one :class:`~bipartite.RAPPOR` permanent response are not independent, so
+    themselves or, if only counts are given, from a bound, which makes errors too large. Every report must come from a
+    different person: several reports from one :class:`~bipartite.RAPPOR` permanent response are not independent, so
     estimate each date on its own.
 
-    Of a record every attribute is estimated alone, from those who reported it; :func:`bipartite.estimate_joint` looks
-    at two of them together. Reports about pairs (:class:`~bipartite.Product`) tell both:
+    Each attribute of a record is estimated on its own, from those who reported it; :func:`bipartite.estimate_joint`
+    combines two of them. Reports about pairs (:class:`~bipartite.Product`) contain both:
     :meth:`Estimate.joint <bipartite.Estimate.joint>`.
 
-    All of this is a function of the reports, and costs no privacy.
+    All of this is computed from the reports alone, and costs no privacy.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def estimate(  # noqa: PLR0913
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """What was asked of every estimate alike."""
+    """The options of all estimates of a call."""
 
     method: str = "auto"
     of_sample: bool = False
@@ -178,14 +178,14 @@ def _check_arguments(
     if not isinstance(mechanism, Record):
         check_mechanism(mechanism)
     if (reports is None) == (counts is None):
-        msg = "Expected reports or counts=, one of them; pass what privatize gave, or bp.Counts of it."
+        msg = "Expected either reports or counts=; pass what privatize returned, or bp.Counts of it."
         raise InputError(msg)
     if counts is not None and (weights is not None or by is not None):
         msg = "weights= and by= need the reports themselves; count each group on its own, or pass reports."
         raise InputError(msg)
 
     if nulls == "drop" and (weights is not None or by is not None):
-        msg = "nulls='drop' would put weights and groups beside the wrong reports; remove missing reports first."
+        msg = "nulls='drop' would pair weights and groups with the wrong reports; remove missing reports first."
         raise InputError(msg)
     if isinstance(mechanism, Record) and reports is None:
         msg = "Expected the reports of a Record; count and estimate each attribute on its own."
@@ -193,12 +193,12 @@ def _check_arguments(
 
 
 def _read(mechanism: Mechanism | CategoryMechanism, reports: object, nulls: Missing) -> NDArray[Any]:
-    """A row a report: which output it is, or for flat categories the report itself."""
+    """One row per report: the index of its output or, for flat categories, the report itself."""
     if isinstance(mechanism, Mechanism):
         return indices_of(mechanism, reports, nulls)
     rows = as_reports(mechanism, reports)
     given = np.asarray(rows)
-    # Refuses what is not an array of reports.
+    # Raises an error unless this is an array of reports.
     mechanism.count(given[:0] if given is rows else rows)
     return given
 
@@ -221,7 +221,7 @@ def _by_group(
 def tallied(
     mechanism: Mechanism | CategoryMechanism, rows: NDArray[Any], weights: Array | None = None
 ) -> Tally | Supports:
-    """Sums over these reports: for each output or, for flat categories, for each value that they support."""
+    """Sums over these reports, by output or, for flat categories, by the values that they support."""
     if isinstance(mechanism, CategoryMechanism):
         if weights is None:
             return Supports.of_counts(mechanism.count(rows), len(rows), rows)
@@ -263,8 +263,8 @@ def tally_of(counts: Counts) -> Tally | Supports:
 def _of_attributes(record: Record, reports: object, nulls: Missing, weights: object, by: object, how: How) -> Estimates:
     if how.of_sample and record.sample is not None:
         msg = (
-            "of_sample=True is for people who all reported, and here a random part of them reported each attribute; "
-            "leave it out: errors for the population hold for these people too."
+            "of_sample=True needs every person to report, but only a random part of them reported each attribute; "
+            "leave it out: errors for the population are valid for these people too."
         )
         raise InputError(msg)
     found = {}
@@ -286,16 +286,16 @@ def _of_those(extra: object, there: NDArray[np.bool_]) -> object:
         return extra
     column = np.asarray(extra.to_numpy() if hasattr(extra, "to_numpy") else extra)
     if column.shape != there.shape:
-        msg = f"Expected weights= and by= with one entry a person, {len(there)}, got shape {column.shape}."
+        msg = f"Expected weights= and by= with one entry per person, {len(there)}, got shape {column.shape}."
         raise InputError(msg)
     return column[there]
 
 
-_EMPTY: Final = "There are no reports, so nothing can be said; pass at least one."
+_EMPTY: Final = "There are no reports, so nothing can be estimated; pass at least one."
 
 
 def from_tally(mechanism: Mechanism | CategoryMechanism, tally: Tally | Supports, how: How) -> Estimate:
-    """What sums over reports say, however they were summed up."""
+    """The estimate from sums over reports, however they were computed."""
     if isinstance(mechanism, CategoryMechanism):
         assert isinstance(tally, Supports)  # noqa: S101 (flat categories are counted so)
         supported = BySupport(mechanism, tally, of_sample=how.of_sample)
@@ -306,7 +306,7 @@ def from_tally(mechanism: Mechanism | CategoryMechanism, tally: Tally | Supports
         msg = f"Some reports cannot have come from {mechanism!r}; pass the mechanism that they were made with."
         raise SpecError(msg)
     if known.found is None and how.method not in {"auto", "em"}:
-        # It says why.
+        # Raises the error that says why.
         identifiability(mechanism)
     answers = ByOutput(mechanism, tally, known, of_sample=how.of_sample)
     return Estimate(answers, histogram_of(mechanism, tally, known, answers, how.method, how.progress))

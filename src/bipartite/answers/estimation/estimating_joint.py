@@ -1,4 +1,4 @@
-"""``bp.estimate_joint``: from the reports of two attributes to their joint distribution."""
+"""``bp.estimate_joint``: the joint distribution of two attributes from their reports."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 _METHODS: Final = ("auto", "inverse", "projected", "em")
 _TWO: Final = 2
-# Unbiased cells are worth showing while their standard errors stay below this part of an average cell.
+# Unbiased cells are worth showing while their standard errors stay below this fraction of an average cell.
 _TELLING: Final = 0.5
-_SMALL: Final = "unbiased, and its errors are small beside an average cell"
-_NOISE: Final = "unbiased shares would be mostly noise with so many pairs of values"
+_SMALL: Final = "unbiased, with errors that are small compared to an average cell"
+_NOISE: Final = "unbiased shares of so many pairs of values would be mostly noise"
 
 
 def estimate_joint(
@@ -50,7 +50,7 @@ def estimate_joint(
     method: Literal["auto", "inverse", "projected", "em"] = "auto",
     progress: Callable[[int], None] | None = None,
 ) -> JointEstimate:
-    r"""How two attributes go together, from reports of both by the same people, with error bars.
+    r"""Estimate the joint distribution of two attributes, from reports of both by the same people, with error bars.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ def estimate_joint(
         The :class:`~bipartite.Record` that the reports were made with, or the mechanism of each attribute by name, or
         one mechanism on a :class:`~bipartite.Product` of both.
     reports
-        Columns by name, as ``Record.privatize`` gave them: row i of both is one person. Where attributes were sampled,
-        those who reported both count; with ``sample=1`` nobody did.
+        Columns by name, as ``Record.privatize`` returned them: row i of both is one person. If attributes were sampled,
+        only people who reported both count; with ``sample=1`` nobody did.
     of
-        The names of the two attributes, where there are more; or those that the parts of a product are to have, which
-        otherwise are "first" and "second".
+        The names of the two attributes, if there are more; or names for the parts of a product, which are otherwise
+        "first" and "second".
     method
         How the table is made; other answers do not depend on it.
 
@@ -70,20 +70,20 @@ def estimate_joint(
         - ``"projected"``: the distribution nearest to those.
         - ``"em"``: the most likely joint distribution.
         - ``"auto"``: ``inverse`` while its errors stay below half an average cell, otherwise ``em``, or ``projected``
-          where one of both is of flat categories, whose reports are too many for ``em``.
+          if one of both is of flat categories, which have too many different reports for ``em``.
     progress
         Called with the number of steps while EM runs.
 
     Notes
     -----
     Given a person's two values, their two reports are drawn independently: Pr[y, z | a, b] = P₁[y\|a]·P₂[z\|b]. So the
-    score of a pair of reports for a share of values a and b is the product u_a(y)·u_b(z) of both scores, and all
-    products with the matrix of pairs are two products with the single ones. At most 1,024 values an attribute.
+    score of a pair of reports for the share of values a and b is the product u_a(y)·u_b(z) of both scores, and a
+    product with the matrix of pairs is two products with the single matrices. At most 1,024 values per attribute.
 
-    One report about both, on a product, has an ε of its own instead, and its answers are linear answers of
+    One report about both, on a product, has its own ε, and its answers are linear answers of
     :func:`bipartite.estimate`: ``bp.estimate(mechanism, reports).joint()`` is the same, also with weights and groups.
 
-    The budgets of two reports add up. All of this is a function of the reports, and costs no more.
+    The budgets of two reports add up. All of this is computed from the reports alone, and costs no more privacy.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _of_outputs(
     method: str,
     progress: Callable[[int], None] | None,
 ) -> JointEstimate:
-    """Where both reports are one of some outputs: pairs of them are counted."""
+    """Both reports are outputs, and pairs of outputs are counted."""
     check_pairs(*pair)
     sides = Side.of(pair[0]), Side.of(pair[1])
     outputs = sides[0].operator.outputs, sides[1].operator.outputs
@@ -130,7 +130,7 @@ def _of_people(mechanism: Reporting, reports: NDArray[Any]) -> PeopleSide:
     if isinstance(mechanism, Mechanism):
         return OutputSide(Side.of(mechanism), reports)
     check_side(len(mechanism.domain))
-    mechanism.count(reports)  # it refuses reports that it cannot have given
+    mechanism.count(reports)  # raises an error for reports that cannot have come from it
     return FlatSide(mechanism, reports)
 
 
@@ -163,7 +163,7 @@ def _both(
         raise InputError(msg)
     pair = record.mechanisms[first], record.mechanisms[second]
     if record.sample is None and isinstance(reports, Mapping) and {first, second} <= set(reports):
-        # Columns that are not asked for need not be there.
+        # Other columns may be missing.
         columns = {name: column_of(name, record.mechanisms[name], reports[name], "error") for name in (first, second)}
     else:
         columns = columns_of(record, reports)
@@ -173,7 +173,7 @@ def _both(
         raise InputError(msg)
     both = there[0] & there[1]
     if not both.any():
-        msg = "Nobody reported both attributes, so nothing can be said; pass at least one pair of reports."
+        msg = "Nobody reported both attributes, so nothing can be estimated; pass at least one pair of reports."
         raise InputError(msg)
     return (first, second), pair, (columns[first].at(both), columns[second].at(both))
 
@@ -202,17 +202,17 @@ def _histogram(sides: tuple[Side, Side], tally: Tally, method: str, progress: Ca
 
 
 def _of_cells(answers: ByPeople, sides: tuple[PeopleSide, PeopleSide], method: str) -> Callable[[], Table]:
-    """What makes the table where a report is of flat categories, when it is first asked for."""
+    """A function that computes the table when it is first needed, if a report is of flat categories."""
     if method == "em":
         msg = (
-            "method='em' needs counts of whole reports, and those of flat categories are too many to be counted; use "
+            "method='em' needs counts of whole reports, and flat categories have too many different ones; use "
             "method='projected' for shares that are never negative."
         )
         raise InputError(msg)
     for side in sides:
         if not side.tells_all:
             msg = (
-                f"A table beside flat categories needs mechanisms that tell all values apart, and {side.mechanism!r} "
+                f"A table with flat categories needs mechanisms that tell all values apart, and {side.mechanism!r} "
                 "does not; collect with edges='padded' or GRR."
             )
             raise InputError(msg)
@@ -236,7 +236,7 @@ def _choose(sides: tuple[Side, Side], people: float, *, identifiable: bool) -> t
 
 
 def _tells(sides: tuple[Side | PeopleSide, Side | PeopleSide], people: float) -> bool:
-    """Whether unbiased cells are worth showing, from the mechanisms and the number of people alone."""
+    """Whether unbiased cells are worth showing; it depends only on the mechanisms and the number of people."""
     # For uniform and independent values the square of a product is the product of the squares.
     square = math.prod(side.mean_square() for side in sides)
     cells = math.prod(len(side.mechanism.domain) for side in sides)

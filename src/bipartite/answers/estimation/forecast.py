@@ -1,4 +1,4 @@
-"""How accurate answers will be, before anybody has reported."""
+"""How precise answers will be, before anybody has reported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from bipartite.mechanisms import Mechanism
 
-# How many numbers are looked at for the shares up to values, and up to how many values at least.
+# Cumulative shares: the most numbers to compute with, and the fewest thresholds.
 _MOST_NUMBERS: Final = 2**20
 _LEAST_ENDS: Final = 17
 _FEW_ENDS: Final = 5  # with more than 2^17 values
@@ -30,7 +30,7 @@ _FEW_ENDS: Final = 5  # with more than 2^17 values
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The standard errors to expect from so many people, who are drawn at random from a population."""
+    """The standard errors to expect from this many people, drawn at random from a population."""
 
     people: int
     identifiable: bool
@@ -38,22 +38,22 @@ class Forecast:
     rank: int
     """The rank of the mechanism's matrix."""
     mean: float | None
-    """Of the estimated mean; None where values are not numbers, or the mean cannot be estimated without bias."""
+    """Of the estimated mean; None if values are not numbers, or the mean cannot be estimated without bias."""
     histogram: float | None
-    """Of one share: root mean square over all values; None where they cannot all be estimated."""
+    """Of one share: root mean square over all values; None if they cannot all be estimated."""
     cdf: float | None
-    """Of the share of people up to a value: root mean square over all values of a line (of flat categories over some
-    that are spread evenly, where there are many); None as above."""
+    """Of a cumulative share: root mean square over all values of a line (for flat categories with many values, over
+    some that are evenly spaced); None as above."""
     bounded: bool = False
-    """Whether ``mean`` and ``cdf`` are upper bounds: of :class:`~bipartite.OLH` with many values, several times too
-    large at large ε. What :func:`bipartite.estimate` finds from the reports themselves is not."""
+    """Whether ``mean`` and ``cdf`` are only upper bounds: for :class:`~bipartite.OLH` with many values, several times
+    too large at large ε. The errors that :func:`bipartite.estimate` computes from the reports themselves are not."""
 
 
 def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: object = None) -> Forecast:
-    r"""The least standard errors that unbiased answers from so many reports can have.
+    r"""The smallest standard errors that unbiased answers from this many reports can have.
 
-    Var = (wᵀI⁻¹w − (Σ π_x·w_x)²)/n for an answer Σ w_x·f_x, with the information matrix I = P·diag(1/r)·Pᵀ and the law
-    of reports r = πᵀP. ``prior`` is the population π, None for uniform. All scale with 1/√n.
+    Var = (wᵀI⁻¹w − (Σ π_x·w_x)²)/n for an answer Σ w_x·f_x, with the information matrix I = P·diag(1/r)·Pᵀ and the
+    distribution of reports r = πᵀP. ``prior`` is the population π, None for uniform. All scale with 1/√n.
 
     >>> from bipartite import BRR, Integers
     >>> padded = BRR(Integers(18, 90), epsilon=1, edges="padded")
@@ -61,7 +61,7 @@ def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: ob
     0.83
     """
     if not is_whole(people) or people < 1:
-        msg = f"Expected people as a whole number of at least 1, got {shown(people)}; say how many will report."
+        msg = f"Expected people as a whole number of at least 1, got {shown(people)}; how many will report?"
         raise InputError(msg)
     n = int(people)
     size = len(mechanism.domain)
@@ -91,7 +91,7 @@ def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: ob
 
 
 def _of_categories(mechanism: CategoryMechanism, population: NDArray[np.float64], n: int) -> Forecast:
-    """By the exact law of pairs of supports, or for :class:`~bipartite.OLH` with many values by its bound."""
+    """From the exact joint distribution of two supports, or for :class:`~bipartite.OLH` with many values its bound."""
     histogram, mean, cdf = (
         None if each is None else _root(float(each[0]) / n)
         for each in (flat_variances(mechanism, population[None, :], of) for of in ("histogram", "mean", "cdf"))
@@ -109,7 +109,7 @@ def is_bounded(mechanism: CategoryMechanism) -> bool:
 def flat_variances(
     mechanism: CategoryMechanism, populations: NDArray[np.float64], of: str
 ) -> NDArray[np.float64] | None:
-    """The variance of the mean, of one share or of the share up to a value, from one person of each population."""
+    """The variance of the mean, of one share or of a cumulative share, from one report, for each population."""
     if of == "histogram":
         each = [mechanism.variances(shares, 1) + shares * (1 - shares) for shares in populations]
         return np.array([variances.mean() for variances in each])
@@ -118,7 +118,7 @@ def flat_variances(
     law, size = pair_law(mechanism), populations.shape[-1]
 
     def variance(w: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A row a population."""
+        """One row per population."""
         own = law.own(w - w.mean(axis=-1, keepdims=True)) @ populations.T
         found: NDArray[np.float64] = own + w**2 @ populations.T - (w @ populations.T) ** 2
         return found.T
@@ -126,7 +126,7 @@ def flat_variances(
     if of == "mean":
         numbers = mechanism.domain.to_numpy().astype(np.float64)
         return variance(numbers - numbers.mean())
-    # The share up to the last value is 1 for sure. On a long line some ends, spread evenly, stand for all.
+    # The cumulative share at the last value is always 1. On a long line some evenly spaced thresholds stand for all.
     least = _LEAST_ENDS if size <= _MOST_NUMBERS // 8 else _FEW_ENDS
     count = min(size - 1, max(least, _MOST_NUMBERS // law.steps))
     ends = (np.arange(count) * 2 + 1) * (size - 1) // (2 * count)

@@ -1,4 +1,4 @@
-"""The mean of one attribute in a group that is itself known through reports only."""
+"""The mean of one attribute in a group that is itself known only through reports."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class GroupMean(Printed):
     """The mean in a private group."""
 
     mean: float
-    """NaN where the group's share is not clearly above zero."""
+    """NaN if the group's share is not clearly above zero."""
     standard_error: float
-    """To first order; infinite where the mean is NaN. The interval counts more."""
+    """To first order; infinite if the mean is NaN. The interval is more reliable."""
     interval: ConfidenceInterval
     share: float
     """The unbiased share of the group among all people."""
@@ -38,16 +38,14 @@ class GroupMean(Printed):
 def group_mean(
     found: tuple[Array, Array] | None, people: float, numbers: Array, middle: float, sure: float
 ) -> GroupMean:
-    r"""From the averages of (number in the group, else 0) and of (1 in the group, else 0), and their covariance.
+    r"""From the averages of (number if in the group, else 0) and of (1 if in the group, else 0), and their covariance.
 
     With N and D the two averages, the mean in the group is R = N/D. N − r·D has mean 0 at the true r, so Fieller's
-    interval holds all r with \|N − r·D\| ≤ z·SE(N − r·D): whatever D is, it covers as often as the normal law for
-    N − r·D does. It is bounded only where D is more than z standard errors above zero.
+    interval contains all r with \|N − r·D\| ≤ z·SE(N − r·D): whatever D is, its coverage is that of the normal
+    approximation of N − r·D. It is bounded only if D is more than z standard errors above zero.
     """
     if found is None:
-        msg = (
-            "The reports cannot tell this group, or the numbers in it, from others; collect with edges='padded' or GRR."
-        )
+        msg = "The reports cannot tell this group, or its numbers, from others; collect with edges='padded' or GRR."
         raise InputError(msg)
     n, d = (float(each) for each in found[0])
     covariance = found[1]
@@ -62,7 +60,7 @@ def group_mean(
     b = n * d - z * z * float(covariance[0, 1])
     c = n * n - z * z * float(covariance[0, 0])
     if d <= 0 or a <= 0:
-        note = "the group's share is not clearly above zero, so that its mean may be anything"
+        note = "the group's share is not clearly above zero, so its mean may be anything"
         return GroupMean(math.nan, math.inf, ConfidenceInterval(least, most, sure, note), d, share_error)
     root = math.sqrt(max(b * b - a * c, 0.0))
     low, high = (min(max(middle + end, least), most) for end in ((b - root) / a, (b + root) / a))

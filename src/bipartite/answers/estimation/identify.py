@@ -1,4 +1,4 @@
-"""What the reports of a mechanism can tell apart, decided from its matrix."""
+"""Which values the reports of a mechanism can tell apart, decided from its matrix."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Identifiability(Printed):
-    """Which shares of values an unbiased estimator can exist for."""
+    """The shares of values for which an unbiased estimator exists."""
 
     domain: Domain
     rank: int
-    """The rank of the mechanism's matrix: how many independent things its reports tell about a population."""
+    """The rank of the mechanism's matrix: the number of independent facts that reports reveal about a population."""
     group_of: NDArray[np.int64]
-    """For every value the number of its group: values of one group have the same row and cannot be told apart."""
+    """The group of every value: values of one group have the same row and cannot be told apart."""
     distinct: Operator | Array
-    """The distinct rows, one a group, as products or as a matrix."""
+    """The distinct rows, one per group, as an operator or a matrix."""
 
     def __post_init__(self) -> None:
-        """Later estimates share these, and nobody is to change them for others."""
+        """Make the arrays read-only: later estimates share them."""
         for name in ("group_of", "distinct"):
             held = getattr(self, name)
             if isinstance(held, np.ndarray):
@@ -60,12 +60,12 @@ class Identifiability(Printed):
 
     @property
     def rows(self) -> int:
-        """How many distinct rows there are."""
+        """The number of distinct rows."""
         return len(self.distinct) if isinstance(self.distinct, np.ndarray) else self.distinct.inputs
 
     @property
     def groups(self) -> list[list[Any]]:
-        """The values that cannot be told apart, a list for each group of two or more."""
+        """The values that cannot be told apart: a list for each group of two or more."""
         sizes = np.bincount(self.group_of)
         order = np.argsort(self.group_of, kind="stable")
         ends = np.cumsum(sizes)
@@ -74,10 +74,10 @@ class Identifiability(Printed):
         ]
 
     def condition(self) -> float:
-        """The largest over the smallest singular value of the distinct rows: how much noise inverting them adds.
+        """The largest over the smallest singular value of the distinct rows: how much inverting them amplifies noise.
 
-        Infinite where they are not independent. For at most 2,048 of them, around a circle, or m = 1, where it is
-        1/(p − q).
+        Infinite if they are not independent. Available for at most 2,048 rows, around a circle, or for m = 1, where it
+        is 1/(p − q).
         """
         if not self.groups_identifiable:
             return float("inf")
@@ -92,7 +92,7 @@ class Identifiability(Printed):
         return float(values[0] / values[-1])
 
     def scores(self, law: Array) -> Scores:
-        """The scores of least variance under this law of reports, for the distinct rows."""
+        """The scores of least variance under this distribution of reports, for the distinct rows."""
         if isinstance(self.distinct, Window):
             return WindowScores(self.distinct, law)
         if isinstance(self.distinct, Ring):
@@ -104,7 +104,7 @@ class Identifiability(Printed):
         return DenseScores(_matrix(self.distinct), law, self.rank)
 
     def by_group(self, w: Array) -> Array | None:
-        """An answer over values as one over groups; None where it tells values of one group apart."""
+        """Weights of values as weights of groups; None if values of one group have different weights."""
         if self.rows == len(self.domain):
             ordered = np.empty_like(w)
             ordered[..., self.group_of] = w
@@ -113,7 +113,7 @@ class Identifiability(Printed):
         return low if np.array_equal(low, high) else None
 
     def bounds(self, w: Array) -> tuple[Array, Array]:
-        """The least and the largest w of each group."""
+        """The smallest and the largest w of each group."""
         shape = (*w.shape[:-1], self.rows)
         low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
         for at in np.ndindex(w.shape[:-1]):
@@ -139,7 +139,7 @@ class Identifiability(Printed):
         return "; ".join(parts)
 
     def _named(self, group: list[Any]) -> str:
-        """The first and the last value of a group; around a circle a group may go on past the last value."""
+        """The first and the last value of a group; around a circle a group may continue past the last value."""
         first, last = group[0], group[-1]
         if isinstance(self.domain, Cyclic):
             at = np.array([self.domain.encode(value) for value in group])
@@ -155,9 +155,9 @@ class Identifiability(Printed):
         g, size = self.distinct.classes, len(self.domain)
         first, second = (", ".join(map(str, self.domain[at : at + 2 * g + 1 : g])) for at in (0, 1))
         return (
-            f"m = {self.distinct.m} and N = {size} share the factor {g}, so every window holds as many of {first}, … "
-            f"as of {second}, …: how people are spread over these {g} classes cannot be told; with an m coprime to "
-            f"{size}, such as m='histogram' chooses, everything can"
+            f"m = {self.distinct.m} and N = {size} share the factor {g}, so every window contains as many of {first}, "
+            f"… as of {second}, …: how people are distributed over these {g} classes cannot be estimated; with an m "
+            f"coprime to {size}, such as m='histogram' chooses, everything can"
         )
 
 
@@ -167,9 +167,9 @@ def identifiability(mechanism: object) -> Identifiability:
     An unbiased estimator of every share exists exactly when the N rows of P are linearly independent. Windows are
     independent when they differ: a combination of rows that vanishes has weights of sum zero (each row sums to one), so
     the constant part cancels, and windows that begin at different places are in echelon form. Around a circle the rank
-    is N − gcd(m, N) + 1: the matrix is circulant, and so many of its eigenvalues are not zero. Other mechanisms are
-    decided by the singular values of the differences of their whole-number tickets, for at most 2,048 values. Where
-    tickets are rounded probabilities, as in a table, what is 10⁹ times fainter than the largest is rounding, not rank.
+    is N − gcd(m, N) + 1: the matrix is circulant, and this many of its eigenvalues are nonzero. Other mechanisms are
+    decided by the singular values of the differences of their whole-number tickets, for at most 2,048 values. If
+    tickets are rounded probabilities, as in a table, singular values 10⁹ times smaller than the largest are rounding.
 
     >>> from bipartite import BRR, Integers
     >>> print(identifiability(BRR(Integers(18, 90), epsilon=1)))
@@ -207,9 +207,9 @@ def identifiability(mechanism: object) -> Identifiability:
 
 
 def _rank(rows: NDArray[np.int64], faint: float) -> int:
-    """The rank of rows of whole numbers with one sum: one more than that of their differences, which are exact.
+    """The rank of rows of whole numbers with equal sums: one more than that of their differences, which are exact.
 
-    What is ``faint`` beside the largest singular value counts as none.
+    Singular values smaller than ``faint`` times the largest count as zero.
     """
     if len(rows) == 1:
         return 1
@@ -220,7 +220,7 @@ def _rank(rows: NDArray[np.int64], faint: float) -> int:
 
 
 def _independent(matrix: Array) -> bool:
-    """Whether these rows are certainly independent: some product with them, or with P·Pᵀ, is almost the identity."""
+    """Whether these rows are certainly independent: they, or P·Pᵀ, have an inverse up to bounded rounding."""
     square = matrix if len(matrix) == matrix.shape[1] else matrix @ matrix.T
     try:
         inverse = np.linalg.inv(square)
@@ -228,7 +228,7 @@ def _independent(matrix: Array) -> bool:
         return False
     off = square @ inverse
     off.flat[:: len(off) + 1] -= 1
-    # Each sum is off by no more than this by rounding; so are those of P·Pᵀ, whose terms are not negative.
+    # Rounding moves each sum by at most this; also those of P·Pᵀ, whose terms are not negative.
     rounded = 2 * np.finfo(np.float64).eps * matrix.shape[1] * (square @ np.abs(inverse).sum(axis=1)).max()
     return bool(np.abs(off).sum(axis=1).max() + rounded < 1)
 

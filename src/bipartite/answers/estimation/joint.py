@@ -1,4 +1,4 @@
-"""What reports say about two attributes together, with error bars."""
+"""The joint distribution of two attributes, with error bars."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _NOT_TOLD: Final = "the reports cannot tell this"
-# A variance that is divided by must be so many standard errors above zero.
+# A variance in a denominator must be at least this many standard errors above zero.
 _CLEARLY: Final = 3.0
 
 
@@ -53,23 +53,23 @@ class Table:
 class JointEstimate:
     r"""The joint distribution of two attributes. Made by :func:`bipartite.estimate_joint`.
 
-    Linear answers are averages of scores, unbiased for every joint distribution of the values: of pairs of reports,
-    which are independent given the values, or of reports about both values at once (:class:`~bipartite.Product`). The
-    method decides how ``frequencies`` are made.
+    Linear answers are averages of scores and unbiased for every joint distribution of the values. The reports are
+    pairs, which are independent given the values, or reports about both values at once (:class:`~bipartite.Product`).
+    The method decides how ``frequencies`` are computed.
 
-    What is asked for, ``of``, is one of
+    A question, ``of``, is one of
 
     - ``"covariance"`` or ``"correlation"``;
     - ``("cell", value, value)``: the share of one pair of values;
-    - ``("where", {"age": ("range", 18, 30), "member": 1})``: the share of those with a value, one of a list of values,
-      or a value in a range, of each attribute that is named;
-    - a table of weights, or two lists of weights whose products they are: Σ weights·share.
+    - ``("where", {"age": ("range", 18, 30), "member": 1})``: the share of people with a value, one of a list of values,
+      or a value in a range, for each attribute that is named;
+    - a table of weights, or two lists of weights, which are multiplied: Σ weights·share.
     """
 
     names: tuple[str, str]
     """The attributes: rows and columns of ``frequencies``."""
     people: int
-    """How many pairs of reports there were."""
+    """The number of pairs of reports."""
 
     def __init__(self, names: tuple[str, str], answers: PairAnswers, table: Callable[[], Table | Histogram]) -> None:
         self.names, self.people = names, answers.people
@@ -82,12 +82,12 @@ class JointEstimate:
 
     @property
     def method(self) -> str:
-        """How the table was made."""
+        """How the table was computed."""
         return self._shares.method
 
     @property
     def reason(self) -> str:
-        """Why by this method."""
+        """Why this method was used."""
         return self._shares.reason
 
     @property
@@ -97,48 +97,45 @@ class JointEstimate:
 
     @functools.cached_property
     def fits(self) -> GoodnessOfFit:
-        """Whether these reports can have come from where they are said to, whatever the people are like."""
+        """Whether these reports can have come from their mechanisms, for any population."""
         return self._answers.fits(self._shares.frequencies)
 
     @property
     def doubt(self) -> str:
-        """Why these reports cannot have come from the mechanisms; mostly empty, as that of an estimate."""
+        """Why these reports cannot have come from the mechanisms; usually empty."""
         return self.fits.doubt
 
     @property
     def frequencies(self) -> Array:
-        """The share of every pair of values: a row a value of the first attribute, a column one of the second."""
+        """The share of every pair of values: rows are values of the first attribute, columns of the second."""
         return self._shares.frequencies.reshape([len(domain) for domain in self._domains])
 
     @functools.cached_property
     def standard_errors(self) -> Array:
-        """The standard error of the unbiased share of every pair, whatever the method; infinite where there is none."""
+        """The standard error of the unbiased share of every pair, whatever the method; infinite if there is none."""
         cells = self._cells
         if cells is None:
             return np.full(self.frequencies.shape, np.inf)
         return cells.errors.reshape(self.frequencies.shape)
 
     def marginal(self, name: str) -> Estimate:
-        """The estimate of one attribute alone, from the same people."""
+        """The estimate of one attribute on its own, from the same people."""
         return self._answers.marginal(self._pair.at(name))
 
     def linear(self, weights: object) -> float:  # a table, or two lists
-        """Σ weights·share over all pairs: of a table of weights, or of (w₁, w₂), whose products are the weights."""
+        """Σ weights·share over all pairs, for a table of weights, or (w₁, w₂), which are multiplied."""
         return self._unbiased(PairQuestion.read(self._pair.table(weights), self._pair)).value
 
     def unbiased(self, of: object) -> Answer:
-        """An answer with its standard error and the spread of its scores.
-
-        ``of`` as the class says.
-        """
+        """An answer with its standard error and the spread of its scores; ``of`` as in the class."""
         return self._unbiased(PairQuestion.read(of, self._pair))
 
     def standard_error(self, of: object) -> float:
-        """The standard error of an answer; infinite where the reports cannot tell."""
+        """The standard error of an answer; infinite if the reports cannot tell."""
         return self.unbiased(of).standard_error
 
     def interval(self, confidence: float = 0.95, *, of: object) -> ConfidenceInterval:
-        """(low, high) that holds the true answer in about this share of all samples; ``of`` as the class says."""
+        """A confidence interval (low, high); ``of`` as in the class."""
         sure = check_confidence(confidence)
         asked = PairQuestion.read(of, self._pair)
         answer = self._unbiased(asked)
@@ -151,7 +148,7 @@ class JointEstimate:
         if few and asked.weights is None:
             return ConfidenceInterval(low, high, sure, few_note(people))
         half = float(half_widths(answer.standard_error, answer.spread, people, sure))
-        # First to where an answer can be, so that what is left of the interval is never nothing.
+        # First clip the answer itself, so that the clipped interval is never empty.
         value = min(max(answer.value, low), high)
         return ConfidenceInterval(
             max(value - half, low), min(value + half, high), sure, few_note(people) if few else ""
@@ -164,15 +161,15 @@ class JointEstimate:
 
     @property
     def correlation(self) -> float:
-        """The correlation of the two attributes; NaN where a variance is not clearly above zero."""
+        """The correlation of the two attributes; NaN if a variance is not clearly above zero."""
         return self.unbiased("correlation").value
 
     def mean_where(self, name: str, where: object, *, confidence: float = 0.95) -> GroupMean:
-        """The mean of one attribute among those with a value, a value in a list, or one in a range, of the other.
+        """The mean of one attribute among people with a given value, list of values, or range of the other.
 
         ``joint.mean_where("income", {"sex": "f"})`` or ``{"age": ("range", 18, 30)}``: the group is private too, and
-        known only through reports. The interval is Fieller's, which also counts how uncertain the group's share is;
-        where that share is not clearly above zero, the mean is NaN and the interval is everything possible.
+        known only through reports. The interval is Fieller's, which includes the uncertainty of the group's share; if
+        that share is not clearly above zero, the mean is NaN and the interval is the whole possible range.
         """
         at = self._pair.at(name)
         given = self.names[1 - at]
@@ -192,7 +189,7 @@ class JointEstimate:
         return {value: self.mean_where(other, {given: [value]}, confidence=confidence) for value in values}
 
     def to_frame(self, confidence: float = 0.95) -> DataFrame:
-        """A row for every pair: both values, share, standard error, low, high (around the unbiased share)."""
+        """A row for every pair: both values, share, standard error, low, high (of the unbiased share)."""
         pd = load_pandas("joint.frequencies and joint.standard_errors")
         sure = check_confidence(confidence)
         errors = self.standard_errors
@@ -233,7 +230,7 @@ class JointEstimate:
     def __repr__(self) -> str:
         return f"<JointEstimate of {self.names[0]} and {self.names[1]} from {self.people:,} people's reports>"
 
-    # What follows is how the answers are computed.
+    # How the answers are computed.
 
     @property
     def _domains(self) -> tuple[Domain, Domain]:
@@ -252,30 +249,30 @@ class JointEstimate:
         return self._told(ask(asked.weights), asked.weights)
 
     def _told(self, answer: Answer | None, w: Weights) -> Answer:
-        """The unbiased answer, or where there is none what the table says, with an infinite error."""
+        """The unbiased answer or, if there is none, that of the table with an infinite error."""
         if answer is not None:
             return answer
         return Answer(float((table_of(w) * self.frequencies).sum()), math.inf, math.inf)
 
     def _mean(self, at: int) -> Answer:
-        """Of the numbers of an attribute around their middle."""
+        """The mean of an attribute, relative to the middle of its numbers."""
         w = _product(at, self._pair.numbers(at)[0], np.ones(len(self._domains[1 - at])))
         return self._told(self._answers.answer(w), w)
 
     def _moments(self) -> tuple[list[Weights], list[Array]]:
-        """The weights of both numbers multiplied and squared, and of each, all around their estimated means."""
+        """The weights of the product, both squares and both numbers, all relative to their estimated means."""
         ones = [np.ones(len(domain)) for domain in self._domains]
         first, second = (self._pair.numbers(at)[0] - self._mean(at).value for at in (0, 1))
         squares = [(first**2, ones[1]), (ones[0], second**2)]
         return [(first, second), *squares, (first, ones[1]), (ones[0], second)], [first, second]
 
     def _covariance(self) -> tuple[Answer, tuple[Array, Array] | None]:
-        """Around the estimated means, to which a covariance is blind to first order; and all moments."""
+        """The covariance relative to the estimated means, whose errors cancel to first order; and all moments."""
         weights, centred = self._moments()
         product, moments = self._answers.answer(weights[0]), self._answers.covariance(weights)
         if product is None or moments is None:
             return Answer(float(centred[0] @ self.frequencies @ centred[1]), math.inf, math.inf), None
-        # The product of the estimated means is larger than that of the true ones by how they vary together.
+        # The product of the estimated means is biased by their covariance.
         value = float(moments[0][0] + moments[1][3, 4])
         people = self._answers.effective
         return Answer(value, product.standard_error * people / spare(people), product.spread), moments
@@ -286,7 +283,7 @@ class JointEstimate:
         if moments is None:
             return unknown
         values, together = moments
-        # What the estimated means took up of the variances is put back.
+        # Correct the variances for the estimated means.
         variances = [float(values[1 + at] + together[3 + at, 3 + at]) for at in (0, 1)]
         errors = [math.sqrt(float(together[1 + at, 1 + at])) for at in (0, 1)]
         if any(v < _CLEARLY * error or v <= 0 for v, error in zip(variances, errors, strict=True)):
@@ -299,5 +296,5 @@ class JointEstimate:
 
 
 def _product(at: int, w: Array, other: Array) -> tuple[Array, Array]:
-    """Weights of one attribute times ``other`` of the other."""
+    """The weights w of attribute ``at`` and ``other`` of the other one, in order."""
     return (w, other) if at == 0 else (other, w)

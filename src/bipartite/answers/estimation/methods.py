@@ -1,4 +1,4 @@
-"""Which histogram: by the method asked for, or by the best for this mechanism and this number of reports."""
+"""Choose the histogram: by the requested method, or the best one for the mechanism and the number of reports."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 Method = Literal["auto", "inverse", "projected", "em", "smooth", "ems"]
 METHODS: Final = ("auto", "inverse", "projected", "em", "smooth", "ems")
-# Of so few values each one is shown by itself, with an interval, where the reports tell enough.
+# With so few values each is shown on its own, with an interval, if the reports are precise enough.
 _FEW_VALUES: Final = 32
-# Unbiased shares are worth showing while their standard errors stay below this part of an average share.
+# Unbiased shares are worth showing while their standard errors stay below this fraction of an average share.
 _TELLING: Final = 0.5
 
 
 def check_method(method: object) -> str:
-    """The name of a method."""
+    """Check the name of a method."""
     if not is_one_of(method, METHODS):
         msg = f"Expected method as one of {', '.join(map(repr, METHODS))}, got {shown(method)}."
         raise InputError(msg)
@@ -45,12 +45,12 @@ def histogram_of(
     method: str,
     progress: Callable[[int], None] | None,
 ) -> Callable[[], Histogram]:
-    """What makes the shares by one method, when they are first asked for: a mean needs none."""
+    """A function that computes the shares by one method when they are first needed; a mean needs none."""
     name, reason = _choose(mechanism, known, method, tally.effective)
     if name in {"inverse", "projected"}:
         return partial(Unbiased, answers, name, reason)
     operator = operator_of(mechanism)
-    # As many reports as they are worth.
+    # Scaled to the number of effective reports.
     counts = tally.law * tally.effective
     if name == "ems":
         return lambda: Fitted("ems", reason, fit_ems(operator, counts, progress=progress), BIASED)
@@ -63,12 +63,12 @@ def histogram_of(
 
 
 def method_for(mechanism: Mechanism, known: Prepared, people: float) -> str:
-    """The method that ``"auto"`` stands for with this many reports; what they say plays no part."""
+    """The method that ``"auto"`` chooses for this many reports, whatever they say."""
     return _choose(mechanism, known, "auto", people)[0]
 
 
 def _tells_neighbours_apart(known: Prepared) -> bool:
-    """Whether a neighbour is reported no more often than any other value, as by GRR: nothing is gained by smoothing."""
+    """Whether neighbours are reported no more often than other values, as with GRR: smoothing then gains nothing."""
     distinct = None if known.found is None else known.found.distinct
     return isinstance(distinct, (Window, Ring)) and distinct.m == 1
 
@@ -78,22 +78,20 @@ def _choose(mechanism: Mechanism, known: Prepared, method: str, people: float) -
     circle, found = isinstance(mechanism.domain, Cyclic), known.found
     line = circle or isinstance(mechanism.domain, LineDomain)
     if found is None:
-        return "em", "too many values to decide which can be told apart"
+        return "em", "there are too many values to decide which can be told apart"
     if method in {"inverse", "projected"} and not found.identifiable:
         other = "'smooth' or 'em'" if line else "'em'"
         pad = ", or collect with GRR" if circle or not line else ", or collect with edges='padded'"
         msg = (
             f"method={method!r} needs a mechanism that tells all values apart, and this one does not: {found}; use "
-            f"method={other}, which spreads what cannot be told apart{pad}."
+            f"method={other}, which spreads shares over values that cannot be told apart{pad}."
         )
         raise InputError(msg)
     if method in {"smooth", "ems"} and not line:
         msg = f"method={method!r} smooths over neighbours on a line, and points and items have no order; use 'em'."
         raise InputError(msg)
     if method == "ems" and circle:
-        msg = (
-            "method='ems' smooths over neighbours on a line, and a circle has no ends; use 'smooth', which goes around."
-        )
+        msg = "method='ems' smooths over neighbours on a line, and a circle has no ends; use method='smooth'."
         raise InputError(msg)
     if method != "auto":
         return method, "asked for"
@@ -103,11 +101,11 @@ def _choose(mechanism: Mechanism, known: Prepared, method: str, people: float) -
     alike = line and not _tells_neighbours_apart(known)
     if len(found.domain) <= _FEW_VALUES or not alike:
         if _typical_error(known) / np.sqrt(people) <= _TELLING / len(found.domain):
-            return "inverse", "unbiased, and its errors are small beside an average share"
-        reason = "unbiased shares would be mostly noise with so many values"
+            return "inverse", "unbiased, with errors that are small compared to an average share"
+        reason = "unbiased shares of so many values would be mostly noise"
     else:
         reason = (
-            f"with more than {_FEW_VALUES} values a fitted distribution is nearer to the truth than unbiased shares"
+            f"with more than {_FEW_VALUES} values a fitted distribution is closer to the truth than unbiased shares"
         )
     return ("smooth" if alike else "projected"), reason
 

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 def variance_answer(answers: LinearAnswers, frequencies: Array) -> Answer:
-    """The variance of the values, unbiased: the mean square around the estimated mean lacks that mean's variance.
+    """The unbiased variance of the values: the mean square around the estimated mean plus the variance of that mean.
 
-    Its error is that of the mean square around the true mean, which may be a standard error to either side and is
-    within the range, so the larger of two; and to second order that of the mean: the square of a normal error with
-    variance v has variance 2v². Where the reports cannot tell, the variance of ``frequencies``.
+    Its error is that of the mean square around the true mean, which may lie a standard error to either side within the
+    range, so the larger of two; plus, to second order, that of the mean: the square of a normal error with variance v
+    has variance 2v². If the reports cannot tell, the variance of ``frequencies``.
     """
     w, _ = numbers_of(answers.domain)
     mean = answers.answer(w)
@@ -51,13 +51,13 @@ def variance_answer(answers: LinearAnswers, frequencies: Array) -> Answer:
 def variance_interval(answers: LinearAnswers, histogram: Histogram, sure: float) -> ConfidenceInterval:
     """The interval of the variance."""
     w, _ = numbers_of(answers.domain)
-    # Half of the people at either end vary most.
+    # The variance is largest with half of the people at either end.
     most = float(w[-1] - w[0]) ** 2 / 4
     answer = variance_answer(answers, histogram.frequencies)
     if math.isinf(answer.standard_error):
-        # The mean square around any place is at least the variance.
+        # The mean square around any point is at least the variance.
         around = histogram.interval((w - w @ histogram.frequencies) ** 2, sure)
-        note = "the reports cannot tell all values apart, so that no number of them would narrow this"
+        note = "the reports cannot tell all values apart, so no number of them would narrow this"
         return ConfidenceInterval(0.0, min(around.high, most), sure, note)
     if answers.effective >= FEW:
         half = float(half_widths(answer.standard_error, answer.spread, answers.effective, sure))
@@ -65,7 +65,7 @@ def variance_interval(answers: LinearAnswers, histogram: Histogram, sure: float)
             float, within(answer.value - half, answer.value + half, answer.value, (0.0, most), at_least=True)
         )
         return ConfidenceInterval(low, high, sure)
-    # The mean square around the middle less the square of the mean there, each within its own bound.
+    # The mean square around the middle minus the square of the mean there, each within its own bound.
     mean, squares = (answers.answer(w**power) for power in (1, 2))
     assert mean is not None and squares is not None  # noqa: S101, PT018 (the variance is known)
     each = 1 - (1 - sure) / 2

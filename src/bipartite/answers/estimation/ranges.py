@@ -1,4 +1,4 @@
-"""Public ranges of a line, or arcs of a circle: some of about one size, or those between given edges."""
+"""Public ranges of a line, or arcs of a circle: a number of about equal ones, or between given edges."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Span = tuple[int, int]
 
 RANGES: Final = 10
-_NEAR: Final = 1e-9  # of a step: an edge written in decimals is the value that it means
+_NEAR: Final = 1e-9  # of a step: an edge written in decimals may be off by rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,10 @@ class RangeShare:
 
 
 def spans(domain: Domain, bins: Bins, found: Identifiability | None) -> list[Span]:
-    """(position of the first value, number of values) of each range, by the domain and the mechanism alone.
+    """(index of the first value, number of values) of each range; it depends only on the domain and the mechanism.
 
-    A number of ranges gives ones of about equally many values; where the reports cannot tell neighbours apart, all of
-    these are in one range, so that there may be a few more or fewer. Edges are kept as they are.
+    If ``bins`` is a number, the ranges have about equally many values. Neighbours that the reports cannot tell apart
+    are in one range, so there may be a few ranges more or fewer. Edges are kept as they are.
     """
     circle = isinstance(domain, Cyclic)
     size = len(domain if circle else line_of(domain))
@@ -78,17 +78,17 @@ def range_shares(domain: Domain, cut: list[Span], histogram: Histogram, confiden
 
 
 def asked_again(bins: Bins) -> Bins:
-    """Bins that several groups can be asked for, where edges come one by one."""
+    """Bins that can be used several times, even if they are an iterator."""
     return list(bins) if isinstance(bins, Iterable) and not isinstance(bins, (str, bytes)) else bins
 
 
 def has_ranges(domain: Domain) -> bool:
-    """Whether values have ranges: on a line, or around a circle."""
+    """Whether values have ranges: on a line or a circle."""
     return isinstance(domain, (LineDomain, Cyclic))
 
 
 def splits(found: Identifiability | None, span: Span) -> bool:
-    """Whether a range has some but not all of the values that the reports cannot tell apart."""
+    """Whether a range contains some, but not all, of a group of values that the reports cannot tell apart."""
     if found is None:
         return False
     inside = np.arange(span[0], sum(span)) % len(found.domain)
@@ -97,7 +97,7 @@ def splits(found: Identifiability | None, span: Span) -> bool:
 
 
 def _whole_groups(starts: NDArray[np.int64], found: Identifiability) -> NDArray[np.int64]:
-    """Starts where no run of neighbours that cannot be told apart is cut: one that would be is a range of its own."""
+    """Starts that cut no run of indistinguishable neighbours: a run that would be cut becomes a range of its own."""
     size = len(found.group_of)
     ends = np.append(np.flatnonzero(np.diff(found.group_of)) + 1, size)
     begins = np.append(0, ends[:-1])
@@ -108,13 +108,13 @@ def _whole_groups(starts: NDArray[np.int64], found: Identifiability) -> NDArray[
     for first, last in pairwise(bounds.tolist()):
         parts = 1 if first in begins[cut] else max(1, round((last - first) * len(starts) / size))
         found_starts.append(np.linspace(first, last, parts + 1).round().astype(np.int64)[:-1])
-    # What is cut anew is short, and goes to the range before.
+    # A run that is cut now is short, and goes to the range before.
     new = np.concatenate(found_starts)
     return np.unique(begins[np.searchsorted(begins, new, side="right") - 1])
 
 
 def _on_a_line(domain: LineDomain, edges: list[Any]) -> list[int]:
-    """Where ranges begin: at the first value, and at each edge; a last edge that is the last value ends the last."""
+    """The starts of ranges: the first value and every edge; a last edge at the last value ends the last range."""
     values = domain.to_numpy().astype(np.float64)
     low, high = float(values[0]), float(values[-1])
     step = float(values[1] - values[0]) if len(values) > 1 else 1.0
@@ -125,7 +125,7 @@ def _on_a_line(domain: LineDomain, edges: list[Any]) -> list[int]:
     if any(not low - _NEAR * step <= edge <= high + _NEAR * step for edge in numbers):
         wrong = next(edge for edge in numbers if not low <= edge <= high)
         msg = (
-            f"Expected bins with edges from {low:.6g} to {high:.6g}, all of the domain, got {wrong:.6g}; leave it out."
+            f"Expected bins with edges from {low:.6g} to {high:.6g}, within the domain, got {wrong:.6g}; leave it out."
         )
         raise InputError(msg)
     inner = numbers[:-1] if len(numbers) > 1 and abs(numbers[-1] - high) <= _NEAR * step else numbers
@@ -138,10 +138,10 @@ def _on_a_line(domain: LineDomain, edges: list[Any]) -> list[int]:
 
 
 def _on_a_circle(domain: Domain, edges: list[Any]) -> list[int]:
-    """Where arcs begin: at each edge; the last arc goes on past the last value, up to the first edge."""
+    """The starts of arcs: every edge; the last arc continues past the last value, up to the first edge."""
     found = sorted(domain.encode(edge) for edge in edges)
     if not found or len(set(found)) < len(found):
-        msg = f"Expected bins as different values for arcs to begin at, such as [0, 6, 12, 18], got {shown(edges)}."
+        msg = f"Expected bins as distinct values where arcs begin, such as [0, 6, 12, 18], got {shown(edges)}."
         raise InputError(msg)
     return found
 

@@ -1,4 +1,4 @@
-"""Which output of a mechanism each report is."""
+"""Map reports to the outputs of a mechanism."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
 
 Missing = Literal["error", "drop"]
-# How far a float may be from the report it stands for, in distances to the next one: files and float32 round.
+# How far a float may be from the report it stands for, in steps to the next one: files and float32 round.
 _NEAR: Final = 1e-3
 
 
 def indices_of(mechanism: Mechanism, reports: object, nulls: Missing = "error") -> NDArray[np.int64]:
-    """The number of the output that each report is; a report that is none of them is an error.
+    """The index of the output that each report is; any other report is an error.
 
-    Reports are what ``privatize`` gave, in any container. ``nulls="drop"`` leaves missing ones out.
+    Reports are what ``privatize`` returned, in any container. ``nulls="drop"`` skips missing ones.
     """
     if not is_one_of(nulls, ("error", "drop")):
         msg = f"Expected nulls='error' or 'drop', got {shown(nulls)}."

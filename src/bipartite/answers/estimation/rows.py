@@ -1,4 +1,4 @@
-"""Shares as rows, of values or of public ranges: what tables, CSV and JSON hold."""
+"""Shares of values or of public ranges as rows, for tables, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RANGE_COLUMNS: Final = ("first", "last", "share", "low", "high")
 
 
 def value_rows(estimate: Estimate, confidence: float) -> list[tuple[Any, ...]]:
-    """(value, share, standard error, low, high) of every value; None for a number that does not exist."""
+    """(value, share, standard error, low, high) of every value; None for missing numbers."""
     values, shares = estimate.domain.to_numpy().tolist(), estimate.frequencies.tolist()
     low, high = estimate.share_intervals(confidence)
     if estimate.bins_note and not isinstance(estimate.domain, LineDomain):
@@ -30,9 +30,9 @@ def value_rows(estimate: Estimate, confidence: float) -> list[tuple[Any, ...]]:
 def range_rows(
     estimate: Estimate, confidence: float, bins: Bins | None = None
 ) -> list[tuple[Any, Any, float, float | None, float | None]]:
-    """(first, last, share, low, high) of public ranges of a line or a circle; None where there are no intervals.
+    """(first, last, share, low, high) of public ranges of a line or a circle; None if there are no intervals.
 
-    Of ten ranges where no ``bins`` are given, and then none where values are names.
+    Without ``bins`` ten ranges, or no rows if values are names.
     """
     domain = estimate.domain
     if bins is None and not isinstance(domain, (LineDomain, Cyclic)):
@@ -50,5 +50,5 @@ def range_rows(
 
 
 def finite(number: float) -> float | None:
-    """A number, or None for what is not one."""
+    """A number, or None if it is not finite."""
     return number if math.isfinite(number) else None

@@ -1,4 +1,4 @@
-"""What was reported, as sums per output: the averages of scores and how uncertain they are."""
+"""Sums over reports by output, and from them averages of scores with their variances."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _ALONE: Final = 1e-9
-# Squares of weights must be numbers, too.
+# The squares of weights must not overflow either.
 _LARGEST: Final = 1e100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
-    """For every output the sum of the weights of its reports, and of their squares."""
+    """For every output, the sum of the weights of its reports and of their squares."""
 
     first: Array
     second: Array
     people: int
-    """How many reports came."""
+    """The number of reports."""
     counts: NDArray[np.int64]
-    """How many of each output, whatever their weights."""
+    """The number of reports of each output, regardless of weights."""
     each: tuple[NDArray[np.int64], Array] | None
-    """The output and the weight of every report, where they are at hand."""
+    """The output and the weight of every report, if available."""
 
     @classmethod
     def of_counts(cls, counts: NDArray[np.int64]) -> Tally:
@@ -54,7 +54,7 @@ class Tally:
 
     @property
     def effective(self) -> float:
-        """How many equally weighted reports would be as certain: (Σw)²/Σw² (Kish)."""
+        """The number of equally weighted reports with the same precision: (Σw)²/Σw² (Kish)."""
         return self.size**2 / float(self.second.sum())
 
     @property
@@ -68,7 +68,7 @@ class Tally:
         return self.effective / spare(self.effective)
 
     def mean(self, u: Array) -> Array:
-        """The average score: a number, or one for each row of u."""
+        """The average score: one number, or one for each row of u."""
         return np.asarray(u @ self.first / self.size)
 
     def variance(self, u: Array) -> Array:
@@ -90,22 +90,22 @@ class Tally:
 
 
 def spare(people: float) -> float:
-    """One less; not a number for one report, which tells nothing about how reports vary."""
+    """People minus one; NaN for a single report, which says nothing about the variance."""
     return people - 1 if people - 1 > _ALONE else math.nan
 
 
 def check_weights(weights: object, people: int) -> Array:
-    """Public weights, one a report."""
+    """Check public weights, one per report."""
     try:
         held = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
         held = np.full((), np.nan)
     wrong = np.count_nonzero(~(np.isfinite(held) & (held >= 0)))
     if held.shape != (people,) or wrong or not held.any():
-        found = f"shape {held.shape}" if held.shape != (people,) else f"{wrong} others" if wrong else "zeros alone"
+        found = f"shape {held.shape}" if held.shape != (people,) else f"{wrong} others" if wrong else "only zeros"
         msg = (
-            f"Expected weights as {people} finite numbers of at least 0, one a report and not all 0, got {found}; "
-            "weights must not depend on what is private."
+            f"Expected weights as {people} finite numbers of at least 0, one per report and not all 0, got {found}; "
+            "weights must not depend on private values."
         )
         raise InputError(msg)
     if not 1 / _LARGEST <= held.max() <= _LARGEST:

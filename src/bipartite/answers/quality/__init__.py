@@ -1,4 +1,4 @@
-"""What a report is worth."""
+"""The quality of single reports: expected, worst and typical loss."""
 
 from bipartite.answers.quality.bounds import local_bound
 from bipartite.answers.quality.measures import expected_loss, local_loss, loss_quantile, qloss, share_within, worst_loss

@@ -1,4 +1,4 @@
-"""What no row with weights in [1, e^ε] can beat at a single value: a line to draw under every Q^(x) of BRR and GRR."""
+"""A lower bound for every row with weights in [1, e^ε], value by value: no Q^(x) of BRR or GRR is below it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-# Dinkelbach's iteration falls at every step and ends in a handful; this many would mean a bug.
+# Dinkelbach's iteration decreases at every step and ends after a few; this many would mean a bug.
 _MOST_STEPS: Final = 200
 
 
 def local_bound(domain: Domain, epsilon: object, *, loss: Loss = None) -> NDArray[np.float64]:
-    r"""For every x the least expected loss of a report whose chances differ by at most a factor e\ :sup:`ε`.
+    r"""For every x, the smallest expected loss of a report whose probabilities differ by at most a factor e\ :sup:`ε`.
 
     Q*_x = min over weights s ∈ [1, e\ :sup:`ε`]\ :sup:`N` of Σ s_y·L(x, y)/Σ s_y: what Algorithm 1 reaches for x when
     all other values do not matter. GRR and BRR have such rows, so Q*_x lies below their Q^(x) at every x, and its mean
@@ -32,8 +32,8 @@ def local_bound(domain: Domain, epsilon: object, *, loss: Loss = None) -> NDArra
 
     Notes
     -----
-    This is no bound for every ε-LDP mechanism. One that reports some values more often than others whatever is true,
-    such as :class:`~bipartite.Anchored` or a constant answer, may fall below it. For those see
+    This is not a bound for every ε-LDP mechanism. One that reports some values more often than others regardless of the
+    truth, such as :class:`~bipartite.Anchored` or a constant answer, may fall below it. For those see
     :attr:`bipartite.Anchored.gap`.
 
     Reference
@@ -55,14 +55,14 @@ def local_bound(domain: Domain, epsilon: object, *, loss: Loss = None) -> NDArra
 
 
 def _row_bound(losses: Array, excess: float) -> float:
-    """Q* of one row: with the m that Algorithm 1 gives it, the m least losses weigh e^ε."""
+    """Q* of one row: with the m of Algorithm 1, the m smallest losses have weight e^ε."""
     m, _ = count_raised(losses, excess)
     near = float(np.partition(losses, m - 1)[:m].sum())
     return (excess * near + float(losses.sum())) / (excess * m + len(losses))
 
 
 def _on_a_line(domain: LineDomain, excess: float) -> Array:
-    """The same for all x at once: how many distances lie below Q, and their sum, follow from where x stands."""
+    """The same for all x at once: the number of distances below Q, and their sum, follow from the position of x."""
     size = len(domain)
     below = np.arange(size, dtype=np.float64)
     above = below[::-1]

@@ -1,4 +1,4 @@
-"""What a report around a circle is worth, in closed form: every value fares as every other does."""
+"""The quality of reports on a circle in closed form; it is the same for every value."""
 
 from __future__ import annotations
 

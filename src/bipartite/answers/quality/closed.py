@@ -1,4 +1,4 @@
-"""What every closed form of the worth of a report offers."""
+"""The interface of closed forms of the quality of a report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class ClosedForm(ABC):
-    """The worth of a mechanism, for the distance as loss and the uniform prior, in O(1) or nearly."""
+    """The quality of a mechanism, with the distance as loss and a uniform prior, in O(1) or nearly."""
 
     step: float
     """The distance between neighbours."""
@@ -30,15 +30,15 @@ class ClosedForm(ABC):
 
     @abstractmethod
     def share_within_steps(self, reach: int) -> Fraction:
-        """The chance that a report lies within this many steps of a value chosen uniformly."""
+        """The probability that a report is within this many steps of a uniformly random value."""
 
     def share_within(self, distance: float) -> float:
-        """The chance that a report lies within ``distance`` of a value chosen uniformly."""
-        # A rounding error must not lose the last step.
+        """The probability that a report is within ``distance`` of a uniformly random value."""
+        # Tolerate rounding errors at the limit.
         return float(self.share_within_steps(int(min(distance / self.step * (1 + 1e-12), float(self.farthest)))))
 
     def loss_quantile(self, wanted: float) -> float:
-        """The least distance within which a report lies with this chance; in O(log N)."""
+        """The smallest distance that a report stays within with this probability; in O(log N)."""
         low, high = 0, self.farthest
         while low < high:
             middle = (low + high) // 2

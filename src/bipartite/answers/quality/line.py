@@ -1,4 +1,4 @@
-"""What a report on a line is worth, in closed form: no matrix, whatever N is.
+"""The quality of reports on a line in closed form, without a matrix, for any N.
 
 :class:`Window` is for mechanisms with a window (BRR, GRR, Square Wave): every output is near or far, and sums of
 distances over a window are differences of triangular numbers. :class:`SingleAnswer` is for those that always report the
@@ -43,7 +43,7 @@ class Window(ClosedForm):
         """
         lottery = self.lottery
         x = np.arange(lottery.inputs)
-        # Where x stands among the outputs, and in its window.
+        # The position of x among the outputs, and in its window.
         at = x + self.padding
         position = at - np.clip(x + lottery.shift, 0, lottery.outputs - lottery.m)
         by_distance = applied(function, np.arange(lottery.outputs, dtype=np.float64) * self.step)
@@ -68,7 +68,7 @@ class Window(ClosedForm):
         return float(self._mean(near, everything) / n) * self.step
 
     def worst_loss(self) -> float:
-        # At the ends the sum over all outputs is largest, and so is the sum over the window, which stands wholly on one
+        # At the ends the sum over all outputs is largest, and so is the sum over the window, which lies entirely on one
         # side. An even window leans low, so the two ends may differ.
         return float(max(self._loss_at(x) for x in (0, self.lottery.inputs - 1))) * self.step
 
@@ -92,7 +92,7 @@ class Window(ClosedForm):
         # symmetry.
         everything = 2 * (_sum_of_least(reach, pad + n - 1) - _sum_of_least(reach, pad - 1)) + n
         middle = min(reach, m // 2) + min(reach, m - 1 - m // 2) + 1
-        # Clamped: m values stand at every position of their window once, the others in its middle.
+        # Clamped: m values take every position in their window once, the others are in its middle.
         at_the_ends = 2 * _sum_of_least(reach, m - 1) + m
         near = n * middle if pad else at_the_ends + (n - m) * middle
         return self._mean(near, everything) / n
@@ -122,7 +122,7 @@ class SingleAnswer(ClosedForm):
 
 
 def closed_form(mechanism: Mechanism) -> Window | Circle | SingleAnswer | None:
-    """The closed form of a mechanism, where it has one."""
+    """The closed form of a mechanism, if it has one."""
     domain, outputs, lottery = mechanism.domain, mechanism.outputs, mechanism.lottery
     if isinstance(lottery, RingLottery):
         return Circle(lottery)

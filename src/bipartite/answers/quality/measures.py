@@ -1,7 +1,7 @@
-"""What a report is worth: expected, worst and typical loss of any mechanism, under any loss and prior.
+"""The quality of reports: expected, worst and typical loss of any mechanism, under any loss and prior.
 
-Everything is computed from the tickets, so the figures are those of the mechanism that draws. On lines with a window
-(BRR, GRR, Square Wave), and around a circle, the expected loss costs O(1) whatever N is; elsewhere rows are streamed.
+Everything is computed from the tickets, so the figures are those of the mechanism that is sampled. On lines with a
+window (BRR, GRR, Square Wave), and on a circle, the expected loss costs O(1) for any N; elsewhere rows are streamed.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def local_loss(mechanism: Mechanism, *, loss: Loss = None) -> Array:
     rows = LossRows(mechanism.domain, mechanism.outputs, loss)
     found = np.empty(len(mechanism.domain))
     for start, stop, tickets in _blocks(mechanism):
-        # Chances first: 2^52 tickets times a large loss would be more than doubles hold.
+        # Probabilities first: 2^52 tickets times a large loss would exceed the precision of doubles.
         found[start:stop] = np.einsum("xy,xy->x", tickets / mechanism.lottery.total, rows.rows(start, stop))
     return found
 
@@ -73,7 +73,7 @@ def expected_loss(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = Non
 
 
 def worst_loss(mechanism: Mechanism, *, loss: Loss = None) -> float:
-    """The largest Q^(x): what the person pays who fares worst. In O(1) on lines with the distance as loss.
+    """The largest Q^(x): the expected loss of the worst value. In O(1) on lines with the distance as loss.
 
     >>> from bipartite import BRR, Integers
     >>> round(worst_loss(BRR(Integers(1, 40), epsilon=1)), 2)
@@ -87,7 +87,7 @@ def worst_loss(mechanism: Mechanism, *, loss: Loss = None) -> float:
 
 
 def qloss(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = None) -> float:
-    """The paper's QLoss: the expected loss over the largest one, Q_g/(N−1) on whole numbers. 0 is best.
+    """The paper's QLoss: the expected loss divided by the largest one, Q_g/(N−1) on whole numbers. 0 is best.
 
     With a similarity the losses are negative and QLoss has no meaning; it is refused.
 
@@ -105,9 +105,9 @@ def qloss(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = None) -> fl
 
 
 def share_within(mechanism: Mechanism, distance: float, prior: Prior = None) -> float:
-    """The chance that a report costs at most ``distance``, for values distributed as ``prior`` (None: uniform).
+    """The probability that the loss is at most ``distance``, for values distributed as ``prior`` (None: uniform).
 
-    On lines that is the chance to lie within that distance of the value; in O(1) there under the uniform prior.
+    On lines this is the probability that a report is within that distance of the value; in O(1) for a uniform prior.
     """
     _check_values(mechanism)
     reach = check_distance(distance)
@@ -118,21 +118,21 @@ def share_within(mechanism: Mechanism, distance: float, prior: Prior = None) -> 
     weights = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
     rows = LossRows(mechanism.domain, mechanism.outputs, None)
     within = 0.0
-    # A rounding error of the distance must not lose a report at exactly that distance.
+    # Tolerate rounding errors for reports at exactly this distance.
     bound = reach * (1 + 1e-12)
     for start, stop, tickets in _blocks(mechanism):
         losses = rows.rows(start, stop)
         if (losses < 0).any():
-            msg = "Expected losses of at least 0, got a similarity, which is no distance; use bp.loss_quantile."
+            msg = "Expected losses of at least 0, got a similarity, which is not a distance; use bp.loss_quantile."
             raise InputError(msg)
         within += float(weights[start:stop] @ (tickets * (losses <= bound)).sum(axis=1))
     return within / mechanism.lottery.total
 
 
 def loss_quantile(mechanism: Mechanism, quantile: object = 0.5, prior: Prior = None) -> float:
-    """The loss that a report stays within with chance ``quantile``; the median by default.
+    """The loss that a report stays within with probability ``quantile``; the median by default.
 
-    The least distance d with Pr[L ≤ d] ≥ quantile, for values distributed as ``prior`` (None: uniform).
+    The smallest distance d with Pr[L ≤ d] ≥ quantile, for values distributed as ``prior`` (None: uniform).
     """
     _check_values(mechanism)
     number = as_real(quantile)
@@ -150,7 +150,7 @@ def loss_quantile(mechanism: Mechanism, quantile: object = 0.5, prior: Prior = N
 
 
 def _check_values(mechanism: object) -> None:
-    """Refuse what does not report values: a set of bits is no nearer to one value than to another."""
+    """Refuse mechanisms that do not report values: a set of bits is no closer to one value than to another."""
     if not isinstance(mechanism, Mechanism):
         msg = (
             f"Expected a mechanism whose reports are values, got {type(mechanism).__name__}; pass bp.BRR(…), "
@@ -160,7 +160,7 @@ def _check_values(mechanism: object) -> None:
 
 
 def _distribution(mechanism: Mechanism, weights: Array) -> tuple[Array, Array]:
-    """Every loss that occurs, ascending, and the chance to stay within it."""
+    """Every loss that occurs, ascending, and the probability to stay within it."""
     if isinstance(mechanism.domain, LineDomain) and not isinstance(mechanism.outputs, Values):
         return _distribution_in_steps(mechanism, mechanism.domain.step, weights)
     rows = LossRows(mechanism.domain, mechanism.outputs, None)
@@ -196,7 +196,7 @@ def _blocks(mechanism: Mechanism) -> Iterator[tuple[int, int, NDArray[np.int64]]
 
 
 def check_distance(distance: object) -> float:  # whatever the caller gave
-    """A distance, or a refusal of what is none."""
+    """Check a distance."""
     reach = as_real(distance)
     if not reach >= 0:
         msg = f"Expected distance ≥ 0, got {shown(distance)}; distances are not negative."
