@@ -6,13 +6,14 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from bipartite._version import __version__
-from bipartite.answers.estimation.wording import in_cell, shares_shown
+from bipartite.answers.estimation.pictures import in_few_digits
+from bipartite.answers.estimation.wording import interval_of, shares_shown
 from bipartite.cli.pages import table, whole_page
 from bipartite.domains import LineDomain
 
 if TYPE_CHECKING:
     from bipartite.answers.estimation import Estimate
-    from bipartite.answers.estimation.wording import Shares
+    from bipartite.answers.estimation.wording import Share, Shares
     from bipartite.cli.estimate_output import Found
     from bipartite.tables.metadata import Described
 
@@ -51,8 +52,8 @@ def _numbers(groups: dict[str | None, Estimate], confidence: float) -> str:
     for label, each in groups.items():
         cells = ["all" if label is None else label, f"{each.people:,}"]
         for of, value in (("mean", each.mean), ("median", each.median)):
-            ends = each.interval(confidence, of=of)
-            cells += [f"{value:,.6g}", f"{ends.low:,.6g} to {ends.high:,.6g}"]
+            number, low, high = in_few_digits(value, each.interval(confidence, of=of))
+            cells += [number, f"{low} to {high}"]
         rows.append([escape(cell) for cell in cells])
     return table(("group", "people", "mean", "interval", "median", "interval"), rows)
 
@@ -60,7 +61,12 @@ def _numbers(groups: dict[str | None, Estimate], confidence: float) -> str:
 def _shares(found: Shares) -> list[str]:
     """A table of shares with their intervals: a column for each group, or one for all people."""
     header = [found.what, *("share" if label is None else escape(str(label)) for label in found.groups)]
-    cells = [[escape(in_cell(share)) for share in rows] for rows in found.groups.values()]
+    cells = [[_in_cell(share) for share in rows] for rows in found.groups.values()]
     rows = [[escape(name), *row] for name, *row in zip(found.names, *cells, strict=True)]
     notes = [f"<p>{escape(note)}.</p>" for note in ([found.heading] if found.heading else []) + list(found.notes)]
     return [table(header, rows), *notes]
+
+
+def _in_cell(share: Share) -> str:
+    """A share above its interval, so that the columns of several groups stand side by side."""
+    return f"{share[0]:z.1%}<br><small>{interval_of(share, digits=1)}</small>"

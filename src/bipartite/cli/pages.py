@@ -23,10 +23,17 @@ _STYLE: Final = f"""
   svg {{ display: block; width: 100%; min-width: 620px; height: auto; }}
   table {{ border-collapse: collapse; margin: 12px 0; font-variant-numeric: tabular-nums;
            display: block; overflow-x: auto; }}
-  th, td {{ text-align: right; padding: 4px 22px 4px 0; font-weight: normal; border-bottom: 1px solid {drawn.FAINT}; }}
+  th, td {{ text-align: right; padding: 4px 22px 4px 0; font-weight: normal; border-bottom: 1px solid {drawn.FAINT};
+            white-space: nowrap; }}
+  small {{ font-size: 13px; }}
   th:first-child, td:first-child {{ text-align: left; }}
   thead th {{ border-bottom: 1.5px solid {drawn.INK}; }}
   code {{ font-size: 14px; overflow-wrap: anywhere; }}
+  @media (max-width: 640px) {{ body {{ padding: 16px 12px 32px; font-size: 16px; }} th, td {{ padding-right: 12px; }} }}
+  @media print {{ body {{ max-width: none; padding: 0; font-size: 10pt; }}
+    svg {{ min-width: 0; print-color-adjust: exact; }} .picture, table {{ overflow: visible; }}
+    h2, h3 {{ break-after: avoid; }} .picture, tr {{ break-inside: avoid; }}
+    th, td {{ padding-right: 10px; }} small {{ font-size: 8pt; }} }}
   footer {{ margin-top: 64px; padding-top: 12px; border-top: 1px solid {drawn.GRR}; font-size: 14px; }}
 """
 

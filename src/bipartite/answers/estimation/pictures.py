@@ -301,13 +301,18 @@ def _percent(share: float) -> str:
 def _words(
     name: str, value: float, interval: ConfidenceInterval, *, known: bool = True, around: float = math.inf
 ) -> str:
-    """A number and its interval, in as many digits as mean something; an arc may go ``around`` so many values."""
+    number, low, high = in_few_digits(value, interval, around)
+    return f"{name} {number}, {low} to {high}" if known else f"{name}: no more is known than {low} to {high}"
+
+
+def in_few_digits(value: float, interval: ConfidenceInterval, around: float = math.inf) -> tuple[str, str, str]:
+    """A number and the ends of its interval, with the digits that the interval supports; an arc may go ``around``."""
     width = interval.high - interval.low
     width += around if width < 0 else 0
     all_whole = all(each == round(each) for each in (value, *interval))
     digits = 0 if all_whole else min(max(1 - math.floor(math.log10(width)), 0), 6) if width > 0 else 6
     number, low, high = (f"{each:z,.{digits}f}".replace("-", "−") for each in (value, *interval))
-    return f"{name} {number}, {low} to {high}" if known else f"{name}: no more is known than {low} to {high}"
+    return number, low, high
 
 
 def _notes(estimate: Estimate) -> list[str]:

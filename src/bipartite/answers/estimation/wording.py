@@ -119,21 +119,20 @@ def share_table(groups: Mapping[Any, Estimate], confidence: float, bins: Bins | 
     lines = [f"  {found.heading}"] if found.heading else []
     if list(groups) == [None]:
         pairs = zip(found.names, found.groups[None], strict=True)
-        rows = [(f"  {name}", f"{share[0]:z.2%}", _interval(share)) for name, share in pairs]
+        rows = [(f"  {name}", f"{share[0]:z.2%}", interval_of(share)) for name, share in pairs]
         lines += aligned([(f"  {found.what}", "share", sure), *rows])
     else:
         lines.append(f"  share in each group ({sure})")
         for first in range(0, len(found.groups), _SIDE_BY_SIDE):
             labels = list(found.groups)[first : first + _SIDE_BY_SIDE]
-            cells = [[in_cell(share) for share in found.groups[label]] for label in labels]
+            cells = [[_in_cell(share) for share in found.groups[label]] for label in labels]
             rows = [(f"  {name}", *row) for name, *row in zip(found.names, *cells, strict=True)]
             lines += aligned([(f"  {found.what}", *map(str, labels)), *rows])
     return lines + [f"  {note}" for note in found.notes]
 
 
-def in_cell(share: Share) -> str:
-    """A share and its interval."""
-    return f"{share[0]:z.2%} ({_interval(share)})"
+def _in_cell(share: Share) -> str:
+    return f"{share[0]:z.2%} ({interval_of(share)})"
 
 
 def _of_ranges(groups: Mapping[Any, Estimate], confidence: float, bins: Bins) -> Shares:
@@ -183,6 +182,7 @@ def range_name(first: Any, last: Any) -> str:  # noqa: ANN401 (numbers, or label
     return one if one == other else f"{one} to {other}"
 
 
-def _interval(share: Share) -> str:
+def interval_of(share: Share, digits: int = 2) -> str:
+    """The interval of a share, in percent."""
     _, low, high = share
-    return "none" if low is None or high is None else f"{low:z.2%} to {high:z.2%}"
+    return "none" if low is None or high is None else f"{low:z.{digits}%} to {high:z.{digits}%}"

@@ -30,7 +30,8 @@ _STYLE: Final = f"""
   .not {{ border-color: #b3261e; font-weight: 600; }}
   table {{ border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }}
   th, td {{ text-align: right; font-weight: normal; padding: 4px 0 4px 10px; border-bottom: 1px solid {style.FAINT}; }}
-  th:first-child, td:first-child {{ text-align: left; padding-left: 0; overflow-wrap: anywhere; }}
+  td {{ white-space: nowrap; }}
+  th:first-child, td:first-child {{ text-align: left; white-space: normal; padding-left: 0; overflow-wrap: anywhere; }}
   thead th {{ border-bottom: 1.5px solid {style.INK}; }}
   .small {{ font-size: 14px; color: #555; }}
   @media print {{ body {{ max-width: none; padding: 0; font-size: 11pt; }} svg {{ max-height: 15cm; }}
