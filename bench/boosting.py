@@ -121,20 +121,20 @@ def dp_ebm(known: Known, x: Array, y: Array, epsilon: float, seed: int) -> Predi
     return lambda rows: regressor.predict(np.clip(rows, low, high))
 
 
-def diffprivlib_linear(known: Known, x: Array, y: Array, epsilon: float, seed: int) -> Predict:
-    """diffprivlib: linear or logistic regression of features scaled to [0, 1], pure ε."""
+def diffprivlib_simple(known: Known, x: Array, y: Array, epsilon: float, seed: int) -> Predict:
+    """diffprivlib: linear regression or naive Bayes of features scaled to [0, 1], pure ε."""
     from diffprivlib import models
 
     low, high = np.array(known.feature_range).T
+    bounds = (np.zeros(x.shape[1]), np.ones(x.shape[1]))
 
     def scaled(rows: Array) -> Array:
         return (np.clip(rows, low, high) - low) / (high - low)
 
     if known.target_range is None:
-        norm = math.sqrt(x.shape[1])
-        logistic = models.LogisticRegression(epsilon=epsilon, data_norm=norm, random_state=seed).fit(scaled(x), y)
-        return lambda rows: logistic.predict_proba(scaled(rows))[:, 1]
-    bounds = (np.zeros(x.shape[1]), np.ones(x.shape[1]))
+        # Its logistic regression does not run with scipy 1.18.
+        bayes = models.GaussianNB(epsilon=epsilon, bounds=bounds, random_state=seed).fit(scaled(x), y)
+        return lambda rows: bayes.predict_proba(scaled(rows))[:, 1]
     linear = models.LinearRegression(
         epsilon=epsilon, bounds_X=bounds, bounds_y=known.target_range, random_state=seed
     ).fit(scaled(x), y)
@@ -165,7 +165,7 @@ def learners(*, classes: bool) -> dict[str, Fit]:
     if there["interpret"]:
         found[f"DP-EBM, δ = {DELTA:g}"] = dp_ebm
     if there["diffprivlib"]:
-        found["diffprivlib, linear"] = diffprivlib_linear
+        found["diffprivlib, naive Bayes" if classes else "diffprivlib, linear"] = diffprivlib_simple
         if classes:
             found["diffprivlib, forest"] = diffprivlib_forest
     return found

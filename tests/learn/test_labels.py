@@ -197,6 +197,11 @@ def test_whole_numbers_and_labels_beyond_the_range():
 OPTIONS = {
     "no estimator": ({"estimator": None}, InputError, "Expected an estimator with fit, got NoneType; pass one such as"),
     "no labels": ({"labels": None}, InputError, "Expected labels as a public range (low, high), a domain"),
+    "classes as a pair": (
+        {"labels": ("no", "yes")},
+        InputError,
+        "or a list of two or more distinct classes, got tuple",
+    ),
     "one class": ({"labels": ["a"]}, InputError, "a list of two or more distinct classes, got list"),
     "equal classes": ({"labels": ["a", "a"]}, InputError, "a list of two or more distinct classes"),
     "classes for a regressor": ({"labels": ["a", "b"]}, InputError, "Expected a classifier for these labels"),

@@ -125,7 +125,7 @@ def kind_of(labels: object, points: int, outside: Outside) -> Numbers | Classes:
     """What a caller says about labels, all of it public."""
     if isinstance(labels, LineDomain):
         return Numbers(labels, outside)
-    if isinstance(labels, tuple) and len(labels) == _TWO:
+    if isinstance(labels, tuple) and len(labels) == _TWO and all(isinstance(end, (int, float)) for end in labels):
         return Numbers(Interval(*labels, points=points), outside)
     if isinstance(labels, list) and len(labels) >= _TWO and len(set(labels)) == len(labels):
         return Classes(np.unique(np.array(labels)))
