@@ -1,4 +1,4 @@
-"""One file a mechanism, one protocol, one catalogue: a domain and ε become a lottery whose tickets keep ε.
+"""One file per mechanism, one protocol, one catalogue: a domain and ε become a lottery whose tickets keep ε.
 
 May import: lottery, domains.
 Begin reading: catalogue.py, base.py, brr.py.

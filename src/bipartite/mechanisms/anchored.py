@@ -166,8 +166,7 @@ class Anchored(Mechanism):
         lower_bound: float | None = None,
     ) -> None:
         ((anchors, tickets),) = sets
-        inner = LineLottery(inputs=len(anchors), outputs=len(anchors), m=1, shift=0, tickets=tickets)
-        lottery = GroupedLottery(nearest_anchor(domain, anchors), inner)
+        lottery = grr_on_groups(nearest_anchor(domain, anchors), tickets, len(anchors))
         self._set(domain=domain, outputs=Subset(domain, anchors), _budget=budget, _lottery=lottery)
         self._set(_sets=sets, achieved_loss=achieved_loss, lower_bound=lower_bound)
 
@@ -212,6 +211,11 @@ def _encode(domain: Domain, anchors: Sequence[Any]) -> NDArray[np.int64]:
         msg = f"Expected one or more distinct anchors, got {len(found)} with {len(found) - len(set(found))} repeated."
         raise InputError(msg)
     return np.array(sorted(found), dtype=np.int64)
+
+
+def grr_on_groups(group_of: NDArray[np.int64], tickets: Tickets, groups: int) -> GroupedLottery:
+    """GRR on the groups, after sending each value to its own."""
+    return GroupedLottery(group_of, LineLottery(inputs=groups, outputs=groups, m=1, shift=0, tickets=tickets))
 
 
 def issue_for_anchors(budget: Epsilon, anchors: int) -> Tickets:

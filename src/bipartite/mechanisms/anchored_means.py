@@ -10,8 +10,8 @@ from bipartite.domains import LineDomain
 from bipartite.domains.base import as_double
 from bipartite.domains.values import Values
 from bipartite.errors import DesignError, InputError, is_one_of
-from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
-from bipartite.mechanisms.anchored import Anchored, check_read_tickets, issue_for_anchors
+from bipartite.lottery import Epsilon, Tickets
+from bipartite.mechanisms.anchored import Anchored, check_read_tickets, grr_on_groups, issue_for_anchors
 from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.design.anchors_sets import cost_of
 from bipartite.mechanisms.design.bin_means import best_bins
@@ -140,8 +140,7 @@ class AnchoredMeans(Anchored):
         reports: NDArray[np.float64],
         tickets: Tickets,
     ) -> None:
-        inner = LineLottery(inputs=len(bins), outputs=len(bins), m=1, shift=0, tickets=tickets)
-        lottery = GroupedLottery(np.searchsorted(bins, np.arange(len(domain)), side="right") - 1, inner)
+        lottery = grr_on_groups(np.searchsorted(bins, np.arange(len(domain)), side="right") - 1, tickets, len(bins))
         bins.flags.writeable = False
         self._set(domain=domain, outputs=Values(reports), _budget=budget, _lottery=lottery)
         self._set(_tickets=tickets, bins=bins)

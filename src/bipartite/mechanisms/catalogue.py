@@ -26,7 +26,7 @@ Where = Literal["any", "line", "interval", "places", "regions"]
 Reports = Literal["release", "padded", "number", "flat"]
 """``release``: values of the domain. ``padded``: a centred window, for statistics. ``number``: numbers that need not be
 values. ``flat``: sets or hashes, from which only shares can be estimated."""
-Work = Literal["closed", "rows", "table", "anchors", "means", "programme"]
+Work = Literal["closed", "rows", "table", "anchors", "means", "program"]
 """The work to build a mechanism: none, its rows, a table of N² entries, a search for anchors, a linear program for
 means or for releases."""
 
@@ -105,7 +105,7 @@ _ENTRIES: Final = [
     Entry(
         "grr",
         f"{_HERE}.grr.GRR",
-        "the true value with one chance, every other with another: for categories, and the yardstick",
+        "the true value with one probability, every other with another: for categories, and as a benchmark",
         "rival",
         2,
         forms=(Form("GRR", Look(GRR_GREY, 2, GRR_DASH, "hollow dot")),),
@@ -113,7 +113,7 @@ _ENTRIES: Final = [
     Entry(
         "brr",
         f"{_HERE}.brr.BRR",
-        "a near value: no value fares worse than under GRR; padded, the choice for statistics",
+        "a near value: no value does worse than under GRR; padded, the choice for statistics",
         "neighbours",
         1,
         forms=(
@@ -134,7 +134,7 @@ _ENTRIES: Final = [
     Entry(
         "square-wave",
         f"{_HERE}.square_wave.SquareWave",
-        "the distribution of numbers: a padded BRR with the window of its authors",
+        "the distribution of numbers: a padded BRR with the authors' window",
         "rival",
         None,
         "line",
@@ -143,7 +143,7 @@ _ENTRIES: Final = [
     Entry(
         "geometric",
         f"{_HERE}.geometric.Geometric",
-        "whole numbers plus noise, stopped at the ends",
+        "integers plus noise, clamped to the range",
         "rival",
         2,
         "line",
@@ -153,7 +153,7 @@ _ENTRIES: Final = [
     Entry(
         "exponential",
         f"{_HERE}.exponential.Exponential",
-        "nearer reports are likelier, for any loss",
+        "reports of smaller loss are likelier, for any loss",
         "rival",
         2,
         forms=(
@@ -165,7 +165,7 @@ _ENTRIES: Final = [
     Entry(
         "laplace",
         f"{_HERE}.laplace.Laplace",
-        "numbers plus the noise of the literature, on a grid",
+        "numbers plus Laplace noise, on a grid",
         "number",
         2,
         "interval",
@@ -178,7 +178,7 @@ _ENTRIES: Final = [
     Entry(
         "staircase",
         f"{_HERE}.staircase.Staircase",
-        "numbers plus the noise of the least mean size",
+        "numbers plus the noise of least mean magnitude",
         "number",
         2,
         "interval",
@@ -205,7 +205,7 @@ _ENTRIES: Final = [
     Entry(
         "hybrid",
         f"{_HERE}.hybrid.Hybrid",
-        "means of numbers: Piecewise or Duchi by a coin, unbiased",
+        "means of numbers: Piecewise or Duchi at random, unbiased",
         "number",
         2,
         "interval",
@@ -247,15 +247,15 @@ _ENTRIES: Final = [
     Entry(
         "minimax",
         f"{_HERE}.minimax.Minimax",
-        "the least loss of the value that fares worst: GRR on chosen values, drawn afresh for every report",
+        "the least worst-case loss: GRR on a set of chosen values, drawn for every report",
         "neighbours",
         5,
-        forms=(Form("Minimax", Look("#2e7d32", 1.8, "3 2", "square"), work="programme"),),
+        forms=(Form("Minimax", Look("#2e7d32", 1.8, "3 2", "square"), work="program"),),
     ),
     Entry(
         "anchored-means",
         f"{_HERE}.anchored_means.AnchoredMeans",
-        "the least expected squared loss for a prior: GRR on bins, each reported as a mean",
+        "the least expected squared loss for a prior: GRR on bins, each reported as its mean",
         "number",
         5,
         "line",
@@ -269,7 +269,7 @@ _ENTRIES: Final = [
         2,
         prior=True,
         forms=(
-            Form("Optimal", prior=True, work="programme"),
+            Form("Optimal", prior=True, work="program"),
             Form(
                 "Optimal, unbiased",
                 Look("#1e293b", 1.8, "8 2 2 2", "hollow square"),
@@ -283,7 +283,7 @@ _ENTRIES: Final = [
     Entry(
         "constant",
         f"{_HERE}.constant.Constant",
-        "always the same answer, which tells nothing: what any report must beat",
+        "always the same answer, which reveals nothing: the baseline that any report must beat",
         "rival",
         2,
         prior=True,
@@ -301,17 +301,17 @@ _ENTRIES: Final = [
         Entry(name, f"{_FLAT}.{home}", purpose, "flat", 3, forms=(Form(label, reports="flat"),) if label else ())
         for name, home, label, purpose in (
             ("oue", "oue.OUE", "OUE", "a bit for each category; the least error for rare ones"),
-            ("sue", "sue.SUE", "SUE", "a bit for each category, each told truly with the same chance"),
+            ("sue", "sue.SUE", "SUE", "a bit for each category, each true with the same probability"),
             ("olh", "olh.OLH", "OLH", "a hash of the category: few bytes for very many categories"),
             ("subset-selection", "subset_selection.SubsetSelection", "Subset Selection", "a set of categories"),
             ("hadamard-response", "hadamard.HadamardResponse", "Hadamard Response", "one number; fast to count"),
-            ("rappor", "rappor.RAPPOR", "", "a bit for each category, from an answer that is kept for the next time"),
+            ("rappor", "rappor.RAPPOR", "", "a bit for each category, from a noisy answer that is kept and reused"),
         )
     ),
     Entry(
         "two-level",
         f"{_HERE}.two_level.TwoLevel",
-        "the region first, then a near place in it",
+        "a region first, then a near place in it",
         "regions",
         4,
         "regions",
@@ -328,7 +328,7 @@ _ENTRIES: Final = [
     Entry(
         "region-weighted",
         f"{_HERE}.region_weighted.RegionWeighted",
-        "a higher chance for every place of the true region",
+        "a higher probability for every place of the true region",
         "regions",
         4,
         "regions",

@@ -1,4 +1,4 @@
-"""Exact proofs of ε from tickets, and what reports alone tell of the ε of any sampler.
+"""Exact proofs of ε from tickets, and lower bounds on the ε of any sampler from its reports alone.
 
 May import: lottery, domains, mechanisms.
 Begin reading: certificate.py, audit.py.

@@ -40,9 +40,9 @@ class Reader:
         """The reports of each input, given in parts, as one number or one row per report; decides their type."""
         parts = [part for each in drawn for part in each]
         widths = {part.shape[1] if part.ndim > 1 else None for part in parts}
-        alike = len(widths) == 1
-        self._columns = widths.pop() if alike else None
-        self.labelled = not alike or any(part.dtype.kind in "USO" for part in parts)
+        same_width = len(widths) == 1
+        self._columns = widths.pop() if same_width else None
+        self.labelled = not same_width or any(part.dtype.kind in "USO" for part in parts)
         if not self.labelled and any(part.dtype.kind == "f" for part in parts):
             self._dtype = np.dtype(np.float64)
         return [self.read(each) for each in drawn]

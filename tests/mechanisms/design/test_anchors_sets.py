@@ -217,7 +217,7 @@ def test_machine_code_sums_what_numpy_sums(kind, loss):
             scale = 1e-9 * np.abs(other.totals).max()
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-9, atol=scale)
     weights, levels = rng.random(500), state.low * 1.3 + 0.01
-    one, other = (each.served(sites, weights, levels) for each in (compiled, plain))
+    one, other = (each.weight_below(sites, weights, levels) for each in (compiled, plain))
     # A loss at its level may fall on either side.
     assert np.mean(np.abs(one - other) > 1e-9) < 0.01
 

@@ -113,7 +113,7 @@ def candidates(domain: Domain, *, exact: bool = False) -> list[Candidate]:
         Candidate(entry, form)
         for entry in entries()
         for form in entry.forms
-        if entry.where in where and (exact or form.work != "programme")
+        if entry.where in where and (exact or form.work != "program")
     ]
     if isinstance(domain, Cyclic):
         return [around for each in found if (around := _around(each)) is not None]

@@ -158,7 +158,7 @@ def _built(candidate: Candidate | Brought, epsilon: str, question: Question) -> 
     except InputError as refusal:
         return f"{REFUSED}{refusal}"
     except MissingExtraError as missing:
-        if candidate.work == "programme":
+        if candidate.work == "program":
             raise  # it was asked for
         return f"left out: {missing}"
 

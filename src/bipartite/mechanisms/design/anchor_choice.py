@@ -31,7 +31,7 @@ class Watch:
         self.anchors: list[int] = []
         """The best anchors so far."""
 
-    def tell(self, part: float) -> None:
+    def report(self, part: float) -> None:
         """Report the share that is done, from 0 to 1; it never goes back, even if a search is repeated."""
         self._part = max(self._part, part)
         if self._progress is not None:

@@ -164,14 +164,14 @@ class AnchorLosses:
         self._in_threads(work(columns, low, groups, found), count, len(self.items))
         return found
 
-    def served(self, columns: Wholes, weights: Reals, levels: Reals) -> Reals:
+    def weight_below(self, columns: Wholes, weights: Reals, levels: Reals) -> Reals:
         """For every item the total weight of the reports below its level: Σ_y weight_y [L(x, y) < level_x]."""
         out = np.empty(len(self.items))
         if self._kernels is not None:
             kernels, source = self._kernels, self._source(self.items)
 
             def part(start: int, stop: int) -> None:
-                kernels.served(source, columns, weights, levels, start, stop, out)
+                kernels.weight_below(source, columns, weights, levels, start, stop, out)
 
         else:
 

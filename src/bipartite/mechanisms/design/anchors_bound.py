@@ -189,7 +189,7 @@ def _ascend(state: Assignment, theta: float, columns: Wholes, levels: Reals, eno
             length, vain = length * _SHORTEN, 0
         if theta - value <= enough / 2:
             break
-        direction = 1.0 - losses.served(columns[over], np.ones(len(over)), levels)
+        direction = 1.0 - losses.weight_below(columns[over], np.ones(len(over)), levels)
         square = float(losses.prior @ direction**2)
         if square == 0:
             break

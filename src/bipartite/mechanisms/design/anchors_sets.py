@@ -90,11 +90,11 @@ def best_anchors_of_set(
     lower = losses.floor
     try:
         state, cells = _search_all(losses, cost, cells)
-        watch.tell(_SEARCHED)
+        watch.report(_SEARCHED)
         passes = int(np.clip(_LOSSES_TO_CERTIFY / losses.size**2, *_PASSES))
         enough = next(gap for size, gap in _ENOUGH if losses.size <= size)
-        lower, _ = certify(state, cells, passes, enough, lambda part: watch.tell(_SEARCHED + (1 - _SEARCHED) * part))
-        watch.tell(1.0)
+        lower, _ = certify(state, cells, passes, enough, lambda part: watch.report(_SEARCHED + (1 - _SEARCHED) * part))
+        watch.report(1.0)
     except EnoughError:
         if watch.anchors:
             state = min(state, Assignment(losses, cost, watch.anchors), key=lambda each: each.rank)
@@ -108,7 +108,7 @@ def _search_all(losses: AnchorLosses, cost: float, cells: Cells) -> tuple[Assign
     state = search(losses, cost, cells.sites)
     # Many anchors need more sites to choose from.
     while _CHOICE * len(state.totals) > len(cells.sites) and len(cells.sites) < losses.size:
-        losses.watch.tell(_SEARCHED / 2)
+        losses.watch.report(_SEARCHED / 2)
         cells = cells_of(losses, _CHOICE * len(cells.sites))
         state = min(state, search(losses, cost, cells.sites), key=lambda each: each.rank)
     return state, cells
@@ -129,7 +129,7 @@ def search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
         improve(state, everyone)
         return shake(state, everyone) if len(state.totals) <= _FEW_ANCHORS else state
     for done in range(_ROUNDS):
-        losses.watch.tell(_SEARCHED * (done + 1) / (_ROUNDS + 1))
+        losses.watch.report(_SEARCHED * (done + 1) / (_ROUNDS + 1))
         before = state.value
         improve(state, _neighbours(state))
         if not state.value < before:

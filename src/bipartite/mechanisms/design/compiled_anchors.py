@@ -214,7 +214,7 @@ def sweep(losses: Any, items: Any, columns: Any, into: Any) -> None:
 
 
 @njit(types.void(_LOSSES, _WHOLES, _REALS, _REALS, types.int64, types.int64, _WRITE), **_OPTIONS)
-def served(losses: Any, columns: Any, weights: Any, levels: Any, begin: Any, end: Any, out: Any) -> None:
+def weight_below(losses: Any, columns: Any, weights: Any, levels: Any, begin: Any, end: Any, out: Any) -> None:
     """Fill in the weight of the columns below each item's level, for the items begin … end−1."""
     buffer = np.empty(_TILE, dtype=np.float64)
     for start in range(begin, end, _TILE):

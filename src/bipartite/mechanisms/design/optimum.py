@@ -136,7 +136,7 @@ def _solve(
 
     Unknowns in order: z_y, then g_xy row by row, then the largest loss t.
     """
-    optimize, sparse = import_scipy()
+    sparse = import_scipy()[1]
     size = len(losses)
     minimax = weights is None
     entry = np.arange(size * size)
@@ -163,13 +163,27 @@ def _solve(
     else:
         expected = weights[:, None] * losses
         cost = np.concatenate([expected.sum(axis=0) / e, expected.ravel() * (1 - 1 / e)])
-    result = optimize.linprog(
-        cost, at_most, limits, sums, np.ones(size), bounds=(0, None), method=_METHOD, options=_OPTIONS
+    solution = solve_program(cost, at_most, limits, sums, np.ones(size), "Use Anchored, or fewer items.")
+    return solution[:size], solution[size : size + size * size].reshape(size, size)
+
+
+def solve_program(
+    cost: NDArray[np.float64],
+    below: object,
+    limits: NDArray[np.float64],
+    equal: object,
+    totals: NDArray[np.float64],
+    instead: str,
+) -> NDArray[np.float64]:
+    """The x ≥ 0 of least cost·x with below·x ≤ limits and equal·x = totals; ``instead`` says what to do without."""
+    result = import_scipy()[0].linprog(
+        cost, below, limits, equal, totals, bounds=(0, None), method=_METHOD, options=_OPTIONS
     )
     if result.status != 0:
-        msg = f"Expected an optimum, but the solver gave up: {result.message} Use Anchored, or fewer items."
+        msg = f"Expected an optimum, but the solver gave up: {result.message} {instead}"
         raise DesignError(msg)
-    return result.x[:size], result.x[size : size + size * size].reshape(size, size)
+    solution: NDArray[np.float64] = result.x
+    return solution
 
 
 def import_scipy() -> tuple[ModuleType, ModuleType]:

@@ -81,8 +81,8 @@ def _labels(domain: Domain, listed: list[Any]) -> Kept:
     if isinstance(domain, Product):
         problems.add("Expected outputs of a product as its values; pass the domain, or a list of tuples.")
     elif problems:
-        beside = "all as numbers, or " if isinstance(domain, LineDomain) else ""
+        or_numbers = "all as numbers, or " if isinstance(domain, LineDomain) else ""
         problems = Problems()
-        problems.add(f"Expected outputs all as values of {domain!r}, {beside}all as labels; convert them with str.")
+        problems.add(f"Expected outputs all as values of {domain!r}, {or_numbers}all as labels; convert them with str.")
     problems.raise_if_any(InputError)
     return lambda used: Names(np.array(names, dtype=object)[used].tolist())

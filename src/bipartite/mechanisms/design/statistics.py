@@ -134,9 +134,9 @@ def _best(size: int, exp: float, wanted: Wanted) -> int:
     low, high = 0, size
     if size > _COARSE:
         fewer = _COARSE if size <= _FINE else _FINE
-        beside = _best(fewer, exp, wanted)
-        low = max(int(_half((2 * beside - 1) / fewer, size)), 0)
-        high = int(_half((2 * beside + 3) / fewer, size)) + 1
+        coarse = _best(fewer, exp, wanted)
+        low = max(int(_half((2 * coarse - 1) / fewer, size)), 0)
+        high = int(_half((2 * coarse + 3) / fewer, size)) + 1
     return min(range(low, high + 1), key=lambda h: risk(size, exp, h, wanted))
 
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from bipartite.errors import DesignError
-from bipartite.mechanisms.design.optimum import import_scipy
+from bipartite.mechanisms.design.optimum import import_scipy, solve_program
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,6 @@ _WIDER: Final = 1.5
 _ROUNDS: Final = 4
 # Outputs below this share of the largest are rounding of the solver.
 _NOTHING: Final = 1e-11
-_OPTIONS: Final = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "time_limit": 900.0}
 
 
 class Grid(NamedTuple):
@@ -130,7 +129,7 @@ def _solve(size: int, e: float, weights: Array | None, outputs: NDArray[np.int64
 
 def _solve_program(v: Array, x: Array, e: float, weights: Array | None, *, mirrored: bool) -> tuple[Array, Array]:
     """(z, g) of an optimum. Unknowns in order: z (shared by two outputs if mirrored), g by rows, the largest loss."""
-    optimize, sparse = import_scipy()
+    sparse = import_scipy()[1]
     rows, outputs = len(x), len(v)
     entry = np.arange(rows * outputs)
     row, output = entry // outputs, entry % outputs
@@ -160,21 +159,10 @@ def _solve_program(v: Array, x: Array, e: float, weights: Array | None, *, mirro
     else:
         cost = sums(square * weights[row], 1, np.zeros_like(row)).toarray().ravel()
     equal = sparse.vstack([sums(ones, rows, row), sums(v[output], rows, row)], format="csr")
-    result = optimize.linprog(
-        cost,
-        below.tocsr(),
-        limits,
-        equal,
-        np.concatenate([np.ones(rows), x]),
-        bounds=(0, None),
-        method="highs-ds",
-        options=_OPTIONS,
-    )
-    if result.status != 0:
-        msg = f"Expected an optimum, but the solver gave up: {result.message} Use fewer values, or Piecewise."
-        raise DesignError(msg)
-    z = result.x[:ceilings]
-    return (np.concatenate([z, z[: outputs - ceilings][::-1]]) if mirrored else z), result.x[raised].reshape(rows, -1)
+    totals = np.concatenate([np.ones(rows), x])
+    solution = solve_program(cost, below.tocsr(), limits, equal, totals, "Use fewer values, or Piecewise.")
+    z = solution[:ceilings]
+    return (np.concatenate([z, z[: outputs - ceilings][::-1]]) if mirrored else z), solution[raised].reshape(rows, -1)
 
 
 def _clean(z: Array, g: Array, e: float, v: Array, x: Array) -> Array:
