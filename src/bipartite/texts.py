@@ -35,7 +35,7 @@ def as_csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 class Printed:
-    """A console shows the first line of the text of these objects, shortened, and a notebook shows all of it."""
+    """Base class whose repr is the first line of its text, shortened; notebooks display the whole text."""
 
     __slots__ = ()
 

@@ -183,8 +183,8 @@ def test_places_beside_people_are_designed_only_once_they_are_called_public(run,
     file = tmp_path / "visits.csv"
     file.write_text("user,lat,lon\n7,1,2\n8,3,4\n", encoding="utf-8")
     code, out, err = run("design", "--places", file, "--epsilon", 1)
-    assert (code, out) == (3, "") and "beside the places: 'user'" in err
-    assert err.rstrip().endswith("say that the list is public: --places-are-public.")
+    assert (code, out) == (3, "") and "next to the places: 'user'" in err
+    assert err.rstrip().endswith("confirm that the list is public: --places-are-public.")
     assert run("design", "--places", file, "--epsilon", 1, "--places-are-public")[0] == 0
 
 
@@ -196,13 +196,13 @@ def test_places_beside_people_are_designed_only_once_they_are_called_public(run,
             "a,b\n1,2\n",
             "expected columns lat and lon (or latitude, longitude) in the first line, got 'a', 'b'",
         ),
-        ("--places", "", "is empty; give a line with latitude and longitude"),
+        ("--places", "", "is empty; add a line with latitude and longitude"),
         ("--places", "latitude,longitude\n1,north\n", "line 2 has a longitude that is not a number"),
         ("--places", "latitude,longitude\n1\n", "line 2 has 1 cell instead of 2"),
         ("--items", "[", "is not JSON"),
         ("--items", "[]", "does not hold"),
         ("--items", '{"distance": 1}', "does not hold"),
-        ("--items", '{"labels": ["a", " b"], "loss": [[0, 1], [1, 0]]}', "labels that begin or end with blanks"),
+        ("--items", '{"labels": ["a", " b"], "loss": [[0, 1], [1, 0]]}', "labels with leading or trailing spaces"),
     ],
 )
 def test_files_of_places_and_items_are_checked(run, tmp_path, option, text, message):

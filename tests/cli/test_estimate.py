@@ -393,7 +393,7 @@ def test_doubt_is_said_before_any_number(run, spec, write):
     ("arguments", "message"),
     [
         ([], "Expected files of reports, or --counts"),
-        (["FILE"], "reports were made with: --spec, or a domain and --epsilon"),
+        (["FILE"], "reports were drawn with: --spec, or a domain and --epsilon"),
         (["-"], "Expected --spec, or a domain and --epsilon"),
         (["FILE", "FILE", "--spec", "SPEC"], "A file is named twice, and its reports would count twice"),
         (["FILE", "--epsilon", "1"], "Expected --spec, or a domain such as --integers 18..90, with --epsilon"),

@@ -102,7 +102,7 @@ def test_reports_made_with_different_specs_are_not_counted_together(run, tmp_pat
     other = bp.Plan({"age": bp.BRR(bp.Integers(18, 90), epsilon=2, edges="padded"), "job": JOBS, "country": "public"})
     files = [write_csv(tmp_path / "a.csv", reports(1), PLAN), write_csv(tmp_path / "b.csv", reports(2), other)]
     code, out, err = run("estimate", *files)
-    assert (code, out) == (3, "") and "a.csv" in err and "b.csv" in err and "estimate each on its own" in err
+    assert (code, out) == (3, "") and "a.csv" in err and "b.csv" in err and "estimate each separately" in err
     (tmp_path / "b.csv.bipartite.json").unlink()
     code, out, err = run("estimate", *files)
     assert (code, out) == (3, "") and "b.csv carries no specs" in err
@@ -143,7 +143,7 @@ def test_a_table_of_another_kind_than_csv_is_read_with_a_spec_too(run, tmp_path)
     code, out, err = run("estimate", file, "--spec", spec, "--column", "age", "--weights", "w")
     assert (code, out) == (3, "") and "it has no column 'w'" in err
     code, out, err = run("estimate", file, "--spec", spec, "--column", "job")
-    assert (code, out) == (3, "") and "column 'job' holds something that its mechanism never reports" in err
+    assert (code, out) == (3, "") and "column 'job' holds a report that cannot have come from its mechanism" in err
     gaps = write_arrow(tmp_path / "g.arrow", pa.table({"age": [20, None, 30]}))
     code, out, err = run("estimate", gaps, "--spec", spec, "--column", "age")
     assert (code, out) == (3, "") and "1 rows have no report; use --nulls drop" in err
@@ -275,7 +275,7 @@ def test_folders_and_patterns_stand_for_the_files_that_privatize_would_read(run,
         code, out, err = run("estimate", tmp_path / named)
         assert (code, out) == (4, "") and "no file" in err
     code, out, err = run("estimate", "s3://bucket/reports.parquet")
-    assert (code, out) == (2, "") and "s3://bucket/reports.parquet" in err and "copy it here first" in err
+    assert (code, out) == (2, "") and "s3://bucket/reports.parquet" in err and "download it first" in err
     spec = tmp_path / "age.json"
     spec.write_text(json.dumps(AGES.to_spec()))
     code, out, _ = run("estimate", tmp_path / "all", "--spec", spec, "--column", "age")

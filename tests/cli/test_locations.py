@@ -149,7 +149,7 @@ def test_files_with_and_without_a_header_are_read(listed, text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is empty; give a line with latitude and longitude"),
+        ("", "is empty; add a line with latitude and longitude"),
         ("a,b\n1,2\n3,4\n", "expected columns lat and lon (or latitude, longitude) in the first line, got 'a', 'b'"),
         (
             "lat,lon\n1,2\nx,4\n5,\n",
@@ -165,7 +165,7 @@ def test_files_with_and_without_a_header_are_read(listed, text):
         ("lat,lon,label\n1,2,a\n3,4,a\n", "distinct"),
         ('1,2\n3,"4', "cannot be read as CSV"),
         ("lat,lon\n52,5,13,4\n48,9,2,4\n", "line 2 has 4 cells instead of 2; line 3 has 4 cells"),
-        ("52,5,13,4\n48,9,2,4\n", "without names, got 4 columns; name the columns in a first line"),
+        ("52,5,13,4\n48,9,2,4\n", "without a header, got 4 columns; name the columns in a header line"),
         ("1,2\n3,4,Rome\n", "line 2 has 3 cells instead of 2"),
         ("lat,lon,LAT\n1,2,3\n4,5,6\n", "the first line names 'lat' more than once"),
         ("lat,lon\n1,2\n1.000001,2\n3,4\n", "pass --merge 1 (metres)"),
@@ -180,20 +180,20 @@ def test_files_that_cannot_be_used_are_refused_with_the_reason(listed, text, mes
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("lat,lon\n1,2\n3,4\n1,2\n1,2\n", "gives the same coordinates again in 2 rows, the first on line 4."),
-        ("lat,lon,user_id\n1,2,7\n3,4,8\n", "has a column of people or times beside the places: 'user_id'."),
-        ("lat,lon,visitTime,label\n1,2,9,a\n3,4,9,b\n", "beside the places: 'visitTime'."),
+        ("lat,lon\n1,2\n3,4\n1,2\n1,2\n", "repeats coordinates in 2 rows, the first on line 4."),
+        ("lat,lon,user_id\n1,2,7\n3,4,8\n", "has a column of people or times next to the places: 'user_id'."),
+        ("lat,lon,visitTime,label\n1,2,9,a\n3,4,9,b\n", "next to the places: 'visitTime'."),
         (
             "Person;lat;lon;CHECKED IN UTC\n5;1;2;x\n5;1;2;y\n",
-            "has columns of people or times beside the places: 'Person', 'CHECKED IN UTC'; it gives the same",
+            "has columns of people or times next to the places: 'Person', 'CHECKED IN UTC'; it repeats",
         ),
     ],
 )
 def test_a_list_that_looks_like_the_positions_of_people_is_refused_until_it_is_called_public(listed, text, reason):
     code, found, err = listed(text, "--merge", "1")
     assert (code, found) == (3, None) and reason in err
-    assert "places taken from those tell where somebody was, whatever ε is" in err
-    assert "say that the list is public: --places-are-public." in err
+    assert "places taken from those reveal where someone was, whatever ε is" in err
+    assert "confirm that the list is public: --places-are-public." in err
     code, found, _ = listed(text + "5;6;7;8\n" if ";" in text else text, "--merge", "1", "--places-are-public")
     assert code == 0 and found["places"] == 2
 

@@ -167,7 +167,7 @@ def test_a_release_ends_with_what_to_do_next(run, tmp_path):
     assert "run: bipartite estimate FILE --spec SPECS.json" in run(*to_stdout)[2]
     assert f"--spec {tmp_path}/s.json" in run(*to_stdout, "--specs", tmp_path / "s.json")[2]
     frame = bp.privatize_frame(pd.DataFrame({"age": [40] * 5}), bp.Plan.read(tmp_path / "plan.toml"))
-    assert frame.attrs["bipartite"]["next"].startswith("do not average these reports: bp.estimate(")
+    assert frame.attrs["bipartite"]["next"].startswith("do not average these reports: use bp.estimate(")
     assert frame.attrs["bipartite"]["epsilon"] == "1" and json.dumps(frame.attrs)
     seeded = bp.privatize_frame(pd.DataFrame({"age": [40]}), bp.Plan.read(tmp_path / "plan.toml"), bp.insecure_seed(1))
     assert seeded.attrs["bipartite"]["epsilon"] is None

@@ -38,7 +38,7 @@ def command():
         ("got low=5, epsilon=1", "got low=5, epsilon=1"),
         ("that BRR(Integers(1, 5), m=3) gives", "that BRR(Integers(1, 5), m=3) gives"),
         ("at (m=3) of (threads=)", "at (--m 3) of (--threads)"),
-        ("out/threads=1/a.parquet is no file", "out/threads=1/a.parquet is no file"),
+        ("out/threads=1/a.parquet is not a file", "out/threads=1/a.parquet is not a file"),
     ],
 )
 def test_parameters_of_the_library_are_options_of_the_command(command, of_the_library, of_the_command):

@@ -86,7 +86,7 @@ def test_blanks_after_the_marks_between_cells_belong_to_no_name_and_no_label(run
     assert (tmp_path / "out.csv").read_text().splitlines() == ["job,city", "nurse, Rome", "teacher,Oslo", "  a b, Bonn"]
     (tmp_path / "in.csv").write_text("job,city\npilot,Rome\n")
     code, _, err = run("privatize", tmp_path / "in.csv", tmp_path / "2.csv", "--plan", tmp_path / "plan.toml")
-    assert code == 3 and "see that they are spelled as in the plan" in err
+    assert code == 3 and "check that they are spelled as in the plan" in err
 
 
 def test_a_plan_is_shown_with_its_own_names_of_mechanisms(run, tmp_path):
@@ -129,15 +129,15 @@ def test_plans_come_from_every_format_with_odd_names(run, files):
     [
         ("age job\n1 40 Lovelace\n2 50 Turing\n".replace(" ", ","), "line 2 of the input has another number of cells"),
         ("age,job\nLovelace,40,x\nTuring,50,y\n", "another number of cells"),
-        ("Lovelace,40\nTuring,50\n", "say with --header"),
-        ("Lovelace,1815-12-10\nTuring,1912-06-23\n", "say with --header"),
-        ("Lovelace,true\nTuring,false\n", "say with --header"),
-        ("Lovelace,ada@example.org\nTuring,alan@example.org\n", "say with --header"),
-        ("Lovelace,12 St James's Square\nTuring,2 Warrington Crescent\n", "say with --header"),
-        ("Lovelace,€40\nTuring,€50\n", "say with --header"),
-        ("Lovelace;x\nTuring;y\n", "say with --delimiter"),
-        ("Lovelace 40 x\nTuring 50 y\n", "say with --header"),
-        ('{"name": "Lovelace"}\n{"name": "Turing"}\n', "say with --header"),
+        ("Lovelace,40\nTuring,50\n", "confirm with --header"),
+        ("Lovelace,1815-12-10\nTuring,1912-06-23\n", "confirm with --header"),
+        ("Lovelace,true\nTuring,false\n", "confirm with --header"),
+        ("Lovelace,ada@example.org\nTuring,alan@example.org\n", "confirm with --header"),
+        ("Lovelace,12 St James's Square\nTuring,2 Warrington Crescent\n", "confirm with --header"),
+        ("Lovelace,€40\nTuring,€50\n", "confirm with --header"),
+        ("Lovelace;x\nTuring;y\n", "delimiter with --delimiter"),
+        ("Lovelace 40 x\nTuring 50 y\n", "confirm with --header"),
+        ('{"name": "Lovelace"}\n{"name": "Turing"}\n', "confirm with --header"),
         ("Lovelace,Lovelace\nTuring,Turing\n", "more than once"),
         ("Lovelace,\nTuring,\n", "without a name"),
     ],
@@ -177,7 +177,7 @@ def test_a_release_does_not_guess_names_from_a_persons_row(run, files):
     (files / "headless.csv").write_text("40,nurses,Germany\n50,teachers,France\n")
     (files / "job.toml").write_text('[columns.nurse]\ndomain = { categories = ["a", "b"] }\nepsilon = 1\n')
     code, _, err = run("privatize", files / "headless.csv", files / "out.csv", "--plan", files / "job.toml")
-    assert code == 2 and "no column 'nurse'" in err and "nurses" not in err and "does its first line hold names" in err
+    assert code == 2 and "no column 'nurse'" in err and "nurses" not in err and "is its first line a header" in err
 
 
 def test_a_first_plan_for_several_files_of_one_kind(run, files):
@@ -264,7 +264,10 @@ def test_bad_rows_stop_or_are_rejected_and_overwriting_warns(run, files):
     command = ("privatize", files / "bad.csv", files / "out.csv", "--plan", files / "plan.toml")
     code, out, err = run(*command)
     assert (
-        (code, out) == (3, "") and "row 2 is outside" in err and "row 3 is not readable" in err and "secret" not in err
+        (code, out) == (3, "")
+        and "row 2 is outside" in err
+        and "row 3 is not of the type" in err
+        and "secret" not in err
     )
     code, out, err = run(*command, "--reject", files / "bad-rows.csv", "--json")
     found = conforms(json.loads(out), "privatize")
@@ -295,7 +298,7 @@ def test_a_release_of_no_rows_says_so_and_speaks_of_no_epsilon_that_was_spent(ru
     # Nothing was released, so nothing has the name of a release, and trying again is no second one.
     assert not (files / "out.csv").exists() and (files / "rejected.csv").exists()
     code, _, err = run("privatize", files / "bad.csv", files / "out.csv", *options)
-    assert code == 2 and err.endswith("rejected.csv is there already; name another output, or use --overwrite.\n")
+    assert code == 2 and err.endswith("rejected.csv already exists; name another output, or use --overwrite.\n")
     (files / "none.csv").write_text("age,job,country\n")
     code, _, err = run("privatize", files / "none.csv", files / "out.csv", *options, "--overwrite")
     assert code == 0 and "no row was released: the input has none." in err
@@ -307,7 +310,7 @@ def test_a_failure_after_reports_went_to_standard_output_says_that_they_are_rele
         file.write("40,nurse,DE,1990-01-01,1.5,true\n" * 300_000 + "secret,nurse,DE,1990-01-01,1.5,true\n")
     target = ("-", "--to", "csv", "--plan", files / "plan.toml", "--specs", files / "specs.json")
     code, out, err = run("privatize", files / "people.csv", *target)
-    assert code == 3 and "is not readable" in err
+    assert code == 3 and "is not of the type" in err
     assert "rows already written to standard output are released" in err
     (files / "bad.csv").write_text("other\n1\n")
     code, out, err = run("privatize", files / "bad.csv", *target)

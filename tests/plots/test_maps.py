@@ -123,10 +123,10 @@ def test_a_town_has_no_coasts_because_ours_are_too_coarse():
 @pytest.mark.parametrize(
     ("chances", "legend"),
     [
-        ([0.4, 0.4, 0.1, 0.1], ["2 favoured: 40 % each", "2 others: 10 % each"]),
-        ([0.6, 0.4, 0.0, 0.0], ["1 favoured: 60 % each", "1 others: 40 % each", "2 never reported"]),
-        ([0.4, 0.3, 0.2, 0.1], ["most likely: 40 %", "least likely: 10 %, shades between"]),
-        ([0.25, 0.25, 0.25, 0.25], ["4 places: 25 % each"]),
+        ([0.4, 0.4, 0.1, 0.1], ["2 favoured, probability 40 % each", "2 others: 10 % each"]),
+        ([0.6, 0.4, 0.0, 0.0], ["1 favoured, probability 60 % each", "1 other: 40 % each", "2 never reported"]),
+        ([0.4, 0.3, 0.2, 0.1], ["highest probability 40 %", "lowest 10 %, shades between"]),
+        ([0.25, 0.25, 0.25, 0.25], ["4 places, probability 25 % each"]),
     ],
     ids=["two chances", "some never", "many chances", "all alike"],
 )

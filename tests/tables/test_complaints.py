@@ -116,11 +116,11 @@ def test_an_error_of_an_estimate_carries_no_cell(tmp_path):
     ("content", "told"),
     [
         (b"age,who\n40," + b"x" * 3_000_000 + b"\n", "line 2 of the input has more than 2,000,000 bytes; shorten it"),
-        (b'age,who\n40,"quote\n', "in.csv has a quotation mark that is never closed; close it.$"),
+        (b'age,who\n40,"quote\n', "in.csv has an unclosed quotation mark; close it.$"),
         (b"age,who\n40,x\n50\n", "line 3 of the input has another number of cells .* out with reject="),
-        (b"age,who\r\n40,x\r\n41,y\n", "the input cannot be read as CSV; see that all of its lines end alike"),
+        (b"age,who\r\n40,x\r\n41,y\n", "the input cannot be read as CSV; check that all lines have the same ending"),
         (b"age,who\n40,a quote of unicode,utf-8\n", "line 2 of the input has another number of cells"),
-        (b"age,who\n40,Number of Columns\xff\n", "line 2 of the input is not UTF-8 text; .* say with encoding="),
+        (b"age,who\n40,Number of Columns\xff\n", "line 2 of the input is not UTF-8 text; .* encoding with encoding="),
     ],
 )
 def test_the_reason_is_told_by_what_happened_and_not_by_the_words_of_a_line(tmp_path, content, told):
@@ -137,7 +137,11 @@ def test_the_reason_is_told_by_what_happened_and_not_by_the_words_of_a_line(tmp_
 def test_another_mark_between_names_is_not_called_an_empty_file(tmp_path, mark, quote):
     line = mark.join(f"{quote}{name}{quote}" for name in ("age", "who"))
     (tmp_path / "in.csv").write_text(f"{line}\n40{mark}x\n")
-    told = "cannot be cut into cells at ','; say with delimiter=" if quote else "with ',' between them \\(delimiter="
+    told = (
+        "cannot be split into cells at ','; name the delimiter with delimiter="
+        if quote
+        else "with the delimiter ',' \\(delimiter="
+    )
     with pytest.raises(BipartiteError, match=told):
         release(tmp_path / "in.csv", tmp_path / "out.csv")
     assert release(tmp_path / "in.csv", tmp_path / "out.csv", delimiter=mark).rows == 1
@@ -215,7 +219,7 @@ def test_a_file_of_nothing_but_rows_of_another_number_of_cells(tmp_path):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b'age,who\n40,"x\n50,y\n', "quotation mark that is never closed"),
+        (b'age,who\n40,"x\n50,y\n', "an unclosed quotation mark"),
         (b"age,who\n40,x\n50,\xff\n", "line 3 of the input is not UTF-8"),
         (b"age,who\n40," + b"x" * 2_000_001 + b"\n", "more than 2,000,000 bytes"),
     ],

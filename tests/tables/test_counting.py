@@ -161,7 +161,7 @@ def test_numbers_may_be_stored_in_many_ways(tmp_path, odd):
 def test_what_is_no_report_is_refused_however_it_is_stored(tmp_path, wrong):
     for mechanism in (ROOM, AGE):
         file = write_parquet(tmp_path / "r.parquet", bp.Plan({"c": mechanism}), {"c": wrong})
-        with pytest.raises(DataFileError, match="column 'c' holds something that its mechanism never reports"):
+        with pytest.raises(DataFileError, match="column 'c' holds a report that cannot have come from its mechanism"):
             estimate_file(file)
 
 
@@ -220,17 +220,21 @@ def test_arrow_is_read_as_a_file_and_as_a_stream(tmp_path):
     ("name", "content", "told"),
     [
         ("r.csv", "age\n20\n30,40\n", "line 3 of .*r.csv has another number of cells"),
-        ("r.csv", 'age\n20\n"30\n', "r.csv has a quotation mark that is never closed"),
-        ("r.csv", "age\n20\n3", "r.csv: the last line has no end: the file may be cut off"),
+        ("r.csv", 'age\n20\n"30\n', "r.csv has an unclosed quotation mark"),
+        ("r.csv", "age\n20\n3", "r.csv: the last line has no line ending, so the file may be truncated"),
         ("r.csv", "", "r.csv is empty"),
         ("r.csv", "age\n", "column 'age' has no reports"),
-        ("r.jsonl", '{"age": 20}\n{"age": 3', "r.jsonl: the last line has no end: the file may be cut off"),
+        (
+            "r.jsonl",
+            '{"age": 20}\n{"age": 3',
+            "r.jsonl: the last line has no line ending, so the file may be truncated",
+        ),
         ("r.jsonl", '{"age": 20}\n{"age"\n', "r.jsonl"),
         ("r.jsonl", "", "r.jsonl is empty"),
         (
             "r.jsonl",
             '{"other": 20}\n',
-            "has no column 'age'; see that the name is right, and that the specs are those of this file",
+            "has no column 'age'; check the name, and that the specs are those of this file",
         ),
     ],
 )

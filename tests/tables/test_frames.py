@@ -344,7 +344,9 @@ def test_a_polars_column_that_arrow_does_not_hold_is_refused_by_its_type(what, v
     """Polars' own error speaks of format strings, and of objects it gives the addresses in memory."""
     frame = pl.DataFrame({"n": pl.Series(values, dtype=kind), "age": [20, 30]})
     columns = {"n": Column(AGE, outside="clip")} if what == "private" else {"n": "public", "age": AGE}
-    with pytest.raises(InputError, match=f"column 'n': Expected a type that Arrow holds, got {told}; cast") as caught:
+    with pytest.raises(
+        InputError, match=f"column 'n': Expected a type that Arrow supports, got {told}; cast"
+    ) as caught:
         bp.privatize_frame(frame, bp.Plan(columns))
     assert caught.value.__context__ is None
 

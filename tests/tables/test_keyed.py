@@ -107,7 +107,7 @@ def test_ids_are_told_apart_whatever_their_type():
     assert held[0] == held[1] and len({each for ids in held for each in ids}) == 6
     with pytest.raises(InputError, match="Expected an id for every row, got a row without"):
         id_bytes(pa.array([1, None]))
-    with pytest.raises(InputError, match="Expected row ids as whole numbers, texts or bytes, got double"):
+    with pytest.raises(InputError, match="Expected row ids as whole numbers, text or bytes, got double"):
         id_bytes(pa.array([1.5]))
 
 

@@ -104,27 +104,27 @@ def without(*names):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (edited(epsilon="0.01"), "with ε = 0.01 over specs that spend ε = 5; it was edited: ask for the file again."),
+        (edited(epsilon="0.01"), "with ε = 0.01 over specs that spend ε = 5; it was edited: request the file again."),
         (edited(epsilon="NaN"), "with ε = NaN over specs that spend ε = 5"),
         (edited(epsilon=None), "with no ε over specs that spend ε = 5"),
-        (edited(epsilon="many"), "parts missing"),
+        (edited(epsilon="many"), "missing or invalid parts"),
         (edited(epsilon="9" * 10**5), r"with ε = 1\.0*e\+100000 over specs"),
         (edited(guarantee=SEEDED.guarantee), "an ε over reports that it calls not private"),
-        (edited(insecure="no"), "parts missing"),
-        (edited(publishes="none"), "parts missing"),
-        (edited(publishes=[1]), "parts missing"),
-        (edited(publishes=[]), "parts missing"),
-        (edited(publishes=["\x1b[2Jnothing at all"]), "parts missing"),
-        (json.dumps(described(PLAN).to_dict() | {"publishes": ["\ud800"]}), "parts missing"),
+        (edited(insecure="no"), "missing or invalid parts"),
+        (edited(publishes="none"), "missing or invalid parts"),
+        (edited(publishes=[1]), "missing or invalid parts"),
+        (edited(publishes=[]), "missing or invalid parts"),
+        (edited(publishes=["\x1b[2Jnothing at all"]), "missing or invalid parts"),
+        (json.dumps(described(PLAN).to_dict() | {"publishes": ["\ud800"]}), "missing or invalid parts"),
         (edited(public=["age"]), "columns that are both public and private"),
-        (edited(columns={}), "parts missing"),
-        (edited(columns=[]), "parts missing"),
-        (edited(guarantee=7), "parts missing"),
-        (without("epsilon"), "parts missing"),
-        (without("insecure"), "parts missing"),
-        (edited()[:-1] + ', "epsilon": "0.01"}', "as JSON; the file may be cut off or edited"),
-        (edited()[:-9], "as JSON; the file may be cut off or edited"),
-        ("[" * 10**5, "as JSON; the file may be cut off or edited"),
+        (edited(columns={}), "missing or invalid parts"),
+        (edited(columns=[]), "missing or invalid parts"),
+        (edited(guarantee=7), "missing or invalid parts"),
+        (without("epsilon"), "missing or invalid parts"),
+        (without("insecure"), "missing or invalid parts"),
+        (edited()[:-1] + ', "epsilon": "0.01"}', "as JSON; the file may be truncated or edited"),
+        (edited()[:-9], "as JSON; the file may be truncated or edited"),
+        ("[" * 10**5, "as JSON; the file may be truncated or edited"),
     ],
 )
 def test_a_description_that_contradicts_itself_is_refused(text, message):
@@ -178,11 +178,11 @@ def test_a_folder_of_spark_whose_parts_disagree_is_refused(tmp_path):
     assert estimate_file(tmp_path).about.epsilon_text == "2.5"
     low = bp.Plan({"age": Column(bp.BRR(bp.Integers(18, 90), epsilon="0.1"))})
     spark_part(tmp_path, 1, described(low).to_json())
-    with pytest.raises(DataFileError, match="holds parts of different releases; ask for it again"):
+    with pytest.raises(DataFileError, match="holds parts of different releases; request it again"):
         estimate_file(tmp_path)
     for number in (0, 1):
         spark_part(tmp_path, number, "{")
-    with pytest.raises(DataFileError, match="says nothing readable about its columns"):
+    with pytest.raises(DataFileError, match="has unreadable column metadata"):
         estimate_file(tmp_path)
 
 

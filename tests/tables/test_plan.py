@@ -68,7 +68,7 @@ def test_a_plan_of_the_issue_is_read_and_its_epsilon_is_the_exact_sum(write):
     assert plan.private()["home"].max_distance == 500.5 and plan.inputs_of("home") == ("lat", "lon")
     assert plan.public() == ["country"] and plan.inputs() == ["age", "income", "job", "lat", "lon", "country"]
     assert plan == bp.Plan.read(write(TEXT)) and hash(plan) == hash(bp.Plan.read(write(TEXT)))
-    assert repr(plan) == "<Plan of 5 columns, ε = 2.3 a row>"
+    assert repr(plan) == "<Plan of 5 columns, ε = 2.3 per row>"
     assert "ε = 2.3" in plan.guarantee
     with pytest.raises(AttributeError):
         plan.columns = {}
@@ -77,7 +77,7 @@ def test_a_plan_of_the_issue_is_read_and_its_epsilon_is_the_exact_sum(write):
 def test_a_plan_says_what_no_epsilon_covers(write):
     told = "\n".join(bp.Plan.read(write(TEXT)).publishes)
     for each in (
-        "how many rows",
+        "the number of rows",
         "'country'",
         "'home': which values are missing",
         "farther than 500.5",
@@ -116,7 +116,7 @@ def test_places_of_a_plan_that_look_like_visits_are_refused_until_they_are_calle
     def written(more):
         return write(f'[columns.home]\nfrom = ["y", "x"]\ndomain = {{ places = "visits.csv"{more} }}\nepsilon = 1\n')
 
-    with pytest.raises(InputError, match="beside the places: 'time'.*is public: places_are_public = true"):
+    with pytest.raises(InputError, match="next to the places: 'time'.*is public: places_are_public = true"):
         bp.Plan.read(written(""))
     with pytest.raises(InputError, match=r"Expected places_are_public = true or false, got 'yes'"):
         bp.Plan.read(written(', places_are_public = "yes"'))
@@ -161,7 +161,7 @@ def test_every_problem_is_listed_and_near_names_are_suggested():
         "columns.c: Expected points with interval",
         "columns.d: Expected low < high",
         "columns.e: Expected epsilon",
-        "columns.f: A public column is copied as it is, and takes no 'epsilon'",
+        "columns.f: A public column is copied unchanged, and takes no 'epsilon'",
         "columns.g: A domain of integers takes no points",
         "columns.h: Expected nulls = 'error', 'keep' or { as =",
         "columns.i: Expected outside_as (in a plan file, outside = { as = … }) as a value of the domain, got 9",
@@ -169,7 +169,7 @@ def test_every_problem_is_listed_and_near_names_are_suggested():
         "columns.j: epsilon still says TODO",
         "columns.k: Expected domain",
         "columns.k: Expected epsilon",
-        "columns.k: m belongs to brr",
+        "columns.k: m applies to brr",
         "columns.k: grr does not depend on a prior",
         "columns.l: Expected keys such as domain",
         "columns.m: Expected public = true or false",
@@ -180,7 +180,7 @@ def test_every_problem_is_listed_and_near_names_are_suggested():
         "columns.r: Expected the name of a file",
         "columns.s: Expected integers = [low, high]",
         "columns.t: Expected a domain of one kind",
-        "columns.u: max_distance belongs to",
+        "columns.u: max_distance applies only to",
         "columns.v: Expected bp.Points of 2 coordinates",
         "which has no ends; name a value with outside_as (in a plan file, outside = { as = … }).",
     ):
@@ -270,10 +270,10 @@ def test_what_travels_describes_the_release_and_is_checked(plan):
     held = told.to_dict()
     held["columns"]["age"]["spec_sha256"] = "0" * 64
     for wrong, message in (
-        (json.dumps(held), "another one than its name"),
+        (json.dumps(held), "does not match its SHA-256"),
         ("{", "as JSON"),
         ("[]", "something else"),
-        ('{"bipartite_release": 1}', "parts missing"),
+        ('{"bipartite_release": 1}', "missing or invalid parts"),
     ):
         with pytest.raises(SpecError, match=message):
             Described.from_json(wrong)

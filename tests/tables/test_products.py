@@ -98,8 +98,8 @@ def test_a_plan_file_names_the_parts():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"from": ["age"]}, "Expected 2 columns that the tuples are made from, one per part, got 1; name them"),
-        ({"from": ["age", "genre", "sex"]}, "Expected 2 columns .* got 3"),
+        ({"from": ["age"]}, "Expected 2 input columns for the tuples, one per part, got 1; name them"),
+        ({"from": ["age", "genre", "sex"]}, "Expected 2 input columns .* got 3"),
         ({"domain": {"product": 5}}, r"Expected product = \[a domain, a domain\], got 5"),
         ({"domain": {"product": [{"integers": [1, 2]}, {"integers": 5}]}}, "part 1: Expected integers = .low, high."),
         ({"domain": {"product": [{"integers": [1, 2]}]}}, "Expected at least two domains, got 1"),
@@ -110,7 +110,7 @@ def test_a_plan_file_names_the_parts():
             "at most 1048576 tuples in a col",
         ),
         ({"nulls": {"as": [18, "none"]}}, r"Expected nulls_as .* as a value of the domain, got \(18, 'none'\)"),
-        ({"max_distance": 1}, "max_distance belongs to a column made from coordinates"),
+        ({"max_distance": 1}, "max_distance applies only to a column read from coordinates"),
         (
             {"outside": "clip", "domain": {"product": [{"categories": ["a", "b"]}] * 2}},
             "outside='clip' has no meaning on a set",
@@ -151,11 +151,15 @@ def test_what_is_missing_or_outside_is_replaced_part_by_part(rows, options, expe
 @pytest.mark.parametrize(
     ("row", "kind", "message"),
     [
-        ((None, "jazz"), NullError, "column 'who': 1 of the 2 rows of this batch .*: row 2 is missing; take a 'no ans"),
+        (
+            (None, "jazz"),
+            NullError,
+            "column 'who': 1 of the 2 rows of this batch .*: row 2 is missing; replace it by a 'no ans",
+        ),
         (
             (20, "918273"),
             OutsideDomainError,
-            "row 2 is outside Product.*; clamp numbers with outside = 'clip', or take",
+            "row 2 is outside Product.*; clamp numbers with outside = 'clip', or replace",
         ),
         ((918273, "jazz"), OutsideDomainError, "row 2 is outside"),
         ((18.5, "jazz"), NotAValueError, "row 2 is not a whole number"),
@@ -202,7 +206,7 @@ def test_rows_of_a_csv_file_are_rejected_with_their_reason(tmp_path):
     with out.open(newline="", encoding="utf-8") as held:
         assert [row["who"] for row in csv.DictReader(held)] == ['[18,"jazz"]', '[25,"blues"]']
     text = rejected.read_text(encoding="utf-8")
-    for reason in ("who: not readable as the type", "who: outside", "who: missing"):
+    for reason in ("who: not of the type", "who: outside", "who: missing"):
         assert reason in text
 
 
@@ -210,7 +214,7 @@ def test_an_edited_report_is_refused(tmp_path):
     out = tmp_path / "out.csv"
     privatize_file(write(tmp_path, "csv"), out, PLAN)
     out.write_text(out.read_text(encoding="utf-8").replace("25", "31"), encoding="utf-8")
-    with pytest.raises(DataFileError, match="column 'who' holds something that its mechanism never reports"):
+    with pytest.raises(DataFileError, match="column 'who' holds a report that cannot have come from its mechanism"):
         estimate_file(out)
 
 

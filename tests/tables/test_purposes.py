@@ -88,8 +88,8 @@ def test_what_a_plan_says_itself_holds():
         ),
         (AGES | {"for": 3}, "Expected for = what the column is for, got 3; one of statistics, mean, histogram"),
         (jobs(3) | {"for": "mean"}, "Expected numbers for a mean, got a set of values"),
-        (jobs(3) | {"mechanism": "rappor"}, "an answer that a device keeps, and a table keeps none: use 'oue'"),
-        (jobs(3) | {"mechanism": "oue", "m": 3}, "m belongs to brr; leave it out."),
+        (jobs(3) | {"mechanism": "rappor"}, "a permanent answer stored on each device, which a table lacks: use 'oue'"),
+        (jobs(3) | {"mechanism": "oue", "m": 3}, "m applies to brr; leave it out."),
         (AGES | {"for": "TODO"}, "for still says TODO"),
     ],
 )

@@ -63,7 +63,7 @@ def test_files_are_looked_through_in_every_encoding_and_compression(tmp_path, en
         assert may_be_split([tmp_path / "in"], form) is not found
     data = 'id,age\n7,40\n"é,40\n'.encode(encoding)
     (tmp_path / "in").write_bytes(gzip.compress(data) if compression else data)
-    with pytest.raises(DataFileError, match=r"in has a quotation mark that is never closed; close it\."):
+    with pytest.raises(DataFileError, match=r"in has an unclosed quotation mark; close it\."):
         may_be_split([tmp_path / "in"], form)
 
 
@@ -73,6 +73,6 @@ def test_standard_input_whose_last_mark_does_not_end_is_refused(tmp_path, monkey
     given = io.TextIOWrapper(io.BytesIO(b'id,age\n7,40\n8,"41\n9,42\n'))
     monkeypatch.setattr(sys, "stdin", given)
     settings = Settings(input_format="csv", reject=tmp_path / "rejected.csv" if reject else None)
-    with pytest.raises(DataFileError, match="standard input has a quotation mark that is never closed; close it"):
+    with pytest.raises(DataFileError, match="standard input has an unclosed quotation mark; close it"):
         privatize_file("-", tmp_path / "out.csv", plan, settings=settings)
     assert not (tmp_path / "out.csv").exists()

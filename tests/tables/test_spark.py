@@ -141,7 +141,7 @@ def test_rows_that_share_an_id_or_have_none_are_refused(people, tmp_path):
     for frame, row_id, why in (
         (people.selectExpr("*", "id % 500 AS twice"), "twice", "one that is missing or occurs twice"),
         (people.selectExpr("*", "nullif(id, 7) AS hole"), "hole", "one that is missing or occurs twice"),
-        (people, "income", "Expected row_id as a column of whole numbers, texts or bytes, got double"),
+        (people, "income", "Expected row_id as a column of whole numbers, text or bytes, got double"),
         (people, "nobody", "Expected a column of the frame, got 'nobody'; it has 'id', 'age'"),
     ):
         with pytest.raises(InputError, match=why):
@@ -229,7 +229,7 @@ def test_an_existing_release_is_kept_unless_asked_and_a_second_one_warns(people,
     with pytest.raises(Exception, match="PATH_ALREADY_EXISTS"):
         spark.privatize(people, plan, tmp_path / "out")
     assert reports_by_id(people.sparkSession.read.parquet(str(tmp_path / "out"))) == first
-    with pytest.warns(UserWarning, match="A second release of the same rows adds its ε: 1 a row"):
+    with pytest.warns(UserWarning, match="A second release of the same rows adds its ε, 1 per row"):
         second = spark.privatize(people, plan, tmp_path / "out", overwrite=True)
     assert reports_by_id(second) != first
 

@@ -40,7 +40,7 @@ def test_a_folder_stands_for_all_files_in_it(tmp_path):
     with pytest.raises(InputError, match="would be inside the folder that is read"):
         release(folder, folder / "out.csv")
     (folder / "notes.txt").write_text("x")
-    with pytest.raises(InputError, match="which its name does not tell"):
+    with pytest.raises(InputError, match="which its name does not show"):
         release(folder, tmp_path / "out2.csv")
     (folder / "notes.txt").unlink()
     (folder / "more.csv").write_text("age,town\n40,x\n")
@@ -48,7 +48,7 @@ def test_a_folder_stands_for_all_files_in_it(tmp_path):
         release(folder, tmp_path / "out2.csv")
     (folder / "more.csv").unlink()
     (folder / "country=DE").mkdir()
-    with pytest.raises(InputError, match="holds folders; say which files are meant"):
+    with pytest.raises(InputError, match="holds folders; select the files"):
         release(folder, tmp_path / "out2.csv")
     (tmp_path / "empty").mkdir()
     with pytest.raises(FileNotFoundError, match="no files in"):
@@ -75,10 +75,10 @@ def test_other_delimiters_and_encodings_are_read_as_they_are_named(tmp_path, enc
         ("in.csv", {"delimiter": ";;"}, InputError, "delimiter= as one ASCII character"),
         ("in.csv", {"delimiter": '"'}, InputError, "delimiter= as one ASCII character"),
         ("in.csv", {"delimiter": "§"}, InputError, "delimiter= as one ASCII character"),
-        ("in.jsonl", {"delimiter": ";"}, InputError, "belong to CSV"),
-        ("in.parquet", {"encoding": "latin-1"}, InputError, "belong to CSV"),
+        ("in.jsonl", {"delimiter": ";"}, InputError, "apply to CSV"),
+        ("in.parquet", {"encoding": "latin-1"}, InputError, "apply to CSV"),
         ("in.csv", {"encoding": "cp1252"}, MissingExtraError, "encoding='cp1252' needs DuckDB's extension encodings"),
-        ("in.csv", {"encoding": "utf-16"}, DataFileError, "does not begin with the byte order mark"),
+        ("in.csv", {"encoding": "utf-16"}, DataFileError, "does not start with the byte order mark"),
     ],
 )
 def test_options_that_cannot_be_followed_are_refused(tmp_path, name, options, kind, told):
@@ -93,13 +93,13 @@ def test_utf_16_of_the_other_end_is_refused_and_not_read_as_nothing(tmp_path):
     content = "age,town\n40,x\n".encode("utf-16-be")
     for start in (b"", b"\xfe\xff"):
         (tmp_path / "in.csv").write_bytes(start + content)
-        with pytest.raises(DataFileError, match="does not begin with the byte order mark"):
+        with pytest.raises(DataFileError, match="does not start with the byte order mark"):
             release(tmp_path / "in.csv", tmp_path / "out.csv", encoding="utf-16")
 
 
 def test_an_encoding_is_not_guessed(tmp_path):
     (tmp_path / "in.csv").write_bytes("age,größe,town\n40,1,x\n".encode("latin-1"))
-    with pytest.raises(DataFileError, match="first line is not UTF-8 text; say with encoding="):
+    with pytest.raises(DataFileError, match="first line is not UTF-8 text; name its encoding with encoding="):
         release(tmp_path / "in.csv", tmp_path / "out.csv")
 
 
@@ -110,7 +110,7 @@ def test_file_addresses_are_files_of_this_machine(tmp_path):
     assert towns(tmp_path / "out.csv") == ["x"]
     assert files_named(f"file://localhost{source.as_posix()}") == [source]
     assert "[columns.age]" in first_plan(source.as_uri())
-    with pytest.raises(InputError, match="a file of this machine"):
+    with pytest.raises(InputError, match="on this machine"):
         release("file://elsewhere/people.csv", tmp_path / "out2.csv")
 
 
@@ -165,7 +165,7 @@ def test_what_duckdb_can_read_elsewhere_is_read_where_it_stands(tmp_path, elsewh
 
 def test_what_cannot_be_read_or_written_elsewhere_is_said(tmp_path, elsewhere):
     elsewhere.pipe("/bucket/people.arrow", b"x")
-    with pytest.raises(InputError, match="copy them here first"):
+    with pytest.raises(InputError, match="download them first"):
         release("memory://bucket/people.arrow", tmp_path / "out.csv")
     elsewhere.pipe("/bucket/people.csv", b"secret\n40\n")
     with pytest.raises(BipartiteError, match="no column 'age'") as caught:
@@ -184,11 +184,11 @@ def test_one_file_under_two_names_is_not_released_twice(tmp_path, link):
     (folder / "1.csv").write_text("age,town\n40,Rome\n")
     getattr(folder / "latest.csv", link)(folder / "1.csv")
     for source in (folder, folder / "*.csv"):
-        with pytest.raises(InputError, match=r"1\.csv and .*latest\.csv are one file under two names"):
+        with pytest.raises(InputError, match=r"1\.csv and .*latest\.csv are the same file"):
             release(source, tmp_path / "out.csv")
     (folder / "latest.csv").unlink()
     (tmp_path / "people" / "now").symlink_to(folder)
-    with pytest.raises(InputError, match="are one file under two names, which would be read twice; name it once"):
+    with pytest.raises(InputError, match="are the same file, which would be read twice; name it once"):
         release(tmp_path / "people" / "**" / "*.csv", tmp_path / "out.csv")
 
 
@@ -197,7 +197,7 @@ def test_standard_input_that_is_no_arrow_stream_is_named_and_not_shown(tmp_path,
     """Arrow's own message writes the first bytes as a number."""
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(held)))
     with pytest.raises(
-        DataFileError, match=r"^standard input is not an Arrow stream; it may be cut off, or input_format="
+        DataFileError, match=r"^standard input is not an Arrow stream; it may be truncated, or input_format="
     ):
         release("-", tmp_path / "out.csv", input_format="arrow")
 

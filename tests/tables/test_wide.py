@@ -155,7 +155,7 @@ def test_an_edited_file_is_refused(tmp_path, people):
     lines = (tmp_path / "out.csv").read_text().splitlines()
     lines[3] = "xffff," + lines[3].split(",")[1]  # bits that stand for no value
     (tmp_path / "out.csv").write_text("\n".join(lines) + "\n")
-    with pytest.raises(DataFileError, match="column 'way' holds something that its mechanism never reports"):
+    with pytest.raises(DataFileError, match="column 'way' holds a report that cannot have come from its mechanism"):
         bp.tables.estimate_file(tmp_path / "out.csv")
 
 

@@ -56,7 +56,7 @@ class Ledger:
     person_key
         A secret of at least 16 bytes, under which names are stored as HMAC-SHA-256. None stores the names themselves.
     clock
-        Returns the time with its time zone; whoever controls the clock controls the period.
+        Returns the time with its time zone. The clock decides the period, so it must be trusted.
     wait
         Seconds to wait for other processes.
     read_only

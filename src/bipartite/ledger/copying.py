@@ -57,7 +57,7 @@ def make_private(path: Path, content: bytes = b"") -> None:
     if path.name.endswith(_BESIDE):
         msg = (
             f"Expected a name that does not end in {', '.join(_BESIDE[:-1])} or {_BESIDE[-1]}, got {path.name}: SQLite "
-            "deletes files of such names beside its databases; choose another name."
+            "deletes files with such names next to its databases; choose another name."
         )
         raise InputError(msg)
     with explain_os_errors(path):

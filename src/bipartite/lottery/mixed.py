@@ -116,8 +116,8 @@ class MixedLottery:
     def largest_ratio(self) -> Fraction:
         """The largest ratio of two inputs' tickets for one output, exactly.
 
-        An output holds the far tickets of all its sets for every input, and near − far more in each set whose own
-        output it is. Only runs of inputs with the same own output are visited, not a row for every input.
+        For every input an output holds the far tickets of all its sets, and near − far more in each set in which it is
+        the input's own output. Only runs of inputs with the same own output are visited, not one row per input.
         """
         always = np.zeros(self.outputs, dtype=np.int64)
         for members, far in zip(self.sets, self.far.tolist(), strict=True):
@@ -133,7 +133,7 @@ class MixedLottery:
         return largest_fraction(above, below)
 
     def _own_tickets(self, own: NDArray[np.unsignedinteger]) -> tuple[Wholes, Wholes]:
-        """(outputs, the tickets that these inputs add to those held for every input): all pairs that occur."""
+        """(outputs, tickets beyond those that every input gives the output), for all pairs that occur."""
         begins = np.ones(own.shape, dtype=bool)
         begins[:, 1:] = own[:, 1:] != own[:, :-1]
         which, first = np.divmod(np.flatnonzero(begins), own.shape[1])  # faster than nonzero
@@ -141,7 +141,7 @@ class MixedLottery:
         end = np.where(last_run, own.shape[1], np.append(first[1:], 0))
         member = self._members[self._firsts[which] + own[which, first]]
         gain = (self.near - self.far)[which]
-        # The tickets of an output change only where a run begins or ends; every output starts with none.
+        # The tickets of an output change only where a run starts or ends; every output starts with none.
         output = np.concatenate([np.arange(self.outputs), member, member])
         at = np.concatenate([np.zeros(self.outputs, dtype=np.int64), first, end])
         order = np.lexsort((at, output))

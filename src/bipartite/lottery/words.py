@@ -180,7 +180,7 @@ class _SecureStreams:
 
 
 class SecureSource:
-    """The default: words that nobody can predict or repeat."""
+    """The default: unpredictable, unrepeatable words."""
 
     __slots__ = ()
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.errors import how_many
 from bipartite.plots import style
 from bipartite.plots.map_numbers import numbered
 from bipartite.plots.shares import shortened
@@ -153,16 +154,16 @@ def _kinds(chances: Array) -> list[tuple[str, Any]]:
     never = len(chances) - len(positive)
     grey = [(f"{never:,} never reported", _NEVER)] if never else []
     if not near:
-        return [(f"{len(positive):,} places: {percent(low)} each", style.BRR_NEAR_STYLE), *grey]
+        return [(f"{len(positive):,} places, probability {percent(low)} each", style.BRR_NEAR_STYLE), *grey]
     if low * _SAME < float(positive[positive > low * _SAME].min()) < high / _SAME:
         return [
-            (f"most likely: {percent(high)}", style.BRR_NEAR_STYLE),
-            (f"least likely: {percent(low)}, shades between", style.BRR_FAR_STYLE),
+            (f"highest probability {percent(high)}", style.BRR_NEAR_STYLE),
+            (f"lowest {percent(low)}, shades between", style.BRR_FAR_STYLE),
             *grey,
         ]
     return [
-        (f"{near:,} favoured: {percent(high)} each", style.BRR_NEAR_STYLE),
-        (f"{len(positive) - near:,} others: {percent(low)} each", style.BRR_FAR_STYLE),
+        (f"{near:,} favoured, probability {percent(high)} each", style.BRR_NEAR_STYLE),
+        (f"{how_many(len(positive) - near, 'other')}: {percent(low)} each", style.BRR_FAR_STYLE),
         *grey,
     ]
 

@@ -73,6 +73,9 @@ def shares_on_a_map(
         x, level = 2.0 + number * step, number / (_LEVELS - 1)
         parts.append(tag("rect", x=x, y=8, width=22, height=12, fill=heat(level), stroke=style.GRR, stroke_width=0.3))
         parts.append(text(x + 28, 18, percent(level * top)))
+    if width >= style.WIDTH:  # a narrower map has no room beside its legend
+        what = "at each place" if cells is None else "in each cell"
+        parts.append(text(width - 2, 18, f"share of people {what}", text_anchor="end"))
     most = int(shares.argmax())
     what = "places" if cells is None else "cells"
     spoken = f"A heat map of {len(shares):,} {what}; the largest share, at {labels[most]}: {words[most]}"

@@ -1,6 +1,6 @@
 """Columns of files and frames: a plan says what each column may become, and a release happens once.
 
-Names are loaded at first use, because most need the extra ``tables`` (DuckDB and Arrow).
+Names are loaded on first use, because most need the extra ``tables`` (DuckDB and Arrow).
 May import: lottery, domains, mechanisms, answers.
 Begin reading: plan.py, releasing.py.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bipartite.tables.releasing import Released as Released
     from bipartite.tables.releasing import privatize_file as privatize_file
 
-# Each public name and the module that holds it.
+# Each public name and the module that defines it.
 _HOME: dict[str, str] = {
     "Column": "bipartite.tables.columns",
     "Plan": "bipartite.tables.plan",

@@ -1,4 +1,4 @@
-"""Working ahead: one stage of a stream runs in a thread of its own, a few batches before the next stage."""
+"""Prefetching: one stage of a stream runs in its own thread, a few batches ahead of the next stage."""
 
 from __future__ import annotations
 
@@ -11,46 +11,47 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
 Item = TypeVar("Item")
-_LOOK_UP_SECONDS: Final = 0.1
+_POLL_SECONDS: Final = 0.1
 
 
 @dataclass(slots=True)
 class _Stage:
-    """A maker of items, the few that wait, and whether anyone still wants them."""
+    """A producer of items, the queue of finished ones, and whether the consumer has stopped."""
 
     items: Iterable[Any]
     waiting: queue.Queue[tuple[str, Any]]
     stopped: threading.Event = field(default_factory=threading.Event)
 
     def put(self, what: str, entry: object) -> None:
-        """Wait for room, unless nobody takes any more."""
+        """Wait for room in the queue, unless the consumer has stopped."""
         while not self.stopped.is_set():
             try:
-                self.waiting.put((what, entry), timeout=_LOOK_UP_SECONDS)
+                self.waiting.put((what, entry), timeout=_POLL_SECONDS)
             except queue.Full:
                 continue
             return
 
     def make(self) -> None:
-        """Make all items, or as many as are wanted."""
+        """Produce all items, until the consumer stops."""
         try:
             for item in self.items:
                 self.put("item", item)
                 if self.stopped.is_set():
                     return
             self.put("end", None)
-        except BaseException as failure:  # noqa: BLE001 (raised again in the thread of the taker)
+        except BaseException as failure:  # noqa: BLE001 (raised again in the consumer's thread)
             self.put("failure", failure)
 
 
 def ahead(items: Iterable[Item], depth: int) -> Generator[Item, None, None]:
-    """The same items in the same order, made by another thread, at most ``depth`` of them waiting.
+    """Yield the same items in the same order, produced by another thread with at most ``depth`` of them queued.
 
-    What the maker raises is raised here, after the items before it. When the taker stops early, so does the maker.
+    An exception of the producer is raised here, after the items before it. When the consumer stops early, so does the
+    producer.
     """
     stage = _Stage(items, queue.Queue(depth))
-    maker = threading.Thread(target=stage.make, daemon=True)
-    maker.start()
+    producer = threading.Thread(target=stage.make, daemon=True)
+    producer.start()
     try:
         while True:
             what, entry = stage.waiting.get()
@@ -61,4 +62,4 @@ def ahead(items: Iterable[Item], depth: int) -> Generator[Item, None, None]:
             yield entry
     finally:
         stage.stopped.set()
-        maker.join()
+        producer.join()

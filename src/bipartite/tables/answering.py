@@ -1,4 +1,4 @@
-"""From a released file to answers: it says itself what its reports were made with, and only counts of them are kept."""
+"""Estimates from a released file, which carries the specs of its reports; only their counts are kept in memory."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What a released file says about the people in it."""
+    """The estimates from a released file."""
 
     about: Described
     by: str | None
     columns: dict[str, dict[str | None, Estimate]]
     """For each private column the estimate of each group, or of all rows under None."""
     unreported: dict[str, int]
-    """For each private column how many rows have no report, and so are left out."""
+    """For each private column the number of rows without a report, which are left out."""
 
     def estimates(self, column: str) -> Estimate | Estimates:
-        """The estimate of a column, or one for each group."""
+        """The estimate of a column, or one per group."""
         found = self.columns[column]
         return found[None] if self.by is None else Estimates(found)
 
 
-# A command asks for the same description more than once, and one of thousands of categories takes a second to read.
+# A command reads the same description more than once, and one with thousands of categories takes a second.
 _described = functools.lru_cache(maxsize=1)(Described.from_json)
 
 
 def carried_by(path: Path) -> Described | None:
-    """The description that a file, or a folder of Spark, carries or has beside it; None where there is none."""
+    """The description that a file or Spark folder carries, or that its side file holds; None if there is none."""
     if path.is_dir():
         return carried_in(path)
     written = _format(path)
@@ -68,33 +68,33 @@ def _embedded(path: Path, written: Format) -> Described | None:
         else:
             metadata = open_arrow(path, written).schema.metadata
     except (pa.ArrowInvalid, OSError):
-        msg = f"{path} cannot be read; it may be cut off, or of another kind than its name says."
+        msg = f"{path} cannot be read; it may be truncated, or not of the kind its name suggests."
         raise DataFileError(msg) from None
     held = (metadata or {}).get(METADATA_KEY)
     return None if held is None else _described(held)
 
 
 def carried_by_all(paths: Sequence[Path]) -> Described | None:
-    """The one release that files carry together; None where none carries any."""
+    """The release that all files carry; None if none carries any."""
     found = {path: carried_by(path) for path in paths}
     held = {path: each for path, each in found.items() if each is not None}
     if not held:
         return None
-    bare = [path for path in found if path not in held]
+    without = [path for path in found if path not in held]
     first, about = next(iter(held.items()))
-    if bare:
-        msg = f"{bare[0]} carries no specs, and {first} does; name them for all files with release=."
+    if without:
+        msg = f"{without[0]} carries no specs, but {first} does; pass those of all files with release=."
         raise SpecError(msg)
     for path, each in held.items():
         if each.mechanisms != about.mechanisms:
-            msg = f"The reports in {first} and {path} were made with different specs; estimate each on its own."
+            msg = f"The reports in {first} and {path} were drawn with different specs; estimate each separately."
             raise SpecError(msg)
     publishes = tuple(dict.fromkeys(line for each in held.values() for line in each.publishes))
     return replace(next((each for each in held.values() if each.insecure), about), publishes=publishes)
 
 
 def insecure_by(paths: Sequence[Path]) -> bool | None:
-    """Whether a file itself says that its reports were drawn from known words; None where some say nothing."""
+    """Whether a file states that its reports were drawn from known words; None if some files do not say."""
     said = {None if each is None else each.insecure for each in map(carried_by, paths)}
     return True if True in said else False if said == {False} else None
 
@@ -110,18 +110,18 @@ def estimate_file(
     of_sample: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Answers:
-    """What the people in a released file are like, with error bars: every private column, or those named.
+    """Estimate every private column of a released file, or the named ones, with error bars.
 
     Parameters
     ----------
     path
-        A file that ``bipartite privatize`` wrote, which carries its specs or has them beside it; or several files of
-        one format that were made with the same specs, and are counted together: a list, a folder, a pattern.
+        A file that ``bipartite privatize`` wrote, with its specs inside or in a side file; or several files of one
+        format with the same specs, which are counted together: a list, a folder, a pattern.
     release
-        What the files were made with, where they do not say so themselves. One that says that it is not private is
+        The description of the release, if the files do not carry it. A file that says it is not private is still
         believed.
     by
-        A public column of groups: an estimate for each.
+        A public column of groups: one estimate for each.
     columns
         The private columns to estimate; None for all.
     method, of_sample, progress
@@ -147,38 +147,38 @@ def estimate_file(
 
 
 def no_specs(path: Path) -> str:
-    """What to say of a file of which nobody knows what it was made with."""
-    beside = "" if path.is_dir() else f" and has none beside it ({side_file(path).name})"
-    return f"{path} carries no specs{beside}; name what its reports were made with: release=."
+    """Message for a file without specs."""
+    side = "" if path.is_dir() else f" and has no side file {side_file(path).name}"
+    return f"{path} carries no specs{side}; pass those that its reports were drawn with: release=."
 
 
 def files_at(names: Sequence[str | Path]) -> list[Path]:
-    """The files that names, folders and patterns stand for; a release in parts stays one folder."""
+    """The files that names, folders and patterns refer to; a release in parts stays one folder."""
     found: list[Path] = []
     for name in map(str, names):
         path = Path(local(name))
         files = [path] if path.is_dir() and parts_in(path) else files_named(name)
         for file in files:
             if not isinstance(file, Path):
-                msg = f"Expected local files, got {file}; copy it here first."
+                msg = f"Expected local files, got {file}; download it first."
                 raise InputError(msg)
             found.append(file)
     return found
 
 
 def files_of(paths: Sequence[Path]) -> tuple[list[Path], Format]:
-    """(all files, their one format); a name that tells no format is that of a CSV file."""
+    """(all files, their common format); CSV if the name does not tell."""
     files = [file for path in paths for file in (parts_in(path) if path.is_dir() else [path])]
     formats = {_format(file) or Format("csv"): file for file in reversed(files)}
     if len(formats) > 1:
         one, other = list(formats.values())[-2:]
-        msg = f"Expected files of one format to count together, got {other} and {one}; estimate each on its own."
+        msg = f"Expected files of one format to count together, got {other} and {one}; estimate each separately."
         raise InputError(msg)
     return files, next(iter(formats))
 
 
 def _format(path: Path) -> Format | None:
-    """The format that a name tells, if it tells one."""
+    """The format that a name indicates, if any."""
     try:
         return format_of(str(path), None, "input_format")
     except InputError:
@@ -186,7 +186,7 @@ def _format(path: Path) -> Format | None:
 
 
 def check_asked(about: Described, wanted: list[str], by: str | None, weights: str | None = None) -> None:
-    """Refuse reports of a column that is not private, and groups or weights of one that is not public."""
+    """Refuse to estimate a column that is not private, or to group or weigh by one that is not public."""
     unknown = [name for name in wanted if name not in about.mechanisms]
     if unknown:
         there = ", ".join(map(repr, about.mechanisms))

@@ -1,4 +1,4 @@
-"""How a release is asked for, and what is refused before a row is read."""
+"""The settings of a release, and the checks before a row is read."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a release is made; nothing here changes what a report says."""
+    """Options of a release; none of them changes a report."""
 
     overwrite: bool = False
     reject: Path | None = None
     input_format: str | None = None
     output_format: str | None = None
     delimiter: str | None = None
-    """What stands between the cells of CSV that is read, where its name does not tell."""
+    """The delimiter of a CSV input, if its name does not tell."""
     encoding: str | None = None
-    """How CSV that is read writes letters: ``utf-8`` (the default), ``utf-16`` or ``latin-1``."""
+    """The encoding of a CSV input: ``utf-8`` (the default), ``utf-16`` or ``latin-1``."""
     compression: str | None = None
-    """How Parquet compresses its columns; None for DuckDB's own choice. That of other files is told by their name."""
+    """The compression of Parquet columns; None for DuckDB's default. Other files are compressed by their extension."""
     threads: int | None = None
     memory: str | None = None
-    """What DuckDB may hold, such as ``"1GB"``, half to read and half to write.
+    """The memory that DuckDB may use, such as ``"1GB"``, half to read and half to write.
 
-    None lets it read with what it needs, a group of rows of the input for each thread (at most 80 % of the machine's
-    memory, its own bound), and write with 1 GiB, on at most four threads. The interpreter, NumPy, the compiled draw
-    and a few batches of rows of about 32 MB each come on top.
+    None lets it read with what it needs, one row group of the input per thread (at most 80 % of the machine's memory,
+    its own limit), and write with 1 GiB on at most four threads. The interpreter, NumPy, the compiled draw and a few
+    batches of rows of about 32 MB each come on top.
     """
     partition_by: tuple[str, ...] = ()
-    """Public columns: the target is then a folder, with a folder of Parquet files for each of their values."""
+    """Public columns: the target becomes a folder with a subfolder of Parquet files for each of their values."""
     specs: Path | None = None
     """Where the specs go when text is written to standard output."""
 
@@ -49,7 +49,7 @@ class Settings:
 def check_release(
     source: str, target: str, files: Sequence[File], written: Format, plan: Plan, chosen: Settings
 ) -> None:
-    """Refuse a release that could not be made, or that would harm what is there."""
+    """Refuse a release that could not be written, or that would overwrite existing files."""
     _check_streams(source, target)
     _check_names(plan)
     _check_targets(source, target, files, chosen)
@@ -64,19 +64,19 @@ def _check_streams(source: str, target: str) -> None:
 
 
 def _check_names(plan: Plan) -> None:
-    """DuckDB takes Age and age for one name, and would give one of them twice."""
+    """Refuse names that differ only in case: DuckDB treats Age and age as the same column."""
     for names in (plan.columns, plan.inputs()):
         found: dict[str, str] = {}
         for name in names:
             other = found.setdefault(name.lower(), name)
             if other != name:
-                msg = f"Columns {other!r} and {name!r} differ in case alone, and DuckDB takes them for one; rename one."
+                msg = f"Columns {other!r} and {name!r} differ only in case, which DuckDB ignores; rename one."
                 raise InputError(msg)
 
 
 def _check_targets(source: str, target: str, files: Sequence[File], chosen: Settings) -> None:
     if target.partition("://")[0].lower() in EXTENSIONS:
-        msg = f"{target} is not on this machine; name a file here, and copy it when it is complete."
+        msg = f"{target} is not on this machine; write to a local file, and upload it when it is complete."
         raise InputError(msg)
     problems = Problems()
     folder = Path(local(source)).resolve()
@@ -85,7 +85,7 @@ def _check_targets(source: str, target: str, files: Sequence[File], chosen: Sett
     read = {file.resolve() for file in files if isinstance(file, Path)}
     for path in targets:
         if path.resolve() in read:
-            problems.add(f"{path} is read and written; name another output.")
+            problems.add(f"{path} is both input and output; name another output.")
             continue
         if path.resolve().parent == folder:
             problems.add(f"{path} would be inside the folder that is read; write it elsewhere.")
@@ -106,7 +106,7 @@ def _check_output(target: str, written: Format, plan: Plan, chosen: Settings) ->
     problems = Problems()
     if chosen.compression is not None and written.kind != "parquet":
         problems.add(
-            "compression= belongs to Parquet; that of other files is told by their name, such as reports.csv.gz."
+            "compression= applies to Parquet; other files are compressed by their extension, such as reports.csv.gz."
         )
     if chosen.threads is not None and chosen.threads < 1:
         problems.add(f"Expected threads= as a whole number of at least 1, got {chosen.threads}.")
@@ -116,7 +116,7 @@ def _check_output(target: str, written: Format, plan: Plan, chosen: Settings) ->
     elif columns and written.kind != "parquet":
         problems.add(f"partition_by= writes Parquet, got {written.kind}; use output_format='parquet'.")
     for each in columns:
-        if each not in plan.public():  # the name of a part tells it
+        if each not in plan.public():  # the folder name reveals it
             problems.add(f"Expected a public column of the plan in partition_by=, got {each!r}; name another.")
     if len(set(columns)) < len(columns):
         problems.add("A column is named twice in partition_by=; name each once.")

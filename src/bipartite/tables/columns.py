@@ -1,4 +1,4 @@
-"""One private column of a table: which input it is made from, how it is reported, and what that publishes."""
+"""One private column of a table: its inputs, how it is reported, and what that publishes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.record import Reporting
 
 PUBLIC: Final = "public"
-"""What stands in a plan for a column that is copied as it is."""
+"""Marks a column of a plan that is copied unchanged."""
 MOST_TUPLES: Final = 2**20
-"""How many values a product may have in a table, where each is written out once."""
+"""The most values of a product in a table, where each is written out once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +32,25 @@ class Column:
     Parameters
     ----------
     mechanism
-        The mechanism of the column. Its promise must be plain ε-LDP, so that the ε of a row is a sum.
+        The mechanism of the column. It must be plain ε-LDP, so that the ε of a row is a sum.
     inputs
-        The columns it is made from: none for the column of its own name, one to rename, the coordinates of a
-        position, which becomes the nearest of the mechanism's :class:`~bipartite.Points`, or a column for each part of
-        a :class:`~bipartite.Product`.
+        The columns it is read from: none for the column of the same name, one to rename, the coordinates of a
+        position, which becomes the nearest of the mechanism's :class:`~bipartite.Points`, or one column per part of a
+        :class:`~bipartite.Product`.
     outside, outside_as
         What happens to a value outside the domain. ``outside="error"`` refuses the row, which publishes that it was
-        outside; ``"clip"`` moves a number to the nearest end, and a position to its nearest point however far;
-        ``outside_as="other"`` takes this value of the domain in its place. Both are private. In a tuple each part is
-        replaced by that of the given one.
+        outside; ``"clip"`` clamps a number to the nearest end, and maps a position to its nearest point however far;
+        ``outside_as="other"`` replaces the value by this value of the domain. The last two publish nothing. In a tuple,
+        each part is replaced by that part of the given tuple.
     nulls, nulls_as
         What happens to a missing value. ``nulls="error"`` refuses the row, ``"keep"`` leaves it missing: both publish
-        that it is missing. ``nulls_as="no answer"`` takes this value of the domain in its place, and is private.
+        that it is missing. ``nulls_as="no answer"`` replaces it by this value of the domain, which publishes nothing.
     max_distance
-        Of a position: how far its nearest point may be before it counts as outside.
+        The largest distance of a position from its nearest point before it counts as outside.
     purpose
-        What it is for, if the plan says so; the mechanism is already chosen.
+        What the column is for, if the plan says so; the mechanism is already chosen.
     chosen
-        The keys that the plan leaves to that purpose, such as ``mechanism``, with what was chosen for them.
+        The keys that the plan leaves to the purpose, such as ``mechanism``, and the choices made for them.
     """
 
     mechanism: Reporting
@@ -74,35 +74,35 @@ class Column:
             problems.add(f"Expected nulls='error' or 'keep', got {shown(self.nulls)}.")
         if self.outside == "clip" and not self._has_ends and not self.is_position:
             problems.add(
-                f"outside='clip' has no meaning on a set, which has no ends; name a value with {_as('outside')}."
+                f"outside='clip' has no meaning on a set, which has no ends; name a value with {_option('outside')}."
             )
         _check_inputs(self, problems)
         for name, given in (("outside", self.outside_as), ("nulls", self.nulls_as)):
             if given is not None and not _is_value(self.mechanism, given):
                 problems.add(
-                    f"Expected {_as(name)} as a value of the domain, got {shown(given)}; add it to the domain."
+                    f"Expected {_option(name)} as a value of the domain, got {shown(given)}; add it to the domain."
                 )
         if not (type(self.max_distance) in {int, float} and self.max_distance >= 0):
             problems.add(f"Expected max_distance ≥ 0, got {shown(self.max_distance)}.")
         elif not self.is_position and self.max_distance < math.inf:
-            problems.add("max_distance belongs to a column made from coordinates; leave it out.")
+            problems.add("max_distance applies only to a column read from coordinates; leave it out.")
         problems.raise_if_any(InputError)
 
     @property
     def is_position(self) -> bool:
-        """Whether the column is made from coordinates."""
+        """Whether the column is read from coordinates."""
         return len(self.inputs) > 1 and not isinstance(self.mechanism.domain, Product)
 
     @property
     def labels_of_inputs(self) -> tuple[tuple[Any, ...] | None, ...]:
-        """For each column it is made from, the labels that may stand there; None where numbers do."""
+        """The labels of each input; None for numbers."""
         if self.is_position:
             return (None,) * len(self.inputs)
         return tuple(domain.labels if isinstance(domain, SetDomain) else None for domain in self.domains_of_inputs)
 
     @property
     def domains_of_inputs(self) -> tuple[Domain, ...]:
-        """For each column it is made from, the domain of what stands there; that of the places for coordinates."""
+        """The domain of each input; for coordinates, that of the places."""
         domain = self.mechanism.domain
         return domain.parts if isinstance(domain, Product) else (domain,) * max(1, len(self.inputs))
 
@@ -112,17 +112,17 @@ class Column:
 
     @property
     def may_be_null(self) -> bool:
-        """Whether reports may be missing, by the options alone."""
+        """Whether the options allow missing reports."""
         return self.nulls == "keep" and self.nulls_as is None
 
     @property
     def domain_outside(self) -> Outside:
-        """What the domain itself does with values outside it: a set has no ends to clamp them to."""
+        """What the domain does with values outside it: a set has no ends to clamp to."""
         return self.outside if self._has_ends else "error"
 
     @property
     def publishes(self) -> tuple[str, ...]:
-        """What the output tells beside what ε covers, in words."""
+        """What the output reveals that ε does not cover, as text."""
         found = []
         if self.nulls_as is None:
             found.append(
@@ -141,10 +141,10 @@ class Column:
         return tuple(found)
 
     def _published_of(self, domain: Domain, value: str) -> list[str]:
-        """What is told of every value of one input."""
+        """What is revealed about every value of one input."""
         found = []
         on_a_line = isinstance(domain, LineDomain)
-        # A set has no ends: in tuples whose numbers are clamped, what is none of its values is refused all the same.
+        # A set has no ends: even in tuples whose numbers are clamped, values outside the set are refused.
         if self.outside_as is None and (self.outside == "error" or not on_a_line):
             what = f"outside {domain}" if on_a_line or isinstance(domain, Cyclic) else "outside the set"
             found.append(f"that no {value} is {what} (outside = {self.outside!r})")
@@ -154,33 +154,33 @@ class Column:
         return found
 
 
-def _as(name: str) -> str:
-    """How a value that stands for others is given, here and in a file."""
+def _option(name: str) -> str:
+    """How to give a replacement value, in Python and in a plan file."""
     return f"{name}_as (in a plan file, {name} = {{ as = … }})"
 
 
 def _label_problem(mechanism: Reporting) -> str | None:
-    """Why the reports of a mechanism fit no column, if they do not."""
+    """Why the reports of a mechanism do not fit a column, if they do not."""
     if isinstance(mechanism, CategoryMechanism) or not isinstance(mechanism.outputs, Names):
         return None
     return (
-        f"Expected reports that are values or numbers, got {mechanism!r}, which reports labels of its own; "
-        "number them in its outputs, or report with mechanism.privatize."
+        f"Expected reports that are values or numbers, got {mechanism!r}, whose reports are other labels; "
+        "use numbers as its outputs, or report with mechanism.privatize."
     )
 
 
 def text_labels(mechanism: Reporting) -> tuple[str, ...]:
-    """The labels of a set where they are texts; none elsewhere."""
+    """The labels of a set if they are text; otherwise none."""
     labels = mechanism.domain.labels
     return labels if labels is not None and isinstance(labels[0], str) else ()
 
 
 def _check_inputs(column: Column, problems: Problems) -> None:
-    """Note columns that a position or tuples cannot be made from."""
+    """Record inputs that cannot form a position or tuples."""
     domain, inputs = column.mechanism.domain, column.inputs
     if isinstance(domain, Product) and len(inputs) != len(domain.parts):
         problems.add(
-            f"Expected {len(domain.parts)} columns that the tuples are made from, one per part, got "
+            f"Expected {len(domain.parts)} input columns for the tuples, one per part, got "
             f"{len(inputs) or 'none'}; name them: inputs=('age', 'genre') (in a plan file, from = […])."
         )
     if isinstance(domain, Product) and len(domain) > MOST_TUPLES:
@@ -189,8 +189,8 @@ def _check_inputs(column: Column, problems: Problems) -> None:
         )
     if column.is_position and not _takes_positions(column.mechanism, len(inputs)):
         problems.add(
-            f"Expected bp.Points of {len(inputs)} coordinates or bp.Product of {len(inputs)} parts for a column made "
-            f"from {len(inputs)} columns, got {domain!r}; use one of these, or one column."
+            f"Expected bp.Points of {len(inputs)} coordinates or bp.Product of {len(inputs)} parts for {len(inputs)} "
+            f"input columns, got {domain!r}; use one of these, or one column."
         )
 
 

@@ -1,7 +1,7 @@
-"""What is said about a file that cannot be read or written: what happened and where, never what stood there.
+"""Errors about a file that cannot be read or written: what happened and where, never the contents.
 
-Errors of readers show a line of the input. None of them may travel with an error of ours: not in its words, and not as
-its ``__cause__`` or ``__context__``, where every log of a whole traceback would write it down.
+The errors of DuckDB and Arrow show a line of the input. None of that may be part of our errors: not in the message, and
+not as ``__cause__`` or ``__context__``, which a logged traceback would include.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 _LINE: Final = re.compile(r"[A-Za-z ]+: (?:CSV Error on Line: |JSON transform error in file .*?, in line )(\d+)")
-# DuckDB's reasons stand behind the line that it shows; whatever the line says, the last of them is meant.
-_NOT_UTF8: Final = ("is not UTF-8 text", "save it as UTF-8, or, for CSV, say with encoding= what it is.")
+# DuckDB gives its reason after the line that it shows; whatever the line contains, the last match is the reason.
+_NOT_UTF8: Final = ("is not UTF-8 text", "save it as UTF-8, or, for CSV, name its encoding with encoding=.")
 _REASONS: Final = {
     "Expected Number of Columns: ": (
         "has another number of cells than the first line",
-        "repair it, say with delimiter= what stands between cells, or leave such lines out with reject=.",
+        "repair it, name the delimiter with delimiter=, or leave such lines out with reject=.",
     ),
-    "Value with unterminated quote found.": ("has a quotation mark that is never closed", "repair it."),
+    "Value with unterminated quote found.": ("has an unclosed quotation mark", "repair it."),
     "Maximum line size of 2000000 bytes exceeded": (
         "has more than 2,000,000 bytes",
-        "shorten it, or end a quotation mark.",
+        "shorten it, or close a quotation mark.",
     ),
     "The CSV Parser state machine reached an invalid state.": (
         "cannot be read as CSV",
-        "see that all of its lines end alike, and that quotation marks stand around whole cells.",
+        "check that all lines have the same ending, and that quotation marks enclose whole cells.",
     ),
     "Invalid unicode": _NOT_UTF8,
     "not utf-8 encoded": _NOT_UTF8,
 }
-"""For what DuckDB says: (what is wrong, what to do)."""
+"""For each message of DuckDB: (what is wrong, what to do)."""
 _CURES: Final = {
-    "read": "repair it, or say which format it has with input_format=.",
+    "read": "repair it, or name its format with input_format=.",
     "written": "check compression= and the disk.",
 }
 
 
 def without_lines(act: Callable[Given, Result]) -> Callable[Given, Result]:
-    """The same function, whose errors carry no other errors: those of readers show a line of a private table."""
+    """Wrap a function so that its errors carry no other errors, which might show a line of a private table."""
 
     @functools.wraps(act)
     def acting(*given: Given.args, **named: Given.kwargs) -> Result:
@@ -65,18 +65,18 @@ def without_lines(act: Callable[Given, Result]) -> Callable[Given, Result]:
 def unreadable(
     error: BaseException, what: str = "the input", verb: str = "read", hint: str | None = None
 ) -> BaseException:
-    """What a reader or writer complained about, without the line that it shows, and a hint what to do."""
+    """Translate an error of a reader or writer, without the line that it shows, and add what to do."""
     said = str(error)
-    # Only how a message begins says what happened: the rest may be a line of the input, whatever that says.
+    # Only the start of a message is reliable: the rest may be a line of the input.
     if said.startswith("Out of Memory Error"):
-        msg = "DuckDB ran out of the memory that it may use; allow more, for example memory='4GB', or use threads=1."
+        msg = "DuckDB ran out of memory; allow more, for example memory='4GB', or use threads=1."
         return InputError(msg)
     if said.startswith("INTERRUPT Error") or said == "Query interrupted" or isinstance(error, KeyboardInterrupt):
         return KeyboardInterrupt()
     if isinstance(error, OSError) or said.startswith("IO Error"):
         for code, told in (
             (errno.ENOSPC, "no space is left on the disk"),
-            (errno.ENAMETOOLONG, "a name would be too long for the disk; shorten it, or the values of partition_by="),
+            (errno.ENAMETOOLONG, "a file name would be too long; shorten it, or the values of partition_by="),
             (errno.EMFILE, "too many files are open; allow more with ulimit -n, or release fewer at a time"),
         ):
             if getattr(error, "errno", None) == code or os.strerror(code) in said:
@@ -87,7 +87,7 @@ def unreadable(
     where = f"line {int(line[1]):,} of {what}" if line else what
     why, cure = f"cannot be {verb} ({type(error).__name__})", _CURES[verb]
     if NO_OBJECT in said[:200]:
-        why = "has a line that is no JSON object"
+        why = "has a line that is not a JSON object"
     else:
         last = max(_REASONS, key=said.rfind)
         if last in said:

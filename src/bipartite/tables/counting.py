@@ -1,4 +1,4 @@
-"""How often each report came in released files: one scan for all columns and groups, a batch of rows at a time."""
+"""Counting the reports of released files: one scan for all columns and groups, a batch of rows at a time."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ if TYPE_CHECKING:
     from bipartite.tables.formats import Format
 
 MOST_GROUPS: Final = 10_000
-_MOST_CELLS: Final = 2**27  # of the counts of all groups and columns together
+_MOST_CELLS: Final = 2**27  # counts of all groups and columns together
 _FEW_CELLS: Final = 2**20
-_LARGEST: Final = 1e100  # weight
+_LARGEST: Final = 1e100  # the largest weight
 Sums = TypeVar("Sums")
 
 
 @dataclass(slots=True)
 class Counted:
-    """The reports of one column."""
+    """The counts of one column."""
 
     groups: dict[str | None, Counts] = field(default_factory=dict)
     """The counts of each group; all rows are under None."""
     unreported: int = 0
-    """How many rows have no report."""
+    """The number of rows without a report."""
 
     def add(self, mechanism: Reporting, label: str | None, values: NDArray[np.int64], people: int) -> None:
-        """Count more reports of a group."""
+        """Add the counts of more reports to a group."""
         held = self.groups.setdefault(label, Counts(mechanism))
         held.values += values
         held.people += people
 
 
-class _AsTheyAre(Plan):
-    """Reads columns as they are."""
+class _ReadOnlyPlan(Plan):
+    """A plan that only reads columns, unchanged."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._set(_columns=tuple((name, PUBLIC) for name in names))
@@ -68,8 +68,8 @@ class _AsTheyAre(Plan):
             times = given.names.count(each)
             if times != 1:
                 msg = (
-                    f"it has {'several columns' if times else 'no column'} {each!r}; see that the name is right, and "
-                    "that the specs are those of this file."
+                    f"it has {'several columns' if times else 'no column'} {each!r}; check the name, and that the "
+                    "specs are those of this file."
                 )
                 raise InputError(msg)
 
@@ -77,7 +77,7 @@ class _AsTheyAre(Plan):
 def count_files(
     files: list[Path], written: Format, mechanisms: dict[str, Reporting], by: str | None
 ) -> dict[str, Counted]:
-    """The counts of each of these columns, with groups in the order of their names."""
+    """Count the reports of each column, with groups ordered by name."""
     counted = {name: Counted() for name in mechanisms}
     most = most_groups(*mechanisms.values())
     for batch in _batches(files, written, [*mechanisms, *([] if by is None else [by])]):
@@ -93,7 +93,7 @@ def count_files(
                 raise InputError(msg)
     for name, each in counted.items():
         if not each.groups:
-            msg = f"column {name!r} has no reports, so nothing can be said about it."
+            msg = f"column {name!r} has no reports, so nothing can be estimated."
             raise DataFileError(msg)
         if by is not None:
             each.groups = in_order(each.groups)
@@ -105,12 +105,12 @@ class Weighed:
     """A batch of reports with weights."""
 
     reports: NDArray[Any]
-    """Which outputs they are or, of flat categories, the reports themselves; those that are missing are left out."""
+    """The index of each output or, for flat categories, the reports themselves; missing reports are left out."""
     weights: NDArray[np.float64]
     labels: list[str | None]
-    """The groups of the batch; None for rows without one, and for all rows where nobody asks for groups."""
+    """The groups of the batch; None for rows without a group, and for all rows if there are no groups."""
     groups: NDArray[np.int64]
-    """Which of them each report is in."""
+    """The index of each report's group."""
     unreported: int
 
 
@@ -136,7 +136,7 @@ def weighed_files(
 
 
 def weights_in(name: str, column: pa.Array) -> NDArray[np.float64]:
-    """Weights as numbers of at least 0; their squares are added up, too."""
+    """Read weights: numbers of at least 0 whose squares can be summed."""
     try:
         found = np.array(column.cast(pa.float64()).fill_null(-1.0).to_pylist(), dtype=np.float64)
     except pa.ArrowException:
@@ -148,20 +148,20 @@ def weights_in(name: str, column: pa.Array) -> NDArray[np.float64]:
 
 
 def may_weigh(weights: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which numbers are weights, whose squares can be added up."""
+    """Which numbers are valid weights, whose squares can be summed."""
     found: NDArray[np.bool_] = ((weights >= 1 / _LARGEST) & (weights <= _LARGEST)) | (weights == 0)
     return found
 
 
 @contextmanager
 def _named(name: str) -> Iterator[None]:
-    """What is said of reports that cannot be: the column, and never the report."""
+    """Report impossible reports by column, never by value."""
     try:
         yield
     except (pa.ArrowException, DataError):
         msg = (
-            f"column {name!r} holds something that its mechanism never reports; the file was edited, or its "
-            "specs are those of another one: ask for both again."
+            f"column {name!r} holds a report that cannot have come from its mechanism; the file was edited, or its "
+            "specs belong to another file: request both again."
         )
         problem = DataFileError(msg)
     else:
@@ -170,13 +170,13 @@ def _named(name: str) -> Iterator[None]:
 
 
 def most_groups(*mechanisms: Reporting) -> int:
-    """How many groups can be held at once, of reports of these mechanisms each."""
+    """The number of groups whose counts for these mechanisms fit in memory."""
     sizes = [len(each.outputs if isinstance(each, Mechanism) else each.domain) for each in mechanisms]
     return max(1, min(MOST_GROUPS, _MOST_CELLS // sum(sizes)))
 
 
 def in_order(groups: dict[str | None, Sums]) -> dict[str | None, Sums]:
-    """Groups by name, and then the rows without one, under a name that none has."""
+    """Order groups by name, followed by the rows without a group, under an unused name."""
     named = sorted(label for label in groups if label is not None)
     found: dict[str | None, Sums] = {label: groups[label] for label in named}
     if None in groups:
@@ -193,14 +193,14 @@ def _batches(files: list[Path], written: Format, names: list[str]) -> Iterator[p
             _check_end(file)
     try:
         with private_folder() as spill, connect(spill) as connection:
-            for batch, _, _ in open_files(connection, files, Reading(written, _AsTheyAre(names))).parts():
+            for batch, _, _ in open_files(connection, files, Reading(written, _ReadOnlyPlan(names))).parts():
                 yield batch
     except InputError as error:
-        # What is wrong is the file, not how it was asked for.
+        # The file is at fault, not the call.
         problem: BaseException = DataFileError(f"{files[0]}: {error}")
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         what = str(files[0]) if len(files) == 1 else "one of the files"
-        problem = unreadable(error, what, hint="it may be cut off or edited: ask for it again.")
+        problem = unreadable(error, what, hint="it may be truncated or edited: request it again.")
         if str(error).startswith("Out of Memory Error"):
             problem = InputError("DuckDB ran out of memory; estimate one column at a time.")
     else:
@@ -209,20 +209,20 @@ def _batches(files: list[Path], written: Format, names: list[str]) -> Iterator[p
 
 
 def _check_end(file: Path) -> None:
-    """Refuse a text file that may be cut off, within a number even: a release ends with the end of a line."""
+    """Refuse a text file that may be truncated, perhaps within a number: a release ends with a line ending."""
     with file.open("rb") as held:
         size = held.seek(0, os.SEEK_END)
         if size:
             held.seek(-1, os.SEEK_END)
             if held.read(1) in b"\r\n":
                 return
-    why = ": the last line has no end: the file may be cut off; if it is whole, end it."
-    msg = f"{file}{why if size else ' is empty; nothing was reported there.'}"
+    why = ": the last line has no line ending, so the file may be truncated; if it is complete, add one."
+    msg = f"{file}{why if size else ' is empty; it holds no reports.'}"
     raise DataFileError(msg)
 
 
 def _labels(by: str, column: pa.Array) -> tuple[list[str | None], NDArray[np.int64]]:
-    """(the groups of a batch as text, which of them each row is in)."""
+    """(the groups of a batch as text, the index of each row's group)."""
     try:
         held, rows = _encoded(column.cast(pa.string()))
     except pa.ArrowException:
@@ -232,7 +232,7 @@ def _labels(by: str, column: pa.Array) -> tuple[list[str | None], NDArray[np.int
 
 
 def _encoded(column: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
-    """(the different values of a column, null among them, which of them each row holds)."""
+    """(the distinct values of a column, including null, and the index of each row's value)."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     found = column.dictionary_encode(null_encoding="encode")
@@ -240,7 +240,7 @@ def _encoded(column: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
 
 
 def _numpy(array: pa.Array) -> NDArray[Any]:
-    """The numbers of an Arrow array without nulls; its own ``to_numpy`` would load pandas first, half a second."""
+    """The numbers of an Arrow array without nulls; its own ``to_numpy`` would first load pandas, half a second."""
     return np.from_dlpack(array)
 
 
@@ -250,7 +250,7 @@ def _add_wide(
     reports: pa.Array,
     groups: tuple[list[str | None], NDArray[np.int64]] | None,
 ) -> None:
-    """Count a batch of reports of flat categories, of which few are alike."""
+    """Count a batch of reports of flat categories, few of which are equal."""
     there = _numpy(reports.is_valid().cast(pa.int8())) > 0
     rows = from_cells(mechanism, reports.drop_null())
     counted.unreported += len(reports) - len(rows)
@@ -268,12 +268,12 @@ def _add(
     reports: pa.Array,
     groups: tuple[list[str | None], NDArray[np.int64]] | None,
 ) -> None:
-    """Count a batch, in which each different report is looked up once."""
+    """Count a batch, looking up each distinct report once."""
     held, rows = _encoded(reports)
     output = _outputs_of(mechanism, held)
     there = len(output)
     labels, grouped = ([None], np.zeros(len(rows), dtype=np.int64)) if groups is None else groups
-    # A group and a report as one number, of which few are different.
+    # Group and report as one number, with few distinct values.
     cells, times = _times(grouped * there + rows, len(labels) * there)
     reported = output[cells % max(1, there)]
     counted.unreported += int(times[reported < 0].sum())
@@ -287,13 +287,13 @@ def _add(
 
 
 def _outputs(mechanism: Mechanism, reports: pa.Array) -> NDArray[np.int64]:
-    """Which output each report is, −1 for none, where each different one is looked up once."""
+    """The index of each report's output, −1 if missing, looking up each distinct report once."""
     held, rows = _encoded(reports)
     return _outputs_of(mechanism, held)[rows]
 
 
 def _outputs_of(mechanism: Mechanism, held: pa.Array) -> NDArray[np.int64]:
-    """Which output each report is, −1 for none."""
+    """The index of each report's output, −1 if missing."""
     there = _numpy(held.is_valid().cast(pa.int8())) > 0
     output = np.full(len(there), -1)
     output[there] = _indices(mechanism, held.drop_null())
@@ -301,7 +301,7 @@ def _outputs_of(mechanism: Mechanism, held: pa.Array) -> NDArray[np.int64]:
 
 
 def _times(cells: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(which whole numbers below ``size`` came, ascending, and how often each)."""
+    """(the distinct integers below ``size``, ascending, and the count of each)."""
     if size > _FEW_CELLS:
         return np.unique(cells, return_counts=True)
     times = np.bincount(cells, minlength=size)
@@ -310,7 +310,7 @@ def _times(cells: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDAr
 
 
 def _indices(mechanism: Mechanism, reports: pa.Array) -> NDArray[np.int64]:
-    """Which output each report is; cells of text files are numbers in text."""
+    """The index of each report's output; text files hold numbers as text."""
     if text_labels(mechanism) or isinstance(mechanism.domain, Product):
         return indices_of(mechanism, reports.cast(pa.string()).to_pylist())
     if not pa.types.is_integer(reports.type):

@@ -1,4 +1,4 @@
-"""Public columns: nothing of a row that is not released may lie in a dictionary or in memory beside those that are."""
+"""Public columns: no value of an unreleased row may remain in a dictionary or in the memory of a released array."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from bipartite.tables.extras import pa, pc
 
 
 def copied(array: pa.Array) -> pa.Array:
-    """The same values in memory of their own; a dictionary lists those that occur and nothing else, in the same order.
+    """Copy the values to new memory; a dictionary keeps only the values that occur, in the same order.
 
-    Rows that were sliced off, and values under a null, stay in Arrow's memory, which pickles and Arrow files write out.
+    Sliced-off rows and values under a null stay in Arrow's memory, which pickles and Arrow files write out.
     """
     if pa.types.is_dictionary(array.type):
         used = array.indices.unique().drop_null().sort()
@@ -19,15 +19,15 @@ def copied(array: pa.Array) -> pa.Array:
         return pa.DictionaryArray.from_arrays(indices, array.dictionary.take(used), ordered=array.type.ordered)
     kind = plain(array.type)
     values = array if array.type == kind else array.cast(kind)
-    # A missing index for each missing value: the fields of a missing struct would be copied, too.
+    # A missing index for each missing value: otherwise the fields of a missing struct would be copied too.
     gone = values.is_null().to_numpy(zero_copy_only=False)
     return values.take(pa.array(np.arange(len(values)), mask=gone))
 
 
 def released(name: str, kind: pa.DataType) -> pa.DataType:
-    """The type of a public column in a release: a dictionary stays one, but within lists and structs values are plain.
+    """The type of a public column in a release: a dictionary stays one, but not within lists and structs.
 
-    Raises InputError where the values of a type cannot be copied one by one.
+    Raises InputError if the values of a type cannot be copied one by one.
     """
     is_dictionary = pa.types.is_dictionary(kind)
     values = kind.value_type if is_dictionary else plain(kind)
@@ -43,7 +43,7 @@ def released(name: str, kind: pa.DataType) -> pa.DataType:
 
 
 def plain(kind: pa.DataType) -> pa.DataType:
-    """A type without dictionaries and views of texts, whose memory batches and rows share with others."""
+    """The type without dictionaries and string views, whose memory is shared between batches and rows."""
     types = pa.types
     if types.is_dictionary(kind):
         kind = plain(kind.value_type)

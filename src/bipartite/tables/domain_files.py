@@ -1,4 +1,4 @@
-"""Files of text that describe something: items as JSON."""
+"""Domains described in text files: items as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def read_text(path: Path) -> str:
-    """A file as text, or an error that names it."""
+    """Read a text file, or raise an error that names it."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -22,7 +22,7 @@ def read_text(path: Path) -> str:
 
 
 def read_items(path: Path) -> Items:
-    """Items from a JSON file."""
+    """Read items from a JSON file."""
     try:
         described = json.loads(read_text(path))
     except (ValueError, RecursionError):
@@ -33,6 +33,6 @@ def read_items(path: Path) -> Items:
         raise DataFileError(msg)
     labels = described.pop("labels", None)
     if isinstance(labels, list) and any(isinstance(label, str) and label != label.strip() for label in labels):
-        msg = f"{path} holds labels that begin or end with blanks, which no line of input can name; strip them."
+        msg = f"{path} holds labels with leading or trailing spaces, which no line of input can match; strip them."
         raise DataFileError(msg)
     return Items(labels, **described)

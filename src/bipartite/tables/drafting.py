@@ -1,4 +1,4 @@
-"""A column of a first plan as text: what is known of it filled in, TODO where only a person can know."""
+"""A column of a draft plan as text: what is known is filled in, TODO marks what only a person can know."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ POINTS: Final = 401
 _MOST_WHOLE: Final = 10_000
 """Whole numbers of a wider range become an interval: answers are as precise, and far faster."""
 TRUTH: Final = ("false", "true")
-_WORDS: Final = {
+_COMMENTS: Final = {
     "padded": "reports extend past both ends: do not clip or average them, run bipartite estimate",
     "anchored": 'the least expected error; "brr" where no value may fare worse than under randomized response',
-    "clip": 'values beyond the ends count as the ends; "error" stops, and tells that there was one',
+    "clip": 'values beyond the ends are clamped to them; "error" stops, and reveals that there was one',
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What is known of one column. Nothing of it may come from the data."""
+    """What is known about one column, none of it from the data."""
 
     kind: str
-    """``whole``, ``real``, ``text`` or ``truth``: what its values look like."""
+    """The kind of its values: ``whole``, ``real``, ``text`` or ``truth``."""
     purpose: str = STATISTICS
     ends: tuple[str, str] | None = None
-    """The least and the greatest number that anybody could have, as they are written."""
+    """The smallest and largest number that anyone could have, as text."""
     labels: tuple[str, ...] | None = None
-    """Every answer that there may be."""
+    """Every possible answer."""
     epsilon: str | None = None
     public: bool = False
 
     @property
     def own_purpose(self) -> str:
-        """What it is for: labels have no mean, and only shares."""
+        """What the column is for: labels have shares but no mean."""
         has_none = self.purpose == "mean" and self.kind in {"text", "truth"}
         return STATISTICS if has_none else self.purpose
 
@@ -49,12 +49,12 @@ class Draft:
             return "public = true\n"
         lines = [_line("for", self.own_purpose, PURPOSES[self.own_purpose]), self._domain()]
         for key, value in self._chosen().items():
-            lines.append(_line(key, value, _WORDS.get(value, "")))
+            lines.append(_line(key, value, _COMMENTS.get(value, "")))
         if self.kind == "text" and "mechanism" not in self._chosen():
             lines.append("# mechanism: run plan check once categories and epsilon are filled in; it says what to add\n")
         lines.append(f"epsilon = {_quoted(TODO) if self.epsilon is None else self.epsilon}\n")
         if self.kind in {"whole", "real"}:
-            lines.append(_line("outside", "clip", _WORDS["clip"]))
+            lines.append(_line("outside", "clip", _COMMENTS["clip"]))
         if self.kind == "text":
             lines += [
                 f"{key} = {{ as = {_quoted(label)} }}\n" for key, label in (("outside", OTHER), ("nulls", NO_ANSWER))
@@ -66,15 +66,15 @@ class Draft:
             low, high = (_quoted(TODO),) * 2 if self.ends is None else self.ends
             wide = self.kind == "real" or (self.ends is not None and int(high) - int(low) > _MOST_WHOLE)
             kind, points = ("interval", f", points = {POINTS}") if wide else ("integers", "")
-            other = "" if wide or self.ends is not None else f"; of a wide range: {{ interval = …, points = {POINTS} }}"
-            return f"domain = {{ {kind} = [{low}, {high}]{points} }}  # the ends of what anybody could have{other}\n"
+            other = "" if wide or self.ends is not None else f"; for a wide range: {{ interval = …, points = {POINTS} }}"
+            return f"domain = {{ {kind} = [{low}, {high}]{points} }}  # the smallest and largest possible value{other}\n"
         if self.kind == "truth":
             return f"domain = {{ categories = [{', '.join(map(_quoted, TRUTH))}] }}\n"
         listed = ", ".join(map(_quoted, (*(self.labels or (TODO,)), *self._spare())))
-        return f"domain = {{ categories = [{listed}] }}  # every answer that there may be\n"
+        return f"domain = {{ categories = [{listed}] }}  # every possible answer\n"
 
     def _spare(self) -> tuple[str, ...]:
-        """What other and missing answers become."""
+        """The labels for other and missing answers."""
         return tuple(each for each in (OTHER, NO_ANSWER) if each not in (self.labels or ()))
 
     def _chosen(self) -> dict[str, str]:
@@ -82,21 +82,21 @@ class Draft:
         if self.kind in {"whole", "real"}:
             return line_choice(self.own_purpose)
         if self.kind == "truth" or self.own_purpose == SINGLE_VALUES:
-            return {"mechanism": "grr"}  # of two values always the best, and of many the likeliest to be right
+            return {"mechanism": "grr"}  # optimal for two values, and the likeliest to be right for many
         if self.labels is None or self.epsilon is None:
             return {}
         return choice(self.own_purpose, categories_of([*self.labels, *self._spare()]), self.epsilon, flat=True)
 
 
 def check_purpose(purpose: str) -> None:
-    """Refuse what a column cannot be for."""
+    """Refuse an unknown purpose."""
     if purpose not in PURPOSES:
         msg = f"Expected purpose as one of {', '.join(map(repr, PURPOSES))}, got {purpose!r}."
         raise InputError(msg)
 
 
 def key(name: str) -> str:
-    """A name as TOML writes it."""
+    """A name as a TOML key."""
     if name and all(letter.isascii() and (letter.isalnum() or letter in "_-") for letter in name):
         return name
     return _quoted(name)

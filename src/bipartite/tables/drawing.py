@@ -1,4 +1,4 @@
-"""One release of a table, batch by batch: each private column is opened, drawn and put back as Arrow."""
+"""One release of a table, batch by batch: each private column is read, drawn and returned as Arrow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bipartite.lottery import is_secure
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.dictionaries import copied
 from bipartite.tables.extras import pa
-from bipartite.tables.opening import Opened, all_troubles, open_rows, refusal
+from bipartite.tables.opening import Opened, all_problems, open_rows, refusal
 from bipartite.tables.words import column_sources
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ NOTHING: Final[Mapping[str, NDArray[np.bool_]]] = MappingProxyType({})
 class Release:
     """Draws the reports of one table, whose batches come in order.
 
-    ``rng`` is None for the secure source; see :mod:`bipartite.tables.words` for the others. ``style``
-    says how reports stand in Arrow (:data:`~bipartite.tables.returning.Style`).
+    ``rng`` is None for the secure source; see :mod:`bipartite.tables.words` for the others. ``style`` is how reports
+    are represented in Arrow (:data:`~bipartite.tables.returning.Style`).
     """
 
     __slots__ = ("_sources", "_ways", "insecure", "plan", "rejected", "rows", "style")
@@ -43,37 +43,37 @@ class Release:
         self._sources: Mapping[str, Source] = column_sources(rng, plan.mechanisms())
         self.insecure = not all(map(is_secure, self._sources.values()))
         self.rows = 0
-        """How many rows of the input were seen."""
+        """The number of input rows so far."""
         self.rejected = 0
-        """How many of them were left out."""
+        """The number of rows left out."""
         self._ways: dict[pa.Schema, tuple[pa.Schema, dict[str, Return]]] = {}
 
     def privatize(self, batch: pa.RecordBatch, unreadable: Mapping[str, NDArray[np.bool_]] = NOTHING) -> pa.RecordBatch:
-        """The reports of the next rows, an Arrow record batch; a bad one stops the release with nothing of the batch.
+        """Draw the reports of the next rows, an Arrow record batch; an invalid row stops the release.
 
-        ``unreadable`` names, for inputs that were read as text, the rows that are no value of the type needed.
+        ``unreadable`` marks, for inputs that were read as text, the rows that are not values of the required type.
         """
-        self._prepared(batch.schema)  # before a value is looked at: what Arrow says of a wrong type shows one
+        self._prepare(batch.schema)  # before any value is read: Arrow's message about a wrong type would show one
         opened = {}
         for name, column in self.plan.private().items():
             rows = self._open(name, column, batch, unreadable)
-            if rows.troubles:
-                raise refusal(name, column, all_troubles(column, rows), self.rows)
+            if rows.problems:
+                raise refusal(name, column, all_problems(column, rows), self.rows)
             opened[name] = rows
-        return self._drawn(batch, opened)
+        return self._draw(batch, opened)
 
     def privatize_or_reject(
         self,
         batch: pa.RecordBatch,
         unreadable: Mapping[str, NDArray[np.bool_]],
     ) -> tuple[pa.RecordBatch, dict[int, str]]:
-        """(the reports of the rows that may be reported, the reasons of those that may not by their number from 0)."""
-        self._prepared(batch.schema)
+        """(the reports of valid rows, the reason for each rejected row by its number from 0)."""
+        self._prepare(batch.schema)
         good = np.ones(batch.num_rows, dtype=np.bool_)
         reasons: dict[int, str] = {}
         for name, column in self.plan.private().items():
             rows = self._open(name, column, batch, unreadable)
-            for reason, bad in all_troubles(column, rows).items():
+            for reason, bad in all_problems(column, rows).items():
                 good &= ~bad
                 for row in np.flatnonzero(bad).tolist():
                     reasons[row] = "; ".join(filter(None, (reasons.get(row), f"{name}: {reason}")))
@@ -83,7 +83,7 @@ class Release:
             marks = {each: mark[good] for each, mark in unreadable.items()}
             self.leave_out(len(reasons))
         opened = {name: self._open(name, column, kept, marks) for name, column in self.plan.private().items()}
-        return self._drawn(kept, opened), reasons
+        return self._draw(kept, opened), reasons
 
     def leave_out(self, count: int) -> None:
         """Count rows that are not reported."""
@@ -100,8 +100,8 @@ class Release:
         inputs = self.plan.inputs_of(name)
         return open_rows(column, [batch.column(each) for each in inputs], [unreadable.get(each) for each in inputs])
 
-    def _drawn(self, batch: pa.RecordBatch, opened: Mapping[str, Opened]) -> pa.RecordBatch:
-        schema, ways = self._prepared(batch.schema)
+    def _draw(self, batch: pa.RecordBatch, opened: Mapping[str, Opened]) -> pa.RecordBatch:
+        schema, ways = self._prepare(batch.schema)
         arrays = []
         for name, what in self.plan.columns.items():
             if what == PUBLIC:
@@ -110,17 +110,17 @@ class Release:
             rows = opened[name]
             reports = self._draw_column(name, ways[name], rows)
             if reports is None:
-                raise refusal(name, what, all_troubles(what, rows), self.rows)
+                raise refusal(name, what, all_problems(what, rows), self.rows)
             arrays.append(ways[name].array(reports, rows.missing))
         self.rows += batch.num_rows
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def _draw_column(self, name: str, way: Return, opened: Opened) -> NDArray[Any] | None:
-        """The reports of the values of a column that are there; None where the lottery refuses one."""
+        """Draw the reports of a column's values that are not missing; None if the lottery refuses one."""
         return way.draw(opened.there, self._sources[name])
 
-    def _prepared(self, given: pa.Schema) -> tuple[pa.Schema, dict[str, Return]]:
-        """(schema of the reports, the way back for each private column) for batches of this schema."""
+    def _prepare(self, given: pa.Schema) -> tuple[pa.Schema, dict[str, Return]]:
+        """(the schema of the reports, how each private column is returned) for batches of this schema."""
         if given not in self._ways:
             ways = self.plan.ways_back(given, self.style)
             self._ways[given] = self.plan.schema(given, ways, insecure=self.insecure), ways

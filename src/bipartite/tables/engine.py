@@ -1,4 +1,4 @@
-"""DuckDB as this package uses it: in memory, bounded, spilling to a private folder, fetching nothing."""
+"""DuckDB connections: in memory, bounded, spilling to a private folder, downloading nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOO_MUCH: Final = 2**62
 
 
 def connect(spill: Path, memory: int | None = None, threads: int | None = None) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection that holds at most so many bytes; None for DuckDB's own bound."""
+    """Open a DuckDB connection that uses at most ``memory`` bytes; None for DuckDB's own limit."""
     settings: dict[str, Any] = {
         "temp_directory": str(spill),
         "autoinstall_known_extensions": False,
@@ -30,13 +30,13 @@ def connect(spill: Path, memory: int | None = None, threads: int | None = None) 
     if threads is not None:
         settings["threads"] = threads
     connection = duckdb.connect(config=settings)
-    # DuckDB draws one where it takes a session for interactive, on standard output, where the reports may go.
+    # DuckDB prints one in sessions it considers interactive, to standard output, where the reports may go.
     connection.execute("SET enable_progress_bar = false")
     return connection
 
 
 def bytes_of(memory: str) -> int:
-    """An amount of memory as DuckDB's users write it, in bytes.
+    """Parse an amount of memory, as DuckDB's users write it, into bytes.
 
     >>> bytes_of("256MB"), bytes_of("1.5 gib")
     (256000000, 1610612736)
@@ -53,30 +53,30 @@ def bytes_of(memory: str) -> int:
 
 
 def name(column: str) -> str:
-    """A column's name in SQL."""
+    """A column name in SQL."""
     escaped = column.replace('"', '""')
     return f'"{escaped}"'
 
 
 def text(value: str) -> str:
-    """A text in SQL."""
+    """A string literal in SQL."""
     escaped = value.replace("'", "''")
     return f"'{escaped}'"
 
 
 def load(connection: duckdb.DuckDBPyConnection, extension: str, what: str) -> None:
-    """Load an extension of DuckDB that is installed on this machine; nothing is ever fetched here."""
+    """Load an installed DuckDB extension; nothing is ever downloaded here."""
     try:
         connection.execute(f"LOAD {extension}")
     except duckdb.Error:
         msg = (
-            f"{what} needs DuckDB's extension {extension}, which is not installed here; install it once, on purpose: "
+            f"{what} needs DuckDB's extension {extension}, which is not installed; install it once yourself: "
             f"python -c \"import duckdb; duckdb.sql('INSTALL {extension}')\"."
         )
         raise MissingExtraError(msg) from None
 
 
 def paths(files: Sequence[File]) -> str:
-    """Names of files in SQL, none of them a pattern; addresses elsewhere are as they are."""
+    """A list of file names in SQL, with pattern characters escaped; remote addresses unchanged."""
     escaped = [re.sub(r"([*?\[])", r"[\1]", str(file)) if isinstance(file, Path) else str(file) for file in files]
     return "[" + ", ".join(map(text, escaped)) + "]"

@@ -1,4 +1,4 @@
-"""The libraries of the extra ``tables``, loaded when they are used, or an error that says how to get them."""
+"""The libraries of the extra ``tables``, loaded on first use, or an error that says how to install them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["duckdb", "need", "pa", "pc", "pd", "pl", "spare_pandas"]
 
 
 def need(module: str) -> ModuleType:
-    """A library that tables need."""
+    """Import a library that tables need."""
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)
@@ -39,7 +39,7 @@ if not TYPE_CHECKING:
 
 
 class _WithoutPandas:
-    """Finds no pandas; Python asks it first."""
+    """An import finder, consulted first, that hides pandas."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:  # noqa: ARG004 (Python's protocol)
@@ -48,10 +48,10 @@ class _WithoutPandas:
 
 
 def spare_pandas() -> None:
-    """Keep Arrow from loading pandas, in a process that is this package's own.
+    """Keep Arrow from loading pandas, in a process that belongs to this package.
 
-    Arrow loads it when it makes its first value, to know a pandas object when it meets one, and never asks again. That
-    takes 0.3 s, as long as all else that a small release loads.
+    Arrow loads pandas with its first value, to recognise pandas objects, and never tries again. That takes 0.3 s, as
+    long as everything else that a small release loads.
     """
     sys.meta_path.insert(0, _WithoutPandas)
     try:

@@ -1,4 +1,4 @@
-"""``bp.privatize_frame``: a frame in, a frame of reports out; and the same as functions in SQL."""
+"""``bp.privatize_frame``: a frame in, a frame of reports out; and the same as SQL functions."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     PandasType: TypeAlias = np.dtype[Any] | pd.api.extensions.ExtensionDtype
 
 _SQL_TYPES: Final = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE"}
-"""Arrow's types of reports, as DuckDB calls them."""
+"""The DuckDB names of the Arrow types of reports."""
 _LAZY: Final = (
-    "Expected a frame that holds its rows, got a lazy one, which would draw new reports, and spend ε, every time it is "
+    "Expected a frame that holds its rows, got a lazy one, which would draw new reports and spend ε every time it is "
     "run; call .collect() first."
 )
 _MOST_ROWS: Final = 2**31 - 1
@@ -40,23 +40,23 @@ _OF_A_SERIES: Final = "use .to_frame(), or mech.privatize for a Series"
 
 @without_lines
 def privatize_frame(frame: Frame, plan: Plan, rng: object = None) -> Frame:
-    """The reports of all rows of a frame, by a plan: the same kind of frame, with the columns of the plan.
+    """Privatize all rows of a frame by a plan; returns the same kind of frame, with the columns of the plan.
 
     Parameters
     ----------
     frame
         A pandas or Polars data frame, an Arrow table or record batch, or a DuckDB relation, whose rows are fetched and
-        whose reports come back as an Arrow table. Rows keep their order. A pandas index is a column that the plan does
-        not name, and is dropped: rows are numbered from 0. To publish it, call ``reset_index()`` and name it.
+        whose reports are returned as an Arrow table. Rows keep their order. A pandas index is dropped like any column
+        that the plan does not name, and rows are numbered from 0. To publish it, call ``reset_index()`` and name it.
     plan
         A :class:`~bipartite.Plan`.
     rng
-        None for the secure source, ``bp.insecure_seed(…)``, or a dict with words for each private column. The same
-        words give the same reports in every kind of frame, and in a file of the same rows.
+        None for the secure source, ``bp.insecure_seed(…)``, or a dict with random words for each private column. The
+        same words give the same reports in every kind of frame, and in a file of the same rows.
 
     Guarantee
     ---------
-    That of the plan, once: a second call on the same rows spends its ε again. The result holds its reports: looking at
+    That of the plan, once: a second call on the same rows spends its ε again. The result stores its reports: reading
     it twice draws nothing.
 
     Examples
@@ -73,26 +73,26 @@ def privatize_frame(frame: Frame, plan: Plan, rng: object = None) -> Frame:
         reports: Frame = draw(frame, plan, rng)
         return reports
     what = "a pandas or Polars data frame, an Arrow table or a DuckDB relation"
-    raise _not_this(frame, what, "use bp.Record for a dict of columns")
+    raise _wrong_frame(frame, what, "use bp.Record for a dict of columns")
 
 
-def _not_this(frame: object, expected: str, hint: str) -> InputError:
+def _wrong_frame(frame: object, expected: str, hint: str) -> InputError:
     return InputError(f"Expected {expected}, got {type(frame).__name__}; {hint}.")
 
 
 def _arrow(frame: pa.Table | pa.RecordBatch, plan: Plan, rng: object) -> pa.Table | pa.RecordBatch:
     if isinstance(frame, pa.RecordBatch):
         if frame.num_rows > at_once(plan):
-            msg = f"Expected a record batch of at most {at_once(plan):,} rows for reports as wide; pass pa.table(…)."
+            msg = f"Expected a record batch of at most {at_once(plan):,} rows for reports this wide; pass pa.table(…)."
             raise InputError(msg)
         return Release(plan, rng).privatize(_selected(frame, plan))
     if isinstance(frame, pa.Table):
         return _table(frame, plan, rng)
-    raise _not_this(frame, "an Arrow table or record batch", "use .read_all() or pa.table(…)")
+    raise _wrong_frame(frame, "an Arrow table or record batch", "use .read_all() or pa.table(…)")
 
 
 def at_once(plan: Plan) -> int:
-    """How many rows can be released as one batch: the texts of wide reports fill an Arrow array."""
+    """The number of rows that can be released as one batch, limited by the text of wide reports in an Arrow array."""
     flat = [each for each in plan.mechanisms().values() if isinstance(each, CategoryMechanism)]
     return min([_MOST_ROWS, *map(most_rows, flat)])
 
@@ -100,14 +100,14 @@ def at_once(plan: Plan) -> int:
 def _selected(frame: pa.Table | pa.RecordBatch, plan: Plan) -> pa.Table | pa.RecordBatch:
     """The columns that a plan reads.
 
-    One that holds nothing but gaps fits every plan, whatever type they gave it, such as doubles in pandas: a refusal
-    would tell of them.
+    A column of only nulls fits every plan, whatever its type, such as double in pandas: refusing it would reveal that
+    all values are missing.
     """
     for each in plan.wrong_types(frame.schema):
-        gaps = frame.column(each)
-        if gaps.null_count == frame.num_rows:
-            # Categories stay categories, as those of a column with values do.
-            kind = pa.dictionary(pa.int32(), pa.null()) if pa.types.is_dictionary(gaps.type) else pa.null()
+        column = frame.column(each)
+        if column.null_count == frame.num_rows:
+            # Categories stay categories, as in a column with values.
+            kind = pa.dictionary(pa.int32(), pa.null()) if pa.types.is_dictionary(column.type) else pa.null()
             nulls = pa.nulls(frame.num_rows, kind)
             frame = frame.set_column(frame.schema.get_field_index(each), each, nulls)
     plan.check_inputs(frame.schema)
@@ -124,7 +124,7 @@ def _table(table: pa.Table, plan: Plan, rng: object) -> pa.Table:
 
 def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
     if not isinstance(frame, pd.DataFrame):
-        raise _not_this(frame, "a pandas DataFrame", _OF_A_SERIES)
+        raise _wrong_frame(frame, "a pandas DataFrame", _OF_A_SERIES)
     plan.check_names(each for each in frame.columns if isinstance(each, str))
     reports = _table(_converted(frame, plan), plan, rng)
     columns = {}
@@ -142,17 +142,17 @@ def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
         columns[name] = reports.column(name).to_pandas(types_mapper=mapper)
     found = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
     about = Described.from_json(reports.schema.metadata[METADATA_KEY])
-    # Short: pandas copies it with every step.
+    # Short, because pandas copies it with every operation.
     found.attrs[METADATA_KEY.decode()] = {
         "guarantee": about.guarantee,
         "epsilon": about.epsilon_text,
-        "next": f"{DO_NOT_AVERAGE}: bp.estimate(plan.mechanisms()[column], frame[column]) reads them",
+        "next": f"{DO_NOT_AVERAGE}: use bp.estimate(plan.mechanisms()[column], frame[column])",
     }
     return found
 
 
 def _converted(frame: pd.DataFrame, plan: Plan) -> pa.Table:
-    """The columns that a plan reads as an Arrow table; Arrow's own message about a mixed column would show a value."""
+    """The columns that a plan reads, as an Arrow table; Arrow's own message about a mixed column would show a value."""
     columns = {}
     problems = Problems()
     for name in plan.inputs():
@@ -168,17 +168,17 @@ def _converted(frame: pd.DataFrame, plan: Plan) -> pa.Table:
 
 
 def _types(given: PandasType, *, may_be_null: bool) -> Callable[[pa.DataType], PandasType | None]:
-    """The types of reports: Arrow's where the column had one of those, and NumPy's elsewhere.
+    """The types of reports: Arrow's if the column had an Arrow type, otherwise NumPy's.
 
-    Not pandas' nullable types where the column had one: a column of nothing but nulls has none (convert_dtypes).
-    NumPy's whole numbers have no null, so that pandas' stand for them where the plan lets nulls through.
+    pandas' nullable types are not kept, since a column of only nulls does not get one (convert_dtypes). NumPy integers
+    have no null, so pandas' nullable ones replace them if the plan lets nulls through.
     """
     if isinstance(given, pd.ArrowDtype):
         own: Callable[[pa.DataType], PandasType] = pd.ArrowDtype
         return own
     found: dict[str, Any] = {"int64": pd.Int64Dtype()} if may_be_null else {}
     text = pd.Series(["text"]).dtype
-    if isinstance(text, pd.api.extensions.ExtensionDtype):  # else a column of nothing but nulls would be objects
+    if isinstance(text, pd.api.extensions.ExtensionDtype):  # otherwise a column of only nulls would be of type object
         found["string"] = text
     return lambda kind: found.get(str(kind))
 
@@ -187,21 +187,21 @@ def _polars(frame: pl.DataFrame, plan: Plan, rng: object) -> pl.DataFrame:
     if isinstance(frame, pl.LazyFrame):
         raise InputError(_LAZY)
     if not isinstance(frame, pl.DataFrame):
-        raise _not_this(frame, "a Polars DataFrame", _OF_A_SERIES)
+        raise _wrong_frame(frame, "a Polars DataFrame", _OF_A_SERIES)
     plan.check_names(frame.columns)
-    # Public columns come back from Arrow, too: Polars keeps, and writes out, values of rows that were sliced off.
+    # Public columns are returned through Arrow too: Polars keeps, and writes out, values of sliced-off rows.
     columns = {}
     problems = Problems()
     for name in plan.inputs():
         kind = frame.schema[name]
         try:
             columns[name] = frame.select(name).to_arrow().column(0)
-            held = kind != pl.Object  # of which Polars gives the addresses in memory
+            held = kind != pl.Object  # which Polars converts to memory addresses
         except (pa.ArrowException, pl.exceptions.PolarsError):
             held = False
         if not held:
             told = kind.base_type().__name__
-            problems.add(f"column {name!r}: Expected a type that Arrow holds, got {told}; cast it first.")
+            problems.add(f"column {name!r}: Expected a type that Arrow supports, got {told}; cast it first.")
     problems.raise_if_any(InputError)
     reports = _table(pa.table(columns), plan, rng)
     found = pl.from_arrow(reports)
@@ -214,15 +214,15 @@ def _polars(frame: pl.DataFrame, plan: Plan, rng: object) -> pl.DataFrame:
 
 def _duckdb(frame: duckdb.DuckDBPyRelation, plan: Plan, rng: object) -> pa.Table:
     if not isinstance(frame, duckdb.DuckDBPyRelation):
-        raise _not_this(frame, "a DuckDB relation", "use connection.sql(…) or connection.table(…)")
+        raise _wrong_frame(frame, "a DuckDB relation", "use connection.sql(…) or connection.table(…)")
     try:
         rows = frame.to_arrow_table()
     except duckdb.Error as error:
         kind = type(error).__name__
     else:
         return _table(rows, plan, rng)
-    # Outside the handler: what DuckDB says may show a value, such as one that it could not cast.
-    msg = f"Expected a DuckDB relation that can be fetched, got a {kind}; run it alone to see why: that shows values."
+    # Outside the handler: DuckDB's message may show a value, such as one that it could not cast.
+    msg = f"Expected a DuckDB relation that can be fetched, got a {kind}; run it alone to see why, which shows values."
     raise InputError(msg)
 
 
@@ -230,14 +230,14 @@ _LIBRARIES: Final = {"pyarrow": _arrow, "pandas": _pandas, "polars": _polars, "d
 
 
 def register(connection: duckdb.DuckDBPyConnection, plan: Plan, rng: object = None) -> list[str]:
-    """Make each private column of a plan a function in SQL: ``privatize_age(age)``. Returns their names.
+    """Register a SQL function for each private column of a plan, such as ``privatize_age(age)``; returns their names.
 
     The functions are volatile: DuckDB calls them for every row, every time a query is run. **Each execution draws new
-    reports and spends ε again**, and so does each call in one query: a view over such a function spends ε whenever it
-    is looked at. Store the result with ``CREATE TABLE … AS`` or ``COPY``, once.
+    reports and spends ε again**, and so does each call within a query: a view over such a function spends ε whenever it
+    is read. Store the result with ``CREATE TABLE … AS`` or ``COPY``, once.
 
-    DuckDB cuts rows into small parts and gives them to several threads, so seeded words give the reports of a file only
-    with ``SET threads = 1``.
+    DuckDB splits rows between threads, so seeded words give the same reports as for a file only with
+    ``SET threads = 1``.
     """
     release_of = {name: Release(plan.only(name), _own(rng, name)) for name in plan.private()}
     made = []
@@ -267,7 +267,7 @@ def _function(release: Release, inputs: tuple[str, ...]) -> Callable[..., pa.Arr
         whole = [each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in arrays]
         return release.privatize(pa.RecordBatch.from_arrays(whole, names=list(inputs))).column(0)
 
-    # DuckDB asks how many arguments there are.
+    # DuckDB inspects the number of arguments.
     kind = inspect.Parameter.POSITIONAL_ONLY
     parameters = [inspect.Parameter(f"value{at}", kind) for at in range(len(inputs))]
     draw.__dict__["__signature__"] = inspect.Signature(parameters)
@@ -275,7 +275,7 @@ def _function(release: Release, inputs: tuple[str, ...]) -> Callable[..., pa.Arr
 
 
 def _sql_type(column: Column, domain: Domain) -> str:
-    """What a function takes for values of a domain: whole numbers, doubles or text."""
+    """The SQL type of the values of a domain: integers, doubles or text."""
     if column.is_position:
         return "DOUBLE"
     if domain.labels is not None and isinstance(domain.labels[0], str):

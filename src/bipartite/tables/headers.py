@@ -1,4 +1,4 @@
-"""The first line of CSV files: the names of their columns."""
+"""Headers of CSV files: the names of their columns."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def parse_header(start: bytes, written: Format, source: str) -> list[str]:
     """The names of the columns from the first bytes of a CSV file."""
     if written.encoding == "utf-16" and not start.startswith(codecs.BOM_UTF16_LE):
         msg = (
-            f"{source} does not begin with the byte order mark of little-endian UTF-16; save it with one, or as UTF-8."
+            f"{source} does not start with the byte order mark of little-endian UTF-16; save it with one, or as UTF-8."
         )
         raise DataFileError(msg)
     encoding = ENCODINGS.get(written.encoding, written.encoding)
     try:
-        # A cut within a letter lies behind the first line.
+        # A letter cut in two lies after the first line.
         text = start.decode(encoding, errors="ignore" if len(start) == _MOST else "strict")
     except LookupError:
         msg = f"Expected encoding= as one of {', '.join(ENCODINGS)}, got {written.encoding!r}; convert the file first."
@@ -42,7 +42,7 @@ def parse_header(start: bytes, written: Format, source: str) -> list[str]:
     except UnicodeDecodeError as error:
         text = start[: error.start].decode(encoding) if b"\n" in start[: error.start] else ""
         if not text:
-            msg = f"{source}: the first line is not {written.encoding.upper()} text; say with encoding= what it is."
+            msg = f"{source}: the first line is not {written.encoding.upper()} text; name its encoding with encoding=."
             raise DataFileError(msg) from None
     return split_header(text, written, source)
 
@@ -53,19 +53,19 @@ def split_header(text: str, written: Format, source: str) -> list[str]:
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=written.delimiter, strict=True), [])
     except csv.Error:
         msg = (
-            f"{source}: the first line cannot be cut into cells at {written.delimiter!r}; say with delimiter= what "
-            "stands between them, or repair its quotation marks."
+            f"{source}: the first line cannot be split into cells at {written.delimiter!r}; name the delimiter with "
+            "delimiter=, or repair its quotation marks."
         )
         raise DataFileError(msg) from None
     if not names:
-        msg = f"{source} is empty or has no first line that names its columns; add one."
+        msg = f"{source} is empty or has no header line; add one."
         raise DataFileError(msg)
-    # Where a file has no line of names, this is a person's row: nothing of it is shown.
+    # Without a header this line is a person's row, so none of it is shown.
     doubled = [at for at, name in enumerate(names, start=1) if names.count(name) > 1]
     if doubled or "" in names:
         what = "a column without a name"
         if "" not in names:
             what = f"one column more than once (numbers {', '.join(map(str, doubled))} of {len(names)})"
-        msg = f"{source}: the first line names {what}; rename them, or add a line of names."
+        msg = f"{source}: the first line names {what}; rename them, or add a header line."
         raise DataFileError(msg)
     return names

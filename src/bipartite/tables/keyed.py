@@ -1,13 +1,14 @@
-"""Reports that a recomputation repeats: each row's words are a keyed function of what the report may depend on.
+"""Reports that a recomputation repeats: each row's random words are a keyed function of the row.
 
-Word t of a row is word t of BLAKE2b (RFC 7693, keyed, 64 bytes a block) of (encoded value, block number, row id) under
-a key of the column, which is HMAC-SHA-256 of (spec, column) under the key of the release: 32 secret bytes, fresh for
-every release. A pseudo-random function of distinct inputs is as good as independent words to whoever lacks the key.
+Word t of a row is word t of BLAKE2b (RFC 7693, keyed, 64 bytes per block) of (encoded value, block number, row id)
+under a key of the column, which is HMAC-SHA-256 of (spec, column) under the key of the release: 32 secret bytes, fresh
+for every release. Without the key, a pseudo-random function of distinct inputs is indistinguishable from independent
+words.
 
-Never of a partition or an offset: those change when a cluster computes a row again, and the row would get a second
-report. The **value** is one of the inputs because a row may be computed again from another value (its source changed):
-with the same words, two reports would be the same function of two values, and near values give reports that differ by
-exactly what the values differ by. With the value among the inputs the second report has words of its own.
+The words never depend on a partition or an offset: those change when a cluster recomputes a row, and the row would get
+a second report. The **value** is one of the inputs because a row may be recomputed from another value (its source
+changed): with the same words, two reports would be the same function of two values, and for near values they would
+differ by exactly as much as the values. With the value among the inputs, the second report has independent words.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _BLOCK_BYTES: Final = 8 * _BLOCK_WORDS
 
 
 class KeyedRelease(Release):
-    """Draws the reports of a table whose rows have ids; the same rows under the same key have the same reports."""
+    """Draws the reports of a table whose rows have ids; the same rows under the same key get the same reports."""
 
     __slots__ = ("_ids", "_keys")
 
@@ -55,7 +56,7 @@ class KeyedRelease(Release):
         self._ids: Sequence[bytes] = ()
 
     def privatize_rows(self, batch: pa.RecordBatch, ids: pa.Array) -> pa.RecordBatch:
-        """The reports of these rows; ``ids`` holds the id of each."""
+        """Draw the reports of these rows; ``ids`` holds the id of each."""
         self._ids = id_bytes(ids)
         return self.privatize(batch)
 
@@ -78,25 +79,25 @@ class KeyedRelease(Release):
 
 
 def check_keyed(plan: Plan) -> None:
-    """Refuse columns whose encoding itself takes random words: there is no encoded value to key them with."""
+    """Refuse columns whose encoding takes random words, because the words depend on the encoded value."""
     for name, mechanism in plan.mechanisms().items():
         if getattr(mechanism.domain, "rounding", "nearest") == "random":
             msg = (
-                f"column {name!r}: Expected rounding='nearest' with row_id, got 'random', which takes a word before "
-                "there is an encoded value; use 'nearest', or leave row_id out."
+                f"column {name!r}: Expected rounding='nearest' with row_id, got 'random', which takes a random word "
+                "before the value is encoded; use 'nearest', or leave row_id out."
             )
             raise InputError(msg)
 
 
 def column_key(key: bytes, mechanism: Reporting, name: str) -> bytes:
-    """The key of a column: of the release's key, the spec and the name."""
+    """The key of a column, from the release's key, the spec and the name."""
     return hmac.new(key, bytes.fromhex(spec_sha256(mechanism)) + name.encode(), hashlib.sha256).digest()
 
 
 def id_bytes(ids: pa.Array) -> list[bytes]:
-    """Each row's id as bytes, different for different ids: whole numbers, texts or bytes behind a letter."""
+    """Each row's id as distinct bytes: integers, text or bytes, prefixed with a letter for the type."""
     if ids.null_count:
-        msg = "Expected an id for every row, got a row without; fill it, or leave row_id out."
+        msg = "Expected an id for every row, got a row without one; fill it in, or leave row_id out."
         raise InputError(msg)
     if pa.types.is_integer(ids.type):
         held = ids.cast(pa.int64()).to_numpy(zero_copy_only=False).astype("<i8", copy=False).tobytes()
@@ -105,12 +106,12 @@ def id_bytes(ids: pa.Array) -> list[bytes]:
         return [b"s" + each.encode() for each in ids.to_pylist()]
     if pa.types.is_binary(ids.type) or pa.types.is_large_binary(ids.type):
         return [b"b" + each for each in ids.to_pylist()]
-    msg = f"Expected row ids as whole numbers, texts or bytes, got {ids.type}; cast the column first."
+    msg = f"Expected row ids as whole numbers, text or bytes, got {ids.type}; cast the column first."
     raise InputError(msg)
 
 
 class _RowWords:
-    """The words of one row, in order: a stream of its own."""
+    """The stream of random words of one row."""
 
     __slots__ = ("_base", "_blocks", "_index", "_row", "_words")
 
@@ -120,14 +121,14 @@ class _RowWords:
         self._words = np.empty(0, dtype=np.uint64)
 
     def window(self, least: int = 1) -> NDArray[np.uint64]:
-        """The next words, at least so many, without consuming any."""
+        """The next words, at least ``least`` of them, without consuming any."""
         missing = -(-max(0, least - len(self._words)) // _BLOCK_WORDS)
         if missing:
             blocks = range(self._blocks, self._blocks + missing)
             fresh = b"".join(_block(self._base, self._index, block, self._row) for block in blocks)
             self._blocks += missing
             self._words = np.concatenate([self._words, np.frombuffer(fresh, dtype="<u8").astype(np.uint64)])
-        return self._words.copy()  # kernels may rearrange the words that they are given
+        return self._words.copy()  # kernels may modify the words they are given
 
     def advance(self, used: int) -> None:
         """Consume the first words of the window."""
@@ -140,26 +141,26 @@ class _RowWords:
         return word
 
     def erase(self) -> None:
-        """Forget the words at hand."""
+        """Erase the buffered words."""
         self._words = np.empty(0, dtype=np.uint64)
 
 
 def _block(base: hashlib.blake2b, index: bytes, block: int, row: bytes) -> bytes:
-    """Eight words: the id stands last, so that no two inputs give one message."""
+    """Eight words; the id comes last, so that distinct inputs give distinct messages."""
     state = base.copy()
     state.update(index + block.to_bytes(4, "little") + row)
     return state.digest()
 
 
 def _draw_one(lottery: Lottery, index: int, base: hashlib.blake2b, row: bytes) -> int:
-    """The report of one row, in plain Python."""
+    """Draw the report of one row, in plain Python."""
     return lottery.draw(index, _RowWords(base, index, row))
 
 
 def _draw_wide(
     mechanism: CategoryMechanism, indices: NDArray[np.int64], ids: Sequence[bytes], key: bytes
 ) -> NDArray[Any]:
-    """The reports of flat categories, one row at a time: each may take many words."""
+    """Draw reports of flat categories, one row at a time: each may take many words."""
     base = hashlib.blake2b(key=key, digest_size=_BLOCK_BYTES)
     dtype, width = mechanism.report_shape
     none = np.empty(0 if width is None else (0, width), dtype=dtype)
@@ -179,7 +180,7 @@ def _draw(
     reports = np.empty(len(values), dtype=codec.report_dtype)
     alone = np.ones(len(values), dtype=np.bool_)
     if not isinstance(lottery, PointLottery):
-        # One word decides a row unless it must be redrawn (fewer than one in 4,096): those rows are drawn alone.
+        # One word suffices for a row unless it must be redrawn (fewer than one in 4,096): those rows are drawn alone.
         held = indices.astype("<i8", copy=False).tobytes()
         blocks = b"".join([_block(base, held[8 * at : 8 * at + 8], 0, row) for at, row in enumerate(ids)])
         first = np.frombuffer(blocks, dtype="<u8").reshape(-1, _BLOCK_WORDS)[:, 0].astype(np.uint64)

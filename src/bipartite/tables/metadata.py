@@ -1,4 +1,4 @@
-"""What travels with released reports: the spec of every private column, ε, and what was published beside it."""
+"""The description that accompanies released reports: specs of private columns, ε, and what else is published."""
 
 from __future__ import annotations
 
@@ -20,60 +20,60 @@ METADATA_KEY: Final = b"bipartite"
 """The key in the metadata of Arrow schemas and Parquet files."""
 _VERSION: Final = 1
 DO_NOT_AVERAGE: Final = "do not average these reports"
-"""What whoever holds reports must know first: they are noise around nothing until the mechanism is read backwards."""
+"""The first thing a user of reports must know: their average is biased, and only an estimate corrects it."""
 NOT_PRIVATE: Final = "NOT PRIVATE: drawn from words that someone may know (an insecure seed or fixed words)"
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A release in words and specs. Holds nothing of the data.
+    """The description of a release, without any data.
 
-    What it promises follows from its mechanisms and its words, and is never read from anywhere else.
+    Its guarantee follows from its mechanisms and random words alone, and is never read from elsewhere.
     """
 
     mechanisms: dict[str, Reporting]
     public: tuple[str, ...]
     publishes: tuple[str, ...]
     insecure: bool = False
-    """Whether it was drawn from words that someone may know."""
+    """Whether it was drawn from random words that someone may know."""
 
     @property
     def epsilon(self) -> Decimal | None:
-        """What each row spent: the sum over its columns; None where nothing is promised."""
+        """The ε that each row spent, the sum over its columns; None if there is no guarantee."""
         if self.insecure:
             return None
         return exact_sum([mechanism.epsilon_decimal for mechanism in self.mechanisms.values()])
 
     @property
     def epsilon_text(self) -> str | None:
-        """:attr:`epsilon` as it is written."""
+        """:attr:`epsilon` as text."""
         return None if self.epsilon is None else f"{self.epsilon:f}"
 
     @property
     def guarantee(self) -> str:
-        """What the release of one row promises, in words."""
+        """The guarantee of the release of one row, as text."""
         if self.insecure:
             return NOT_PRIVATE
         return f"ε-LDP of the private columns of each row with ε = {self.epsilon_text}"
 
     def guarantee_of(self, name: str) -> str:
-        """What the report of one column promises, in words."""
+        """The guarantee of the report of one column, as text."""
         return NOT_PRIVATE if self.insecure else self.mechanisms[name].guarantee
 
     def drawn_from(self, *, insecure: bool, rejecting: bool = False) -> Described:
-        """The same, with how it was drawn."""
+        """The same description with how the reports were drawn."""
         publishes = self.publishes
         if rejecting:
-            publishes = (*publishes, "how many rows were rejected, and that all others could be reported")
+            publishes = (*publishes, "the number of rejected rows, and that all others could be reported")
         return replace(self, publishes=publishes, insecure=insecure)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON values."""
+        """The description as JSON values."""
         found: dict[str, Any] = json.loads(self.to_json())
         return found
 
     def to_json(self) -> str:
-        """As text; a spec, which may be long, as it was written when its mechanism was named."""
+        """The description as JSON text; specs are cached with their mechanisms, since they may be long."""
         head = {
             "bipartite_release": _VERSION,
             "guarantee": self.guarantee,
@@ -91,25 +91,27 @@ class Described:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Described:
-        """A release from :meth:`to_json`, checked: every spec by its name, that it keeps its ε, and the sum of them."""
+        """Read :meth:`to_json`, and check the hash of every spec, that it keeps its ε, and the sum of ε."""
         try:
             held = json.loads(text, object_pairs_hook=_once)
         except (ValueError, RecursionError):
-            msg = "Expected the description of a release as JSON; the file may be cut off or edited: ask for it again."
+            msg = (
+                "Expected the description of a release as JSON; the file may be truncated or edited: request it again."
+            )
             raise SpecError(msg) from None
         if not isinstance(held, dict) or held.get("bipartite_release") != _VERSION:
-            msg = "Expected the description of a release, got something else, or one of a later version."
+            msg = "Expected the description of a release, got something else or a later version."
             raise SpecError(msg)
-        wrong = "parts missing or of another kind"
+        wrong = "missing or invalid parts"
         try:
             mechanisms = {name: _mechanism(name, column) for name, column in held["columns"].items()}
             found = cls(mechanisms, tuple(held["public"]), tuple(held["publishes"]), held["insecure"])
             stated = None if held["epsilon"] is None else Decimal(held["epsilon"])
             lists = isinstance(held["public"], list) and isinstance(held["publishes"], list)
-            words = all(isinstance(each, str) for each in (held["guarantee"], *found.public, *found.publishes))
-            # They are printed, and names stand in them as Python writes them.
-            words = words and all(line.isprintable() for line in found.publishes)
-            if lists and words and type(held["insecure"]) is bool and mechanisms and found.publishes:
+            texts = all(isinstance(each, str) for each in (held["guarantee"], *found.public, *found.publishes))
+            # They are printed, and contain names as Python's repr writes them.
+            texts = texts and all(line.isprintable() for line in found.publishes)
+            if lists and texts and type(held["insecure"]) is bool and mechanisms and found.publishes:
                 wrong = _contradiction(found, stated, held["guarantee"])
         except (KeyError, TypeError, ValueError, AttributeError, InvalidOperation) as error:
             if isinstance(error, SpecError):
@@ -117,12 +119,12 @@ class Described:
         else:
             if not wrong:
                 return found
-        msg = f"Expected the description of a release, got one with {wrong}; it was edited: ask for the file again."
+        msg = f"Expected the description of a release, got one with {wrong}; it was edited: request the file again."
         raise SpecError(msg)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, in which nothing may be said twice."""
+    """A JSON object without duplicate keys."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError
@@ -132,7 +134,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _mechanism(name: str, column: dict[str, Any]) -> Reporting:
     mechanism = from_spec(column["spec"])
     if spec_sha256(mechanism) != column["spec_sha256"]:
-        msg = f"column {name!r}: the spec is another one than its name says; ask for the file again."
+        msg = f"column {name!r}: the spec does not match its SHA-256; request the file again."
         raise SpecError(msg)
     problem = composition_problem(f"column {name!r}", mechanism, flat=True)
     if problem is not None:
@@ -141,10 +143,10 @@ def _mechanism(name: str, column: dict[str, Any]) -> Reporting:
 
 
 def _contradiction(found: Described, stated: Decimal | None, guarantee: str) -> str:
-    """What in a description contradicts the rest of it, if anything does."""
+    """A contradiction within a description, or empty."""
     if set(found.public) & set(found.mechanisms):
         return "columns that are both public and private"
-    # Older releases from known words state the ε that they do not keep.
+    # Older releases from known words state an ε that they do not keep.
     if not found.insecure and stated != found.epsilon:
         claim = "no ε" if stated is None else f"ε = {stated:.20g}"
         return f"{claim} over specs that spend ε = {found.epsilon_text}"
@@ -154,7 +156,7 @@ def _contradiction(found: Described, stated: Decimal | None, guarantee: str) -> 
 
 
 def described(plan: Plan) -> Described:
-    """What a plan says about its releases."""
+    """The description of the releases of a plan."""
     return Described(plan.mechanisms(), tuple(plan.public()), plan.publishes)
 
 

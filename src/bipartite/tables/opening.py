@@ -1,4 +1,4 @@
-"""The values of one private column of an Arrow batch, as its options want them, and which rows must be refused."""
+"""Reading one private column of an Arrow batch: its values, and the rows that must be refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MISSING: Final = "missing"
 OUTSIDE: Final = "outside"
-_UNREADABLE: Final = "not readable as the type that the plan needs"
+_UNREADABLE: Final = "not of the type that the plan needs"
 _SHOWN_ROWS: Final = 5
 
 
@@ -35,11 +35,11 @@ class Opened:
     """The values of a column of a batch: numbers on a line, row numbers of a set."""
 
     values: NDArray[Any]
-    """One a row; anything where the row is missing or refused."""
+    """One per row; arbitrary if the row is missing or refused."""
     missing: NDArray[np.bool_] | None
     """The rows that stay missing."""
-    troubles: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
-    """For each reason to refuse a row, which rows; numbers outside a line are left to the lottery, which checks all."""
+    problems: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
+    """For each reason to refuse a row, a mask; numbers outside a line are left to the lottery, which checks all."""
 
     @property
     def there(self) -> NDArray[Any]:
@@ -48,8 +48,8 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What is wanted of the values of a column, or of one part of its tuples."""
+class _Options:
+    """The domain and options of a column, or of one part of its tuples."""
 
     domain: Domain
     outside: Outside
@@ -59,15 +59,15 @@ class _Wanted:
     max_distance: float
 
 
-def _wanted(column: Column) -> _Wanted:
+def _options_of(column: Column) -> _Options:
     given = (column.outside, column.nulls, column.outside_as, column.nulls_as, column.max_distance)
-    return _Wanted(column.mechanism.domain, *given)
+    return _Options(column.mechanism.domain, *given)
 
 
-def _wanted_part(column: Column, product: Product, at: int) -> _Wanted:
-    """Of a tuple that takes the place of others, each part takes the place of that part."""
+def _options_of_part(column: Column, product: Product, at: int) -> _Options:
+    """The options of one part: each part of a replacement tuple replaces that part."""
     part = product.parts[at]
-    return _Wanted(
+    return _Options(
         domain=part,
         outside=for_part(part, column.outside),
         nulls=column.nulls,
@@ -80,22 +80,22 @@ def _wanted_part(column: Column, product: Product, at: int) -> _Wanted:
 def open_rows(
     column: Column, arrays: Sequence[pa.Array], unreadable: Sequence[NDArray[np.bool_] | None] = (None,)
 ) -> Opened:
-    """The values of the Arrow arrays that a column is made from.
+    """Read the values of a column from its Arrow arrays.
 
-    ``unreadable`` marks for each of them the rows whose text was no value of the type needed, where a null stands now.
+    ``unreadable`` marks, for each array, the rows whose text was not of the required type, and which are now null.
     """
     domain = column.mechanism.domain
     if isinstance(domain, Product):
         read = enumerate(zip(arrays, unreadable, strict=True))
-        opened = _together([_open(_wanted_part(column, domain, at), [array], mark) for at, (array, mark) in read])
+        opened = _join([_open(_options_of_part(column, domain, at), [array], mark) for at, (array, mark) in read])
     else:
         marks = [mark for mark in unreadable if mark is not None]
-        opened = _open(_wanted(column), arrays, np.logical_or.reduce(marks) if marks else None)
-    opened.troubles = {reason: bad for reason, bad in opened.troubles.items() if bad.any()}
+        opened = _open(_options_of(column), arrays, np.logical_or.reduce(marks) if marks else None)
+    opened.problems = {reason: bad for reason, bad in opened.problems.items() if bad.any()}
     return opened
 
 
-def _open(wanted: _Wanted, arrays: Sequence[pa.Array], unreadable: NDArray[np.bool_] | None) -> Opened:
+def _open(wanted: _Options, arrays: Sequence[pa.Array], unreadable: NDArray[np.bool_] | None) -> Opened:
     domain = wanted.domain
     if isinstance(domain, Points) and len(arrays) > 1:
         opened = _positions(wanted, domain, arrays)
@@ -103,7 +103,7 @@ def _open(wanted: _Wanted, arrays: Sequence[pa.Array], unreadable: NDArray[np.bo
         cells = rows_of(arrays[0], domain)
         unknown, missing = cells.values < 0, cells.missing
         if unreadable is not None:
-            # A text that is none of the labels was read as nothing; it is outside, and not missing.
+            # Text that is not a label was read as null; it is outside, not missing.
             unknown, missing, unreadable = unknown | unreadable, ~(cells.there | unreadable), None
         opened = _on_set(wanted, cells.values, missing, unknown, {})
     else:
@@ -111,42 +111,42 @@ def _open(wanted: _Wanted, arrays: Sequence[pa.Array], unreadable: NDArray[np.bo
     if unreadable is not None and unreadable.any():
         if opened.missing is not None:
             opened.missing = opened.missing & ~unreadable
-        opened.troubles = {reason: bad & ~unreadable for reason, bad in opened.troubles.items()}
-        opened.troubles[_UNREADABLE] = unreadable
+        opened.problems = {reason: bad & ~unreadable for reason, bad in opened.problems.items()}
+        opened.problems[_UNREADABLE] = unreadable
     return opened
 
 
-def _together(parts: Sequence[Opened]) -> Opened:
-    """Tuples of these parts; one of which a part is missing is missing, whatever the others are."""
+def _join(parts: Sequence[Opened]) -> Opened:
+    """Join parts into tuples; a tuple with a missing part is missing."""
     gone = [each.missing for each in parts if each.missing is not None]
     missing = np.logical_or.reduce(gone) if gone else None
-    troubles: dict[str, NDArray[np.bool_]] = {}
-    for reason, bad in (each for part in parts for each in part.troubles.items()):
-        befallen = bad if missing is None or reason == MISSING else bad & ~missing
-        troubles[reason] = troubles.get(reason, False) | befallen
-    return Opened(in_fields([each.values for each in parts]), missing, troubles)
+    problems: dict[str, NDArray[np.bool_]] = {}
+    for reason, bad in (each for part in parts for each in part.problems.items()):
+        applies = bad if missing is None or reason == MISSING else bad & ~missing
+        problems[reason] = problems.get(reason, False) | applies
+    return Opened(in_fields([each.values for each in parts]), missing, problems)
 
 
-def all_troubles(column: Column, opened: Opened) -> dict[str, NDArray[np.bool_]]:
-    """For each reason to refuse a row, which rows: those of a line that the lottery would refuse, too."""
-    found = dict(opened.troubles)
+def all_problems(column: Column, opened: Opened) -> dict[str, NDArray[np.bool_]]:
+    """For each reason to refuse a row, a mask, including rows of a line that the lottery would refuse."""
+    found = dict(opened.problems)
     for reason, bad in column.mechanism.domain.refusals(opened.there, column.domain_outside).items():
         rows = bad
         if opened.missing is not None:
             rows = np.zeros(len(opened.values), dtype=np.bool_)
             rows[~opened.missing] = bad
-        for known in opened.troubles.values():
+        for known in opened.problems.values():
             rows = rows & ~known
         if rows.any():
             found[reason] = rows
     return found
 
 
-def refusal(name: str, column: Column, troubles: dict[str, NDArray[np.bool_]], first_row: int) -> DataError:
+def refusal(name: str, column: Column, problems: dict[str, NDArray[np.bool_]], first_row: int) -> DataError:
     """The error for rows that cannot be reported: column, row numbers and reasons, never values."""
-    refused = np.logical_or.reduce(list(troubles.values()))
+    refused = np.logical_or.reduce(list(problems.values()))
     parts, hints = [], []
-    for reason, bad in troubles.items():
+    for reason, bad in problems.items():
         rows = (np.flatnonzero(bad)[:_SHOWN_ROWS] + first_row + 1).tolist()
         count = int(bad.sum())
         more = f" and {count - len(rows):,} more" if count > len(rows) else ""
@@ -155,7 +155,7 @@ def refusal(name: str, column: Column, troubles: dict[str, NDArray[np.bool_]], f
         parts.append(f"{where} {'are' if count > 1 else 'is'} {what}")
         hints.append(_hint(reason, column))
     kinds: dict[str, type[DataError]] = {OUTSIDE: OutsideDomainError, MISSING: NullError}
-    kind = kinds.get(next(iter(troubles)), NotAValueError) if len(troubles) == 1 else NotAValueError
+    kind = kinds.get(next(iter(problems)), NotAValueError) if len(problems) == 1 else NotAValueError
     return kind(
         f"column {name!r}: {int(refused.sum()):,} of the {len(refused):,} rows of this batch cannot be reported: "
         f"{'; '.join(parts)}; {'; '.join(dict.fromkeys(hints))}."
@@ -172,28 +172,28 @@ def _named(column: Column) -> str:
 
 def _hint(reason: str, column: Column) -> str:
     if reason == MISSING:
-        return "take a 'no answer' value in its place with nulls = { as = … }, or publish what is missing with 'keep'"
+        return "replace it by a 'no answer' value with nulls = { as = … }, or publish what is missing with 'keep'"
     if reason == OUTSIDE:
         if isinstance(column.mechanism.domain, Product):
-            return "clamp numbers with outside = 'clip', or take another value with outside = { as = […] }"
+            return "clamp numbers with outside = 'clip', or replace values with outside = { as = […] }"
         on_set = isinstance(column.mechanism.domain, SetDomain) and not column.is_position
         if on_set:
-            return "see that they are spelled as in the plan, or take another value with outside = { as = … }"
+            return "check that they are spelled as in the plan, or replace them with outside = { as = … }"
         return "clamp with outside = 'clip'"
     return "repair or remove these rows"
 
 
-def _numbers(wanted: _Wanted, array: pa.Array) -> Opened:
+def _numbers(wanted: _Options, array: pa.Array) -> Opened:
     cells = numbers_of(array)
     if wanted.nulls_as is not None or wanted.nulls == "keep":
         cells = cells.with_nan()
     values, missing = cells.values, cells.missing
-    troubles: dict[str, NDArray[np.bool_]] = {}
+    problems: dict[str, NDArray[np.bool_]] = {}
     if missing is not None:
         if wanted.nulls_as is not None:
             values, missing = np.where(missing, _as_number(wanted, wanted.nulls_as, values.dtype), values), None
         elif wanted.nulls == "error":
-            troubles[MISSING] = missing
+            problems[MISSING] = missing
     if wanted.outside_as is not None:
         domain = wanted.domain
         last = len(domain) - 1
@@ -202,11 +202,11 @@ def _numbers(wanted: _Wanted, array: pa.Array) -> Opened:
         if missing is not None:
             beyond &= ~missing
         values = np.where(beyond, _as_number(wanted, wanted.outside_as, values.dtype), values)
-    return Opened(np.ascontiguousarray(values), missing, troubles)
+    return Opened(np.ascontiguousarray(values), missing, problems)
 
 
-def _as_number(wanted: _Wanted, value: float, dtype: np.dtype[Any]) -> np.generic:
-    """A value of the domain in the type of the others, or a wider one."""
+def _as_number(wanted: _Options, value: float, dtype: np.dtype[Any]) -> np.generic:
+    """Convert a value of the domain to this type, or a wider one."""
     if wanted.domain.whole and dtype.kind in "iu":
         number = int(value)
         limits = np.iinfo(dtype)
@@ -214,7 +214,7 @@ def _as_number(wanted: _Wanted, value: float, dtype: np.dtype[Any]) -> np.generi
     return np.float64(value)
 
 
-def _positions(wanted: _Wanted, domain: Points, arrays: Sequence[pa.Array]) -> Opened:
+def _positions(wanted: _Options, domain: Points, arrays: Sequence[pa.Array]) -> Opened:
     parts = [numbers_of(array) for array in arrays]
     positions = np.column_stack([cells.values.astype(np.float64) for cells in parts])
     missing = ~np.logical_and.reduce([cells.there for cells in parts])
@@ -223,29 +223,29 @@ def _positions(wanted: _Wanted, domain: Points, arrays: Sequence[pa.Array]) -> O
     limits = np.array(MOST_DEGREES) if domain.metric == "haversine" else np.full(positions.shape[1], LARGEST)
     with np.errstate(invalid="ignore"):
         wrong = ~(np.abs(positions) <= limits).all(axis=1) & ~missing
-    # Rows that are not reported take the place of the first point, so that no row is left out of the search.
+    # Rows that are not reported become the first point, so that no row is left out of the search.
     positions[wrong | missing] = domain.coordinates[0]
     rows, beyond = domain.nearest_rows(positions, wanted.max_distance)
     return _on_set(wanted, rows.astype(np.int32), missing, beyond, {"not a position": wrong})
 
 
 def _on_set(
-    wanted: _Wanted,
+    wanted: _Options,
     rows: NDArray[Any],
     missing: NDArray[np.bool_] | None,
     beyond: NDArray[np.bool_],
-    troubles: dict[str, NDArray[np.bool_]],
+    problems: dict[str, NDArray[np.bool_]],
 ) -> Opened:
-    """Row numbers of a set, some of which take the place of what is missing or outside."""
+    """Row numbers of a set, with missing and outside values replaced as the options say."""
     encode = wanted.domain.encode
     if wanted.outside_as is not None:
         rows = np.where(beyond, encode(wanted.outside_as), rows)
     elif wanted.outside == "error":
-        troubles[OUTSIDE] = beyond
+        problems[OUTSIDE] = beyond
     if missing is None or not missing.any():
-        return Opened(rows, None, troubles)
+        return Opened(rows, None, problems)
     if wanted.nulls_as is not None:
-        return Opened(np.where(missing, encode(wanted.nulls_as), rows), None, troubles)
+        return Opened(np.where(missing, encode(wanted.nulls_as), rows), None, problems)
     if wanted.nulls == "error":
-        troubles[MISSING] = missing
-    return Opened(rows, missing, troubles)
+        problems[MISSING] = missing
+    return Opened(rows, missing, problems)

@@ -1,8 +1,8 @@
-"""Releases that are there whole or not at all (see :mod:`bipartite.files`), their specs with them.
+"""Atomic publication of releases (see :mod:`bipartite.files`) with their specs.
 
-Formats that cannot carry specs have a file beside them, ``NAME.bipartite.json``. It takes its place before the data: a
-crash in between leaves specs without data, never data without specs. Where an older release is replaced, its data go
-first, so that they never stand beside the specs of another one.
+Formats that cannot carry specs get a side file, ``NAME.bipartite.json``. It is published before the data: a crash in
+between leaves specs without data, never data without specs. When an older release is replaced, its data are removed
+first, so that they are never next to the specs of another release.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMPLETE: Final = "_SUCCESS"
-"""An empty file that stands in a folder of parts when all of them do, as Spark does it."""
+"""An empty file that marks a folder of parts as complete, as in Spark."""
 
 
 def side_file(path: Path) -> Path:
-    """Where the specs of a file stand that cannot carry them."""
+    """The side file for the specs of a file that cannot carry them."""
     return path.with_name(path.name + SIDE)
 
 
 def check_free(path: Path, *, overwrite: bool, folder: bool = False, released: bool = True) -> None:
-    """Refuse to write over a file, or a folder of parts, unless asked to, and where none can be."""
-    there = os.path.lexists(path)  # a link to nothing is there, too
-    if folder and there and (path.is_symlink() or not (path / COMPLETE).is_file()):
+    """Refuse to overwrite a file or a folder of parts unless asked to, or to write where that is impossible."""
+    exists = os.path.lexists(path)  # includes a dangling link
+    if folder and exists and (path.is_symlink() or not (path / COMPLETE).is_file()):
         msg = f"{path} exists and is not a release in parts; name a new folder."
         raise InputError(msg)
-    if not folder and there and not (path.is_file() or (path.is_symlink() and not path.exists())):
-        msg = f"{path} is no file; name a file that may be written."
+    if not folder and exists and not (path.is_file() or (path.is_symlink() and not path.exists())):
+        msg = f"{path} is not a file; name a file that may be written."
         raise InputError(msg)
-    if there and not overwrite:
-        raise _taken(path, released=released)
+    if exists and not overwrite:
+        raise _exists_error(path, released=released)
     if not path.parent.is_dir():
-        msg = f"{path.parent} is no folder; make it first."
+        msg = f"{path.parent} is not a folder; create it first."
         raise InputError(msg)
 
 
-def _taken(path: Path, *, released: bool = True) -> InputError:
+def _exists_error(path: Path, *, released: bool = True) -> InputError:
     more = ": a second release of the same rows adds its ε to what they have spent" if released else ""
-    return InputError(f"{path} is there already; name another output, or use overwrite=True{more}.")
+    return InputError(f"{path} already exists; name another output, or use overwrite=True{more}.")
 
 
 def publish(part: Path, path: Path, specs: str | None, *, overwrite: bool) -> None:
-    """Move a complete file to its final name, its specs before it.
+    """Move a complete file to its final name, after its specs.
 
-    Whatever may fail is done while an older release is still there; then one run at a time changes names in a folder,
-    and each change is on the disk before the next.
+    Everything that may fail is done while an older release still exists; then one run at a time renames files in a
+    folder, and each change is on disk before the next.
     """
     flush(part)
     side = side_file(path)
@@ -63,8 +63,8 @@ def publish(part: Path, path: Path, specs: str | None, *, overwrite: bool) -> No
             held = stack.enter_context(part_of(side))
             held.write_text(specs + "\n", encoding="utf-8")
             flush(held)
-        stack.enter_context(_alone_in(path.parent))
-        check_free(path, overwrite=overwrite)  # someone may have been faster
+        stack.enter_context(_lock(path.parent))
+        check_free(path, overwrite=overwrite)  # another process may have been faster
         if overwrite:
             path.unlink(missing_ok=True)
             if held is None:
@@ -86,8 +86,8 @@ def publish_folder(part: Path, path: Path, *, overwrite: bool) -> None:
     for each in (*part.rglob("*"), part):
         flush(each)
     with ExitStack() as stack:
-        stack.enter_context(_alone_in(path.parent))
-        check_free(path, overwrite=overwrite, folder=True)  # someone may have been faster
+        stack.enter_context(_lock(path.parent))
+        check_free(path, overwrite=overwrite, folder=True)  # another process may have been faster
         if path.exists():
             path.rename(stack.enter_context(part_of(path)))
         part.rename(path)
@@ -95,8 +95,8 @@ def publish_folder(part: Path, path: Path, *, overwrite: bool) -> None:
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Wait until no other run of this package changes names in a folder: two would mix their data and specs."""
+def _lock(folder: Path) -> Iterator[None]:
+    """Wait until no other run of this package renames files in a folder: two would mix their data and specs."""
     try:
         import fcntl  # noqa: PLC0415 (not on Windows)
     except ImportError:
@@ -112,10 +112,10 @@ def _alone_in(folder: Path) -> Iterator[None]:
 
 
 def _move_to_free(part: Path, path: Path) -> None:
-    """Give a file its final name, unless another one has it: a second name for the same file is refused there."""
+    """Give a file its final name unless that is taken: a hard link fails if the name exists."""
     try:
         os.link(part, path)
     except FileExistsError:
-        raise _taken(path) from None
+        raise _exists_error(path) from None
     except OSError:
-        part.replace(path)  # a file system without second names
+        part.replace(path)  # a file system without hard links

@@ -1,4 +1,4 @@
-"""Files of places: a row each with latitude, longitude and perhaps a label, under names or without."""
+"""Files of places: one row per place with latitude, longitude and optionally a label, with or without a header."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 _LATITUDE: Final = ("lat", "latitude", "y")
 _LONGITUDE: Final = ("lon", "lng", "long", "longitude", "x")
 _DELIMITERS: Final = ",;\t"
-_NAMED: Final = 5  # bad rows in an error
+_NAMED: Final = 5  # bad rows shown in an error
 _PAIR: Final = 2
 
 
 def read_places(path: Path, *, are_public: bool = False, unless: str = "places_are_public = true") -> Points:
-    """The places of a file as a domain; a column called name holds their labels.
+    """Read the places of a file as a domain; a column called name holds their labels.
 
-    A file that looks like the positions of people is refused unless ``are_public``; ``unless`` is how to say that.
+    A file that looks like the positions of people is refused unless ``are_public``; ``unless`` names that option.
     """
     found = PlaceFile.read(path, ("name",))
     coordinates = found.coordinates()
@@ -37,7 +37,7 @@ def read_places(path: Path, *, are_public: bool = False, unless: str = "places_a
 
 @dataclass(frozen=True, slots=True)
 class PlaceFile:
-    """The rows of a file of places, the line of each, and which column is what."""
+    """The rows of a file of places, their line numbers, and the role of each column."""
 
     path: Path
     rows: list[list[str]]
@@ -46,12 +46,12 @@ class PlaceFile:
     longitude: int
     label: int | None
     names: list[str]
-    """Of the columns; none where the file has no line of names."""
+    """The names of the columns; empty without a header."""
 
     @classmethod
     def read(cls, path: Path, labels: Sequence[str]) -> PlaceFile:
-        """The rows of a file whose first one names the columns, or does not."""
-        text = read_text(path).removeprefix("\ufeff")  # Excel begins with a mark
+        """Read the rows of a file with or without a header."""
+        text = read_text(path).removeprefix("\ufeff")  # Excel starts with a byte order mark
         first = text.split("\n", 1)[0]
         delimiter = max(_DELIMITERS, key=first.count)
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -65,13 +65,13 @@ class PlaceFile:
             msg = f"{path}: line {reader.line_num} cannot be read as CSV ({error}); repair or remove it."
             raise DataFileError(msg) from None
         if not rows:
-            msg = f"{path} is empty; give a line with latitude and longitude for each place."
+            msg = f"{path} is empty; add a line with latitude and longitude for each place."
             raise DataFileError(msg)
         if any(_number(cell) is not None for cell in rows[0]):
             if len(rows[0]) > _PAIR + 1:
                 msg = (
-                    f"{path}: expected lat, lon and perhaps a label in a file without names, got {len(rows[0])} "
-                    "columns; name the columns in a first line, and write numbers with a point."
+                    f"{path}: expected lat, lon and optionally a label in a file without a header, got {len(rows[0])} "
+                    "columns; name the columns in a header line, and write numbers with a decimal point."
                 )
                 raise DataFileError(msg)
             return cls(path, rows, lines, 0, 1, _PAIR if len(rows[0]) > _PAIR else None, [])
@@ -86,15 +86,15 @@ class PlaceFile:
         if latitude is None or longitude is None:
             msg = (
                 f"{path}: expected columns lat and lon (or latitude, longitude) in the first line, got "
-                f"{', '.join(repr(name) for name in names)}; name them so, or leave the names out."
+                f"{', '.join(repr(name) for name in names)}; rename them, or leave the header out."
             )
             raise DataFileError(msg)
         return cls(path, rows[1:], lines[1:], latitude, longitude, label, names)
 
     def coordinates(self) -> list[tuple[float, float]]:
-        """The numbers of every row, or which rows hold none."""
+        """The coordinates of every row, or an error that names the rows without them."""
         found, bad = [], []
-        # More cells than the first line has are as wrong as fewer: 52,5 with a comma would pass for 52 and 5.
+        # Extra cells are as wrong as missing ones: 52,5 with a comma would pass for 52 and 5.
         width = max(_PAIR, len(self.names) or len(self.rows[0]))
         for line, row in zip(self.lines, self.rows, strict=True):
             if len(row) < width or any(cell.strip() for cell in row[width:]):
@@ -108,13 +108,14 @@ class PlaceFile:
         if bad:
             more = f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
             msg = (
-                f"{self.path}: {'; '.join(bad[:_NAMED])}{more}; repair or remove them, and write numbers with a point."
+                f"{self.path}: {'; '.join(bad[:_NAMED])}{more}; repair or remove them, and write numbers with a "
+                "decimal point."
             )
             raise DataFileError(msg)
         return found
 
     def labels(self) -> list[str] | None:
-        """The label of every row, where the file has any."""
+        """The label of every row, if the file has labels."""
         return None if self.label is None else [row[self.label].strip() for row in self.rows]
 
 

@@ -1,4 +1,4 @@
-"""A plan: what each column of a table may become, and what a row spends."""
+"""A plan: what each column of a table becomes, and the ε that a row spends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bipartite.tables.dictionaries import released
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import pa
 from bipartite.tables.metadata import METADATA_KEY, described
-from bipartite.tables.reading import columns_in, likely, read_toml
+from bipartite.tables.reading import columns_in, read_toml, suggest
 from bipartite.tables.returning import way_back
 from bipartite.texts import in_notebooks
 
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.record import Reporting
     from bipartite.tables.returning import Return, Style
 
-_ROWS_ARE_PUBLIC: Final = "how many rows there are, and their order"
+_ROWS_ARE_PUBLIC: Final = "the number of rows, and their order"
 
 
 class Plan(Frozen):
-    r"""What each column of a table may become: private by a mechanism, public as it is, or left out.
+    r"""What each column of a table becomes: privatized by a mechanism, copied as public, or dropped.
 
     Parameters
     ----------
     columns
-        For the name of each column of the output, in order: a mechanism, a :class:`~bipartite.tables.Column` with its
-        options, or the word ``"public"``, which copies the column as it is. Every column that is not named is dropped.
+        For the name of each output column, in order: a mechanism, a :class:`~bipartite.tables.Column` with its options,
+        or ``"public"``, which copies the column unchanged. Every column that is not named is dropped.
 
     Guarantee
     ---------
     ε-LDP for the private columns of one row, with ε = :attr:`epsilon_decimal`, the exact sum of the columns' ε:
-    whatever two persons differ in there, no output is more than e\ :sup:`ε` times as likely for one as for the other.
-    Public columns are covered by no ε, and what else the output tells stands in :attr:`publishes`. A person in n rows,
-    or a table released n times, spends n·ε.
+    however two people differ there, no output is more than e\ :sup:`ε` times as likely for one as for the other. No ε
+    covers public columns, and :attr:`publishes` lists what else the output reveals. A person in n rows, or a table
+    released n times, spends n·ε.
 
     Examples
     --------
@@ -86,25 +86,25 @@ class Plan(Frozen):
 
     @classmethod
     def read(cls, path: str | Path) -> Plan:
-        """The plan in a TOML file; every problem at once. Files that it names stand beside it."""
+        """Read a plan from a TOML file, reporting every problem at once; file names are relative to its folder."""
         return cls.from_dict(read_toml(Path(path)), folder=Path(path).parent)
 
     @classmethod
     def from_dict(cls, described: Mapping[str, Any], *, folder: Path | None = None) -> Plan:
-        """The plan that a dict describes, as ``plan.toml`` does; ``folder`` holds the files that it names."""
+        """Build the plan that a dict describes, like ``plan.toml``; ``folder`` holds the files that it names."""
         return cls(columns_in(described, folder))
 
     @property
     def columns(self) -> Mapping[str, Any]:
-        """For each column of the output, in order: a :class:`Column`, or ``"public"``."""
+        """For each output column, in order: a :class:`Column` or ``"public"``."""
         return MappingProxyType(dict(self._columns))
 
     def private(self) -> dict[str, Column]:
-        """The private columns of the output, in order."""
+        """The private output columns, in order."""
         return {name: what for name, what in self._columns if what != PUBLIC}
 
     def public(self) -> list[str]:
-        """The columns that are copied as they are."""
+        """The columns that are copied unchanged."""
         return [name for name, what in self._columns if what == PUBLIC]
 
     def mechanisms(self) -> dict[str, Reporting]:
@@ -112,12 +112,12 @@ class Plan(Frozen):
         return {name: column.mechanism for name, column in self.private().items()}
 
     def inputs_of(self, name: str) -> tuple[str, ...]:
-        """The columns of the input that a column of the output is made from."""
+        """The input columns of an output column."""
         what = dict(self._columns)[name]
         return (name,) if what == PUBLIC or not what.inputs else what.inputs
 
     def inputs(self) -> list[str]:
-        """All columns of the input that are read, in order."""
+        """All input columns that are read, in order."""
         return list(dict.fromkeys(each for name, _ in self._columns for each in self.inputs_of(name)))
 
     def only(self, *names: str) -> Plan:
@@ -126,31 +126,31 @@ class Plan(Frozen):
 
     @property
     def epsilon_decimal(self) -> Decimal:
-        """ε of one row as an exact decimal: the sum over the private columns."""
+        """The ε of one row as an exact decimal: the sum over the private columns."""
         return exact_sum([mechanism.epsilon_decimal for mechanism in self.mechanisms().values()])
 
     @property
     def epsilon(self) -> float:
-        """ε of one row."""
+        """The ε of one row."""
         return float(self.epsilon_decimal)
 
     @property
     def guarantee(self) -> str:
-        """What the release of one row promises, in words."""
+        """The guarantee of the release of one row, as text."""
         return described(self).guarantee
 
     @property
     def publishes(self) -> tuple[str, ...]:
-        """What a release tells that no ε covers, in words."""
+        """What a release reveals that no ε covers, as text."""
         found = [_ROWS_ARE_PUBLIC]
         if self.public():
-            found.append("the public columns as they are: " + ", ".join(map(repr, self.public())))
+            found.append("the public columns, unchanged: " + ", ".join(map(repr, self.public())))
         for name, column in self.private().items():
             found += [f"column {name!r}: {what}" for what in column.publishes]
         return tuple(found)
 
     def ways_back(self, given: pa.Schema, style: Style = "values") -> dict[str, Return]:
-        """How the reports of each private column become Arrow, for a table with this Arrow schema."""
+        """How the reports of each private column are returned in Arrow, for a table with this schema."""
         self.check_inputs(given)
         return {
             name: way_back(column, given.field(self.inputs_of(name)[0]).type, style)
@@ -160,9 +160,9 @@ class Plan(Frozen):
     def schema(
         self, given: pa.Schema, ways: Mapping[str, Return] | None = None, *, insecure: bool = False
     ) -> pa.Schema:
-        """The Arrow schema of the reports of a table with this schema, all problems at once; carries the specs.
+        """The Arrow schema of the reports of a table with this schema, with the specs in its metadata.
 
-        ``insecure`` says that they are drawn from words that someone may know, so that nothing is promised.
+        ``insecure`` says that the reports are drawn from words that someone may know, so that there is no guarantee.
         """
         back = self.ways_back(given) if ways is None else ways
         fields = [
@@ -172,25 +172,25 @@ class Plan(Frozen):
         return pa.schema(fields, metadata={METADATA_KEY: described(self).drawn_from(insecure=insecure).to_json()})
 
     def check_names(self, names: Iterable[str]) -> None:
-        """Refuse a table with these columns, whatever their types, that lacks one or has it twice."""
+        """Refuse a table that lacks a column or has it twice, given the names of its columns."""
         self.check_inputs(pa.schema([pa.field(each, pa.null()) for each in names]))
 
     def check_inputs(self, given: pa.Schema) -> None:
-        """Refuse a table that lacks a column, or holds one of another kind than the plan needs."""
+        """Refuse a table that lacks a column, or has one of the wrong type."""
         problems = Problems()
         for each in self.inputs():
             count = given.names.count(each)
             if count > 1:
                 problems.add(f"The table has several columns named {each!r}; rename all but one.")
             elif not count:
-                hint = likely(each, given.names, "name one that is there, or leave it out of the plan.")
+                hint = suggest(each, given.names, "name an existing one, or leave it out of the plan.")
                 problems.add(f"The table has no column {each!r}; {hint}")
         for each, wrong in self.wrong_types(given).items():
             problems.add(f"column {each!r}: {wrong}")
         problems.raise_if_any(InputError)
 
     def wrong_types(self, given: pa.Schema) -> dict[str, str]:
-        """Why each private column that is of another kind than the plan needs cannot be read."""
+        """For each private column of the wrong type, why it cannot be read."""
         found = {}
         for name, column in self.private().items():
             for each, domain in zip(self.inputs_of(name), column.domains_of_inputs, strict=True):
@@ -200,14 +200,14 @@ class Plan(Frozen):
         return found
 
     def privatize_batch(self, batch: pa.RecordBatch, rng: object = None) -> pa.RecordBatch:
-        """The reports of a whole table that is one Arrow record batch; ε is spent once for each row.
+        """Draw the reports of a table that is one Arrow record batch; ε is spent once for each row.
 
         For a table in several batches, draw all of them with one :class:`~bipartite.tables.Release`.
         """
         return Release(self, rng).privatize(batch)
 
     def metadata(self) -> dict[str, Any]:
-        """What travels with the reports, so that estimates need nothing else: specs, ε, what is published."""
+        """The description that accompanies the reports, all that estimates need: specs, ε, and what is published."""
         return described(self).to_dict()
 
     def __eq__(self, other: object) -> bool:
@@ -221,7 +221,7 @@ class Plan(Frozen):
         return in_notebooks(f"{self!r}\n" + "\n".join(f"{name}: {what}" for name, what in held))
 
     def __repr__(self) -> str:
-        return f"<Plan of {len(self._columns)} columns, ε = {self.epsilon_decimal:f} a row>"
+        return f"<Plan of {len(self._columns)} columns, ε = {self.epsilon_decimal:f} per row>"
 
 
 def _column(what: object) -> Column | str:
@@ -234,7 +234,7 @@ def _column(what: object) -> Column | str:
 
 
 def _check_apart(columns: Mapping[str, Any], problems: Problems) -> None:
-    """No input may be private in one column and public in another, or spend ε twice unseen."""
+    """Refuse an input that is private in one column and public in another."""
     readers: dict[str, list[str]] = {}
     for name, what in columns.items():
         for each in (name,) if what == PUBLIC or not what.inputs else what.inputs:
@@ -242,7 +242,7 @@ def _check_apart(columns: Mapping[str, Any], problems: Problems) -> None:
     for each, names in readers.items():
         if len(names) > 1 and any(columns[name] == PUBLIC for name in names):
             problems.add(
-                f"Column {each!r} is both public and private; a private value must not stand beside its report."
+                f"Column {each!r} is both public and private; a private value must not be published with its report."
             )
 
 

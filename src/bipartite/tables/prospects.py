@@ -1,4 +1,4 @@
-"""What the columns of a plan will answer, and how precisely, before anything is spent."""
+"""What the columns of a plan can answer, and how precisely, before anything is spent."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.record import Reporting
 
 CONFIDENCE: Final = 0.95
-# Up to here shares of single values are shown, and those up to a value are unbiased sums of them.
+# Up to this many values, shares of single values are shown, and cumulative shares are unbiased sums of them.
 FEW_VALUES: Final = 32
 _NAMED: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """Half the widths of the intervals to expect at 95 %, if all values are equally common; None for no answer."""
+    """The expected half-widths of 95 % intervals if all values are equally common; None if there is no answer."""
 
     mean: float | None
     median: float | None
     tenth: float | None
-    """Of the share of people in a tenth of the range."""
+    """For the share of people in a tenth of the range."""
     share: float | None
-    """Of the share of one value."""
+    """For the share of one value."""
     note: str
-    """Why something cannot be answered, by any number of people; empty where nothing needs to be said."""
+    """Why some question cannot be answered, whatever the number of people; or empty."""
 
     def half_widths(self) -> dict[str, float | None]:
-        """By name."""
+        """The half-widths by name."""
         return {"mean": self.mean, "median": self.median, "tenth": self.tenth, "share": self.share}
 
     def errors(self) -> list[tuple[float | None, bool]]:
-        """(half a width, whether it is of a share), in order."""
+        """(half-width, whether it is of a share), in order."""
         return [(self.mean, False), (self.median, False), (self.tenth, True), (self.share, True)]
 
     @property
     def questions(self) -> list[str]:
-        """What can be answered, in words."""
+        """The questions that can be answered, as text."""
         named = {
             "the mean": self.mean,
             "the median": self.median,
@@ -57,7 +57,7 @@ class Prospect:
 
 
 def prospect(mechanism: Reporting, people: int | None) -> Prospect:
-    """What so many people will tell through a mechanism; None for what can be told at all, by figures of one person."""
+    """What a mechanism can answer with this many people; None asks what it can answer at all."""
     try:
         found = forecast(mechanism, people or 1)
         note = _note(mechanism)
@@ -69,14 +69,14 @@ def prospect(mechanism: Reporting, people: int | None) -> Prospect:
     if not isinstance(domain, LineDomain):
         return Prospect(None, None, None, share, note)
     width = float(domain.to_numpy()[-1] - domain.to_numpy()[0])
-    mean = None if mean is None else min(mean, width / 2)  # as far as the middle of the range may be off
+    mean = None if mean is None else min(mean, width / 2)  # the error of always answering the middle of the range
     if cdf is None:
         return Prospect(mean, None, None, share, note)
     few = len(domain) <= FEW_VALUES
-    # A tenth of the range is the difference of two shares up to a value.
+    # The share of a tenth of the range is the difference of two cumulative shares.
     median, tenth = min(width / 2, cdf * width), None if few else min(1.0, math.sqrt(2) * cdf)
     if not few and isinstance(mechanism, BRR) and mechanism.m > 1:
-        # The histogram is fitted there: it says more than unbiased sums would, and nothing of single values.
+        # The histogram is fitted: more precise than unbiased sums, but without shares of single values.
         share = None
         if people is not None:
             tried = rehearse(mechanism, domain, people, CONFIDENCE)
@@ -85,19 +85,19 @@ def prospect(mechanism: Reporting, people: int | None) -> Prospect:
 
 
 def _in_steps(domain: LineDomain, half: float) -> float:
-    """A median of whole numbers is one of them."""
+    """Round up for whole numbers, whose median is a whole number."""
     return float(math.ceil(half)) if isinstance(domain, Integers) else half
 
 
 def _note(mechanism: Reporting) -> str:
-    """Which values cannot be told apart, or why not all shares can be estimated."""
+    """Which values are indistinguishable, or why not all shares can be estimated."""
     if isinstance(mechanism, CategoryMechanism):
         return ""
     known = identifiability(mechanism)
     if known.identifiable:
         return ""
     if not known.groups:
-        return "not every share can be told: " + str(known)
+        return "not every share can be estimated: " + str(known)
     line = isinstance(mechanism.domain, LineDomain)
     named = [_named(group, line=line) for group in known.groups[:_NAMED]]
     more = f" (and {len(known.groups) - _NAMED} more groups)" if len(known.groups) > _NAMED else ""
@@ -106,7 +106,7 @@ def _note(mechanism: Reporting) -> str:
 
 
 def _named(group: list[Any], *, line: bool) -> str:
-    """Values that cannot be told apart: a range, or a few of them."""
+    """Indistinguishable values, as a range or a short list."""
     if line:
         return f"{group[0]}–{group[-1]}"
     return ", ".join(map(str, group[:_NAMED])) + (", …" if len(group) > _NAMED else "")

@@ -1,4 +1,4 @@
-"""Whether a file of places looks like the positions of people: candidates must be public, never what is protected."""
+"""Whether a file of places looks like the positions of people: candidates must be public."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-# What a list of shops may well have (owner, phone, email, year) is not among them.
+# Names that a list of shops may well have (owner, phone, email, year) are not included.
 _PEOPLE: Final = (
     "caller", "citizen", "client", "customer", "device", "driver", "employee", "guest", "imei", "imsi", "individual",
     "member", "msisdn", "participant", "passenger", "patient", "person", "respondent", "rider", "subscriber", "tourist",
@@ -28,34 +28,34 @@ _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 def check_public(
     path: Path, names: Sequence[str], lines: Sequence[int], positions: Sequence[tuple[float, float]], unless: str
 ) -> None:
-    """Refuse a list of places that looks like a list of visits; ``unless`` is what says that it is public.
+    """Refuse a list of places that looks like a list of visits; ``unless`` names the option that allows it.
 
-    A list of distinct places may still be the homes of people: nothing in a file can show that it is public.
+    A list of distinct places may still be people's homes: nothing in a file can show that it is public.
     """
     found = []
     beside = [name for name in names if not _TELLING.isdisjoint(_words(name))]
     if beside:
         column = "a column" if len(beside) == 1 else "columns"
-        found.append(f"has {column} of people or times beside the places: {', '.join(map(repr, beside))}")
+        found.append(f"has {column} of people or times next to the places: {', '.join(map(repr, beside))}")
     again = _repeated(lines, positions)
     if again:
-        found.append(f"gives the same coordinates again in {how_many(len(again), 'row')}, the first on line {again[0]}")
+        found.append(f"repeats coordinates in {how_many(len(again), 'row')}, the first on line {again[0]}")
     if found:
         msg = (
-            f"{path} {'; it '.join(found)}. So it looks like the positions of people, and places taken from those tell "
-            "where somebody was, whatever ε is. Give a list of each place once that nobody's position chose, or a grid "
-            f"(bp.locations.grid); or say that the list is public: {unless}."
+            f"{path} {'; it '.join(found)}. It looks like the positions of people, and places taken from those reveal "
+            "where someone was, whatever ε is. Use a public list with each place once, or a grid (bp.locations.grid); "
+            f"or confirm that the list is public: {unless}."
         )
         raise DataFileError(msg)
 
 
 def _words(name: str) -> set[str]:
-    """The words of a name: ``userId``, ``user_id`` and ``User ID`` have the same."""
+    """The words in a name: the same for ``userId``, ``user_id`` and ``User ID``."""
     return {word.lower() for word in _WORDS.findall(name)}
 
 
 def _repeated(lines: Sequence[int], positions: Sequence[tuple[float, float]]) -> list[int]:
-    """The lines with coordinates that an earlier line has."""
+    """The lines that repeat the coordinates of an earlier line."""
     seen: set[tuple[float, float]] = set()
     again = []
     for line, position in zip(lines, positions, strict=True):

@@ -1,4 +1,4 @@
-"""What a column is for, and the mechanism that serves it: what a plan leaves open is chosen here, and nowhere else."""
+"""What a column is for, and the mechanism that serves it: the one place where a plan's open choices are made."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ PURPOSES: Final = {
     STATISTICS: "means, shares and medians of many people",
     "mean": "the mean of many people first; shares less precisely",
     "histogram": "the share of each single value",
-    SINGLE_VALUES: "reports that are used one by one, each as near to its value as can be",
+    SINGLE_VALUES: "reports that are used one by one, each as close to its value as possible",
 }
-"""What a column may be for, in words."""
+"""The purposes of a column, each with a description."""
 _WINDOWS: Final = {STATISTICS: "cdf", "mean": "mean", "histogram": "histogram"}
 
 
 def line_choice(purpose: str) -> dict[str, str]:
-    """The keys of a plan that a purpose stands for where values are numbers."""
+    """The keys of a plan that a purpose implies for numbers."""
     if purpose == SINGLE_VALUES:
         return {"mechanism": "anchored"}
     return {"mechanism": "brr", "edges": "padded", "m": _WINDOWS[purpose]}
 
 
 def choice(purpose: str, domain: Domain, epsilon: object, *, flat: bool) -> dict[str, str]:
-    """The keys of a plan that a purpose stands for; ``flat`` where every wrong answer is equally wrong."""
+    """The keys of a plan that a purpose implies; ``flat`` if every wrong answer is equally wrong."""
     if isinstance(domain, LineDomain):
         return line_choice(purpose)
     if purpose == "mean":
@@ -44,7 +44,7 @@ def choice(purpose: str, domain: Domain, epsilon: object, *, flat: bool) -> dict
 
 
 def best_for_shares(domain: Domain, epsilon: object) -> str:
-    """What :func:`bipartite.recommend` takes to count shares: GRR for few values, a flat oracle for more.
+    """The mechanism that :func:`bipartite.recommend` picks for shares: GRR for few values, a frequency oracle for more.
 
     >>> from bipartite import Items
     >>> import numpy as np

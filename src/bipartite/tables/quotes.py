@@ -1,9 +1,9 @@
-"""Quotation marks in CSV: whether there are any, and whether one is still open at the end.
+"""Quotation marks in CSV: whether there are any, and whether one is unclosed at the end.
 
-DuckDB can read a CSV file from several places at once. Where it begins between two quotation marks it may take lines
-inside a cell for rows, and a column that nobody named comes out as one that is public. So that is done only with files
-that hold no quotation mark. All others are read from the beginning to the end; what DuckDB then does not notice is a
-mark that is never closed, which swallows the rows behind it. That is found here.
+DuckDB can read a CSV file in parallel, from several positions. If it starts between two quotation marks it may take
+lines inside a cell for rows, and a column that the plan does not name may be released as a public one. So only files
+without quotation marks are read in parallel. In all others, read from start to end, DuckDB does not notice an unclosed
+quotation mark, which swallows the rows after it; that is detected here.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _SPACE: Final = ord(" ")
 
 
 class Quotes:
-    """Follows a CSV text block by block.
+    """Follows CSV text block by block.
 
-    A run of marks is an opening or closing one where its length is odd; in pairs they stand for marks within a cell.
-    An odd run at the beginning of a cell opens it, or closes one whose last letter looks like such a place: either way
-    it changes sides. Any other odd run closes a cell, or stands within one that was never opened: outside either way.
-    So only what follows the last of those matters, and a block is read from its end.
+    A run of quotation marks opens or closes a cell if its length is odd; pairs are marks within a cell. An odd run at
+    the start of a cell opens it, or closes a cell whose last letter looks like a delimiter: either way it toggles. Any
+    other odd run closes a cell, or lies within one that was never opened: either way what follows is outside. So only
+    what follows the last of those matters, and a block is scanned from its end.
     """
 
     def __init__(self, written: Format) -> None:
         self._before_a_cell = frozenset(b"\r\n" + written.delimiter.encode())
-        # UTF-8 and Latin-1 write marks, spaces and ends of lines as ASCII does.
+        # UTF-8 and Latin-1 encode marks, spaces and line endings as ASCII does.
         self._decoder = codecs.getincrementaldecoder("utf-16")("replace") if written.encoding == "utf-16" else None
-        # The last byte that is neither a mark nor a space, and what follows it: a run of marks may go on in the next
+        # The last byte that is neither a mark nor a space, and what follows it: a run of marks may continue in the next
         # block.
         self._held = b"\n"
         self._inside = False
@@ -47,7 +47,7 @@ class Quotes:
         """Whether there was a quotation mark."""
 
     def take(self, block: bytes) -> None:
-        """Read on."""
+        """Read the next block."""
         text = self._held + (block if self._decoder is None else self._decoder.decode(block).encode(UTF8, "replace"))
         self.any = self.any or b'"' in text
         end = len(text.rstrip(b'" '))
@@ -56,7 +56,7 @@ class Quotes:
 
     @property
     def is_open(self) -> bool:
-        """Whether the text so far ends between quotation marks."""
+        """Whether the text so far ends inside quotation marks."""
         return self._after(self._held, len(self._held))
 
     def _after(self, text: bytes, end: int) -> bool:
@@ -76,25 +76,25 @@ class Quotes:
         return self._inside ^ (changes % 2 == 1)
 
     def check_closed(self, source: object) -> None:
-        """Refuse a text that ends between quotation marks."""
+        """Refuse text that ends inside quotation marks."""
         if self.is_open:
-            msg = f"{source} has a quotation mark that is never closed; close it."
+            msg = f"{source} has an unclosed quotation mark; close it."
             raise DataFileError(msg)
 
 
 def may_be_split(files: Sequence[File], written: Format) -> bool:
-    """Whether CSV files may be read from several places at once: they are here, and hold no quotation mark.
+    """Whether CSV files may be read in parallel: they are local, and hold no quotation mark.
 
-    A file in which a quotation mark does not end is refused.
+    A file with an unclosed quotation mark is refused.
     """
-    bare = True
+    splittable = True
     for file in files:
         if not isinstance(file, Path):
-            bare = False
+            splittable = False
             continue
         quotes = Quotes(written)
         for block in blocks_of(file, written.compression, _BLOCK):
             quotes.take(block)
         quotes.check_closed(file)
-        bare = bare and not quotes.any
-    return bare
+        splittable = splittable and not quotes.any
+    return splittable

@@ -1,4 +1,4 @@
-"""``plan.toml`` read: every column with its domain, mechanism and options, and every problem at once."""
+"""Reading ``plan.toml``: every column with its domain, mechanism and options, reporting every problem at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 TODO: Final = "TODO"
-"""What ``bipartite plan new`` writes where only a person can know."""
+"""The placeholder that ``bipartite plan new`` writes for what only a person can know."""
 _OF_MECHANISM: Final = ("domain", "mechanism", "epsilon", "m", "edges", "prior")
 _KEYS: Final = ("public", "for", "from", *_OF_MECHANISM, "spec", "nulls", "outside", "max_distance")
 _KINDS: Final = {
@@ -45,13 +45,13 @@ _PARTS: Final = tuple(dict.fromkeys([*_KINDS, *(part for parts in _KINDS.values(
 _MOST_CATEGORIES: Final = 4096
 _TWO: Final = 2
 _NEEDED: Final = {
-    "domain": "which values there may be, from public knowledge: a range learned from the data is itself a release",
+    "domain": "the possible values, from public knowledge: a range learned from the data is itself a release",
     "epsilon": "the privacy budget of one report; most uses lie between 0.5 and 2, and above 4 a report hides little",
 }
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file; decimals stay exact, because ε is one."""
+    """Read a TOML file; decimals stay exact, because ε is one."""
     try:
         return tomllib.loads(read_text(path), parse_float=Decimal)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -60,7 +60,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def columns_in(described: object, folder: Path | None) -> dict[str, Any]:
-    """The columns that a plan describes, or every problem of every column."""
+    """Build the columns that a plan describes, or report every problem of every column."""
     problems = Problems()
     if not isinstance(described, Mapping):
         msg = f"Expected a plan as a dict, got {type(described).__name__}; pass {{'columns': {{…}}}}."
@@ -86,8 +86,8 @@ def _check_keys(what: str, given: Mapping[str, Any], known: tuple[str, ...], pro
             problems.add(f"{what}: {found}{others}." if what else f"{found}{others}.")
 
 
-def likely(given: object, known: Iterable[str], otherwise: str) -> str:
-    """What to do about a name that is not known: take the one that was probably meant, or what else there is to do."""
+def suggest(given: object, known: Iterable[str], otherwise: str) -> str:
+    """A hint for an unknown name: the most similar known one, or ``otherwise``."""
     near = nearest_name(given, known)
     return otherwise if near is None else f"did you mean {near!r}?"
 
@@ -106,7 +106,7 @@ def _column(options: object, folder: Path | None) -> Column | str:
     if public is True:
         if len(options) > 1:
             others = ", ".join(repr(key) for key in options if key != "public")
-            problems.add(f"A public column is copied as it is, and takes no {others}; leave them out.")
+            problems.add(f"A public column is copied unchanged, and takes no {others}; leave them out.")
         problems.raise_if_any(InputError)
         return PUBLIC
     todo = _todo(options)
@@ -130,7 +130,7 @@ def _column(options: object, folder: Path | None) -> Column | str:
 
 
 def _todo(options: Mapping[str, Any]) -> list[str]:
-    """The keys that hold a placeholder somewhere."""
+    """The keys whose values contain a placeholder."""
 
     def holds(value: object) -> bool:
         if isinstance(value, Mapping):
@@ -153,7 +153,7 @@ def _inputs(given: object) -> tuple[str, ...]:
 
 
 def _choice(key: str, given: object, words: tuple[str, str]) -> dict[str, Any]:
-    """The options of a Column for ``nulls`` and ``outside``: a word, or { as = value }."""
+    """The options of a Column for ``nulls`` and ``outside``: a keyword, or { as = value }."""
     if isinstance(given, Mapping) and set(given) == {"as"}:
         (stand_in,) = _numbers(given.values())
         return {f"{key}_as": tuple(_numbers(stand_in)) if isinstance(stand_in, list) else stand_in}
@@ -164,10 +164,10 @@ def _choice(key: str, given: object, words: tuple[str, str]) -> dict[str, Any]:
 
 
 def _purpose(given: object) -> str | None:
-    """What a column is for, where that is said."""
+    """The purpose of a column, if given."""
     if given is None or is_one_of(given, tuple(PURPOSES)):
         return None if given is None else str(given)
-    hint = likely(given, PURPOSES, f"one of {', '.join(PURPOSES)}.")
+    hint = suggest(given, PURPOSES, f"one of {', '.join(PURPOSES)}.")
     msg = f"Expected for = what the column is for, got {shown(given)}; {hint}"
     raise InputError(msg)
 
@@ -175,7 +175,7 @@ def _purpose(given: object) -> str | None:
 def _mechanism(
     options: Mapping[str, Any], todo: list[str], folder: Path | None, purpose: str | None
 ) -> tuple[Reporting | None, dict[str, str]]:
-    """The mechanism of a column (None if something is still to be filled in), and what its purpose chose of it."""
+    """The mechanism of a column (None if something is still to be filled in), and what its purpose chose."""
     if "spec" in options:
         others = [key for key in _OF_MECHANISM if key in options]
         if others:
@@ -207,7 +207,7 @@ def _mechanism(
 
 
 def _left_open(purpose: str, domain: Domain, options: Mapping[str, Any], name: str) -> dict[str, str]:
-    """What a purpose says where the plan does not."""
+    """The choices that a purpose makes where the plan does not."""
     if not any(key in options for key in ("mechanism", "m", "edges")):
         return choice(purpose, domain, options.get("epsilon"), flat=_is_categorical(options))
     window = line_choice(purpose) if name == "brr" and isinstance(domain, LineDomain) else {}
@@ -216,26 +216,26 @@ def _left_open(purpose: str, domain: Domain, options: Mapping[str, Any], name: s
 
 
 def _checked_name(options: Mapping[str, Any]) -> str:
-    """The name of the mechanism, beside which all that it needs is given and nothing that it does not take."""
+    """The name of the mechanism, after checking that its options are complete and none is superfluous."""
     problems = Problems()
     name: str = options.get("mechanism", "grr" if _is_categorical(options) else "brr")
     known = by_table()
     entry = known[name] if is_one_of(name, tuple(known)) else None
     if entry is None:
-        hint = likely(name, known, f"one of {', '.join(known)}.")
+        hint = suggest(name, known, f"one of {', '.join(known)}.")
         if name == "rappor":
-            hint = "its reports come from an answer that a device keeps, and a table keeps none: use 'oue'."
+            hint = "its reports come from a permanent answer stored on each device, which a table lacks: use 'oue'."
         problems.add(f"Expected the name of a mechanism, got {shown(name)}; {hint}")
     for key in ("domain", "epsilon"):
         needed = key != "epsilon" or entry is None or entry.epsilon
-        misspelt = any(nearest_name(each, _KEYS) == key for each in options if each not in _KEYS)  # and told of
+        misspelt = any(nearest_name(each, _KEYS) == key for each in options if each not in _KEYS)  # already reported
         if key not in options and needed and not misspelt:
             problems.add(f"Expected {key}: {_NEEDED[key]}.")
-    # Of a name that is misspelt, nobody knows what belongs to it.
+    # The options of a misspelt name are unknown.
     if entry is not None and name != "brr":
         for key in ("m", "edges"):
             if key in options:
-                problems.add(f"{key} belongs to brr; leave it out.")
+                problems.add(f"{key} applies to brr; leave it out.")
         if "prior" in options and not entry.prior:
             problems.add(f"{name} does not depend on a prior; leave it out.")
     problems.raise_if_any(InputError)
@@ -257,7 +257,7 @@ def _domain(described: object, folder: Path | None) -> Domain:
     _check_keys("domain", given, _PARTS, problems)
     if len(kinds) != 1 and not problems:
         problems.add(
-            f"Expected a domain of one kind, such as {{ integers = [18, 90] }}; kinds are {', '.join(_KINDS)}."
+            f"Expected a domain of one kind, such as {{ integers = [18, 90] }}; the kinds are {', '.join(_KINDS)}."
         )
     problems.raise_if_any(InputError)
     kind = kinds[0]
@@ -283,7 +283,7 @@ def _domain(described: object, folder: Path | None) -> Domain:
 def _reader_of_places(given: Mapping[str, object]) -> Callable[[Path], Domain]:
     public = given.get("places_are_public", False)
     if not isinstance(public, bool):
-        msg = f"Expected places_are_public = true or false, got {shown(public)}; true says that the list is public."
+        msg = f"Expected places_are_public = true or false, got {shown(public)}; true confirms that the list is public."
         raise InputError(msg)
     return lambda path: read_places(path, are_public=public)
 
@@ -312,26 +312,26 @@ def _line(kind: str, ends: object, given: Mapping[str, Any]) -> Domain:
     if kind == "integers":
         return Integers(low, high)
     if "points" not in given:
-        msg = "Expected points with interval: how many nodes; a few hundred serve most ranges."
+        msg = "Expected points with interval, the number of nodes; a few hundred suit most ranges."
         raise InputError(msg)
     return Interval(low, high, points=given["points"], rounding=given.get("rounding", "nearest"))
 
 
 def categories_of(labels: object) -> Domain:
-    """A set of labels of which every wrong one is equally wrong."""
+    """A set of labels in which every wrong label is equally wrong."""
     if not isinstance(labels, list) or not _TWO <= len(labels) <= _MOST_CATEGORIES:
-        msg = f"Expected categories as a list of 2 to {_MOST_CATEGORIES} labels; name every answer that there may be."
+        msg = f"Expected categories as a list of 2 to {_MOST_CATEGORIES} labels; name every possible answer."
         raise InputError(msg)
     return Items(labels, loss=1.0 - np.eye(len(labels)))
 
 
 def _numbers(values: Iterable[Any]) -> list[Any]:
-    """Decimals of TOML as floats; anything else is left to whoever checks it."""
+    """Convert TOML decimals to floats; anything else is left for later checks."""
     return [float(value) if isinstance(value, Decimal) else value for value in values]
 
 
 def _in_file(given: object, folder: Path | None, read: Callable[[Path], Found]) -> Found:
-    """What a file holds that a plan names."""
+    """Read a file that a plan names."""
     if not isinstance(given, str) or not given:
         msg = f"Expected the name of a file, got {shown(given)}."
         raise InputError(msg)

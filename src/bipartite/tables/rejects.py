@@ -1,4 +1,4 @@
-"""Rows that could not be reported, as they came: a file that is as private as the input."""
+"""Rows that could not be reported, unchanged: a file that is as private as the input."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 ROW: Final = "bipartite_row"
 REASON: Final = "bipartite_reason"
 LINE: Final = "bipartite_line"
-"""A line of text that could not be cut into cells."""
+"""A line of text that could not be split into cells."""
 
 
 class Rejects:
-    """Writes rejected rows as CSV, each with its number and the reason; an empty file where there are none."""
+    """Writes rejected rows as CSV, each with its number and the reason; an empty file if there are none."""
 
     def __init__(self, path: Path, source: Rows) -> None:
         self._file = path.open("wb")
@@ -37,12 +37,12 @@ class Rejects:
         try:
             columns = [column.cast(pa.string()) for column in found.columns]
         except pa.ArrowNotImplementedError:
-            msg = "Expected columns that CSV can hold with reject=, got nested ones; leave it out."
+            msg = "Expected columns that CSV can hold with reject=, got nested ones; leave reject= out."
             raise InputError(msg) from None
         self._write([[first_row + row + 1 for row in rows], [reasons[row] for row in rows], *columns], len(rows))
 
     def add_lines(self) -> int:
-        """Add the lines that could not be cut into cells, which are known once all were read; how many there are."""
+        """Add the lines that could not be split into cells, known once all were read; return their number."""
         found = [] if self._source.left_out is None else self._source.left_out()
         if found:
             empty = [None] * len(found)
@@ -51,7 +51,7 @@ class Rejects:
         return len(found)
 
     def _write(self, columns: list[Any], count: int) -> None:
-        """Add rows; columns that are not given stay empty."""
+        """Add rows; missing columns stay empty."""
         if self._writer is None:
             self._writer = need("pyarrow.csv").CSVWriter(self._file, self._schema)
         columns = columns + [[None] * count] * (len(self._schema) - len(columns))

@@ -1,4 +1,4 @@
-"""``privatize_file``: a table in, its reports out, streamed, whole or not at all."""
+"""``privatize_file``: a table in, its reports out, streamed and published atomically."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ if TYPE_CHECKING:
 
     Progress: TypeAlias = Callable[[int, int | None], None]
 
-# What DuckDB may hold while it writes, unless told. With half of it, wide rows ran out of room now and then.
+# DuckDB's default memory for writing. With half of it, wide rows occasionally ran out of memory.
 _TO_WRITE: Final = 2**30
-# Each thread that writes holds a group of rows: those of a machine of many cores would not fit, and the draw is not
-# fast enough for more.
+# Each writing thread holds a row group: on a machine with many cores they would not fit, and the draw is not fast
+# enough for more threads.
 _MOST_WRITERS: Final = 4
-# Batches that are drawn while those before them are written.
+# Batches that are drawn while earlier ones are written.
 _AHEAD: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """What one release did."""
+    """The result of one release."""
 
     rows: int
-    """Rows that were read."""
+    """The number of rows read."""
     rejected: int
-    """Rows that were left out."""
+    """The number of rows left out."""
     epsilon: str | None
-    """What each row spent, an exact decimal; None where nothing is promised."""
+    """The ε that each row spent, an exact decimal; None if there is no guarantee."""
     guarantee: str
     publishes: tuple[str, ...]
     insecure: bool
-    """Whether the reports were drawn from words that someone may know: then they are not private."""
+    """Whether the reports were drawn from random words that someone may know, and so are not private."""
 
     def __repr__(self) -> str:
         spent = "NOT PRIVATE" if self.epsilon is None else f"each spent ε = {self.epsilon}"
@@ -72,12 +72,12 @@ def privatize_file(
     settings: Settings | None = None,
     progress: Progress | None = None,
 ) -> Released:
-    """Release a table: read ``source``, write the reports of its rows to ``target``, in the same order.
+    """Release a table: read ``source`` and write the reports of its rows to ``target``, in the same order.
 
     ``source`` is a file, a folder, a pattern such as ``part-*.parquet``, an address such as ``s3://…``, or ``-`` for
-    standard input; ``target`` a file or ``-``.
-    Formats are told by the names: CSV, TSV, JSON lines, Parquet, Arrow; compressed with ``.gz`` or ``.zst``.
-    ``progress`` is called with the rows done and, where it is known, how many there are.
+    standard input; ``target`` is a file or ``-``. The extensions give the formats: CSV, TSV, JSON lines, Parquet,
+    Arrow; compressed with ``.gz`` or ``.zst``. ``progress`` is called with the number of rows done and, if known, the
+    total.
 
     Guarantee
     ---------
@@ -111,19 +111,16 @@ def privatize_file(
             rejects = Rejects(reject_part, rows)
             stack.callback(rejects.close)
         part = Path(STDIO) if target == STDIO else stack.enter_context(part_of(Path(target)))
-        drawn = _Drawn(rows, release, rejects, progress)
+        drawn = _Drawing(rows, release, rejects, progress)
         drawn.write(Writer(writer, part, written, chosen, about.to_json(), plan, rows), schema)
         if chosen.partition_by and not release.rows:
-            msg = (
-                "There are no rows, and without rows no part would carry the specs; "
-                "release the table without partition_by=."
-            )
+            msg = "There are no rows, so no part would carry the specs; release the table without partition_by=."
             raise DataFileError(msg)
         if rejects is not None and chosen.reject is not None:
-            # Before the release: what was left out of it must be known once it is there.
+            # Before the release: what was left out must be known once the release exists.
             rejects.close()
             publish(reject_part, chosen.reject, None, overwrite=chosen.overwrite)
-        # Where all rows were rejected nothing is released, and nothing takes the name of a release.
+        # If all rows were rejected, nothing is released.
         if not release.rejected or release.rows > release.rejected:
             _publish(part, target, about.to_json() if written.is_text else None, chosen)
     return Released(
@@ -132,7 +129,7 @@ def privatize_file(
 
 
 def _publish(part: Path, target: str, specs: str | None, chosen: Settings) -> None:
-    """Give a finished release its name, its specs with it; what went to standard output has only those left."""
+    """Publish a finished release with its specs; of one to standard output, only the specs."""
     if chosen.partition_by:
         publish_folder(part, Path(target), overwrite=chosen.overwrite)
     elif target != STDIO:
@@ -144,7 +141,7 @@ def _publish(part: Path, target: str, specs: str | None, chosen: Settings) -> No
 
 
 def _engine(stack: ExitStack, spill: Path, chosen: Settings) -> duckdb.DuckDBPyConnection:
-    """One of the two engines: in one, threads that wait for the next batch to write could not read it meanwhile."""
+    """One of two engines: in a single one, threads waiting for a batch to write would block those that read it."""
     spill.mkdir(mode=0o700)
     writing = spill.name == "writing"
     own = _TO_WRITE if writing else None
@@ -156,8 +153,8 @@ def _engine(stack: ExitStack, spill: Path, chosen: Settings) -> duckdb.DuckDBPyC
 
 
 @dataclass(slots=True)
-class _Drawn:
-    """Batches drawn as a writer asks for them; what goes wrong is kept as it was, not as a writer says it."""
+class _Drawing:
+    """Draws batches as a writer requests them; keeps the original exception, which a writer would wrap."""
 
     _rows: Rows
     _release: Release
@@ -179,10 +176,10 @@ class _Drawn:
         if self._rejects is not None:
             self._release.leave_out(self._rejects.add_lines())
 
-    def _watched(
+    def _watch(
         self, drawn: Iterator[pa.RecordBatch], schema: pa.Schema, refused: Callable[[], bool]
     ) -> Iterator[pa.RecordBatch]:
-        """The batches for a writer, which would make a message of its own of whatever is raised here."""
+        """Yield the batches to a writer, and keep any exception, which the writer would replace by its own."""
         try:
             for batch in drawn:
                 yield batch.cast(schema)
@@ -197,28 +194,28 @@ class _Drawn:
     def write(self, writer: Writer, schema: pa.Schema) -> None:
         """Write all batches to a file."""
         schema = schema.with_metadata({METADATA_KEY: writer.about})
-        batches = self._batches() if self._rejects is None else _even(self._batches(), self._rows.at_once)
+        batches = self._batches() if self._rejects is None else _equal_batches(self._batches(), self._rows.at_once)
         drawn = ahead(batches, _AHEAD)
-        reader = pa.RecordBatchReader.from_batches(schema, self._watched(drawn, schema, writer.refused))
+        reader = pa.RecordBatchReader.from_batches(schema, self._watch(drawn, schema, writer.refused))
         try:
             writer.write(reader)
         except BrokenPipeError:
             raise
         except (pa.ArrowException, duckdb.Error, RuntimeError, OSError) as error:
-            # A RuntimeError is how DuckDB says that a signal came.
+            # DuckDB raises a RuntimeError when a signal arrives.
             if self._failure is None:
                 raise unreadable(error, "the output", "written") from None
         finally:
             self._rows.stop()
-            drawn.close()  # nobody reads from a connection that is about to be closed
+            drawn.close()  # stop reading before the connection is closed
         if self._failure is not None:
-            # What readers and writers say may show a row; what this package says never does.
+            # Messages of readers and writers may show a row; ours never do.
             failure, self._failure = self._failure, None
             raise failure if _is_ours(failure) else unreadable(failure) from None
 
 
-def _even(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[pa.RecordBatch]:
-    """The same rows, so many at a time: a batch that is short of rows would tell where some were rejected."""
+def _equal_batches(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[pa.RecordBatch]:
+    """Regroup rows into batches of ``size``: a shorter batch would reveal where rows were rejected."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)

@@ -1,7 +1,7 @@
-"""From the numbers of drawn outputs back to a column: values, labels, or the text that a CSV file holds.
+"""Converting drawn output indices to a column: values, labels, or text for a CSV file.
 
-A report is drawn as the number of an output. Where the outputs are few, all of them are made once, as Arrow values or
-as text, and a column is a dictionary or a lookup among them: no double is written out as text twice.
+A report is drawn as the index of an output. If there are few outputs, all are built once, as Arrow values or as text,
+and a column is a dictionary or a lookup among them: no double is formatted as text twice.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
     from bipartite.tables.columns import Column
 
 Style = Literal["values", "compact", "text"]
-"""``values`` as they are; ``compact``: labels as dictionaries; ``text``: everything as dictionaries of text."""
+"""``values``: unchanged; ``compact``: labels as dictionaries; ``text``: everything as dictionaries of text."""
 MOST_LISTED: Final = 2**16
 
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """How the reports of one column become an Arrow array, and how they are drawn from opened values."""
+    """How the reports of one column are drawn and converted to an Arrow array."""
 
     column: Column
     type: pa.DataType
     listed: pa.Array | None
-    """All outputs as an Arrow array of the type of the values, or None where they are too many."""
+    """All outputs as an Arrow array of the type of the values, or None if there are too many."""
 
     def draw(self, values: NDArray[Any], source: Source) -> NDArray[Any] | None:
-        """The reports of these values; None where one is refused."""
+        """Draw the reports of these values; None if one is refused."""
         mechanism = self.column.mechanism
         if isinstance(mechanism, CategoryMechanism):
             return mechanism.draw_values(values, source, self.column.domain_outside)
         codec = self.codec(values.dtype)
-        # Never more than one chunk at a time, so that a column's words follow each other however its rows are cut.
+        # One chunk at a time, so that a column takes its words in order however its rows are split into batches.
         cuts = range(0, max(len(values), 1), CHUNK)
         try:
             parts = [draw_many(mechanism.lottery, codec, values[cut : cut + CHUNK], source) for cut in cuts]
@@ -59,7 +59,7 @@ class Return:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def codec(self, dtype: np.dtype[Any]) -> Codec:
-        """How values of this type are encoded: to numbers of outputs, or to outputs where they are too many."""
+        """The codec of values of this type, decoding to indices of outputs, or to outputs if there are too many."""
         mechanism = self.column.mechanism
         if isinstance(mechanism, CategoryMechanism):
             return mechanism.domain.codec(dtype, mechanism.domain, self.column.domain_outside)
@@ -67,11 +67,11 @@ class Return:
         return inner if self.listed is None else Numbered(inner)
 
     def array(self, reports: NDArray[Any], missing: NDArray[np.bool_] | None) -> pa.Array:
-        """The column, with nulls where a row is missing."""
+        """Build the column, with nulls for missing rows."""
         if isinstance(self.column.mechanism, CategoryMechanism):
             return to_cells(reports, missing)
         if missing is not None:
-            # Zeros under the nulls: nothing of a value may lie there.
+            # Zeros under the nulls: no value may remain there.
             filled = np.zeros(len(missing), dtype=reports.dtype)
             filled[~missing] = reports
             reports = filled
@@ -85,7 +85,7 @@ class Return:
 
 
 def way_back(column: Column, kind: pa.DataType, style: Style) -> Return:
-    """How the reports of a column become an Arrow array; labels as a dictionary where its (first) input is one."""
+    """How the reports of a column are returned; labels become a dictionary if the (first) input is one."""
     mechanism = column.mechanism
     values = value_type(mechanism)
     if isinstance(mechanism, CategoryMechanism):
@@ -102,7 +102,7 @@ def way_back(column: Column, kind: pa.DataType, style: Style) -> Return:
 
 
 def value_type(mechanism: Reporting) -> pa.DataType:
-    """The type of the reports, from the outputs alone: that of the input may tell of gaps in it."""
+    """The type of the reports, from the outputs alone: the type of the input may reveal missing values."""
     if isinstance(mechanism, CategoryMechanism):
         return cell_type(mechanism)
     if text_labels(mechanism) or isinstance(mechanism.domain, Product):

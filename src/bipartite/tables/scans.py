@@ -1,8 +1,8 @@
-"""Tables of DuckDB's readers as SQL, each column known by its exact name, and what files must have in common.
+"""SQL for DuckDB's readers, with exact column names, and what several files must have in common.
 
-DuckDB takes ``id`` and ``ID`` for one name, matches the columns of later files to those of the first by such names, and
-takes values from the names of folders (``age=20/people.parquet``). None of that may choose what is released: cells are
-named by their position or by the exact key of an object, all files have the same columns, and folders name nothing.
+DuckDB treats ``id`` and ``ID`` as one name, matches the columns of later files to those of the first by such names, and
+takes values from folder names (``age=20/people.parquet``). None of that may decide what is released: cells are selected
+by position or by the exact key of an object, all files have the same columns, and folder names are ignored.
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ if TYPE_CHECKING:
 
     from bipartite.tables.formats import File, Format
 
-# What tells one Parquet column from another; whether a value may be missing does not.
+# The properties that Parquet columns must share; whether a value may be missing is not one.
 _PARQUET: Final = (
     "name, type, type_length, repetition_type = 'REPEATED', num_children, converted_type, scale, precision, "
     "logical_type"
 )
 _SAMPLE: Final = 20_480
-_NOWHERE: Final = "\x1f"  # a mark that stands in no text
-NO_OBJECT: Final = "bipartite: a row that is no JSON object"
+_NOWHERE: Final = "\x1f"  # a delimiter that does not occur in text
+NO_OBJECT: Final = "bipartite: a row that is not a JSON object"
 
 
-def ready(connection: duckdb.DuckDBPyConnection, files: Sequence[File], written: Format) -> None:
-    """Load what DuckDB needs to read these files."""
+def load_extensions(connection: duckdb.DuckDBPyConnection, files: Sequence[File], written: Format) -> None:
+    """Load the DuckDB extensions that these files need."""
     schemes = {file.partition("://")[0].lower() for file in files if isinstance(file, Address)}
     for extension, scheme in sorted({EXTENSIONS[each]: each for each in schemes}.items()):
-        load(connection, extension, f"An address that begins with {scheme}://")
+        load(connection, extension, f"An address that starts with {scheme}://")
         if written.kind == "arrow":
-            msg = "Arrow files are read from a disk of this machine; copy them here first."
+            msg = "Arrow files must be local; download them first."
             raise InputError(msg)
     if written.encoding not in ENCODINGS:
         load(connection, "encodings", f"encoding={written.encoding!r}")
 
 
 def cells_of(width: int) -> list[str]:
-    """The names under which the columns of a table stand in SQL: their positions."""
+    """The names of columns in SQL, by position."""
     return [f"c{at}" for at in range(width)]
 
 
 def parquet_columns(connection: duckdb.DuckDBPyConnection, files: Sequence[File]) -> list[str]:
-    """The exact names of the columns of Parquet files, all of which have the same ones, of the same types."""
+    """The exact names of the columns of Parquet files, which must have the same columns of the same types."""
     found: dict[str, list[Any]] = {}
     for name, *column in connection.execute(
         f"SELECT file_name, {_PARQUET} FROM parquet_schema({paths(files)})"
     ).fetchall():
         found.setdefault(name, []).append(column)
-    # The first row of each is the table itself, whose name says who wrote it.
+    # The first row of each is the table itself, whose name depends on the writer.
     schemas = {name: columns[1:] for name, columns in found.items()}
     check_alike(schemas.items())
     names, within = [], 0
@@ -69,12 +69,12 @@ def parquet_columns(connection: duckdb.DuckDBPyConnection, files: Sequence[File]
 
 
 def parquet_scan(files: Sequence[File], width: int) -> str:
-    """Parquet files whose columns are the same, by position."""
+    """Parquet files with the same columns, by position."""
     return f"read_parquet({paths(files)}, hive_partitioning=false) AS given({', '.join(cells_of(width))})"
 
 
 def csv_columns(connection: duckdb.DuckDBPyConnection, files: Sequence[File], written: Format) -> list[str]:
-    """The exact names of the columns of CSV files, all of which have the same first line."""
+    """The exact names of the columns of CSV files, which must have the same header."""
     headers = {
         str(file): header_of(file, written) if isinstance(file, Path) else _header(connection, file, written)
         for file in files
@@ -84,7 +84,7 @@ def csv_columns(connection: duckdb.DuckDBPyConnection, files: Sequence[File], wr
 
 
 def _header(connection: duckdb.DuckDBPyConnection, address: Address, written: Format) -> list[str]:
-    """The names of the columns of a CSV file elsewhere, whose first line DuckDB reads as one cell."""
+    """The names of the columns of a remote CSV file, whose first line DuckDB reads as one cell."""
     line = (
         f"read_csv({paths([address])}, auto_detect=false, header=false, delim={text(_NOWHERE)}, quote='', escape='', "
         f"comment='', columns={{'line': 'VARCHAR'}}, hive_partitioning=false, encoding={text(written.encoding)}"
@@ -97,10 +97,9 @@ def _header(connection: duckdb.DuckDBPyConnection, address: Address, written: Fo
 def csv_scan(where: str, written: Format, width: int, *, leaving_out: bool = False, parallel: bool = False) -> str:
     """CSV files as text, by position; an empty cell is null.
 
-    A cell too many is one even where it is empty, which DuckDB forgives where empty means null.
-    ``leaving_out`` leaves out the lines that cannot be cut into cells, for :func:`lines_left_out`.
-    ``parallel`` lets DuckDB begin in the middle of a file: only for files without quotation marks, see
-    :mod:`bipartite.tables.quotes`.
+    An extra cell is an error even if it is empty, which DuckDB would tolerate if empty cells meant null to it.
+    ``leaving_out`` skips lines that cannot be split into cells, for :func:`lines_left_out`. ``parallel`` lets DuckDB
+    start in the middle of a file: only for files without quotation marks, see :mod:`bipartite.tables.quotes`.
     """
     cells = cells_of(width)
     types = ", ".join(f"'{cell}': 'VARCHAR'" for cell in cells)
@@ -114,10 +113,9 @@ def csv_scan(where: str, written: Format, width: int, *, leaving_out: bool = Fal
 
 
 def lines_left_out(connection: duckdb.DuckDBPyConnection) -> list[tuple[int, str]]:
-    """(number, text) of the lines with another number of cells, after a scan that left them out.
+    """(number, text) of the lines with a wrong number of cells, after a scan that skipped them.
 
-    Anything else that keeps a line from being read raises what the scan would have raised: a quotation mark that does
-    not end makes one line of all that follow it.
+    Any other problem raises what the scan would have raised: an unclosed quotation mark makes all following lines one.
     """
     query = "SELECT DISTINCT file_id, line, error_type, csv_line, error_message FROM reject_errors ORDER BY ALL"
     found = connection.execute(query).fetchall()
@@ -125,16 +123,16 @@ def lines_left_out(connection: duckdb.DuckDBPyConnection) -> list[tuple[int, str
         if kind not in {"MISSING COLUMNS", "TOO MANY COLUMNS"}:
             msg = f"Invalid Input Error: CSV Error on Line: {line}\n{message}"
             raise duckdb.InvalidInputException(msg)
-    # A line is noted once for each cell too many.
+    # A line is recorded once for each extra cell.
     return [(line, held) for _, line, held in dict.fromkeys((file, line, held) for file, line, _, held, _ in found)]
 
 
 def json_columns(
     connection: duckdb.DuckDBPyConnection, files: Sequence[File], written: Format, wanted: list[str]
 ) -> list[str]:
-    """The exact keys in the first rows of files of JSON lines.
+    """The exact keys in the first rows of JSON-lines files.
 
-    Rows may leave keys out. A file that has a key of another case in the place of a ``wanted`` one is refused.
+    Rows may omit keys. A file with a key that differs from a ``wanted`` one only in case is refused.
     """
     keys: dict[str, None] = {}
     for file in files:
@@ -145,14 +143,14 @@ def json_columns(
         found = dict.fromkeys(key for (row,) in rows for key in row or ())
         folded = {key.casefold() for key in found}
         if len(files) > 1 and any(each not in found and each.casefold() in folded for each in wanted):
-            msg = f"{file} writes the name of a column in another case; rename it there."
+            msg = f"{file} spells the name of a column in another case; rename it there."
             raise DataFileError(msg)
         keys |= found
     return list(keys)
 
 
 def json_scan(where: str, written: Format) -> str:
-    """JSON lines, each row whole in the column ``json``."""
+    """JSON lines, each row as one value in the column ``json``."""
     read = (
         f"read_json({where}, format='newline_delimited', records=false, columns={{'json': 'JSON'}}, "
         f"hive_partitioning=false{_compression(written)})"
@@ -166,12 +164,12 @@ def json_values(keys: Iterable[str]) -> str:
 
 
 def check_alike(schemas: Iterable[tuple[str, Any]]) -> None:
-    """Refuse files that have other columns than the first, before a row of any is read."""
+    """Refuse files whose columns differ from those of the first, before any row is read."""
     (first, wanted), *others = schemas
     for file, columns in others:
         if columns != wanted:
             msg = (
-                f"{file} has other columns, in name, type or order, than {first}; make them alike, or release them one "
+                f"{file} has other columns than {first}, in name, type or order; make them equal, or release them one "
                 "by one."
             )
             raise DataFileError(msg)

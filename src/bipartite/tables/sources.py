@@ -1,7 +1,7 @@
-"""Where rows come from: files of every format, or standard input, as Arrow batches of the columns that a plan reads.
+"""Reading rows from files of every format, or standard input, as Arrow batches of the columns that a plan reads.
 
-Text is read as text. Whether it is a number is decided once, by a cast that gives null instead of an error, because the
-errors of readers show the line; a column of marks tells such nulls from missing values.
+Text is read as text. Whether it is a number is decided once, by a cast that returns null instead of an error, because
+DuckDB's errors show the line; a column of marks distinguishes such nulls from missing values.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from bipartite.tables.scans import (
     json_scan,
     json_values,
     lines_left_out,
+    load_extensions,
     parquet_columns,
     parquet_scan,
-    ready,
 )
 from bipartite.tables.streams import BLOCK, NamedInput, unbuffered
 
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
     from bipartite.tables.plan import Plan
 
 BATCH: Final = 122_880
-"""Rows at a time: what DuckDB writes as one group of rows; fewer of wide rows, so that they stay about 32 MB."""
+"""Rows per batch: DuckDB's row group; fewer if rows are wide, so that a batch stays at about 32 MB."""
 _BATCH_BYTES: Final = 2**25
 _CELL_BYTES: Final = 8
-# DuckDB works on so many rows at once.
+# The number of rows in a vector of DuckDB.
 _VECTOR: Final = 2048
 _SAMPLE: Final = 1000
 _HEADER_BLOCK: Final = 2**16
@@ -60,50 +60,50 @@ _HEADER_BLOCK: Final = 2**16
 _MOST_LISTED: Final = 4096
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     pass
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is read, and for which plan."""
+    """How an input is read, and for which plan."""
 
     written: Format
     plan: Plan
     raw: bool = False
-    """Whether all columns are wanted as they came, too."""
+    """Whether all columns are also wanted unchanged."""
     keep_json: bool = False
-    """Whether public values of JSON lines stay JSON, for output that is JSON again; elsewhere they become text."""
+    """Whether public values of JSON lines stay JSON, for JSON output; otherwise they become text."""
     once: bool = False
     """Whether the input can be read only once: standard input."""
     parallel: bool = False
-    """Whether CSV may be read from several places at once."""
+    """Whether CSV may be read in parallel."""
 
 
 @dataclass(slots=True)
 class Rows:
-    """Batches of rows: the columns that the plan reads, then marks of what could not be read, then all as it came."""
+    """Batches of rows: the columns that the plan reads, marks of unreadable cells, then all columns unchanged."""
 
     reader: pa.RecordBatchReader
     inputs: list[str]
     marked: list[str] = field(default_factory=list)
     raw: list[str] = field(default_factory=list)
     rows: int | None = None
-    """How many rows there are, where that is known beforehand."""
+    """The number of rows, if known in advance."""
     json: list[str] = field(default_factory=list)
-    """Public columns whose texts are JSON."""
+    """Public columns whose text is JSON."""
     left_out: Callable[[], list[tuple[int, str]]] | None = None
-    """Once all was read: (number, text) of the lines that could not be cut into cells, where those are left out."""
+    """After reading: (number, text) of the lines that could not be split into cells, if those are skipped."""
     at_once: int = BATCH
-    """How many rows come at a time, at most."""
+    """The largest number of rows in a batch."""
     copy: IO[bytes] | None = None
-    """What standard input held, where that is read from a file; gone when it is closed."""
-    check_end: Callable[[], None] = _nothing
-    """Once all was read: raises where rows are missing from the end."""
-    check_files: Callable[[], None] = _nothing
-    """With the first rows and after the last: raises where a file changed while it was read."""
-    stop: Callable[[], None] = _nothing
-    """Ends the reading where it waits for rows that nobody wants any more."""
+    """An unnamed copy of standard input, if it had to be saved; deleted when it is closed."""
+    check_end: Callable[[], None] = _do_nothing
+    """After reading: raises if rows are missing at the end."""
+    check_files: Callable[[], None] = _do_nothing
+    """With the first rows and after the last: raises if a file changed while it was being read."""
+    stop: Callable[[], None] = _do_nothing
+    """Stops waiting for rows that are no longer wanted."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -111,7 +111,7 @@ class Rows:
         return pa.schema([self.reader.schema.field(at) for at in range(len(self.inputs))])
 
     def parts(self) -> Iterator[tuple[pa.RecordBatch, dict[str, NDArray[np.bool_]], pa.RecordBatch | None]]:
-        """(the columns that the plan reads, which rows of which were unreadable, all columns as they came)."""
+        """(the columns that the plan reads, the unreadable rows of each, all columns unchanged)."""
         kept, marks = len(self.inputs), len(self.marked)
         schema = self.schema
         for at, batch in enumerate(self.reader):
@@ -134,7 +134,7 @@ class Rows:
 
 
 def open_files(connection: duckdb.DuckDBPyConnection, files: Sequence[File], reading: Reading) -> Rows:
-    """The rows of files of one format, one after the other."""
+    """Open files of one format, read one after the other."""
     check = unchanged(files)
     source = _open_files(connection, files, reading)
     source.check_files = check
@@ -143,11 +143,11 @@ def open_files(connection: duckdb.DuckDBPyConnection, files: Sequence[File], rea
 
 def _open_files(connection: duckdb.DuckDBPyConnection, files: Sequence[File], reading: Reading) -> Rows:
     written, plan, raw = reading.written, reading.plan, reading.raw
-    ready(connection, files, written)
+    load_extensions(connection, files, written)
     if written.kind == "parquet":
         return _parquet(connection, files, plan, raw=raw)
     if written.kind == "arrow":
-        # One file at a time is open, however many there are.
+        # Only one file is open at a time.
         return _arrow(arrow_schema(files, written), (open_arrow(file, written) for file in files), plan, raw=raw)
     if written.kind == "jsonl":
         return _json(connection, paths(files), reading, json_columns(connection, files, written, plan.inputs()))
@@ -157,24 +157,24 @@ def _open_files(connection: duckdb.DuckDBPyConnection, files: Sequence[File], re
 
 
 def open_stream(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, reading: Reading, spill: Path) -> Rows:
-    """The rows that come from standard input; Parquet, which is read from its end, is first copied to ``spill``."""
+    """Open standard input; Parquet, which is read from its end, is first copied to ``spill``."""
     written, plan, raw = reading.written, reading.plan, reading.raw
     if written.kind == "arrow":
         try:
             opened = pa.ipc.open_stream(stream)
         except (pa.ArrowInvalid, OSError):
-            msg = "standard input is not an Arrow stream; it may be cut off, or input_format= is wrong."
+            msg = "standard input is not an Arrow stream; it may be truncated, or input_format= is wrong."
             raise DataFileError(msg) from None
         return _arrow(opened.schema, [opened], plan, raw=raw)
     if written.kind == "parquet":
-        # A file without a name: however this process ends, nothing of it is left.
+        # An unnamed file: however this process ends, nothing of it remains.
         copy = tempfile.TemporaryFile(dir=spill)  # noqa: SIM115 (open as long as it is read)
         shutil.copyfileobj(unbuffered(stream), copy, BLOCK)
         copy.flush()
         source = _parquet(connection, [Path(f"/dev/fd/{copy.fileno()}")], plan, raw=raw)
         source.copy = copy
         return source
-    ready(connection, [], written)
+    load_extensions(connection, [], written)
     raw_stream = unbuffered(stream)
     start = b""
     while b"\n" not in start and (block := raw_stream.read(_HEADER_BLOCK)):
@@ -185,7 +185,7 @@ def open_stream(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, reading
     reading = replace(reading, once=True)
     where = f"[{text(str(named.path))}]"
     names = plan.inputs() if is_json else parse_header(start, written, "standard input")
-    # DuckDB waits for the first rows, deaf to signals: this thread stays free to hear them.
+    # DuckDB waits for the first rows and ignores signals: this thread stays free to receive them.
     with ThreadPoolExecutor(1) as worker:
         opening = worker.submit(_json if is_json else _csv, connection, where, reading, names)
         try:
@@ -216,13 +216,13 @@ def _parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[File], plan:
 
 def _csv(connection: duckdb.DuckDBPyConnection, where: str, reading: Reading, names: list[str]) -> Rows:
     wanted = reading.plan.inputs()
-    # In a file with ", " between its cells, the blank belongs to no name and to no label.
+    # In a file with ", " between cells, the space is not part of a name or label.
     names = [each if each in wanted else each.strip() for each in names]
     if not set(wanted) & set(names):
-        # It may be a person's row, from which no likely name is suggested.
+        # The first line may be a person's row, so no similar name is suggested from it.
         msg = (
-            f"The table has no column {wanted[0]!r}, nor any other that is read; does its first line hold names, with "
-            f"{reading.written.delimiter!r} between them (delimiter=)?"
+            f"The table has no column {wanted[0]!r}, nor any other that is needed; is its first line a header, "
+            f"with the delimiter {reading.written.delimiter!r} (delimiter=)?"
         )
         raise InputError(msg)
     reading.plan.check_names(names)
@@ -259,9 +259,9 @@ def _cast(
     *,
     trimmed: bool = False,
 ) -> Rows:
-    """Cells of text as what the plan needs; a number is a double, which holds every whole number of every domain.
+    """Cast cells of text to what the plan needs; numbers to doubles, which represent every integer of every domain.
 
-    ``trimmed`` lets a label have blanks around it, unless they are part of another one.
+    ``trimmed`` allows spaces around a label, unless they are part of another one.
     """
     plan = reading.plan
     wanted = dict.fromkeys(plan.inputs(), "text")
@@ -270,7 +270,7 @@ def _cast(
             if labels is None or isinstance(labels[0], int):
                 kind = "number" if labels is None else "label"
                 if wanted[source] not in {"text", kind}:
-                    msg = f"Column {source!r} is read both as numbers and as labels; release it in one way at a time."
+                    msg = f"Column {source!r} is read both as numbers and as labels; release it in one way only."
                     raise InputError(msg)
                 wanted[source] = kind
     listed = _listed(plan)
@@ -280,12 +280,12 @@ def _cast(
         if kind == "number":
             values[each] = value
         elif kind == "label":
-            # Of a fraction, SQL would take the nearest whole number.
+            # SQL would round a fraction to the nearest integer.
             values[each] = f"CASE WHEN floor({value}) = {value} THEN TRY_CAST({value} AS BIGINT) END"
         elif each in listed:
             values[each] = _as_label(cells[each], listed[each], trimmed=trimmed)
     raw = [(each, cells[each]) for each in names] if reading.raw else []
-    # Lines that are left out would be noted twice.
+    # Skipped lines would be recorded twice.
     return _selected(connection, read, plan, cells, values, raw, sample=not (reading.once or reading.raw))
 
 
@@ -299,10 +299,10 @@ def _selected(
     *,
     sample: bool = True,
 ) -> Rows:
-    """The columns that a plan reads: ``values`` made of their cells, marked where a cell is no such value; or cells.
+    """The columns that a plan reads: ``values`` cast from their cells, marked where the cast fails; or the cells.
 
-    How many rows fit into a batch is told by the number of columns and by what the public ones of the first rows take
-    (unless they cannot be read twice), never by a private value: how many rows are written together can be seen.
+    The size of a batch depends on the number of columns and on the public columns of the first rows (unless they cannot
+    be read twice), never on a private value, because it is visible in the output.
     """
     columns = [f"{values.get(each, cells[each])} AS {quoted(each)}" for each in plan.inputs()]
     marks = [f"({cells[each]} IS NOT NULL AND {value} IS NULL)" for each, value in values.items()]
@@ -318,12 +318,12 @@ def _selected(
 
 
 def _wide_bytes(plan: Plan) -> int:
-    """What the reports of flat categories of a row take."""
+    """The size of a row's reports of flat categories, in bytes."""
     return sum(cell_bytes(each) for each in plan.mechanisms().values() if isinstance(each, CategoryMechanism))
 
 
 def _listed(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """The labels of the inputs that are read for one column of labels that are texts, and not too many."""
+    """The labels of each input that is read for a single column of text labels, unless there are too many."""
     readers: dict[str, list[tuple[str, ...]]] = {each: [()] for each in plan.public()}
     for each, column in plan.private().items():
         for source, labels in zip(plan.inputs_of(each), column.labels_of_inputs, strict=True):
@@ -332,26 +332,26 @@ def _listed(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 
 def labels_in_sql(labels: tuple[Any, ...] | None) -> tuple[str, ...]:
-    """The labels of a set where they are texts that SQL can write; none elsewhere."""
+    """The labels of a set if they are text that SQL can express; otherwise none."""
     return () if labels is None or any(not isinstance(each, str) or "\0" in each for each in labels) else labels
 
 
 def _as_label(cell: str, labels: tuple[str, ...], *, trimmed: bool = False) -> str:
-    """A text as one of these labels, null where it is none: looked up once for each entry of a Parquet dictionary."""
+    """Text as one of these labels, or null; looked up once for each entry of a Parquet dictionary."""
     listed = f"ENUM ({', '.join(map(text, labels))})"
     whole = f"TRY_CAST({cell} AS {listed})"
     return f"coalesce({whole}, TRY_CAST(trim({cell}) AS {listed}))" if trimmed else whole
 
 
 def arrow_schema(files: Sequence[File], written: Format) -> pa.Schema:
-    """The schema of Arrow files, all of which have the same one."""
+    """The common schema of Arrow files."""
     schemas = [(str(file), open_arrow(file, written).schema) for file in files]
     check_alike(schemas)
     return schemas[0][1]
 
 
 def open_arrow(file: File, written: Format) -> pa.RecordBatchReader:
-    """The batches of an Arrow file or stream: what is written to standard output is a stream."""
+    """The batches of an Arrow file or stream (standard output is written as a stream)."""
     try:
         if written.compression is not None:
             return pa.ipc.open_stream(pa.input_stream(str(file), compression=written.compression))
@@ -362,7 +362,7 @@ def open_arrow(file: File, written: Format) -> pa.RecordBatchReader:
             mapped.seek(0)
             return pa.ipc.open_stream(mapped)
     except (pa.ArrowInvalid, OSError):
-        msg = f"{file} is no Arrow file or stream; it may be cut off."
+        msg = f"{file} is not an Arrow file or stream; it may be truncated."
         raise DataFileError(msg) from None
 
 
@@ -378,7 +378,7 @@ def _arrow(schema: pa.Schema, readers: Iterable[pa.RecordBatchReader], plan: Pla
     public = set(plan.public())
     at_once = min(BATCH, max(_VECTOR, _BATCH_BYTES // (_CELL_BYTES + _wide_bytes(plan))))
     fields = [schema.field(at) for at in places]
-    # Public columns are released as they are read, and a file would hold one dictionary for all of its batches.
+    # Public columns are released as they are read, and a dictionary would be shared by all batches of a file.
     fields = [field.with_type(plain(field.type)) if field.name in public else field for field in fields]
     selected = pa.schema(fields)
 

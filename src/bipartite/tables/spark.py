@@ -1,9 +1,9 @@
-"""Releases on a cluster, by Spark: reports are drawn where the rows are, written once, and read from there.
+"""Releases on a Spark cluster: reports are drawn where the rows are, written once, and read from there.
 
-A Spark frame is a recipe. Every action follows it again, a task that failed or was slow is computed again, and a recipe
-that draws reports would draw other ones each time: ε spent again, unseen. So :func:`privatize` gives no recipe: it
-writes the reports through Spark's commit protocol, which takes exactly one attempt of each task, and returns a frame
-over the files. Only counts travel when :func:`count` counts them.
+A Spark frame is a query plan. Every action runs it again, and a failed or slow task is computed again, so a plan that
+draws reports would draw new ones each time and silently spend ε again. So :func:`privatize` does not return such a
+plan: it writes the reports through Spark's commit protocol, which keeps exactly one attempt of each task, and returns a
+frame over the files. :func:`count` transfers only counts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bipartite.tables.extras import pa
 from bipartite.tables.keyed import KEY_BYTES, KeyedRelease, check_keyed
 from bipartite.tables.metadata import Described, described
 from bipartite.tables.plan import Plan
-from bipartite.tables.spark_columns import is_taken_for_one, private_schema, take, taken_for_one, through_python
+from bipartite.tables.spark_columns import ambiguous_names, is_ambiguous, private_schema, take, through_python
 from bipartite.tables.spark_files import RELEASE_KEY
 from bipartite.tables.spark_ids import check_ids
 from bipartite.tables.wide import from_cells
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from bipartite.tables.spark_columns import Batches
 
 SPEC_KEY: Final = "bipartite"
-"""In the metadata of a private column: its spec."""
-# Version 2 moves a task's files as soon as the task ends: what an attempt wrote before it died could stay. Version 1
+"""The key of a private column's spec in its metadata."""
+# Version 2 moves a task's files as soon as the task ends, so files of an attempt that died could remain. Version 1
 # moves them when the whole job is done.
 _COMMIT_AT_THE_END: Final = ("mapreduce.fileoutputcommitter.algorithm.version", "1")
 _PEOPLE: Final = -1
-"""What stands for the number of people among the counts of a task."""
+"""Marks the number of people among the counts of a task."""
 _BAD_ROW: Final = re.compile(r"bipartite\.errors\.(\w+Error): (.*?)\s*$", re.MULTILINE)
 
 
@@ -60,7 +60,7 @@ def privatize(
 ) -> DataFrame:
     """Release a Spark frame: write its reports as Parquet, once, and return a frame over the files.
 
-    Works at once, not lazily; the frame that is returned reads files, and draws nothing however often it is used.
+    Runs immediately, not lazily; the returned frame reads files, and draws nothing however often it is used.
 
     Parameters
     ----------
@@ -69,19 +69,19 @@ def privatize(
     plan
         What each column becomes; columns that it does not name are dropped.
     path
-        Where to write, a folder that every executor reaches; refused where it exists.
+        The output folder, which every executor must reach; refused if it exists.
     row_id
-        A stored column of whole numbers, texts or bytes, different in every row. Both are checked: the frame must read
-        files and do nothing that may come out otherwise the second time (:mod:`bipartite.tables.spark_ids`), and ids
-        travel once. A row that is computed again then gets the **same** report, drawn from words that are a keyed
-        function of the id, the value, the column and its spec, under a key that lives as long as this call. Without it
-        an attempt that does not win draws other reports, which nobody sees but who reads Spark's temporary files.
+        A stored column of whole numbers, text or bytes, different in every row. Both are checked: the frame must read
+        files and must be deterministic (:mod:`bipartite.tables.spark_ids`), and ids must be distinct. A recomputed row
+        then gets the **same** report, drawn from words that are a keyed function of the id, the value, the column and
+        its spec, under a key that lives as long as this call. Without it, an attempt that is not committed draws other
+        reports, visible only to someone who reads Spark's temporary files.
     overwrite
         Replace what is at ``path``. A second release of the same rows adds its ε, and a warning says so.
 
     Guarantee
     ---------
-    ε-LDP of the private columns of each row with the plan's ε, for whoever sees the committed files.
+    ε-LDP of the private columns of each row with the plan's ε, for everyone who sees the committed files.
     """
     given: object = plan
     if not isinstance(given, Plan):
@@ -90,7 +90,8 @@ def privatize(
     session = _session_of(frame)
     if overwrite:
         warnings.warn(
-            f"A second release of the same rows adds its ε: {plan.epsilon_decimal:f} a row, for whoever saw the first.",
+            f"A second release of the same rows adds its ε, {plan.epsilon_decimal:f} per row, for anyone who saw the "
+            "first.",
             stacklevel=2,
         )
     schema = _schema(frame, plan)
@@ -105,12 +106,12 @@ def privatize(
     try:
         writer.parquet(os.fspath(path))
     except Exception as error:
-        refusal = taken_for_one(list(plan.columns)) if is_taken_for_one(error) else _refusal(error)
+        refusal = ambiguous_names(list(plan.columns)) if is_ambiguous(error) else _refusal(error)
         if refusal is None:
             raise
     else:
         return session.read.schema(schema).parquet(os.fspath(path))
-    raise refusal  # outside the handler: Spark's error would travel along, with the plan of the whole query
+    raise refusal  # outside the handler, so that Spark's error and query plan are not attached
 
 
 def count(
@@ -120,10 +121,10 @@ def count(
     *,
     nulls: Missing = "error",
 ) -> Counts:
-    """Count the reports of a column where they are: only counts travel, however many rows there are.
+    """Count the reports of a column on the executors; only counts are transferred, however many rows there are.
 
-    ``frame`` is what :func:`privatize` returned, or any frame with reports; ``mech`` is then the mechanism that made
-    them, and else read from the column itself.
+    ``frame`` is what :func:`privatize` returned, or any frame with reports; ``mech`` is the mechanism that drew them,
+    by default read from the column's metadata.
     """
     _session_of(frame)
     taken = take(frame, [column])
@@ -151,17 +152,17 @@ def count(
 
 
 def mechanism_of(frame: DataFrame, column: str) -> Mechanism | CategoryMechanism:
-    """The mechanism that made the reports of a column, from the spec that it carries."""
+    """The mechanism that drew the reports of a column, from the spec in its metadata."""
     take(frame, [column])
     spec = frame.schema[column].metadata.get(SPEC_KEY)
     if spec is None:
-        msg = f"Column {column!r} carries no spec; pass mech=, the mechanism that made the reports."
+        msg = f"Column {column!r} carries no spec; pass mech=, the mechanism that drew the reports."
         raise InputError(msg)
     return load_spec(spec)
 
 
 def _draw_task(batches: Batches, plan: Plan, key: bytes | None, row_id: str | None) -> Batches:
-    """The reports of the rows of one task, on an executor."""
+    """Draw the reports of one task's rows, on an executor."""
     if key is None or row_id is None:
         release = Release(plan)
         for batch in batches:
@@ -173,7 +174,7 @@ def _draw_task(batches: Batches, plan: Plan, key: bytes | None, row_id: str | No
 
 
 def _count_task(batches: Batches, mechanism: Mechanism | CategoryMechanism, nulls: Missing) -> Batches:
-    """How often each report came in one task, on an executor."""
+    """Count the reports of one task, on an executor."""
     counts = Counts(mechanism)
     for batch in batches:
         counts.add(_cells(batch.column(0), mechanism, nulls), nulls=nulls)
@@ -184,7 +185,7 @@ def _count_task(batches: Batches, mechanism: Mechanism | CategoryMechanism, null
 
 
 def _cells(column: pa.Array, mechanism: Mechanism | CategoryMechanism, nulls: Missing) -> object:
-    """A column of reports as the mechanism counts them."""
+    """Convert a column of reports to what the mechanism counts."""
     if not isinstance(mechanism, CategoryMechanism):
         return column
     if column.null_count and nulls == "error":
@@ -215,7 +216,7 @@ def _schema(frame: DataFrame, plan: Plan) -> StructType:
     for name, what in plan.columns.items():
         if what == PUBLIC:
             given = frame.schema[name]
-            # Of an earlier release, if there was one: its reports keep their spec.
+            # Reports of an earlier release keep their spec.
             metadata = {key: value for key, value in given.metadata.items() if key != RELEASE_KEY}
             fields.append(StructField(name, given.dataType, given.nullable, metadata))
             continue
@@ -226,7 +227,7 @@ def _schema(frame: DataFrame, plan: Plan) -> StructType:
 
 
 def _refusal(error: Exception) -> DataError | None:
-    """What an executor said about a bad row, as the error that it was; None for any other failure."""
+    """Recreate an executor's error about an invalid row; None for any other failure."""
     found = _BAD_ROW.search(str(error))
     kind = None if found is None else getattr(errors, found[1], None)
     if found is None or not (isinstance(kind, type) and issubclass(kind, DataError)):
@@ -235,7 +236,7 @@ def _refusal(error: Exception) -> DataError | None:
 
 
 def release_of(frame: DataFrame) -> dict[str, Any]:
-    """What travels with a release, checked: specs, ε, what is published; as ``plan.metadata()`` gives it."""
+    """The checked description of a release, as from ``plan.metadata()``: specs, ε, and what is published."""
     for field in frame.schema:
         if RELEASE_KEY in field.metadata:
             return Described.from_json(field.metadata[RELEASE_KEY]).to_dict()

@@ -1,4 +1,4 @@
-"""Columns of Spark frames: found by their exact names, and sent to Python and back whatever their type."""
+"""Columns of Spark frames: selected by exact name, and passed to Python and back whatever their type."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
     Batches: TypeAlias = Iterator[pa.RecordBatch]
 
-# Python's Arrow has no months: they travel as whole numbers.
+# Arrow in Python has no month intervals: they are passed as integers.
 _MONTHS: Final = ("interval year", "interval month", "interval year to month")
-_TAKEN_FOR_ONE: Final = ("[AMBIGUOUS_REFERENCE]", "[COLUMN_ALREADY_EXISTS]")
+_AMBIGUOUS: Final = ("[AMBIGUOUS_REFERENCE]", "[COLUMN_ALREADY_EXISTS]")
 
 
 def quoted(name: str) -> str:
-    """A name as Spark reads it: dots are part of it, not steps into a field."""
+    """A quoted name for Spark, in which dots do not select fields."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def take(frame: DataFrame, names: Sequence[str]) -> DataFrame:
-    """These columns of a frame, each once and by its exact name: Spark would give ``ID`` where ``id`` is asked for."""
+    """Select columns of a frame, each once and by its exact name: Spark would return ``ID`` for ``id``."""
     for name in names:
         if name not in frame.columns:
             msg = f"Expected a column of the frame, got {name!r}; it has {', '.join(map(repr, frame.columns))}."
@@ -37,26 +37,26 @@ def take(frame: DataFrame, names: Sequence[str]) -> DataFrame:
     try:
         return frame.select(*[quoted(name) for name in dict.fromkeys(names)])
     except Exception as error:
-        if not is_taken_for_one(error):
+        if not is_ambiguous(error):
             raise
-    raise taken_for_one(names)
+    raise ambiguous_names(names)
 
 
-def is_taken_for_one(error: Exception) -> bool:
-    """Whether Spark refused two names because it takes them for one."""
-    return any(each in str(error) for each in _TAKEN_FOR_ONE)
+def is_ambiguous(error: Exception) -> bool:
+    """Whether Spark refused two names because it treats them as the same."""
+    return any(each in str(error) for each in _AMBIGUOUS)
 
 
-def taken_for_one(names: Sequence[str]) -> InputError:
-    """The error for names of a frame or a plan that Spark does not tell apart."""
+def ambiguous_names(names: Sequence[str]) -> InputError:
+    """The error for names of a frame or plan that Spark cannot tell apart."""
     return InputError(
-        "Expected names that differ in more than case, got several that Spark takes for one among those of "
+        "Expected names that differ in more than case, got several that Spark cannot tell apart among "
         f"{', '.join(map(repr, names))}; rename one, or set spark.sql.caseSensitive to true."
     )
 
 
 def private_schema(frame: DataFrame, plan: Plan) -> pa.Schema:
-    """The columns of a frame with the Arrow types of those that private columns are made from; others have none."""
+    """The Arrow schema of a frame, with types only for the inputs of private columns."""
     from pyspark.sql import types  # noqa: PLC0415
     from pyspark.sql.pandas.types import to_arrow_type  # noqa: PLC0415
 
@@ -79,14 +79,14 @@ def private_schema(frame: DataFrame, plan: Plan) -> pa.Schema:
 
 
 def through_python(frame: DataFrame, function: Callable[[Batches], Batches], schema: StructType) -> DataFrame:
-    """The frame that a function of Arrow batches makes of another, with this schema; nothing runs yet."""
+    """Apply a function of Arrow batches to a frame, lazily, with this output schema."""
     from pyspark.sql.functions import col  # noqa: PLC0415
     from pyspark.sql.types import IntegerType, StructField, StructType  # noqa: PLC0415
 
     def is_months(field: StructField) -> bool:
         return field.dataType.simpleString() in _MONTHS
 
-    # Spark looks every column up once more on the way, dots and all: under a number there is no other to find.
+    # Spark resolves every column again on the way, dots included: numbers are unambiguous.
     numbered = frame.toDF(*map(str, range(len(frame.columns))))
     sent = numbered.select(
         *[
@@ -111,6 +111,6 @@ def through_python(frame: DataFrame, function: Callable[[Batches], Batches], sch
 
 
 def _named(batches: Batches, function: Callable[[Batches], Batches], names: Sequence[str]) -> Batches:
-    """What a function makes of batches whose columns have their names again, on an executor."""
+    """Apply a function to batches under their original column names, on an executor."""
     for made in function(pa.RecordBatch.from_arrays(batch.columns, names=list(names)) for batch in batches):
         yield pa.RecordBatch.from_arrays(made.columns, names=[str(at) for at in range(made.num_columns)])

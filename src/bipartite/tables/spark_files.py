@@ -1,4 +1,4 @@
-"""The folder of a release in parts, of Spark's or of our own: its files, and the release that they carry."""
+"""The folder of a release in parts, written by Spark or by us: its files, and the description they carry."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RELEASE_KEY: Final = "bipartite_release"
-"""In the metadata of the first private column, as Spark keeps it: the whole release in words and specs."""
+"""The key of the release's description in the metadata of the first private column, as Spark stores it."""
 _SPARK_SCHEMA: Final = b"org.apache.spark.sql.parquet.row.metadata"
 
 
 def parts_in(folder: Path) -> list[Path]:
-    """The Parquet files of a release that is complete; an unfinished one is refused."""
+    """The Parquet files of a complete release; an unfinished one is refused."""
     found = [part.relative_to(folder) for part in folder.rglob("part-*.parquet")]
-    # Folders within are those of values, country=DE; any other is not of this release.
+    # Subfolders are named by values, country=DE; any other is not part of the release.
     parts = [folder / part for part in sorted(found) if all("=" in value for value in part.parts[:-1])]
     if parts and not (folder / COMPLETE).exists():
         msg = f"{folder} has no _SUCCESS: the release is not complete, or failed; wait for it, or release again."
@@ -30,7 +30,7 @@ def parts_in(folder: Path) -> list[Path]:
 
 
 def carried_in(folder: Path) -> Described | None:
-    """The description that the files of a folder carry; None where they carry none."""
+    """The description that the files of a folder carry; None if they carry none."""
     parts = parts_in(folder)
     if not parts:
         return None
@@ -38,7 +38,7 @@ def carried_in(folder: Path) -> Described | None:
     found = [read(part).metadata or {} for part in parts]
     held = {(each.get(METADATA_KEY), each.get(_SPARK_SCHEMA, b"{}")) for each in found}
     if len(held) > 1:
-        msg = f"{folder} holds parts of different releases; ask for it again, or move what does not belong there."
+        msg = f"{folder} holds parts of different releases; request it again, or remove what does not belong there."
         raise DataFileError(msg)
     ours, spark = held.pop()
     if ours is not None:
@@ -46,7 +46,7 @@ def carried_in(folder: Path) -> Described | None:
     try:
         metadata = [field.get("metadata", {}) for field in json.loads(spark).get("fields", [])]
     except (ValueError, AttributeError):
-        msg = f"{folder} says nothing readable about its columns; its files were edited: ask for it again."
+        msg = f"{folder} has unreadable column metadata; its files were edited: request it again."
         raise DataFileError(msg) from None
     carried = [each[RELEASE_KEY] for each in metadata if RELEASE_KEY in each]
     return Described.from_json(carried[0]) if carried else None

@@ -1,9 +1,9 @@
-"""The ids that a release on Spark is keyed by: stored with their rows, and different in every row.
+"""The row ids of a keyed release on Spark: stored with their rows, and different in every row.
 
-An id that comes out otherwise the second time gives its row a second, independent report; and what was different in the
-job that checks ids need not be in the job that draws. So a frame with ids must be one that Spark computes anew to the
-same rows. Its plan, as Spark analysed it, is read for that: only these steps, from files or numbers, and no function
-that Spark calls nondeterministic, that asks for the time or the user, or whose code Spark does not know.
+An id that changes when a row is recomputed gives the row a second, independent report; and ids that are distinct in the
+job that checks them need not be in the job that draws. So Spark must always compute a frame with ids to the same rows.
+This is checked on its analysed plan: only the steps listed here, from files or numbers, and no function that is
+nondeterministic, depends on the time or the user, or whose code Spark does not know.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _TYPES: Final = ("tinyint", "smallint", "int", "bigint", "string", "binary")
-# Each gives the same rows of the same rows, in whatever order they come. Limits, samples, windows and the removal of
-# duplicates choose by that order, and so do some aggregates, such as first() and max_by() of equals.
+# Each step maps the same rows to the same rows, in any order. Limits, samples, windows and deduplication depend on the
+# order, and so do some aggregates, such as first() and max_by() of ties.
 _STEPS: Final = frozenset(
     {
         *("Project", "Filter", "Join", "Union", "Generate", "Sort"),
@@ -40,23 +40,23 @@ _FUNCTIONS: Final = {
 
 
 def check_ids(frame: DataFrame, row_id: str) -> None:
-    """Refuse ids that may change, are missing or occur twice: rows of one id and value would share one report."""
+    """Refuse ids that may change, are missing or occur twice: rows with the same id and value would share a report."""
     kind = dict(frame.dtypes)[row_id]
     if kind not in _TYPES:
-        msg = f"Expected row_id as a column of whole numbers, texts or bytes, got {kind}; cast it first."
+        msg = f"Expected row_id as a column of whole numbers, text or bytes, got {kind}; cast it first."
         raise InputError(msg)
     check_repeatable(frame)
     ids = take(frame, [row_id]).toDF("id").groupBy("id").count()
     if ids.where("id IS NULL OR count > 1").limit(1).count():
         msg = (
-            f"Expected a different id in every row of {row_id!r}, got one that is missing or occurs twice; rows of one "
-            "id would share their words. Use a column that names each row, or leave row_id out."
+            f"Expected a different id in every row of {row_id!r}, got one that is missing or occurs twice; rows with "
+            "the same id would share their random words. Use a unique column, or leave row_id out."
         )
         raise InputError(msg)
 
 
 def check_repeatable(frame: DataFrame) -> None:
-    """Refuse a frame that is not seen to have the same rows each time it is computed."""
+    """Refuse a frame that may have other rows each time it is computed."""
     known = getattr(frame, "_jdf", None)
     if known is None:
         msg = "Expected a frame of a Spark session in this process with row_id, got one of Spark Connect; leave it out."
@@ -70,14 +70,14 @@ def check_repeatable(frame: DataFrame) -> None:
     if found:
         msg = (
             "Expected, with row_id, a frame of stored files that is only selected from, filtered, joined, sorted or "
-            f"repartitioned, got one with {found[0]}: its ids may be others when a row is computed again. Write the "
-            "frame to files and release session.read.parquet(…), or leave row_id out."
+            f"repartitioned, got one with {found[0]}: its ids may change when a row is recomputed. Write the frame to "
+            "files and release session.read.parquet(…), or leave row_id out."
         )
         raise InputError(msg)
 
 
 def _steps(plan: JavaObject) -> Iterator[str]:
-    """The names of the steps of a logical plan of Spark's, files left out."""
+    """The names of the steps of Spark's logical plan, except file scans."""
     name = plan.getClass().getSimpleName()
     if name == "LogicalRelation":
         name = plan.relation().getClass().getSimpleName()

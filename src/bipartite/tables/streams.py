@@ -1,8 +1,8 @@
-"""Standard input and output under a name, for a library that opens files by name.
+"""Standard input and output under a file name, for a library that opens files by name.
 
-``/dev/stdin`` and ``/dev/stdout`` would not do: to open one anew forgets the place where it stands, so that
-``>> all.csv`` would write over what is there. Bytes are pumped through a pipe instead, past Python's own buffers: a
-thread that waits in one of those when the interpreter ends would abort it.
+``/dev/stdin`` and ``/dev/stdout`` would not do: opening one again loses its position, so ``>> all.csv`` would overwrite
+the file. Bytes are pumped through a pipe instead, bypassing Python's buffers: a thread that waits in one of those when
+the interpreter exits would abort it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _PATIENCE_SECONDS: Final = 1.0
 
 
 def unbuffered(stream: BinaryIO) -> BinaryIO:
-    """The stream below Python's buffer, from which nothing may have been read yet."""
+    """The raw stream below Python's buffer, from which nothing may have been read yet."""
     raw: BinaryIO = getattr(stream, "raw", stream)
     return raw
 
 
 def blocks_of(file: Path, compression: str | None, size: int) -> Iterator[bytes]:
-    """The bytes of a file, decompressed, so many at a time."""
+    """The decompressed bytes of a file, in blocks of ``size``."""
     with file.open("rb", buffering=0) as raw:
         stream: Any = raw
         if compression is not None:
@@ -39,17 +39,17 @@ def blocks_of(file: Path, compression: str | None, size: int) -> Iterator[bytes]
             while block := bytes(stream.read(size)):
                 yield block
         except OSError:
-            msg = f"{file} cannot be decompressed; it may be cut off, or of another kind than its name says."
+            msg = f"{file} cannot be decompressed; it may be truncated, or not of the kind its name suggests."
             raise DataFileError(msg) from None
 
 
 class NamedInput:
-    """A name under which ``start`` and then the rest of an unbuffered stream can be read; ``watch`` sees each block."""
+    """A path from which ``start`` and then the rest of an unbuffered stream can be read; ``watch`` gets each block."""
 
     def __init__(self, start: bytes, stream: BinaryIO, watch: Callable[[bytes], None] | None = None) -> None:
         self._watch = watch
-        way_out, self._way_in = os.pipe()
-        self.path = Path(f"/dev/fd/{way_out}")
+        read_end, self._write_end = os.pipe()
+        self.path = Path(f"/dev/fd/{read_end}")
         self._turn = threading.Lock()
         self._open = True
         threading.Thread(target=self._pump, args=(start, stream), daemon=True).start()
@@ -62,39 +62,39 @@ class NamedInput:
                     self._watch(block)
                 view = memoryview(block)
                 while view:
-                    view = view[os.write(self._way_in, view) :]
+                    view = view[os.write(self._write_end, view) :]
                 block = stream.read(BLOCK)
         finally:
             with self._turn:
-                os.close(self._way_in)
+                os.close(self._write_end)
                 self._open = False
 
     def stop(self) -> None:
-        """Let whoever reads come to an end, though the stream may still be waiting for more; nobody wants that now."""
+        """End the input for its reader, even if the stream is still waiting for more."""
         with self._turn:
             if self._open:
-                nowhere = os.open(os.devnull, os.O_WRONLY)
-                os.dup2(nowhere, self._way_in)
-                os.close(nowhere)
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, self._write_end)
+                os.close(null)
 
 
 class NamedOutput:
-    """A name under which can be written where a stream stands; what the stream refuses is raised at the end.
+    """A path that writes to a stream at its current position; an error of the stream is raised at the end.
 
-    Whoever writes never hears of a refusal: DuckDB, on a full disk, now and then waited for itself for good. The rest
-    goes nowhere, and :attr:`refused` says that no more is worth making.
+    The writer never sees the error, because DuckDB sometimes deadlocked on a full disk. The remaining output is
+    discarded, and :attr:`refused` says that producing more is pointless.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         stream.flush()
         self._raw = unbuffered(stream)
-        self._way_out, self._way_in = os.pipe()
+        self._read_end, self._write_end = os.pipe()
         self._failure: OSError | None = None
         self._pumping = threading.Thread(target=self._pump, daemon=True)
-        self.path = Path(f"/dev/fd/{self._way_in}")
+        self.path = Path(f"/dev/fd/{self._write_end}")
 
     def _pump(self) -> None:
-        with os.fdopen(self._way_out, "rb", buffering=0) as pipe:
+        with os.fdopen(self._read_end, "rb", buffering=0) as pipe:
             while block := pipe.read(BLOCK):
                 if self._failure is None:
                     try:
@@ -104,7 +104,7 @@ class NamedOutput:
 
     @property
     def refused(self) -> bool:
-        """Whether the stream takes no more."""
+        """Whether the stream refused data."""
         return self._failure is not None
 
     def __enter__(self) -> Self:
@@ -112,8 +112,8 @@ class NamedOutput:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        os.close(self._way_in)
-        self._pumping.join(None if kind is None else _PATIENCE_SECONDS)  # after an error, nobody may be reading
+        os.close(self._write_end)
+        self._pumping.join(None if kind is None else _PATIENCE_SECONDS)  # after an error, the reader may be gone
         if self._failure is not None:
             raise self._failure from None
 

@@ -1,7 +1,7 @@
-"""A first plan for a table, from the names and types of its columns and nothing else.
+"""A draft plan for a table, from the names and types of its columns alone.
 
-No value of a private column may shape the plan: a range, a list of categories or a share of missing values that was
-learned from the data is itself a release, which no ε covers. What only a person can know is left as TODO.
+No value of a private column may influence the plan: a range, a list of categories or a share of missing values learned
+from the data is itself a release, which no ε covers. What only a person can know is left as TODO.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from bipartite.tables.scans import (
     json_columns,
     json_scan,
     json_values,
+    load_extensions,
     parquet_columns,
     parquet_scan,
-    ready,
 )
 from bipartite.tables.sources import arrow_schema
 from bipartite.tables.workspace import private_folder
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from bipartite.tables.formats import File, Format
 
 LEAK: Final = (
-    "Fill in every TODO from public knowledge, never from these data: a range or a list of categories learned from "
+    "Fill in every TODO from public knowledge, never from the data: a range or a list of categories learned from "
     "the data is itself a release, which no ε covers."
 )
 _SAMPLE: Final = 20_480
@@ -50,18 +50,18 @@ _VALUE: Final = re.compile(
     re.IGNORECASE,
 )
 _UNCUT: Final = re.compile(r"[;|\t]|^\s*[{\[]")
-_HEAD: Final = """# A first plan, from the names and types of the columns and nothing else.
-# Fill in every {todo} from public knowledge, never from the data: a range or a list of categories that was learned from
-# the data is itself a release, which no ε covers. `bipartite plan check` lists what is left to do, and says what
-# each column will answer before anything is spent.
-# Names are those in the first line of a CSV file, or the keys of JSON lines: see that no values are among them.
-# A column that is not named here is dropped. One that may be read by anybody: public = true, and nothing else.
-# The ε of all private columns add up for each row; `bipartite plan show` says to how much.
+_HEAD: Final = """# A draft plan, from the names and types of the columns alone.
+# Fill in every {todo} from public knowledge, never from the data: a range or a list of categories learned from the data
+# is itself a release, which no ε covers. `bipartite plan check` lists what is left to do, and says what each column
+# will answer before anything is spent.
+# Names come from the header of a CSV file or the keys of JSON lines: check that no values are among them.
+# A column that is not named here is dropped. For one that anyone may read: public = true, and nothing else.
+# The ε of all private columns add up for each row; `bipartite plan show` prints the sum.
 # `for` says what a column is for: "statistics", "mean" or "histogram" of many people, or "single-values".
 """
 _LATITUDE: Final = {"lat", "latitude"}
 _LONGITUDE: Final = {"lon", "lng", "long", "longitude"}
-_POSITION: Final = """# {latitude} and {longitude} look like a position. In the place of both columns, for a heat map:
+_POSITION: Final = """# {latitude} and {longitude} look like a position. Instead of both columns, for a heat map:
 #   [columns.place]
 #   from = {pair}
 #   spec = "cells.json"  # the grid that people are counted on: bipartite locations design writes it
@@ -77,17 +77,17 @@ def first_plan(
     purpose: str = STATISTICS,
     answers: Callable[[str, Draft], Draft | None] | None = None,
 ) -> str:
-    """The text of a first plan for a file, or for the files of a pattern.
+    """Draft the text of a plan for a file, or for the files of a pattern.
 
     Parameters
     ----------
     header
-        Whether the first line of a CSV file holds names, though some look like values.
+        Whether the first line of a CSV file is a header, although some names look like values.
     purpose
         What every column is for (:data:`~bipartite.tables.purposes.PURPOSES`), unless an answer says otherwise.
     answers
-        What a person knows of a column: called with its name and what is known of it, gives more of it, or None to
-        leave the column out. Without it, TODO stands for all that only a person can know.
+        Asks a person about a column: called with its name and draft, returns the completed draft, or None to drop the
+        column. Without it, TODO marks everything that only a person can know.
     """
     check_purpose(purpose)
     parts = [_HEAD.format(todo=TODO)]
@@ -96,9 +96,9 @@ def first_plan(
     for name, found in columns.items():
         kind = _kind_of(found)
         if kind is None:
-            # The names within a type may be private: those in a JSON object are read from the rows.
+            # Names inside a type may be private: those of a JSON object are read from the rows.
             outer = found.partition("(")[0]
-            parts.append(f"# {key(name)} is of type {outer}, which no domain holds, and is dropped.\n")
+            parts.append(f"# {key(name)} is of type {outer}, which no domain supports, and is dropped.\n")
             continue
         known = Draft(kind, purpose)
         draft = known if answers is None else answers(name, known)
@@ -107,7 +107,7 @@ def first_plan(
 
 
 def _about_a_position(names: list[str]) -> list[str]:
-    """How two columns become one place, where their names are those of a position."""
+    """A comment on how to turn two columns into one place, if their names are those of a position."""
     found = [[name for name in names if name.strip().lower() in among] for among in (_LATITUDE, _LONGITUDE)]
     if any(len(each) != 1 for each in found):
         return []
@@ -116,9 +116,9 @@ def _about_a_position(names: list[str]) -> list[str]:
 
 
 def schema_of(pattern: str, asked: Asked, *, header: bool) -> dict[str, str]:
-    """The DuckDB type of each column; those of text files are what the cells of their first rows look like."""
+    """The DuckDB type of each column; for text files, inferred from the first rows."""
     if pattern == STDIO:
-        msg = "A first plan needs a file, not standard input; save the table as one."
+        msg = "A draft plan needs a file, not standard input; save the table as one."
         raise InputError(msg)
     written, files = inputs(pattern, asked)
     with private_folder() as spill, connect(spill) as connection:
@@ -127,7 +127,7 @@ def schema_of(pattern: str, asked: Asked, *, header: bool) -> dict[str, str]:
         except duckdb.Error as error:
             raise unreadable(error) from None
     if len(set(names)) < len(names):
-        msg = "The table has several columns of one name; rename them."
+        msg = "The table has several columns with the same name; rename them."
         raise DataFileError(msg)
     return dict(zip(names, kinds, strict=True))
 
@@ -140,7 +140,7 @@ def _columns(
     header: bool,
 ) -> tuple[list[str], list[str]]:
     """(names, types)."""
-    ready(connection, files, written)
+    load_extensions(connection, files, written)
     if written.kind == "parquet":
         names = parquet_columns(connection, files)
         return names, _described(connection, parquet_scan(files, len(names)))
@@ -160,21 +160,21 @@ def _columns(
         names = csv_columns(connection, files, written)
         if not header and _may_be_a_row(names):
             msg = (
-                "The first line holds numbers, dates, addresses or truth values, as a person's row does and names "
-                "seldom do, or other marks between cells; add a line of names above it, say with delimiter= what "
-                "stands between cells, or say with header=True that they are names."
+                "The first line holds numbers, dates, addresses or truth values, like a row of data rather than a "
+                "header, or has another delimiter; add a header line above it, name the delimiter with delimiter=, or "
+                "confirm with header=True that these are names."
             )
             raise DataFileError(msg)
         scan = csv_scan(where, written, len(names), parallel=may_be_split(files, written))
         table = f"(SELECT * FROM {scan} LIMIT {_SAMPLE})"
-        # Blanks around a cell are those of the file.
+        # Spaces around a cell belong to the file format.
         each = [(f"nullif(trim({cell}), '')", "NULL") for cell in cells_of(len(names))]
         names = [name.strip() for name in names]
     return names, list(connection.execute(f"SELECT {', '.join(map(_kind, each))} FROM {table}").fetchall()[0])
 
 
 def _may_be_a_row(names: list[str]) -> bool:
-    """Whether a first line looks like a row of values, or like one that was not cut into its cells."""
+    """Whether a first line looks like a row of values, or was not split into cells."""
     cells = names[0].split() if len(names) == 1 else names
     return any(_VALUE.fullmatch(cell) for cell in cells) or any(_UNCUT.search(name) for name in names)
 
@@ -184,7 +184,7 @@ def _described(connection: duckdb.DuckDBPyConnection, table: str) -> list[str]:
 
 
 def _kind(given: tuple[str, str]) -> str:
-    """The type that all cells of a column look like, in SQL; ``kind`` is what JSON calls a cell."""
+    """SQL for the type that fits all cells of a column; ``kind`` is the JSON type of a cell."""
     cell, kind = given
     looks = {
         "BIGINT": f"regexp_full_match({cell}, '[+-]?[0-9]{{1,18}}')",
@@ -199,7 +199,7 @@ def _kind(given: tuple[str, str]) -> str:
 
 
 def _kind_of(found: str) -> str | None:
-    """What the values of a column of this DuckDB type are like."""
+    """The kind of values in a column of this DuckDB type."""
     if found.startswith("DECIMAL") or found in {"FLOAT", "DOUBLE"}:
         return "real"
     if found in {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT"}:

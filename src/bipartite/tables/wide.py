@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
     from bipartite.mechanisms.categories import CategoryMechanism
 
-_LARGEST: Final = 2**31 - 1  # bytes that the texts of one Arrow array hold
+_LARGEST: Final = 2**31 - 1  # bytes of text that one Arrow array can hold
 
 
 def cell_type(mechanism: CategoryMechanism) -> pa.DataType:
-    """Whole numbers, or text."""
+    """The Arrow type of cells: integers or text."""
     return pa.int64() if mechanism.report_shape[1] is None else pa.string()
 
 
 def most_rows(mechanism: CategoryMechanism) -> int:
-    """How many cells fit into one Arrow array."""
+    """The number of cells that fit into one Arrow array."""
     return _LARGEST // cells.cell_bytes(mechanism)
 
 
 def to_cells(reports: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
-    """Reports as an Arrow array, with nulls where a row of the table is missing and has no report."""
+    """Convert reports to an Arrow array, with nulls for missing rows."""
     held = cells.to_cells(reports)
     if missing is not None:
         filled = np.zeros(len(missing), dtype=held.dtype)
@@ -39,5 +39,5 @@ def to_cells(reports: NDArray[Any], missing: NDArray[np.bool_] | None = None) ->
 
 
 def from_cells(mechanism: CategoryMechanism, column: pa.Array) -> NDArray[Any]:
-    """The reports in an Arrow array without nulls; what cannot have come from the mechanism is refused."""
+    """Read reports from an Arrow array without nulls; those that cannot have come from the mechanism are refused."""
     return cells.from_cells(mechanism, column.cast(cell_type(mechanism)).to_pylist())

@@ -1,7 +1,7 @@
-"""Which words each column draws from, so that the same words give the same reports in every engine.
+"""The random words that each column draws from, so that the same words give the same reports in every engine.
 
-Every private column has a stream of its own, and its rows take words from it in order, however the table is cut into
-batches: a frame at once, a file in batches of any size, give the same reports.
+Every private column has its own stream, and its rows take words from it in order, however the table is split into
+batches: a frame at once and a file in batches of any size give the same reports.
 
 ==========================  ==========================================================================================
 ``None``                    the secure source, a fresh key for every batch of every column
@@ -42,8 +42,8 @@ def column_sources(rng: object, columns: Iterable[str]) -> dict[str, Source]:
         return {name: insecure_seed(_seed(first, name)) for name in names}
     if isinstance(source, FixedWords) and len(names) > 1:
         msg = (
-            "Expected fixed words for each column, because rows come in batches and every column has a stream of its "
-            f"own; pass a dict: {{{names[0]!r}: bp.fixed_words(…), …}}."
+            "Expected fixed words for each column, because rows come in batches and every column has its own stream; "
+            f"pass a dict: {{{names[0]!r}: bp.fixed_words(…), …}}."
         )
         raise InputError(msg)
     return dict.fromkeys(names, source)

@@ -1,7 +1,7 @@
-"""A folder that only its owner can read, where DuckDB may spill what does not fit in memory, deleted at the end.
+"""A temporary folder, readable by its owner only, where DuckDB may spill what does not fit in memory.
 
-What is spilled is private. A killed process cannot delete its folder, so the next one does: a folder whose lock nobody
-holds belongs to nobody.
+Spilled data are private. A killed process cannot delete its folder, so the next one deletes any folder whose lock is
+free.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 PREFIX: Final = "bipartite-spill-"
 _LOCK: Final = "lock"
 _LOCKS: Final = os.name == "posix"
-"""Whether files can be locked; elsewhere nothing is swept."""
+"""Whether files can be locked; without locks, no folder of another run is deleted."""
 
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
-    """A fresh folder of mode 0700 among the system's temporary files, gone when the block ends."""
+    """Create a folder of mode 0700 among the system's temporary files, deleted when the block ends."""
     _sweep(Path(tempfile.gettempdir()))
     folder, lock = _own_folder()
     try:
@@ -35,7 +35,7 @@ def private_folder() -> Iterator[Path]:
 
 
 def _own_folder() -> tuple[Path, int]:
-    """A folder and its lock, held; another one where a sweep came between the making and the locking of the first."""
+    """Create and lock a folder; try again if another process swept it before it was locked."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX))  # mkdtemp gives mode 0700
         try:
@@ -48,7 +48,7 @@ def _own_folder() -> tuple[Path, int]:
 
 
 def _take(lock: int) -> bool:
-    """Lock a file for as long as it is open; False where another process holds it."""
+    """Lock a file for as long as it is open; False if another process holds the lock."""
     if not _LOCKS:
         return False
     import fcntl  # noqa: PLC0415
@@ -68,7 +68,7 @@ def _sweep(parent: Path) -> None:
                 continue
             lock = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
         except (OSError, AttributeError):
-            continue  # not ours, being made just now, or gone already
+            continue  # not ours, just being created, or already gone
         try:
             if _take(lock):
                 shutil.rmtree(folder, ignore_errors=True)

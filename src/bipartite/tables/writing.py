@@ -1,4 +1,4 @@
-"""Batches of reports into a file, a folder of parts or standard output: by DuckDB, and Arrow files by Arrow."""
+"""Writing batches of reports to a file, a folder of parts or standard output, with DuckDB, or Arrow for Arrow files."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class Writer:
     plan: Plan
     rows: Rows
     outputs: list[NamedOutput] = field(default_factory=list)
-    """What DuckDB writes to, once it does."""
+    """The stream that DuckDB writes to, once open."""
 
     def refused(self) -> bool:
-        """Whether no more can be written."""
+        """Whether the output refuses more data."""
         return any(each.refused for each in self.outputs)
 
     def write(self, reader: pa.RecordBatchReader) -> None:
-        """Write all batches, by DuckDB with its own defaults; it does not write Arrow, which Arrow does."""
+        """Write all batches with DuckDB and its defaults, except Arrow files, which DuckDB cannot write."""
         if self.written.kind == "arrow":
             self._write_arrow(reader)
             return
@@ -64,7 +64,7 @@ class Writer:
             self.connection.execute(f"{reports} TO {text(str(output.path))} ({self._options()}, USE_TMP_FILE false)")
 
     def _selected(self, field: pa.Field) -> str:
-        """A column of the reports; labels as an enumeration, whose dictionary Parquet takes as it is."""
+        """A column of the reports; labels as an enumeration, whose dictionary Parquet keeps."""
         column = quoted(field.name)
         if field.name in self.rows.json:
             return f"CAST({column} AS JSON) AS {column}"
@@ -75,11 +75,11 @@ class Writer:
         return f"CAST({column} AS ENUM ({', '.join(map(text, labels))})) AS {column}"
 
     def _file(self) -> BinaryIO:
-        """The file that text goes to, compressed here: into a pipe DuckDB writes bare text, whatever it is told."""
+        """The file for text output, compressed here: into a pipe DuckDB always writes uncompressed text."""
         if self.written.compression is None:
             return self.part.open("ab", buffering=0)
-        squeezed: BinaryIO = pa.output_stream(str(self.part), compression=self.written.compression)
-        return squeezed
+        compressed: BinaryIO = pa.output_stream(str(self.part), compression=self.written.compression)
+        return compressed
 
     def _options(self) -> str:
         if self.written.kind == "parquet":
@@ -90,8 +90,8 @@ class Writer:
             options = "FORMAT json"
         else:
             options = f"FORMAT csv, HEADER true, DELIMITER {text(self.written.delimiter)}"
-        squeezed = self.chosen.compression if self.written.kind == "parquet" else "uncompressed"
-        return options if squeezed is None else f"{options}, COMPRESSION {text(squeezed)}"
+        compression = self.chosen.compression if self.written.kind == "parquet" else "uncompressed"
+        return options if compression is None else f"{options}, COMPRESSION {text(compression)}"
 
     def _write_arrow(self, reader: pa.RecordBatchReader) -> None:
         stdout = str(self.part) == STDIO

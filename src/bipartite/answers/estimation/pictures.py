@@ -17,7 +17,7 @@ from bipartite.domains import Cyclic, LineDomain, Product
 from bipartite.errors import how_many
 from bipartite.plots import Band, Mark, forest, histogram, save, shares_by_name, shares_on_a_clock
 from bipartite.plots.shares import MOST_NAMES, share_words, shortened
-from bipartite.plots.svg import percent, titled
+from bipartite.plots.svg import percent, percent_mark, titled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -166,7 +166,7 @@ def drawn_groups(
     write: Callable[[float], str] = say
     left_out = ""
     if bins is not None:
-        sections, write = _of_ranges(shown, confidence, bins, naming), _percent
+        sections, write = _of_ranges(shown, confidence, bins, naming), percent_mark
     elif isinstance(domain, LineDomain):
         pairs = {label: marks(each, confidence) for label, each in shown.items()}
         sections = [
@@ -188,7 +188,7 @@ def drawn_groups(
             for at in most
         ]
         left = len(domain) - len(most)
-        left_out, write = f"{left:,} less common values are left out" if left else "", _percent
+        left_out, write = f"{left:,} less common values are left out" if left else "", percent_mark
     hidden = len(groups) - len(shown)
     notes = [left_out, f"{hidden:,} more groups are left out" if hidden else ""]
     picture = forest(sections, write, "; ".join(note for note in notes if note))
@@ -290,12 +290,10 @@ def _share_row(label: object, estimate: Estimate, at: int, confidence: float) ->
 
 
 def _share_mark(label: object, share: float, low: float, high: float, *, known: bool) -> Mark:
-    words = share_words(share, low, high) if known else f"no more is known than {_percent(low)} to {_percent(high)}"
+    words = (
+        share_words(share, low, high) if known else f"no more is known than {percent_mark(low)} to {percent_mark(high)}"
+    )
     return Mark(str(label), share, low, high, words, known)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %".replace("-", "−")
 
 
 def _words(

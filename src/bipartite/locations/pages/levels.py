@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_MOST: Final = 255  # levels beside zero that a byte can name
+_MOST: Final = 255  # levels besides zero that fit in a byte
 _ROWS: Final = 256
 
 

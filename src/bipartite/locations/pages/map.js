@@ -1,5 +1,5 @@
 "use strict";
-// Draws the map on a canvas. All names come from a file of somebody: they are only ever set as text, never as markup.
+// Plots the map on a canvas. All names come from a user's file: they are only ever set as text, never as markup.
 (async () => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const by = (id) => document.getElementById(id);
@@ -29,7 +29,7 @@
   };
   const far = (km) => (km >= 10 ? km.toFixed(0) : km.toPrecision(2)) + " km";
 
-  // Where things stand.
+  // Coordinates.
   const onScreen = ([x, y]) => [view.x + x * view.scale, view.y + y * view.scale];
   const fit = (which) => {
     const xs = which.map((each) => spots[each][0]), ys = which.map((each) => spots[each][1]);
@@ -99,7 +99,7 @@
     pen.fillStyle = fill;
     pen.fill();
   };
-  // Two chances, as in a near-set and all others, are two colours; more of them are shades between the two.
+  // Two probabilities, as for a near-set and all others, are two colours; more of them are shades between the two.
   const kindsOf = (held) => {
     const used = [...new Set(held)].filter((level) => level > 0).sort((a, b) => a - b), levels = data.mechanism.levels;
     return { used, least: levels[used[0]], most: levels[used[used.length - 1]] };
@@ -138,7 +138,7 @@
     scaleBar();
   };
 
-  // What is said beside the map.
+  // The panel next to the map.
   const table = (head, lines) => {
     const made = make("table"), top = make("thead"), body = make("tbody");
     top.append(make("tr"));
