@@ -66,8 +66,10 @@ class Draft:
             low, high = (_quoted(TODO),) * 2 if self.ends is None else self.ends
             wide = self.kind == "real" or (self.ends is not None and int(high) - int(low) > _MOST_WHOLE)
             kind, points = ("interval", f", points = {POINTS}") if wide else ("integers", "")
-            other = "" if wide or self.ends is not None else f"; for a wide range: {{ interval = …, points = {POINTS} }}"
-            return f"domain = {{ {kind} = [{low}, {high}]{points} }}  # the smallest and largest possible value{other}\n"
+            why = "the smallest and largest possible value"
+            if not wide and self.ends is None:
+                why += f"; for a wide range: {{ interval = …, points = {POINTS} }}"
+            return f"domain = {{ {kind} = [{low}, {high}]{points} }}  # {why}\n"
         if self.kind == "truth":
             return f"domain = {{ categories = [{', '.join(map(_quoted, TRUTH))}] }}\n"
         listed = ", ".join(map(_quoted, (*(self.labels or (TODO,)), *self._spare())))
