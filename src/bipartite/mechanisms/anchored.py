@@ -70,11 +70,11 @@ class Anchored(Mechanism):
 
     Notes
     -----
-    It is optimal among releases that report values of the domain (for the distance on a line: among all), and *for its
-    prior*, not at every value: some values have a larger loss than under GRR (:func:`bipartite.local_loss`). It reports
-    only K values, so no distribution can be estimated from it. Bias and variance given x are those of GRR on the
-    anchors, at the anchor nearest to x. Use BRR where no value may do worse than under GRR, and padded BRR for
-    statistics.
+    On a line it is optimal among releases that report values of the domain (for the distance: among all releases);
+    elsewhere ``gap`` bounds how far it is from that. It is optimal *for its prior*, not at every value: some values
+    have a larger loss than under GRR (:func:`bipartite.local_loss`). It reports only K values, so no distribution can
+    be estimated from it. Bias and variance given x are those of GRR on the anchors, at the anchor nearest to x. Use BRR
+    where no value may do worse than under GRR, and padded BRR for statistics.
 
     Reference
     ---------
@@ -102,7 +102,7 @@ class Anchored(Mechanism):
     """F(A), the expected loss under its prior; for :class:`~bipartite.Minimax`, the worst-case loss. None if the
     anchors were given or came from a spec."""
     lower_bound: float | None
-    """A proved lower bound on ``achieved_loss`` for every ε-LDP release that reports values of the domain. None if the
+    """A proved lower bound on the same loss of every ε-LDP release that reports values of the domain. None if the
     anchors were given or came from a spec."""
 
     def __new__(
@@ -234,7 +234,7 @@ def check_read_tickets(budget: Epsilon, tickets: Tickets, anchors: int) -> None:
 
 
 def nearest_anchor(domain: Domain, anchors: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The position of each value's nearest anchor, decided in whole numbers; the lower of two equally near."""
+    """The position of each value's nearest anchor, decided in integer arithmetic; the lower of two equally near."""
     if isinstance(domain, SetDomain):
         return domain.order.nearest_of(anchors)
     last = np.append((anchors[:-1] + anchors[1:]) // 2, len(domain) - 1)
