@@ -125,11 +125,11 @@ def test_auto_says_why():
     assert few_values.method == "inverse" and "small compared to an average share" in few_values.reason
     many = estimate(PADDED, reports_of(PADDED, [30] * 20_000))
     assert many.method == "em" and "closer to the truth than unbiased shares" in many.reason
-    assert "reports held out are predicted best without smoothing" in many.reason
+    assert "held-out reports are predicted best without smoothing" in many.reason
     noisy = BRR(Integers(0, 9), 0.2, edges="padded")
     assert "mostly noise" in estimate(noisy, reports_of(noisy, [3] * 100)).reason
     smooth = estimate(PADDED, reports_of(PADDED, np.arange(20, 80).repeat(50)))
-    assert smooth.method == "smooth" and "values, weighted by how well reports held out are" in smooth.reason
+    assert smooth.method == "smooth" and "values, weighted by how well held-out reports are" in smooth.reason
     clamped = BRR(AGES, 1)
     hidden = estimate(clamped, reports_of(clamped, [30] * 1000))
     assert hidden.method in {"em", "smooth"} and "without bias" in hidden.reason

@@ -286,7 +286,7 @@ def test_identifiability_in_words():
 def test_what_is_no_mechanism_and_what_is_too_large_is_refused():
     with pytest.raises(InputError, match="Expected a mechanism, got int"):
         identifiability(3)
-    with pytest.raises(DesignError, match="Expected at most 2048 values where a mechanism is neither a window nor"):
+    with pytest.raises(DesignError, match="Expected at most 2048 values for a mechanism without windows or groups"):
         identifiability(Geometric(Integers(0, 4000), 1))
     with pytest.raises(DesignError, match="at most 2048 values"):
         identifiability(SquareWave(Integers(0, 5000), 1)).condition()

@@ -1,4 +1,4 @@
-r"""The mean direction of values that go around, and how far they are spread: answers from two averages.
+r"""The mean direction and the spread of values on a circle, from two averages.
 
 Value number x stands at the angle θ = 2πx/N. The averages C of cos θ and S of sin θ over people are linear answers, so
 they are unbiased; v = (C, S) has a length R between 0 (no direction at all) and 1 (all people at one value), and points
@@ -54,7 +54,7 @@ _TURN: Final = 2 * math.pi
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """An interval each for C and S."""
+    """Intervals for C and S."""
 
     low: Array
     high: Array
@@ -79,13 +79,13 @@ class CircularAnswers:
         self._vector = np.array([cosine.value, sine.value])
         variances = [each.standard_error**2 for each in (cosine, sine, both)]
         shared = (variances[2] - variances[0] - variances[1]) / 2
-        # A single report has no variance; then only the box counts.
+        # A single report has no variance; then only the box is used.
         self._covariance = np.nan_to_num([[variances[0], shared], [shared, variances[1]]])
         self._spreads = np.array([cosine.spread, sine.spread])
 
     @property
     def mean(self) -> float:
-        """The circular mean; not a number where no direction is preferred at all."""
+        """The circular mean; NaN if no direction is preferred."""
         return self._number(self._angle) if self._vector.any() else math.nan
 
     @property
@@ -95,15 +95,15 @@ class CircularAnswers:
 
     @property
     def spread(self) -> float:
-        """The circular spread, in steps; infinite where no direction is preferred."""
+        """The circular spread, in steps; infinite if no direction is preferred."""
         return self._spread_of(self.length)
 
     def quantile(self, q: float, origin: int) -> float:
-        """The first value, counted up from the one with index ``origin``, that a share q of the people are up to."""
+        """The first value, counting up from index ``origin``, whose cumulative share is at least q."""
         return self._value(self._from(origin).quantile(q), origin)
 
     def interval(self, asked: Question, sure: float) -> ConfidenceInterval:
-        """The interval of a quantile, or of what only a circle has."""
+        """The interval of a quantile, or of a circular answer."""
         if asked.kind == "quantile":
             low, high, note = self._from(asked.origin).quantile_interval(float(asked.q), sure)
             return ConfidenceInterval(self._value(low, asked.origin), self._value(high, asked.origin), sure, note)
@@ -111,7 +111,7 @@ class CircularAnswers:
         return asking[asked.kind](sure)
 
     def mean_interval(self, sure: float) -> ConfidenceInterval:
-        """The arc that the mean direction lies in, from its first end up to its second."""
+        """The arc that contains the mean direction, from its first end up to its second."""
         box = self._box(sure)
         ends = self._fieller(sure) if box is None else _directions(box, self._angle)
         notes = [] if box is None else [box.note]
@@ -130,18 +130,18 @@ class CircularAnswers:
         return ConfidenceInterval(low, high, sure, "" if box is None else box.note)
 
     def spread_interval(self, sure: float) -> ConfidenceInterval:
-        """The interval of the circular spread, which falls as the length grows."""
+        """The interval of the circular spread, a decreasing function of the length."""
         low, high, note = *(lengths := self.length_interval(sure)), lengths.note
         return ConfidenceInterval(self._spread_of(high), self._spread_of(low), sure, note)
 
     def _from(self, origin: int) -> Histogram:
-        """The histogram counted from another value on."""
+        """The histogram counted from another value."""
         if origin not in self._turned:
             self._turned[origin] = self._histogram().from_origin(origin)
         return self._turned[origin]
 
     def _value(self, steps: int, origin: int) -> float:
-        """The value so many steps on from another, as a number."""
+        """The value this many steps after another, as a number."""
         return float(self._domain.start + (origin + steps) % len(self._domain))
 
     @property
@@ -150,7 +150,7 @@ class CircularAnswers:
 
     @property
     def _squared(self) -> float:
-        """Q, an unbiased estimate of R² where the reports can tell."""
+        """Q, an unbiased estimate of R² if the reports can tell."""
         noise = 0.0 if self._covariance is None else float(self._covariance.trace())
         return float(self._vector @ self._vector) - noise
 
@@ -163,7 +163,7 @@ class CircularAnswers:
         return math.sqrt(2 * math.log(1 / length)) * len(self._domain) / _TURN if length > 0 else math.inf
 
     def _box(self, sure: float) -> _Box | None:
-        """What C and S lie in where the normal law does not serve; None where it does."""
+        """Bounds on C and S if the normal approximation does not apply; None if it does."""
         each = 1 - (1 - sure) / 2
         if self._covariance is None:
             low, high = np.array([self._histogram().interval(w, each) for w in self._waves]).T
@@ -174,8 +174,8 @@ class CircularAnswers:
         return _Box(self._vector - off, self._vector + off, few_note(self._answers.effective))
 
     def _fieller(self, sure: float) -> tuple[float, float] | None:
-        """The angles between which the part of v across a direction may be zero; None where v itself may be."""
-        assert self._covariance is not None  # noqa: S101 (the normal law serves)
+        """The angles between which the component of v across a direction may be zero; None if v itself may be."""
+        assert self._covariance is not None  # noqa: S101 (the normal approximation applies)
         outer = np.outer(self._vector, self._vector)
         if np.linalg.eigvalsh(outer - chi_square_quantile(sure, 2) * self._covariance)[1] <= 0:
             return None
@@ -188,7 +188,7 @@ class CircularAnswers:
 
     def _lengths(self, z: float) -> tuple[float, float]:
         """All R with |Q − R²| ≤ z·√(4·R²·σ² + 2·tr Σ²): between the roots of a quadratic in R²."""
-        assert self._covariance is not None  # noqa: S101 (the normal law serves)
+        assert self._covariance is not None  # noqa: S101 (the normal approximation applies)
         along = np.array([math.cos(self._angle), math.sin(self._angle)])
         variance = float(along @ self._covariance @ along)
         constant = 2 * float((self._covariance**2).sum())
@@ -198,17 +198,17 @@ class CircularAnswers:
 
 
 def _directions(box: _Box, angle: float) -> tuple[float, float] | None:
-    """The angles of all points of a box, around one of them; None where it holds the origin."""
+    """The angles of all points of a box, relative to one of them; None if it contains the origin."""
     if ((box.low <= 0) & (box.high >= 0)).all():
         return None
     corners = [math.atan2(y, x) for x in (box.low[0], box.high[0]) for y in (box.low[1], box.high[1])]
-    # A box without the origin is seen within half a turn.
+    # A box without the origin spans less than half a turn.
     off = [(corner - angle + math.pi) % _TURN - math.pi for corner in corners]
     return angle + min(*off, 0.0), angle + max(*off, 0.0)
 
 
 def _distances(box: _Box) -> tuple[float, float]:
-    """The least and the largest length of a point of a box."""
+    """The smallest and largest length of a point of a box."""
     nearest = np.clip(0.0, box.low, box.high)
     farthest = np.maximum(np.abs(box.low), np.abs(box.high))
     return math.hypot(*nearest.tolist()), math.hypot(*farthest.tolist())

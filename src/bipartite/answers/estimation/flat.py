@@ -1,4 +1,4 @@
-"""Answers from the reports of flat categories, from how many reports support each value."""
+"""Answers from reports of flat categories, computed from the number of reports that support each value."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _NO_INTERVALS: Final = (
-    "the most likely shares of flat categories have no intervals: near 0, where many are, no honest one is known; "
+    "the most likely shares of flat categories have no intervals: near 0, where many are, no valid one is known; "
     "use method='projected'"
 )
 _NEAREST: Final = (
     "the distribution nearest to the unbiased shares, which need not add up to one; it is never farther from the truth"
 )
 _BITS: Final = 40
-"""Of weights: as many as a share can tell, and a few more."""
-# Where reports are looked at one by one: so many times values, in all, and at least so many reports.
+"""Bits of precision for weights: as many as matter for a share, and a few more."""
+# Reports are examined one by one up to this number of reports times values, and at least this many reports.
 _MOST_SEEN: Final = 2**26
 _LEAST_SEEN: Final = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Supports:
-    """For every value the sum of the weights of the reports that support it, and of their squares."""
+    """For every value, the sum of the weights of the reports that support it, and of their squares."""
 
     first: Array
     second: Array
@@ -57,7 +57,7 @@ class Supports:
     """The sums of all weights, and of their squares."""
     reports: NDArray[Any] | None = None
     weights: Array | None = None
-    """The reports themselves, where they are at hand, and their weights."""
+    """The reports themselves, if available, and their weights."""
 
     @classmethod
     def of_counts(cls, counts: NDArray[np.int64], people: int, reports: NDArray[Any] | None = None) -> Supports:
@@ -67,7 +67,7 @@ class Supports:
 
     @classmethod
     def of_weights(cls, mechanism: CategoryMechanism, reports: NDArray[Any], weights: object) -> Supports:
-        """Each report counts by its own public weight; those of one weight are counted together."""
+        """Each report counts with its own public weight; reports of equal weight are counted together."""
         held = check_weights(weights, len(reports))
         first, second = (_weighted(mechanism, reports, each) for each in (held, held**2))
         sums = float(held.sum()), float((held**2).sum())
@@ -75,7 +75,7 @@ class Supports:
 
 
 def _weighted(mechanism: CategoryMechanism, reports: NDArray[Any], weights: Array) -> Array:
-    """The sum of the weights of the reports that support each value, bit by bit where many weights differ."""
+    """The sum of the weights of the reports that support each value, bit by bit if many weights differ."""
     different = np.unique(weights).tolist()
     unit = different[-1] / 2**_BITS
     whole = np.rint(weights / unit).astype(np.int64)
@@ -88,11 +88,11 @@ def _weighted(mechanism: CategoryMechanism, reports: NDArray[Any], weights: Arra
 
 
 class BySupport(LinearAnswers):
-    r"""Counts of supports, each with its share as an unbiased line: share = (support/n − q)/(p − q).
+    r"""Counts of supports, from which every share is linear and unbiased: share = (support/n − q)/(p − q).
 
-    The variance of a report's part in an answer, given the value x held, is a known number of x
-    (:mod:`bipartite.answers.estimation.pairs`), and so its average over people is a linear answer itself: the standard
-    errors come from unbiased variances, held to what is possible.
+    The variance of a report's contribution to an answer, given the value x held, is a known function of x
+    (:mod:`bipartite.answers.estimation.pairs`), and so its average over people is itself a linear answer: the standard
+    errors come from unbiased variances, clipped to the possible range.
     """
 
     mechanism: CategoryMechanism
@@ -106,11 +106,11 @@ class BySupport(LinearAnswers):
         scale, base = float(1 / (p - q)), float(q / (p - q))
         self._unit = scale
         self.raw: Array = supports.first * (scale / supports.size) - base
-        """Each share by itself, as ``mechanism.estimate`` gives it."""
+        """Each share on its own, as in ``mechanism.estimate``."""
         self._even = _even(self.raw)
         self._forged: ForgedSupports | None = None
         self._last: tuple[Array, Several] | None = None
-        # By squared weights: what the variance of a weighted average is an average over.
+        # With squared weights: the variance of a weighted average is an average over these.
         self._squared = _even(supports.second * (scale / supports.square) - base)
 
     @property
@@ -141,7 +141,7 @@ class BySupport(LinearAnswers):
 
     def _shifted(self, z: Array, k: int, value: float, *, rough: bool = False) -> Moved:
         forged = self._forged
-        # A search for the least k asks about one z many times.
+        # A search for the smallest k asks about the same z many times.
         if forged is None or forged.rough != rough or not np.array_equal(forged.z, z):
             forged = self._forged = ForgedSupports(self.mechanism, z, self._supports, rough=rough)
         down, up, exact = forged.moved(k)
@@ -152,7 +152,7 @@ class BySupport(LinearAnswers):
         return Moved(self.raw - self._unit * down, self.raw + self._unit * up, exact=False)
 
     def _variance(self, w: Array, values: Array, own: Array) -> Array:
-        """Of answers, the rows of w, whose values are these; ``own`` is that of a report, given each value held."""
+        """The variance of the answers w with these values; ``own`` is that of one report, given each value held."""
         if not self._law.exact(len(w)) and self._supports.reports is not None:
             return self._seen_variance(w, values, own.max(axis=-1))
         noise = np.clip(own @ self._squared, own.min(axis=-1), own.max(axis=-1))
@@ -164,7 +164,7 @@ class BySupport(LinearAnswers):
         return found
 
     def _seen_variance(self, w: Array, values: Array, most: Array) -> Array:
-        """The same where a law gives only a bound: from what the reports themselves add."""
+        """The same if only a bound is known: from the contributions of the reports themselves."""
         parts, weights = self._parts(w)
         total = float((weights**2).sum())
         square = (parts - values[:, None]) ** 2 @ weights**2 / total
@@ -175,9 +175,9 @@ class BySupport(LinearAnswers):
         return found
 
     def _parts(self, w: Array) -> tuple[Array, Array]:
-        """What reports alone say the answers are, and their weights: of all, or of some spread evenly over them."""
+        """The answer that each report on its own gives, and its weight; for all reports, or some spread evenly."""
         reports, weights = self._supports.reports, self._supports.weights
-        assert reports is not None  # noqa: S101 (asked only where they are at hand)
+        assert reports is not None  # noqa: S101 (called only if they are available)
         some = max(_LEAST_SEEN, _MOST_SEEN // (self._law.size * (1 + len(w) // 16)))
         step = -(-len(reports) // some)
         middle = w.mean(axis=-1, keepdims=True)
@@ -199,7 +199,7 @@ class BySupport(LinearAnswers):
 
     @functools.cached_property
     def _errors(self) -> Array:
-        """Of every share."""
+        """The standard error of every share."""
         held = np.clip(self._squared, 0.0, 1.0)
         noise = self.mechanism.variances(held, 1)
         if self.of_sample:
@@ -218,7 +218,7 @@ class BySupport(LinearAnswers):
             parts, weights = self._parts(w)
             apart = (parts - values[:, None]) * weights
             return values, apart @ apart.T / float((weights**2).sum()) / spare(self.effective)
-        # A distribution, so that this is a covariance.
+        # A distribution, so that the result is a covariance matrix.
         people = on_simplex(self._squared)
         own = self._law.products(w - w.mean(axis=-1, keepdims=True), people)
         middle = w @ people
@@ -226,16 +226,16 @@ class BySupport(LinearAnswers):
         return values, (own + among) / spare(self.effective)
 
     def shares(self) -> Several:
-        # All values are alike, so that one report can move each share as far.
+        # By symmetry, one report can move every share equally far.
         return Several(self.raw, self._errors, np.full(self._law.size, self.share(0).spread))
 
     def most_likely(self) -> Fit:
-        """The most likely shares, which need the reports themselves."""
+        """The most likely shares; this needs the reports themselves."""
         held = self._supports
         if held.reports is None:
             msg = (
-                "method='em' needs to know which whole reports came, and flat categories are counted by value, which "
-                "does not tell; pass the reports, or use method='projected' for shares that are never negative."
+                "method='em' needs whole reports, and flat categories are counted by value; pass the reports "
+                "themselves, or use method='projected' for shares that are never negative."
             )
             raise InputError(msg)
         return fit_reports(self.mechanism, held.reports, held.weights)
@@ -247,20 +247,20 @@ class BySupport(LinearAnswers):
 
 
 def _even(shares: Array) -> Array:
-    """Shares that add up to one: what is over is taken from all alike, which keeps them unbiased."""
+    """Shares that add up to one: the excess is subtracted from all equally, which keeps them unbiased."""
     level = (float(shares.sum()) - 1) / len(shares)
     return shares - level
 
 
 def flat_histogram(answers: BySupport, method: str) -> Callable[[], Histogram]:
-    """What makes the shares by one method."""
+    """A function that computes the shares by one method."""
     if method in {"ems", "smooth"}:
         msg = f"method={method!r} smooths over neighbours, and flat categories have none; use method='projected'."
         raise InputError(msg)
     if method == "em":
         fit = answers.most_likely()
         return lambda: Fitted("em", "asked for", fit, _NO_INTERVALS)
-    # The projection is never farther from the truth than the unbiased shares are: the truth is a distribution, and the
-    # nearest point of a convex set is nearer to all of its points.
+    # The projection is never farther from the truth than the unbiased shares: the truth is a distribution, and
+    # projecting onto a convex set brings a point closer to every point of the set.
     name, reason = (method, "asked for") if method != "auto" else ("projected", _NEAREST)
     return partial(Unbiased, answers, name, reason)

@@ -1,7 +1,7 @@
-"""The shares of all values by each method, with the answers read off them and the intervals of those answers.
+"""Histograms: the shares of all values by each method, answers read off them, and the intervals of those.
 
-Every histogram answers for itself: the share of a range of values, the share up to a value, a quantile, and the
-interval of each, which contains the answer by the way it is made.
+Every histogram gives the share of a range of values, cumulative shares, quantiles, and the interval of each, which
+contains the answer by construction.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-NOT_LOOKED_AT: Final = "there are too many values for intervals by likelihood"
-BIASED: Final = "smoothing while fitting biases shares by an amount that is not known; use method='auto' for intervals"
+NOT_LOOKED_AT: Final = "there are too many values for likelihood intervals"
+BIASED: Final = "smoothing while fitting biases shares by an unknown amount; use method='auto' for intervals"
 NO_BINS: Final = "single shares of a fitted curve have no intervals here; ask for a range of values"
-# Values at which the share up to them is looked at: 513, or fewer where they are held for many values, and at least 65.
+# The number of cumulative shares to compute: 513, or fewer if there are many values, and at least 65.
 _MOST_TESTED: Final = 513
 _LEAST_TESTED: Final = 65
 _MOST_NUMBERS: Final = 2**24
 _MOST_MATRIX: Final = 2**22
 _WHOLE: Final = 1e-9
-# With few reports nothing is chosen from them: bumps with a standard deviation of a tenth of the line.
+# With few reports the smoothing is fixed: a standard deviation of a tenth of the line.
 _FEW_SMOOTH: Final = 10
 
 
@@ -65,7 +65,7 @@ class Histogram(ABC):
 
     @property
     def distribution(self) -> Array:
-        """The shares as far as several are added up."""
+        """The shares to use in sums over several values."""
         return self.frequencies
 
     @property
@@ -76,51 +76,51 @@ class Histogram(ABC):
         return running
 
     def quantile(self, q: float) -> int:
-        """The index of the least value that a share q of the people are up to."""
+        """The index of the smallest value whose cumulative share is at least q."""
         running = self.cdf
         reached = running >= q * running[-1] * (1 - 1e-12)
         return int(reached.argmax()) if reached.any() else len(running) - 1
 
     @property
     def bins_note(self) -> str:
-        """Why single shares have no intervals; empty where they have."""
+        """Why single shares have no intervals; empty if they have."""
         return NO_BINS
 
     @property
     def share_errors(self) -> Array:
-        """The standard error of every share; not a number where there is none."""
+        """The standard error of every share; NaN if there is none."""
         return np.full(len(self.frequencies), math.nan)
 
     def share_bounds(self, confidence: float) -> tuple[Array, Array]:
-        """The interval of every share, also past what is possible; not a number where there is none."""
+        """The interval of every share, not cut to the possible range; NaN if there is none."""
         del confidence
         return self.share_errors, self.share_errors
 
     @abstractmethod
     def from_origin(self, origin: int) -> Histogram:
-        """The same around a circle, counted from another value on; for quantiles."""
+        """The same around a circle, counted from another value; for quantiles."""
 
     @abstractmethod
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
-        """Of Σ w·share, which is ``w @ distribution``."""
+        """The interval of Σ w·share, which is ``w @ distribution``."""
 
     @abstractmethod
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
-        """The indices of the least and the largest value that may be the quantile, and what to know about it."""
+        """The indices of the smallest and the largest value that may be the quantile, and a note."""
 
 
 class Unbiased(Histogram):
     """Unbiased shares, or the distribution nearest to them, with the standard errors of unbiased answers.
 
-    The nearest distribution is at least as near to the truth as the unbiased shares are, all shares together.
+    The nearest distribution is, over all shares together, at least as close to the truth as the unbiased shares.
     """
 
     def __init__(self, answers: LinearAnswers, method: str, reason: str, origin: int = 0) -> None:
         self.method, self.reason, self._answers, self._origin = method, reason, answers, origin
         values = np.roll(answers.shares().values, -origin)
         self.frequencies = values if method == "inverse" else on_simplex(values)
-        # What is asked of several shares is unbiased for either method: the projection raises a sum over many values
-        # that nobody holds by more than its standard error, so that no interval around it would hold.
+        # Sums of several shares are unbiased for either method: the projection raises a sum over many values that
+        # nobody holds by more than its standard error, so no interval around it would cover the truth.
         self._distribution = np.roll(answers.distribution, -origin)
 
     def from_origin(self, origin: int) -> Histogram:
@@ -156,7 +156,7 @@ class Unbiased(Histogram):
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
         possible = float(w.min()), float(w.max())
         if possible[0] == possible[1]:
-            # All people together are one, whatever rounding says.
+            # All shares together are exactly one, despite rounding.
             return ConfidenceInterval(*possible, confidence)
         value = float(w @ self._distribution)
         each = self._answers.together(w[None])
@@ -168,17 +168,17 @@ class Unbiased(Histogram):
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
         at, halves_ = self._tested(self.quantile(q), confidence)
         running = self.cdf[at]
-        # All values up to the last one tested before the first that is not surely below q are ruled out.
+        # Values up to the last one tested whose cumulative share is clearly below q are ruled out.
         maybe = np.flatnonzero(running + halves_ >= q)
         first = int(maybe[0]) if len(maybe) else len(at) - 1
         low = int(at[first - 1]) + 1 if first else 0
-        # From the value after the last that is not surely at least q, all are large enough.
+        # From the value after the last whose cumulative share may be below q, all are large enough.
         unsure = np.flatnonzero(running - halves_ < q)
         high = int(at[min(int(unsure[-1]) + 1, len(at) - 1)]) if len(unsure) else int(at[0])
         return low, high, self._note
 
     def _tested(self, shown: int, confidence: float) -> tuple[NDArray[np.int64], Array]:
-        """Some values, those around the quantile shown among them, and how far the share up to each may be off."""
+        """Some values, including those around the quantile shown, and half the width of each cumulative share."""
         size = len(self.frequencies)
         count = min(size, _MOST_TESTED, max(_LEAST_TESTED, _MOST_NUMBERS // size))
         some = np.linspace(0, size - 1, count).round().astype(np.int64)
@@ -198,9 +198,9 @@ class Unbiased(Histogram):
 
 
 class MostLikely(Histogram):
-    """The most likely distribution, of all or of smooth ones, averaged over amounts of smoothing.
+    """The most likely distribution, or an average of the most likely smooth ones over amounts of smoothing.
 
-    Its intervals hold what the reports do not rule out, by the model without smoothing or any model that is averaged.
+    Its intervals contain what the reports do not rule out, by the model without smoothing or any averaged model.
     """
 
     def __init__(
@@ -234,7 +234,7 @@ class MostLikely(Histogram):
         return MostLikely(turned, counts, smooth=smooth, together=together, around=around, reason=reason)
 
     def _weighed(self) -> dict[int, float]:
-        """Steps of (1, 2, 1)/4 that the bumps are wide, with their weights."""
+        """The numbers of smoothing steps (1, 2, 1)/4, with their weights."""
         if self._people < FEW:
             return {max(1, round(2 * (len(self._cells.matrix) / _FEW_SMOOTH) ** 2)): 1.0}
         return weigh_smoothing(self._cells, self._counts)
@@ -244,16 +244,16 @@ class MostLikely(Histogram):
 
     def _smoothed(self) -> str:
         if not any(self._weights):
-            return "; reports held out are predicted best without smoothing"
+            return "; held-out reports are predicted best without smoothing"
         a_step = math.sqrt(0.5) * len(self.frequencies) / len(self._cells.matrix)
         least, most = (f"{a_step * math.sqrt(steps):.3g}" for steps in (min(self._weights), max(self._weights)))
         wide = most if least == most else f"{least} to {most}"
-        weighted = "weighted by how well reports held out are predicted"
+        weighted = "weighted by how well held-out reports are predicted"
         why = "as always for so few reports" if self._people < FEW else weighted
         return f"; smoothed by a standard deviation of {wide} values, {why}"
 
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
-        # Text, JSON and pictures ask for the same ranges, and each takes many fits.
+        # Text, JSON and plots ask for the same ranges, and each interval takes many fits.
         asked = hashlib.sha256(w.tobytes()).digest(), confidence
         if asked not in self._known:
             self._known[asked] = self._region(confidence).interval(w)
@@ -272,7 +272,7 @@ class MostLikely(Histogram):
             first, second = halves(self._counts)
             fitted = self._model(second, max(self._weights))
             level = fitted.likelihood(fitted.top.frequencies, first) + math.log1p(-confidence)
-            # Neither fit is at its top to the last digit, and the answer shown is inside at any confidence.
+            # Neither fit is exactly at its maximum, and the answer shown must be inside at any confidence.
             level -= fitted.top.gap + self.fit.gap
             return Region(self._cells, [(Model(self._cells.matrix, first), down_to(level))])
         models = dict.fromkeys((self._plain, *self._models))
@@ -282,13 +282,13 @@ class MostLikely(Histogram):
     def _note(self) -> str:
         if self._people >= FEW:
             return ""
-        # The bound by a split is proved for whole reports and single values.
+        # The bound by splitting is proved for whole counts and single values.
         whole = np.allclose(self._counts, np.rint(self._counts), rtol=0, atol=_WHOLE)
         return few_note(self._people, proved=whole and len(self._cells.matrix) == len(self.frequencies))
 
 
 class Fitted(Histogram):
-    """A fit whose intervals are not known: everything that is possible, and why."""
+    """A fit without known intervals: these are the whole possible range, with the reason."""
 
     def __init__(self, method: str, reason: str, fit: Fit, why: str) -> None:
         self.method, self.reason, self.fit, self._why = method, reason, fit, why
@@ -312,7 +312,7 @@ class Fitted(Histogram):
 
 
 def on_simplex(shares: Array) -> Array:
-    """The distribution nearest to these shares (Euclidean): each lowered by the same amount, and none below zero."""
+    """The nearest distribution (Euclidean): each share lowered by the same amount, but not below zero."""
     falling = np.sort(shares)[::-1]
     excess = (falling.cumsum() - 1) / np.arange(1, len(shares) + 1)
     kept = int(np.count_nonzero(falling > excess))
@@ -321,5 +321,5 @@ def on_simplex(shares: Array) -> Array:
 
 
 def can_be_held(operator: Operator) -> bool:
-    """Whether the whole matrix of an operator is small enough for intervals by likelihood."""
+    """Whether the matrix of an operator is small enough for likelihood intervals."""
     return operator.inputs * operator.outputs <= _MOST_MATRIX

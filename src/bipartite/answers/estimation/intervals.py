@@ -1,4 +1,4 @@
-"""An interval: two numbers, how sure it is, and what to know about it."""
+"""Confidence intervals: two numbers, the confidence, and a note."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 FEW: Final = 50
-"""With fewer reports (or effective ones) than this, no interval rests on the normal law."""
+"""With fewer (effective) reports than this, no interval uses the normal approximation."""
 _SUREST: Final = 1 - 1e-12
 _CLOSE: Final = 1e-12
 _RARE: Final = 5
-"""From n·p·(1 − p) of this on, the normal law is usual for a share p."""
+"""From n·p·(1 − p) of this on, the normal approximation is usual for a share p."""
 
 
 class ConfidenceInterval(tuple[float, float]):  # noqa: SLOT001 (see below)
-    """(low, high), with ``confidence`` and, where there is something to know, a ``note``.
+    """(low, high), with ``confidence`` and perhaps a ``note``.
 
     >>> low, high = ConfidenceInterval(1.0, 2.0, 0.95)
     >>> ConfidenceInterval(1.0, 2.0, 0.95)
     (1.0, 2.0)
     """
 
-    # Python allows a subclass of tuple no slots that hold anything.
+    # Python does not allow nonempty slots in a subclass of tuple.
     confidence: float
     note: str
 
     def __new__(cls, low: float, high: float, confidence: float, note: str = "") -> Self:
-        """Two numbers and what to know about them."""
+        """Create an interval with its confidence and note."""
         made = super().__new__(cls, (low, high))
         made.confidence, made.note = confidence, note
         return made
@@ -62,7 +62,7 @@ class ConfidenceInterval(tuple[float, float]):  # noqa: SLOT001 (see below)
 
 
 def check_confidence(confidence: object) -> float:
-    """A confidence between 0 and 1."""
+    """Check a confidence between 0 and 1."""
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence <= _SUREST:
         msg = f"Expected confidence between 0 and 1, got {shown(confidence)}; for example 0.95."
         raise InputError(msg)
@@ -70,12 +70,12 @@ def check_confidence(confidence: object) -> float:
 
 
 def normal_width(confidence: float) -> float:
-    """How many standard errors each side of a two-sided interval of a normal law has."""
+    """Half the width of a two-sided normal interval, in standard errors."""
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def bounded_width(spread: float, people: float, confidence: float) -> float:
-    """Hoeffding: half the width of an interval for the mean of numbers within ``spread``, for any number of reports."""
+    """Hoeffding: half the width of an interval for the mean of numbers within ``spread``, for any number of them."""
     return spread * math.sqrt(math.log(2 / (1 - confidence)) / (2 * people))
 
 
@@ -87,14 +87,14 @@ def within(
     *,
     at_least: bool = False,
 ) -> tuple[Array, Array]:
-    """Intervals less what is impossible, as far as the answers shown, which may be impossible themselves.
+    """Intervals cut to the possible range, but not beyond the answers shown, which may be impossible themselves.
 
-    One that is impossible as a whole stays as it is: a share from −3 % to −1 % is that of an unlucky sample, and says
-    so; 0 to 0 would read as certainty, and anything wider would hold more often than stated. Where an interval is to
-    hold *at least* as often as stated, everything that is possible is given instead.
+    An interval entirely outside the possible range stays as it is: a share from −3 % to −1 % comes from an unlucky
+    sample, and says so; 0 to 0 would read as certainty, and anything wider would cover more often than stated. If an
+    interval must cover *at least* as often as stated, the whole possible range is given instead.
     """
     unlucky = (high < possible[0]) | (low > possible[1])
-    # One report has no unbiased variance: that is not a number, and shows nothing.
+    # A single report has no unbiased variance: it is NaN, and nothing is shown.
     least, most = np.fmin(possible[0], shown), np.fmax(possible[1], shown)
     instead = (least, most) if at_least else (low, high)
     ends = (
@@ -105,11 +105,11 @@ def within(
 
 
 def likely_width(error: Array | float, spread: Array | float, people: float, confidence: float) -> Array:
-    """Half the width of an interval for the mean of many numbers within ``spread``, whose standard error is estimated.
+    """Half the width of an interval for the mean of many numbers within ``spread``, with an estimated standard error.
 
-    That error may be far too small, even zero, by chance, where few of the numbers lie apart from the others: the
-    share of a value that nobody in the sample has. For shares the usual limit is n·p·(1 − p) = 5. Below it the
-    half-width is the longer arm of Wilson's interval, which takes the error at the end of the interval instead.
+    That error may be far too small, even zero, by chance, if few of the numbers differ from the others: the share of a
+    value that nobody in the sample has. For shares the usual limit is n·p·(1 − p) = 5. Below it the half-width is the
+    longer arm of Wilson's interval, which uses the error at the end of the interval instead.
     """
     z = normal_width(confidence)
     error, spread = np.asarray(error), np.asarray(spread)
@@ -120,7 +120,7 @@ def likely_width(error: Array | float, spread: Array | float, people: float, con
 
 
 def half_widths(errors: Array | float, spreads: Array | float, people: float, confidence: float) -> Array:
-    """How far averages of scores may be off: by the normal law, or with few reports by a bound for any number."""
+    """Half the widths of intervals for averages of scores: by the normal approximation, or for few by Hoeffding."""
     if people < FEW:
         return np.asarray(np.asarray(spreads) * bounded_width(1.0, people, confidence))
     return likely_width(errors, spreads, people, confidence)
@@ -128,7 +128,7 @@ def half_widths(errors: Array | float, spreads: Array | float, people: float, co
 
 @functools.lru_cache(maxsize=64)
 def chi_square_quantile(confidence: float, degrees: int) -> float:
-    """What χ² with some degrees of freedom stays below with this chance."""
+    """The quantile of χ² with this many degrees of freedom."""
     low, high = 0.0, 1e3
     while high - low > _CLOSE * high:
         middle = (low + high) / 2
@@ -137,7 +137,7 @@ def chi_square_quantile(confidence: float, degrees: int) -> float:
 
 
 def few_note(people: float, *, proved: bool = True) -> str:
-    """What the interval says when there are too few reports."""
+    """The note of an interval if there are too few reports."""
     few = how_many(float(people), "report")
     what = "a wider bound that holds for any number is given" if proved else "a wider one is given, which is not proved"
     return f"only {few}: too few for the normal law, so {what}"

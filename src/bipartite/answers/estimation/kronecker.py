@@ -1,4 +1,4 @@
-"""Two attributes at once: products and scores from those of each, never from a matrix of pairs."""
+"""Two attributes at once: products and scores from those of each attribute, without a matrix of pairs."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 MOST_VALUES: Final = 1024
-"""Of one attribute: the scores of all its shares are held at once."""
+"""Of one attribute: the scores of all its shares are in memory at once."""
 MOST_PAIRS: Final = 2**22
-"""Of reports: a number is held for each."""
+"""Of reports: one number in memory for each."""
 
 
 class Kronecker(Operator):
@@ -46,7 +46,7 @@ class Kronecker(Operator):
         return found
 
     def distinct(self, seen: NDArray[np.bool_]) -> tuple[NDArray[np.int64] | None, Operator]:
-        """Pairs of distinct rows; which pairs were seen does not factor, so all reports of each side count."""
+        """Pairs of distinct rows; which pairs were seen does not factorize, so all reports of each side count."""
         del seen
         (groups, rows), (groups2, rows2) = (
             side.distinct(np.ones(side.outputs, bool)) for side in (self._first, self._second)
@@ -60,7 +60,7 @@ class Kronecker(Operator):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """What one attribute brings: its mechanism, what it tells apart, and its scores."""
+    """One attribute: its mechanism, its identifiability, and its scores."""
 
     mechanism: Mechanism
     operator: Operator
@@ -69,14 +69,14 @@ class Side:
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Side:
-        """The side of this mechanism; refused where it is too large."""
+        """The side of this mechanism; refused if it is too large."""
         check_side(len(mechanism.domain))
         operator = operator_of(mechanism)
         found = identifiability(mechanism)
         return cls(mechanism, operator, found, found.scores(operator.uniform_law()))
 
     def score(self, w: Array) -> Array | None:
-        """Scores u with Pu = w for every row of w; None where the reports cannot tell."""
+        """Scores u with Pu = w for every row of w; None if the reports cannot tell."""
         answer = self.found.by_group(w)
         return None if answer is None else self.scores.of(answer)
 
@@ -85,12 +85,12 @@ class Side:
         return float(self.scores.shares(self.operator.uniform_law()).square.mean())
 
     def of_shares(self) -> Array | None:
-        """The scores of every share, a row a value; None where not all can be told apart."""
+        """The scores of every share, one row per value; None if not all can be told apart."""
         return self.score(np.eye(len(self.mechanism.domain))) if self.found.identifiable else None
 
 
 def check_side(size: int) -> None:
-    """Refuse more values of an attribute than a table is made of."""
+    """Refuse an attribute with too many values for a table."""
     if size > MOST_VALUES:
         msg = (
             f"Expected at most {MOST_VALUES} values of an attribute for a joint distribution, got {size}; report "
@@ -100,7 +100,7 @@ def check_side(size: int) -> None:
 
 
 def check_pairs(first: Mechanism, second: Mechanism) -> None:
-    """Refuse more different pairs of reports than are held."""
+    """Refuse too many different pairs of reports."""
     pairs = len(first.outputs) * len(second.outputs)
     if pairs > MOST_PAIRS:
         msg = (
@@ -111,7 +111,7 @@ def check_pairs(first: Mechanism, second: Mechanism) -> None:
 
 
 def score_of_table(first: Side, second: Side, w: Array) -> Array | None:
-    """Scores V with P₁·V·P₂ᵀ = W, a table over pairs of reports: solved on one side, then on the other."""
+    """Scores V with P₁·V·P₂ᵀ = W over pairs of reports, solved on one side, then on the other."""
     half = second.score(w)
     whole = None if half is None else first.score(np.ascontiguousarray(half.T))
     return None if whole is None else whole.T

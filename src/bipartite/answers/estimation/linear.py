@@ -1,16 +1,16 @@
 """Linear answers: averages over reports that are unbiased for every population, and their standard errors.
 
-**Two kinds of scores.** A number (the mean, the variance, one weight a value) is an average of scores that depend on no
-report: those of least variance for a uniform population, for means within 3 % of the best. Forged reports move it by an
-amount that is known exactly. A share of people (of one value, up to a value, of a range) is an average of scores fitted
-to the reports, each to all others (:mod:`~bipartite.answers.estimation.scores`): the best scores of a share depend much
-on where the people are. What forged reports can do to it is bounded. So it is from 50 reports on and for windows of two
-outputs and more. Elsewhere shares have fixed scores, too: there are no others (GRR, Geometric, Laplace), or no closed
-form is known (Piecewise, Hybrid and Staircase, whose shares of ranges have 1.0 to 1.2 times the least error in the
-median, and up to 2.6 times at ε = 5 where all people are at two values).
+**Two kinds of scores.** A number (the mean, the variance, one weight per value) is an average of scores that depend on
+no report: those of least variance for a uniform population, for means within 3 % of the best. Forged reports move it by
+an amount that is known exactly. A share of people (of one value, of a range, or cumulative) is an average of scores
+fitted to the reports, each to all others (:mod:`~bipartite.answers.estimation.scores`): the best scores of a share
+depend strongly on the population. What forged reports can do to it is bounded. This holds from 50 reports on and for
+windows of at least two outputs. Otherwise shares have fixed scores too: there are no others (GRR, Geometric, Laplace),
+or no closed form is known (Piecewise, Hybrid and Staircase, whose shares of ranges have 1.0 to 1.2 times the smallest
+possible error in the median, and up to 2.6 times at ε = 5 if all people are at two values).
 
-One class for each kind of report: :class:`ByOutput` where every report is one of M outputs, and
-:class:`~bipartite.answers.estimation.flat.BySupport` where it supports some values (flat categories).
+There is one class for each kind of report: :class:`ByOutput` if every report is one of M outputs, and
+:class:`~bipartite.answers.estimation.flat.BySupport` if it supports some values (flat categories).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _KEPT: Final = 4
-# Of larger mechanisms nothing is kept from one estimate to the next: it would hold memory that was given for one.
+# Larger mechanisms are not cached between estimates: that would keep their memory.
 _MOST_KEPT: Final = 512
 
 
@@ -55,15 +55,15 @@ class Answer(NamedTuple):
 
     value: float
     standard_error: float
-    """Infinite where the reports cannot tell."""
+    """Infinite if the reports cannot tell."""
     spread: float
-    """The largest minus the least score of a report: how far one report can move the sum. For flat categories it may be
-    smaller: a number of which Hoeffding's bound is as true (``pairs.py``, ``tail_spread``)."""
+    """The largest minus the smallest score of a report: how far one report can move the sum. For flat categories it may
+    be a smaller number for which Hoeffding's bound still holds (``pairs.py``, ``tail_spread``)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Several:
-    """Many unbiased answers: as :class:`Answer`, an array each."""
+    """Many unbiased answers: as :class:`Answer`, with arrays."""
 
     values: Array
     errors: Array
@@ -76,23 +76,23 @@ class Several:
 
 
 class LinearAnswers(ABC):
-    """The reports of one mechanism, as far as linear answers need them."""
+    """The reports of one mechanism, and linear answers from them."""
 
     mechanism: Mechanism | CategoryMechanism
     people: int
-    """How many reports came."""
+    """The number of reports."""
     size: float
     """The sum of their weights."""
     effective: float
-    """How many equally weighted reports would be as certain."""
+    """The number of equally weighted reports with the same precision."""
     found: Identifiability | None
-    """What the reports can tell apart; None where that was too large to decide, or everything can be told."""
+    """Which values the reports can tell apart; None if there are too many to decide, or all can be."""
     of_sample: bool
-    """Whether errors are for the people who answered."""
+    """Whether errors refer to the people who answered."""
 
     @property
     def domain(self) -> Domain:
-        """The values that answers are about: those of the mechanism, or of a part of them."""
+        """The values that answers are about: those of the mechanism, or one part of its pairs."""
         return self.mechanism.domain
 
     @property
@@ -103,77 +103,77 @@ class LinearAnswers(ABC):
     @property
     @abstractmethod
     def distribution(self) -> Array:
-        """Unbiased shares that add up to one, where all values can be told apart; shares of ranges are sums of them."""
+        """Unbiased shares that add up to one, if all values can be told apart; shares of ranges are sums of them."""
 
     @abstractmethod
     def fits(self, shares: Array) -> GoodnessOfFit:
-        """Whether the reports can have come from the mechanism; the shares are about how the people are."""
+        """Whether the reports can have come from the mechanism; ``shares`` are those of the people, roughly."""
 
     @abstractmethod
     def moved(self, w: Array, k: int) -> Moved | None:
-        """What k forged reports can make of the number Σ w·share; None where the reports cannot tell."""
+        """The range to which k forged reports can move Σ w·share; None if the reports cannot tell."""
 
     @abstractmethod
     def moved_together(self, member: Array, k: int, *, rough: bool = False) -> Moved | None:
-        """What they can make of the share of some values together, whose weight is 1 and that of others 0.
+        """The same for the share of a set of values: weight 1 for these, 0 for others.
 
-        ``rough`` allows a wider bound where looking at every report would take long.
+        ``rough`` allows a wider bound if examining every report would take long.
         """
 
     @abstractmethod
     def moved_share(self, index: int, k: int) -> Moved | None:
-        """What they can make of the unbiased share of one value."""
+        """The same for the unbiased share of one value."""
 
     @abstractmethod
     def moved_shares(self, k: int) -> Moved | None:
-        """At least and at most what they can make of the unbiased share of each value; None where that is unknown."""
+        """Bounds of the same for the unbiased share of each value; None if unknown."""
 
     @abstractmethod
     def answer(self, w: Array) -> Answer | None:
-        """The number Σ w·share, unbiased; None where the reports cannot tell."""
+        """The unbiased Σ w·share; None if the reports cannot tell."""
 
     @abstractmethod
     def together(self, member: Array) -> Several | None:
-        """The share of some values together, whose weight is 1 and that of others 0, for each row of ``member``."""
+        """The share of a set of values (weight 1, others 0), for each row of ``member``."""
 
     @abstractmethod
     def share(self, index: int) -> Answer | None:
-        """The share of one value, unbiased; None where the reports cannot tell."""
+        """The unbiased share of one value; None if the reports cannot tell."""
 
     @abstractmethod
     def shares(self) -> Several:
-        """The share of every value, all of which the reports can tell."""
+        """The share of every value, if the reports can tell all of them."""
 
     @abstractmethod
     def covariance(self, w: Array) -> tuple[Array, Array] | None:
-        """The answers of several rows and their covariance, over people drawn from a population."""
+        """The answers of several rows and their covariance, for people drawn from a population."""
 
     @abstractmethod
     def group_shares(self) -> list[tuple[list[Any], float, float]]:
-        """(values, share, standard error) for every group of values that can be told from all others."""
+        """(values, share, standard error) for every group of values that cannot be told from each other."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """What answers need of a mechanism before any report; made once for all groups, dates and repetitions."""
+    """What answers need to know about a mechanism before any report; computed once for all estimates."""
 
     law: Array
     """The distribution of reports when every value is equally likely."""
     found: Identifiability | None
-    """None where the mechanism is too large to decide what can be told apart; so are the scores."""
+    """None if the mechanism is too large to decide which values can be told apart; then scores are None too."""
     scores: Scores | None
-    """Scores of least variance under that law: a choice that depends on no data keeps them unbiased."""
+    """Scores of least variance under that law, which depends on no data, so they are unbiased."""
 
 
 def prepared(mechanism: Mechanism) -> Prepared:
-    """What answers from reports of this mechanism need."""
+    """What answers from reports of this mechanism need, cached."""
     return (_kept if len(mechanism.outputs) <= _MOST_KEPT else prepare)(mechanism)
 
 
 def prepare(mechanism: Mechanism) -> Prepared:
-    """The same, not kept for the next time."""
+    """The same, not cached."""
     law = operator_of(mechanism).uniform_law()
-    # It is shared, and nobody is to change it for others.
+    # Shared between estimates, so read-only.
     law.flags.writeable = False
     try:
         found = identifiability(mechanism)
@@ -186,7 +186,7 @@ _kept = functools.lru_cache(maxsize=_KEPT)(prepare)
 
 
 class ByOutput(LinearAnswers):
-    """Counts of outputs, each of which has a score for every answer."""
+    """Counts of outputs; each output has a score for every answer."""
 
     mechanism: Mechanism
 
@@ -201,7 +201,7 @@ class ByOutput(LinearAnswers):
 
     @property
     def distribution(self) -> Array:
-        # The scores of 1 are 1, so that these add up to one.
+        # The scores of constant weights 1 are 1, so these add up to one.
         return self.shares().values
 
     def fits(self, shares: Array) -> GoodnessOfFit:
@@ -212,7 +212,7 @@ class ByOutput(LinearAnswers):
         return None if u is None else moved_by_scores(u, self._tally, k, self._possible)
 
     def moved_together(self, member: Array, k: int, *, rough: bool = False) -> Moved | None:
-        del rough  # outputs are counted, so that nothing takes long
+        del rough  # outputs are counted, so this is fast
         fitted = self._fitted
         if not isinstance(fitted, FittedScores) or self.found is None:
             return self.moved(member, k)
@@ -251,7 +251,7 @@ class ByOutput(LinearAnswers):
         u = self._score(self._fitted, member)
         if u is None:
             return None
-        # A person counts 1 or 0, which is its own square, so that the score of the square is the score.
+        # Weights are 0 or 1 and equal their squares, so the score of the squares is the score itself.
         variance = self._tally.own_variance(u, u) if self.of_sample else self._tally.variance(u)
         return Several(self._tally.mean(u), np.sqrt(variance), u.max(axis=1) - u.min(axis=1))
 
@@ -277,14 +277,14 @@ class ByOutput(LinearAnswers):
     def _known(self) -> tuple[Identifiability, Scores]:
         if self.found is None or self._fitted is None or not self.found.groups_identifiable:
             msg = (
-                "Not even groups of values can be told apart here"
+                "Not even groups of values can be told apart"
                 f"{'' if self.found is None else f': {self.found}'}; use est.frequencies, which are a guess."
             )
             raise DesignError(msg)
         return self.found, self._fitted
 
     def _group_shares(self) -> tuple[Array, Array]:
-        """(the unbiased share of each group, its variance): what a tally has for one score, for all groups."""
+        """(the unbiased share of each group, its variance)."""
         _, scores = self._known()
         tally = self._tally
         mean = scores.shares(tally.law).mean

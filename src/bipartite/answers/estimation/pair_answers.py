@@ -1,6 +1,6 @@
-"""What reports say about pairs of values, however they were made: the few questions that all joint answers rest on.
+"""The few questions about pairs of values that all joint answers rest on, however the reports were made.
 
-One class for each way that a person's two values are reported: :class:`~bipartite.answers.estimation.pair_outputs
+There is one class for each way of reporting a person's two values: :class:`~bipartite.answers.estimation.pair_outputs
 .ByOutputs` where each has a report of its own that is one of M outputs, :class:`~bipartite.answers.estimation
 .pair_people.ByPeople` where one of these is of flat categories, and :class:`~bipartite.answers.estimation.pair_domain
 .OfProduct` where one report is about both (:class:`~bipartite.Product`).
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
     Weights = tuple[Array, Array] | Array
-    """What every pair of values counts: a table, or two lists whose products it is."""
+    """The weight of every pair of values: a table, or two lists, whose outer product it is."""
 
 
 class PairAnswers(ABC):
-    """The reports of people about two values each, as far as answers need them."""
+    """Reports about two values of each person."""
 
     domains: tuple[Domain, Domain]
     people: int
-    """How many people reported both."""
+    """The number of people who reported both."""
     effective: float
-    """How many equally weighted people would be as certain."""
+    """The number of equally weighted people with the same precision."""
 
     @abstractmethod
     def answer(self, w: Weights) -> Answer | None:
-        """The number Σ w·share over all pairs, unbiased; None where the reports cannot tell."""
+        """The unbiased Σ w·share over all pairs; None if the reports cannot tell."""
 
     def together(self, member: Weights) -> Answer | None:
-        """The share of some pairs together, whose weight is 1 and that of others 0."""
+        """The share of a set of pairs: weight 1 for these, 0 for others."""
         return self.answer(member)
 
     def cell(self, first: int, second: int) -> Answer | None:
@@ -52,24 +52,24 @@ class PairAnswers(ABC):
 
     @abstractmethod
     def cells(self) -> Several | None:
-        """The share of every pair, row by row; None where the reports cannot tell all of them."""
+        """The share of every pair, row by row; None if the reports cannot tell all of them."""
 
     @abstractmethod
     def covariance(self, rows: Sequence[Weights]) -> tuple[Array, Array] | None:
-        """Several answers and their covariance, over people drawn from a population."""
+        """Several answers and their covariance, for people drawn from a population."""
 
     def left_open(self, w: Weights, sure: float) -> ConfidenceInterval | None:
-        """What reports that cannot tell Σ w·share do not rule out; None where that is not known."""
+        """The range that the reports leave open if they cannot tell Σ w·share; None if that is not known."""
         del w, sure
         return None
 
     @abstractmethod
     def marginal(self, at: int) -> Estimate:
-        """The estimate of one of both alone."""
+        """The estimate of one of both on its own."""
 
     @abstractmethod
     def fits(self, shares: Array) -> GoodnessOfFit:
-        """Whether the reports can have come from where they are said to; the shares are about how the people are."""
+        """Whether the reports can have come from the mechanisms; ``shares`` are those of the people, roughly."""
 
 
 def unit(size: int, at: int) -> Array:
@@ -85,7 +85,7 @@ def table_of(w: Weights) -> Array:
 
 
 def spread_of_products(first: tuple[Array, Array], second: tuple[Array, Array]) -> Array:
-    """The largest minus the least product of two numbers that lie between these ends, for every row of both."""
+    """The largest minus the smallest product of two numbers between these ends, for every row of both."""
     found = [np.multiply.outer(one, other) for one in first for other in second]
     widest: Array = np.max(found, axis=0) - np.min(found, axis=0)
     return widest

@@ -1,4 +1,4 @@
-"""Reports about two values at once, on a :class:`~bipartite.Product`: answers about pairs are linear answers there."""
+"""Reports about two values at once, on a :class:`~bipartite.Product`: answers about pairs are linear answers."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
     MakeEstimate = Callable[[LinearAnswers, Callable[[], Histogram]], Estimate]
 
-# Of weights of pairs that are held at once.
+# The most weights of pairs in memory at once.
 _ROOM: Final = 2**22
-_SUMS: Final = "sums over the other part of unbiased shares of pairs"
-_NO_QUANTILES: Final = "a part of pairs that cannot all be told apart has no intervals of quantiles; ask for a range"
+_SUMS: Final = "sums of unbiased shares of pairs over the other part"
+_NO_QUANTILES: Final = "quantiles have no intervals if not all pairs can be told apart; ask for a range"
 
 
 class OfProduct(PairAnswers):
-    """The answers of a mechanism whose values are pairs."""
+    """Answers from a mechanism whose values are pairs."""
 
     def __init__(
         self, domain: Product, answers: LinearAnswers, histogram: Callable[[], Histogram], make: MakeEstimate
@@ -77,12 +77,12 @@ class OfProduct(PairAnswers):
 
 
 class Margin(LinearAnswers):
-    """One of both values alone: a weight of it is the weight of all pairs that it is in."""
+    """One of both values on its own: its weight is the weight of all pairs that contain it."""
 
     def __init__(
         self, inner: LinearAnswers, domains: tuple[Domain, Domain], at: int, histogram: Callable[[], Histogram]
     ) -> None:
-        # What can be told apart is known of pairs, not of parts.
+        # Identifiability is known for pairs, not for their parts.
         self.mechanism, self.found, self.of_sample = inner.mechanism, None, inner.of_sample
         self.people, self.size, self.effective = inner.people, inner.size, inner.effective
         self._inner, self._domains, self._at, self._histogram = inner, domains, at, histogram
@@ -92,7 +92,7 @@ class Margin(LinearAnswers):
         return self._domains[self._at]
 
     def of_pairs(self, w: Array) -> Array:
-        """The weights of all pairs, row by row, from those of this value: the last axis is longer."""
+        """The weights of all pairs, row by row, from those of this value, along the last axis."""
         other = len(self._domains[1 - self._at])
         found: Array = np.repeat(w, other, axis=-1) if self._at == 0 else np.tile(w, other)
         return found
@@ -108,7 +108,7 @@ class Margin(LinearAnswers):
         return found
 
     def fits(self, shares: Array) -> GoodnessOfFit:
-        del shares  # of this value alone, and the reports are about pairs
+        del shares  # of this value only, but the reports are about pairs
         return self._inner.fits(self._histogram().frequencies)
 
     def moved(self, w: Array, k: int) -> Moved | None:
@@ -145,8 +145,8 @@ class Margin(LinearAnswers):
         held = [part for part in parts if part is not None]
         if len(held) < len(parts):
             msg = (
-                "The reports about pairs cannot tell all values of this part apart; use est.frequencies, which are a "
-                "guess."
+                "The reports about pairs cannot tell all values of this part apart; use est.frequencies, which are "
+                "only a guess."
             )
             raise DesignError(msg)
         columns = [[part.values, part.errors, part.spreads] for part in held]
@@ -162,7 +162,7 @@ class Margin(LinearAnswers):
 
 
 class SumsOfPairs(Histogram):
-    """The shares of one of both values where not all pairs can be told apart: sums over a histogram of pairs."""
+    """The shares of one of both values if not all pairs can be told apart: sums over a histogram of pairs."""
 
     def __init__(self, margin: Margin, pairs: Callable[[], Histogram]) -> None:
         self._margin, self._pairs = margin, pairs()

@@ -1,4 +1,4 @@
-"""Pairs of reports that are one of M outputs each: counted, and scored by products of scores."""
+"""Pairs of reports, each one of M outputs: counted, and scored by products of scores."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class ByOutputs(PairAnswers):
         return self._marginal(self._sides[at].mechanism, counts)
 
     def fits(self, shares: Array) -> GoodnessOfFit:
-        del shares  # the most likely table of pairs is found anew
+        del shares  # the most likely table of pairs is fitted again
         first, second = self._sides
         operator = Kronecker(first.operator, second.operator)
         return fit_of_pairs(first.mechanism, second.mechanism, operator, self._tally.counts)

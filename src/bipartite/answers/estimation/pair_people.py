@@ -1,8 +1,8 @@
-"""Pairs of reports of which one at least is of flat categories: scored person by person.
+"""Pairs of reports, at least one of them of flat categories: scored person by person.
 
-There are far too many different reports of flat categories to count each. But the score of each can be computed, and
-given a person's two values their two reports are independent, so that the product of two unbiased scores is unbiased
-for the product.
+There are far too many different reports of flat categories to count them. But the score of each can be computed, and
+given a person's two values their two reports are independent, so the product of two unbiased scores is unbiased for the
+product.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-# Numbers that are held at once: people times the values of both.
+# The most numbers in memory at once: people times the values of both.
 _ROOM: Final = 2**22
 
 
@@ -45,13 +45,13 @@ class Scored:
     """The scores of some rows of weights."""
 
     of: Callable[[slice], Array]
-    """Those of some people: a row for each row of weights, a column for each person."""
+    """The scores of some people: a row for each row of weights, a column for each person."""
     ends: tuple[Array, Array]
-    """The least and the largest score of each row, as in :class:`~bipartite.answers.estimation.linear.Answer`."""
+    """The smallest and the largest score of each row, as in :class:`~bipartite.answers.estimation.linear.Answer`."""
 
 
 class PeopleSide(ABC):
-    """What one attribute brings: the report of each person, and its scores."""
+    """One attribute: the report of each person, and its scores."""
 
     mechanism: Mechanism | CategoryMechanism
     reports: NDArray[Any]
@@ -63,7 +63,7 @@ class PeopleSide(ABC):
 
     @abstractmethod
     def scored(self, w: Array) -> Scored | None:
-        """The scores of every row of w; None where the reports cannot tell."""
+        """The scores of every row of w; None if the reports cannot tell."""
 
     @property
     @abstractmethod
@@ -109,7 +109,7 @@ class FlatSide(PeopleSide):
         z = w - middle[:, None]
         low, high = self._law.ends(z)
         if len(self.reports) >= FEW:
-            # All bits of a report never go one way at once: as far from the middle as its tails reach (`tail_spread`).
+            # The bits of a report do not all deviate in one direction: at most as far as tails reach (`tail_spread`).
             half = self._law.tail_spread(z, self._law.own(z)) / 2
             among = (z.min(axis=1) + z.max(axis=1)) / 2
             low, high = np.maximum(low, among - half), np.minimum(high, among + half)
@@ -127,7 +127,7 @@ class FlatSide(PeopleSide):
 
 
 class ByPeople(PairAnswers):
-    """The scores of every person, multiplied."""
+    """Products of the two scores of every person."""
 
     def __init__(self, sides: tuple[PeopleSide, PeopleSide], marginal: Callable[[PeopleSide], Estimate]) -> None:
         self.domains = sides[0].domain, sides[1].domain
@@ -145,8 +145,8 @@ class ByPeople(PairAnswers):
         return None if one is None or other is None else (one, other)
 
     def _score(self, w: Weights) -> tuple[Array, float] | None:
-        """The score of every person, and how far two may be apart."""
-        # Of a table row by row: the score of a row's weights, times that of being there.
+        """The score of every person, and the spread of scores."""
+        # A table row by row: the score of a row's weights times the score of being in that row.
         pair = self._both(w[0][None], w[1][None]) if isinstance(w, tuple) else self._both(np.eye(len(w)), w)
         if pair is None:
             return None

@@ -1,4 +1,4 @@
-r"""How the supports of two values vary together, for each mechanism of flat categories.
+r"""The covariance of the supports of two values, for each mechanism of flat categories.
 
 A report adds S_v to the support of value v, with mean p for the value held and q for any other. A linear answer
 Σ w_v·f_v is estimated by the average of T = c + Σ z_v·(S_v − q)/(p − q) with z_v = w_v − c, for any c, because shares
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-# Sums over all hash functions are taken one by one up to so many steps: hash functions, times buckets, times digits.
+# Sums over all hash functions are computed one by one up to this many steps: hash functions × buckets × digits.
 _MOST_HASHES: Final = 2**23
 _MOST_NUMBERS: Final = 2**20
-# Within so much of 1/2 k(π) is 1/4 up to 1e-12, and its formula 0/0.
+# This close to 1/2, k(π) is 1/4 up to 1e-12, and its formula is 0/0.
 _MIDDLE: Final = 1e-6
-_NOTHING: Final = 1e-150  # whose square is a float
+_NOTHING: Final = 1e-150  # its square is still a positive float
 
 
 class PairLaw(ABC):
@@ -43,9 +43,9 @@ class PairLaw(ABC):
 
     size: int
     steps: int
-    """About what :meth:`own` of one row costs."""
+    """The approximate cost of :meth:`own` for one row."""
     bounded = False
-    """Whether :meth:`products` is a bound: never less than the truth, for any mixture of the rows."""
+    """Whether :meth:`products` is an upper bound, for any combination of the rows."""
 
     @abstractmethod
     def own(self, z: Array) -> Array:
@@ -57,10 +57,10 @@ class PairLaw(ABC):
 
     @abstractmethod
     def ends(self, z: Array) -> tuple[Array, Array]:
-        """The least and the largest Σ z_v·S_v/(p − q) of a report, or something beyond."""
+        """Bounds on the smallest and largest Σ z_v·S_v/(p − q) of a report."""
 
     def spread(self, z: Array) -> Array:
-        """At most how far two reports are apart."""
+        """A bound on the distance between two reports."""
         least, most = self.ends(z)
         found: Array = most - least
         return found
@@ -86,17 +86,17 @@ class PairLaw(ABC):
         return found
 
     def exact(self, rows: int) -> bool:
-        """Whether :meth:`own` of so many rows is exact; otherwise it is a bound."""
+        """Whether :meth:`own` is exact for this many rows; otherwise it is a bound."""
         del rows
         return True
 
     @abstractmethod
     def parts(self, z: Array, reports: NDArray[Any]) -> Array:
-        """Σ z_v·S_v/(p − q) of each report alone, a row for each row of z."""
+        """Σ z_v·S_v/(p − q) of each report, one row for each row of z."""
 
 
 def pair_law(mechanism: CategoryMechanism) -> PairLaw:
-    """The law of pairs of this mechanism."""
+    """The joint law of pairs of supports of this mechanism."""
     if isinstance(mechanism, HadamardResponse):
         return Hadamard(mechanism)
     if isinstance(mechanism, OLH):
@@ -110,10 +110,10 @@ def pair_law(mechanism: CategoryMechanism) -> PairLaw:
 
 
 class Exchangeable(PairLaw):
-    """All values but the one held are alike: bits of their own, or a set drawn uniformly."""
+    """All values except the one held are exchangeable: independent bits, or a uniformly random set."""
 
     def __init__(self, size: int, support: tuple[Fraction, Fraction], together: tuple[Fraction, Fraction]) -> None:
-        """``together``: the chance that two values are supported, one of them held, and neither held."""
+        """``together``: the probability that two values are supported, if one of them is held, and if neither is."""
         p, q = support
         scale = (p - q) ** 2
         self.size = self.steps = size
@@ -127,7 +127,7 @@ class Exchangeable(PairLaw):
 
     @classmethod
     def of_bits(cls, mechanism: CategoryMechanism) -> Exchangeable:
-        """Every bit is answered on its own. RAPPOR's two stages too, with a permanent response a report."""
+        """Every bit is independent; so are RAPPOR's two stages, with one permanent response per report."""
         p, q = mechanism.support
         return cls(len(mechanism.domain), (p, q), (p * q, q * q))
 
@@ -176,7 +176,7 @@ class Exchangeable(PairLaw):
         found = np.empty((len(z), len(reports)))
         for some in _cut(len(reports), self.size):
             bits = np.unpackbits(reports[some], axis=1, count=self.size, bitorder="little")
-            # The larger table as it lies in memory: three times as fast as the other way round.
+            # The larger table in memory order: three times as fast as the other way round.
             found[:, some] = (bits @ z.T).T * self._unit
         return found
 
@@ -213,7 +213,7 @@ class Hadamard(PairLaw):
         self._elsewhere = float(2 * p / (mechanism.largest_ratio() - 1))
 
     def _by_block(self, values: Array) -> Array:
-        """One row a block and one column a row of the matrix, of which row 0 stands for no value."""
+        """One row per block, one column per row of the matrix; row 0 stands for no value."""
         full = np.zeros((*values.shape[:-1], self._blocks * (self._length - 1)))
         full[..., : self.size] = values
         held = np.zeros((*values.shape[:-1], self._blocks, self._length))
@@ -346,13 +346,13 @@ def replace_digit(table: Array, digit: int, count: int, sign: int) -> Array:
 
 
 def _cut(people: int, size: int) -> list[slice]:
-    """People a few at a time, so that a number for each of their values can be held."""
+    """People in batches, so that one number per person and value fits in memory."""
     step = max(1, _MOST_NUMBERS // size)
     return [slice(start, start + step) for start in range(0, people, step)]
 
 
 def _all_or_none(z: Array, unit: float) -> tuple[Array, Array]:
-    """The least and the largest sum over any set of values."""
+    """The smallest and largest sum over any set of values."""
     return unit * np.minimum(z, 0.0).sum(axis=-1), unit * np.maximum(z, 0.0).sum(axis=-1)
 
 

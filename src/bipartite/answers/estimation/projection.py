@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _LEAST_TAIL: Final = 1e-300
-# Φ⁻¹(α·Φ(x)) is looked up between these, where Φ is neither too small for a float nor 1, and is z(α) above.
+# Φ⁻¹(α·Φ(x)) is tabulated between these, where Φ is neither too small for a float nor 1; above, it is z(α).
 _FROM, _TO, _STEPS = -8.0, 8.0, 1601
 
 
 def projected_bounds(
     raw: Array, shares: Array, errors: Array, spreads: Array, people: float, sure: float
 ) -> tuple[Array, Array]:
-    """(low, high) for each projected share, from the unbiased ones, their standard errors and the spread of scores."""
+    """(low, high) for each projected share, from the unbiased shares, their standard errors and score spreads."""
     at = int(np.argmax(shares))
     shift = float(raw[at] - shares[at])
     few = people < FEW
@@ -77,12 +77,12 @@ def _bounded_arm(tail: float) -> float:
 
 
 def _upper_end(raw: Array, scale: Array, tail: float) -> Array:
-    """The largest share that is not ruled out; the top of the file says how."""
+    """The largest share that is not ruled out, as described at the top of the file."""
     normal = NormalDist()
     grid = np.linspace(_FROM, _TO, _STEPS)
     arms = np.array([_normal_arm(max(tail * normal.cdf(x), _LEAST_TAIL)) for x in grid.tolist()])
     with np.errstate(divide="ignore", invalid="ignore"):
         place = np.nan_to_num(raw / scale)
-    # Below the grid the end at its beginning, which is larger than that of any smaller share.
+    # Below the grid, the end at its start, which is larger than that of any smaller share.
     found: Array = scale * (np.maximum(place, _FROM) + np.interp(place, grid, arms))
     return found

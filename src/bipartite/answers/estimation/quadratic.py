@@ -1,4 +1,4 @@
-"""One Newton step of the most likely distribution: the top of a quadratic model over all distributions."""
+"""One Newton step towards the most likely distribution: the maximum of a quadratic model over all distributions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 TINY: Final = 1e-140
-"""Chances count as at least this, so that their inverse squares are numbers."""
-# A step towards where the rows of two values are almost equal is kept short.
+"""Probabilities are raised to at least this, so that their inverse squares are finite."""
+# Keeps steps short if the rows of two values are almost equal.
 RIDGE: Final = 1e-10
 _EXCHANGES: Final = 15
-# Relative: what rounding may take away.
+# Relative tolerance for rounding.
 ROUNDED: Final = 1e-13
 
 
@@ -36,13 +36,13 @@ class Quadratic:
         self.solved = 0
 
     def top(self) -> Array:
-        """Where it is largest; or, failing that, a place where it is larger than at x."""
+        """The maximum or, failing that, a point where the model is larger than at x."""
         exchanged = self._by_exchanging()
         z: Array = self._scale * (self._by_dropping() if exchanged is None else exchanged)
         return z
 
     def _solve(self, used: Array) -> tuple[Array, Array]:
-        """(the top if only these values may be used and may be negative, what each of the others would lose)."""
+        """(the maximum over only these values, which may be negative; the slopes of the others)."""
         at = np.flatnonzero(used)
         many = len(at)
         system = np.zeros((many + 1, many + 1))

@@ -1,4 +1,4 @@
-"""How wide the intervals of a fitted distribution will be: the estimator is tried on made-up people."""
+"""How wide the intervals of a fitted distribution will be, from a simulation."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from bipartite.mechanisms import BRR
 if TYPE_CHECKING:
     from bipartite.domains import LineDomain
 
-# What reports tell of a smooth curve hardly depends on how finely its line is cut, and a fit of these takes a second.
+# The precision of a smooth curve hardly depends on the number of points, and a fit of this many takes a second.
 _FINE: Final = 101
-_SEEDS: Final = (1, 2, 3)  # no private value is near: the same question has the same answer
+_SEEDS: Final = (1, 2, 3)  # nothing here is private, and repeated questions get the same answer
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """Half the width of intervals, on average over a few sets of people who are spread evenly over the range."""
+    """Half the widths of intervals, averaged over a few simulated uniform populations."""
 
     median: float
     tenth: float
-    """Of the share of a tenth of the range, on average."""
+    """Of the share of a tenth of the range, averaged."""
 
 
 def rehearse(mechanism: BRR, domain: LineDomain, people: int, confidence: float) -> Rehearsal:
-    """What :func:`bipartite.estimate` says of so many made-up people who report through a padded window.
+    """The result of :func:`bipartite.estimate` for this many simulated people who report through a padded window.
 
     A line of more than 101 values is stood for by one of 101, with a window of the same part of it.
     """

@@ -1,4 +1,4 @@
-r"""Scores of windows around a circle: an answer's waves over those of the mechanism.
+r"""Scores of windows around a circle: the Fourier transform of an answer divided by that of the mechanism.
 
 P is circulant: with the waves e^(2πikx/N) as coordinates it multiplies wave k by a number λ_k, 1 for k = 0 and
 (p − q)·Σ_{j<m} e^(2πik(j − ⌊m/2⌋)/N) for the others. That sum is zero exactly where N divides k·m: for gcd(m, N) − 1 of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-# What rounding may leave of a wave that an answer does not hold, beside its largest weight.
+# Tolerance, relative to the largest weight, for waves that an answer does not contain.
 _ROUNDED: Final = 1e-9
 
 
@@ -46,7 +46,7 @@ class RingScores(Scores):
         return found
 
     def _of_share(self) -> Array:
-        """The score of the share of the first value; that of any other is the same, turned."""
+        """The score of the share of the first value; those of the others are rotations of it."""
         found: Array = np.fft.irfft(self._inverse, self.rows)
         return found
 

@@ -1,11 +1,11 @@
-r"""Scores: what each report adds to an unbiased answer.
+r"""Scores: the contribution of each report to an unbiased answer.
 
 A linear answer about the people, Σ_x w_x·f_x (the mean, a share, the cumulative distribution at a point), is estimated
 by the average of a score u(y) over the reports. It is unbiased for **every** population exactly when Pu = w: the
-expected score of a person is what that person counts. Of all such scores the one with the least variance under a law r
-of the reports minimises Σ_y r_y·u_y², and that least value is wᵀI⁻¹w with the information matrix I = P·diag(1/r)·Pᵀ.
+expected score of a person is that person's weight. Of all such scores, the one of least variance under a distribution r
+of reports minimises Σ_y r_y·u_y², and that minimum is wᵀI⁻¹w with the information matrix I = P·diag(1/r)·Pᵀ.
 
-:class:`WindowScores` has it in closed form in O(N + M). With rows q + e·[x ≤ y < x + m], Pu = w says
+:class:`WindowScores` computes it in closed form in O(N + M). With rows q + e·[x ≤ y < x + m], Pu = w says
 
 - u_{x+m} − u_x = (w_{x+1} − w_x)/e for every x: within a class of outputs y ≡ j (mod m) all scores follow from the
   first, a_j, by running sums s;
@@ -13,17 +13,17 @@ of the reports minimises Σ_y r_y·u_y², and that least value is wᵀI⁻¹w wi
 
 Minimising Σ r·(a_j + s)² under that one condition gives a_j = (μ·h_j − Σ_class r·s)/R_j, R_j = Σ_class r.
 
-**Fitted scores.** Every window has one output of each class, so that the class of a report says nothing about the
-person: its chance is h_j for every value. For the law r of any population R_j is therefore h_j, and the score is
-u = s − t_j + b with t_j = Σ_class r·s/R_j, the average of s within the class, and a level b = … + Σ_j h_j·t_j. Whatever
-numbers the t_j are, u is unbiased; those of the people's own law have the least variance. Averages over the reports
-themselves would come close, but a score must not depend on its own report. So each report has the t_j of **all other
-reports** (with κ·h_j reports of the law r added, which hold while there are few). With R_j = n_j + κ·h_j reports in
-the class, leaving one out changes t_j by −(s − t_j)/(R_j − 1), and its score is
+**Fitted scores.** Every window has one output of each class, so the class of a report says nothing about the person:
+its probability is h_j for every value. For the distribution r of any population, R_j is therefore h_j, and the score is
+u = s − t_j + b with t_j = Σ_class r·s/R_j, the average of s within the class, and a level b = … + Σ_j h_j·t_j. u is
+unbiased for any numbers t_j; those of the population's own distribution give the least variance. Averages over the
+reports themselves come close, but a score must not depend on its own report. So each report uses the t_j of **all other
+reports** (with κ·h_j reports of the distribution r added, which matter while there are few). With R_j = n_j + κ·h_j
+reports in the class, leaving one out changes t_j by −(s − t_j)/(R_j − 1), and its score is
 
     b + (s − t_j)·(R_j − h_j)/(R_j − 1).
 
-The average of these is unbiased for every population and any number of reports, since each score is.
+The average of these is unbiased for every population and any number of reports, because each score is.
 """
 
 from __future__ import annotations
@@ -44,57 +44,57 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 MOST_DENSE: Final = 2048
-"""Beyond this many distinct rows without structure, nothing is decided by decompositions of the matrix."""
+"""Beyond this many distinct rows without structure, the matrix is not decomposed."""
 _ROOM: Final = 2**23
 _SOLVED: Final = 1e-7
 STEADY: Final = 1e-9
-"""Singular values below this share of the largest are the rounding of a solver, or of probabilities to tickets."""
-# κ/m: how many reports in each class come from the law that is known without any report.
+"""Singular values below this fraction of the largest come from rounding, by a solver or of probabilities to tickets."""
+# κ/m: the number of added reports in each class, from the distribution known without any report.
 _KNOWN_BEFORE: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """The mean and the mean square of the scores of many answers, under some law of reports."""
+    """The mean and the mean square of the scores of many answers, under some distribution of reports."""
 
     mean: Array
     square: Array
 
 
 class Scores(ABC):
-    """The scores of least variance for a matrix of distinct rows and a law of reports."""
+    """The scores of least variance for a matrix of distinct rows and a distribution of reports."""
 
     rows: int
     outputs: int
 
     @abstractmethod
     def of(self, w: Array) -> Array | None:
-        """Scores u with Pu = w, for one w over the distinct rows or many as rows of an array; None where none is."""
+        """Scores u with Pu = w, for one w over the distinct rows, or several as rows; None if there are none."""
 
     @abstractmethod
     def shares(self, law: Array) -> Moments:
-        """Of every row's own share, under this law of reports. Only where every row is identifiable."""
+        """The moments of every row's own share, under this distribution of reports; every row must be identifiable."""
 
     @abstractmethod
     def cumulative(self, law: Array) -> Moments:
-        """Of the share of all rows up to each row, under this law. Only where every row is identifiable."""
+        """The moments of cumulative shares of rows, under this distribution; every row must be identifiable."""
 
     def fitted(self, counts: NDArray[np.int64]) -> Scores:
-        """Scores for reports with these counts, that of each report fitted to all others.
+        """Scores for reports with these counts, each fitted to all other reports.
 
-        The same scores as these where no others are unbiased, and for whatever is not a window.
+        These scores themselves if no others are unbiased, and for anything but a window.
         """
         del counts
         return self
 
     def share_spreads(self) -> Array:
-        """The largest minus the least score of every row's own share; infinite where one has none."""
+        """The largest minus the smallest score of every row's own share; infinite if there is none."""
         u = self.of(np.eye(self.rows))
         return np.full(self.rows, np.inf) if u is None else u.max(axis=1) - u.min(axis=1)
 
 
 class WindowScores(Scores):
-    """Scores of a window that moves on by one with every value: closed form, O(N + M)."""
+    """Scores of a window that shifts by one with every value, in closed form, O(N + M)."""
 
     def __init__(self, window: Window, law: Array) -> None:
         self.rows, self.outputs = window.inputs, window.outputs
@@ -104,7 +104,7 @@ class WindowScores(Scores):
         self.there = self.by_class(np.ones(self.outputs))
         """1 for every output, by class; 0 past the end of a class."""
         self.chances = self._q * self.there.sum(axis=0) + self._e
-        """h_j, the chance of each class."""
+        """h_j, the probability of each class."""
         self._law = self.by_class(law)
         self._stretch = np.ones(self._m)
         self._weight = self._law.sum(axis=0)
@@ -115,7 +115,7 @@ class WindowScores(Scores):
         return self if self._m == 1 else FittedScores(*self._given, counts)
 
     def by_class(self, values: Array) -> Array:
-        """Values of the outputs, row k and column j for output j + k·m; zero past the end."""
+        """Values of outputs as a table: row k, column j for output j + k·m; zero past the end."""
         full = np.zeros((*values.shape[:-1], self._length * self._m))
         full[..., : values.shape[-1]] = values
         return full.reshape(*values.shape[:-1], self._length, self._m)
@@ -126,7 +126,7 @@ class WindowScores(Scores):
         return found if many else found[0]
 
     def running_sums(self, w: Array) -> Array:
-        """The running sums s for the rows of w, by class: one axis along a class, and one over classes."""
+        """The running sums s for the rows of w: one axis along a class, and one over classes."""
         # Step x leads from output x to output x + m, the next of its class.
         steps = np.zeros((len(w), self._length * self._m))
         steps[:, self._m : self._m + self.rows - 1] = np.diff(w, axis=-1) / self._e
@@ -138,7 +138,7 @@ class WindowScores(Scores):
         return found
 
     def base(self, w: Array, sums: Array) -> Array:
-        """The level b less Σ_j h_j·t_j."""
+        """The level b minus Σ_j h_j·t_j."""
         found: Array = w[..., 0] - self._q * sums.sum(axis=(-2, -1))
         return found
 
@@ -161,7 +161,7 @@ class WindowScores(Scores):
     def share_spreads(self) -> Array:
         if self._m > 1 or self.rows == 1:
             return super().share_spreads()
-        # With one output a row, the score of a share is (1 − q)/e for its own output and −q/e for all others.
+        # With one near output per row, the score of a share is (1 − q)/e for its own output and −q/e for all others.
         return np.full(self.rows, 1 / self._e)
 
     def cumulative(self, law: Array) -> Moments:
@@ -170,8 +170,8 @@ class WindowScores(Scores):
     def _of_jumps(self, law: Array, start: Array, up: NDArray[np.int64] | None, down: NDArray[np.int64]) -> Moments:
         """Moments of answers w that begin with ``start``, rise by one after row ``up`` and fall by one after ``down``.
 
-        Such a w changes the running sums of two classes only, from one place on, so that all moments follow from sums
-        over the ends of classes. A jump before the first or after the last row is none.
+        Such a w changes the running sums of only two classes, from one position on, so all moments follow from sums
+        over the ends of classes. A jump before the first or after the last row has no effect.
         """
         m, e = self._m, self._e
         ends = [_from_behind(table) for table in (self._law, self.by_class(law), self.there)]
@@ -195,7 +195,7 @@ class WindowScores(Scores):
             mean += first
             square += 2 * level * self._ratio[j] * first + base**2 * whole[j] + 2 * base * size * seen + size**2 * seen
         if m == 1 and up is not None:
-            # Both jumps are in the one class that there is, and their products count too.
+            # Both jumps are in the only class, so their products count too.
             (_, size, base, seen), (_, size2, base2, seen2) = parts
             later = np.minimum(seen, seen2)
             square += 2 * (base * base2 * whole[0] + base * size2 * seen2 + base2 * size * seen + size * size2 * later)
@@ -203,28 +203,28 @@ class WindowScores(Scores):
 
 
 class FittedScores(WindowScores):
-    """Scores of a window, that of each report fitted to all others; the top of the file says how."""
+    """Scores of a window, each fitted to all other reports, as described at the top of the file."""
 
     def __init__(self, window: Window, law: Array, counts: NDArray[np.int64]) -> None:
         super().__init__(window, law)
         added = _KNOWN_BEFORE * self._m
         held = self.by_class(counts + added * law)
         self.reports = held.sum(axis=0)
-        """R_j, how many reports a class has, with those added."""
+        """R_j, the number of reports in a class, with those added."""
         self.fewest = 1 + added * self.chances
-        """How many it has with a single one that came."""
+        """The same with a single real report."""
         self._law, self._weight = held * (self.chances / self.reports), self.chances
         self._ratio, self._scale = np.ones(self._m), float(self.chances.sum())
         self._stretch = self.stretch(self.reports)
 
     def stretch(self, reports: Array) -> Array:
-        """What leaving a report out makes of its distance from the average of its class, of so many reports."""
+        """The factor by which leaving a report out changes its distance from the average of its class."""
         found: Array = (reports - self.chances) / (np.maximum(reports, self.fewest) - 1)
         return found
 
 
 def _from_behind(table: Array) -> Array:
-    """Sums of a class from each place to its end; one more row for past the end."""
+    """Sums of a class from each position to its end, with one more row for past the end."""
     sums = np.zeros((len(table) + 1, table.shape[1]))
     sums[:-1] = table[::-1].cumsum(axis=0)[::-1]
     return sums
@@ -239,7 +239,7 @@ class DenseScores(Scores):
         self._matrix = matrix
         self._full = rank == self.rows
         if self._full and self.rows == self.outputs:
-            # No other score is unbiased, whatever the law.
+            # No other score is unbiased, whatever the distribution.
             self._solve = np.linalg.inv(matrix)
             return
         # An output that is never reported has no score.
@@ -247,12 +247,12 @@ class DenseScores(Scores):
         inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
         scaled = matrix * inverse
         if self._full:
-            # scaledᵀ = QR, so u = inverse·Q·R⁻ᵀ·w: the condition of the matrix, not its square.
+            # scaledᵀ = QR, so u = inverse·Q·R⁻ᵀ·w: this has the condition number of the matrix, not its square.
             q, r = np.linalg.qr(scaled.T)
             self._solve = inverse[:, None] * np.linalg.solve(r, q.T).T
         else:
             left, values, right = np.linalg.svd(scaled, full_matrices=False)
-            # What a designed matrix has below the second rank is rounding, and dividing by it would spoil every score.
+            # Below the second rank, singular values of a designed matrix are rounding, and would spoil every score.
             ranks = [rank, int((values > STEADY * values[0]).sum())]
             solves = [(inverse[:, None] * right[:each].T / values[:each]) @ left[:, :each].T for each in ranks]
             self._solve, self._steady = solves
@@ -308,13 +308,13 @@ def check_dense(rows: int) -> None:
     """Refuse a decomposition that would take minutes."""
     if rows > MOST_DENSE:
         msg = (
-            f"Expected at most {MOST_DENSE} values where a mechanism is neither a window nor groups, got {rows}; use "
-            "method='em', which needs no decomposition and has no standard errors there, or fewer values."
+            f"Expected at most {MOST_DENSE} values for a mechanism without windows or groups, got {rows}; use "
+            "method='em', which needs no decomposition but has no standard errors here, or fewer values."
         )
         raise DesignError(msg)
 
 
 def _blocks(rows: Array, width: int) -> list[Array]:
-    """Rows cut into blocks of at most 64 MB at this width."""
+    """Rows in blocks of at most 64 MB at this width."""
     size = max(1, _ROOM // width)
     return [rows[first : first + size] for first in range(0, len(rows), size)]

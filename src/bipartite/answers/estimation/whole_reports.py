@@ -48,15 +48,15 @@ def fit_reports(
     weights: Array | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Fit:
-    """The most likely shares; ``weights`` are public ones, and count as many reports as they are worth."""
+    """The most likely shares; ``weights`` are public, scaled to the number of effective reports."""
     size = len(mechanism.domain)
     held = np.ones(len(reports)) if weights is None else weights * (weights.sum() / (weights**2).sum())
     kept, which = np.unique(reports, axis=0, return_inverse=True)
     taken = len(kept) * -(-size // 8)
     if taken > _MOST_BYTES:
         msg = (
-            f"method='em' holds every different report as one bit a value, here {taken:,} bytes, and takes at most "
-            f"{_MOST_BYTES:,}; use method='projected', which needs counts alone."
+            f"method='em' needs one bit per value and distinct report in memory, here {taken:,} bytes, at most "
+            f"{_MOST_BYTES:,}; use method='projected', which needs only counts."
         )
         raise DesignError(msg)
     counts = np.bincount(which.ravel(), held, len(kept)).astype(np.float64)
@@ -135,7 +135,7 @@ def _climbed(likelihood: _Likelihood, progress: Callable[[int], None] | None) ->
         turn = second - first - change
         length = max(1.0, float(np.sqrt(change @ change / max(float(turn @ turn), 1e-300))))
         longer = _distribution(np.maximum(f + 2 * length * change + length**2 * turn, _KEPT * second))
-        # The longer step is kept only where it is no less likely than where it began.
+        # The longer step is kept only if it does not lower the likelihood.
         chances_there = likelihood.chances(longer)
         value_there = likelihood.value(chances_there)
         if value_there >= value:
