@@ -320,7 +320,7 @@ refusals = {
     "unseen": (
         FRAME.assign(job=["clerk", "clerk", str(SENTINEL), "clerk"]),
         OutsideDomainError,
-        "'job' are none of its categories, the first in row 2 .*; add them to the list, or use other",
+        "'job' are not among its categories, the first in row 2 .*; add them to the list, or use other",
     ),
     "text": (
         FRAME.assign(income=["1", str(SENTINEL), "3", "4"]),
@@ -332,7 +332,7 @@ refusals = {
         OutsideDomainError,
         "2 problems:\n- .*'age'.*\n- .*'income'",
     ),
-    "truth": (FRAME.assign(job=[True, True, False, False]), OutsideDomainError, "none of its categories"),
+    "truth": (FRAME.assign(job=[True, True, False, False]), OutsideDomainError, "not among its categories"),
 }
 
 

@@ -286,10 +286,10 @@ def test_bad_arguments_are_refused_before_anything_is_drawn(case):
 def test_labels_that_are_no_classes_are_refused_without_being_shown():
     rows, labels = cancer()
     with pytest.raises(
-        DataError, match=r"1 of 569 labels are none of the classes, the first in row 3 \(counted from 0\)"
+        DataError, match=r"1 of 569 labels are not among the classes, the first in row 3 \(counted from 0\)"
     ):
         network(labels=1, classes=[0, 1]).fit(rows, np.where(np.arange(569) == 3, 918273645, labels))
-    with pytest.raises(DataError, match="569 of 569 labels are none of the classes"):
+    with pytest.raises(DataError, match="569 of 569 labels are not among the classes"):
         network(labels=1, classes=["no", "yes"]).fit(rows, labels)
     with pytest.raises(InputError, match="at least two classes"):
         network().fit(rows, np.zeros(569, dtype=int))

@@ -25,7 +25,7 @@ _ENDS: Final = 2
 
 @dataclass(frozen=True)
 class Choices:
-    """What ``PrivateColumns`` was told, as it was told."""
+    """The parameters of ``PrivateColumns``, unchecked."""
 
     domains: Any
     epsilon: Any
@@ -42,7 +42,7 @@ def choose(choices: Choices, names: Sequence[str], *, named: bool) -> Record:
     Raises
     ------
     InputError
-        With everything that is wrong with what was told.
+        With every problem of these parameters.
     """
     budget = Epsilon.of(choices.epsilon)
     given = _of_each(choices.domains, names, named=named)
@@ -85,7 +85,7 @@ def makers(*, categorical: bool = False) -> dict[str, Callable[[Any, Any], Mecha
 
 
 def _of_each(domains: object, names: Sequence[str], *, named: bool) -> dict[str, Any]:
-    """What was said about each column, by its name, in the order of the table."""
+    """What was given for each column, by its name, in the order of the table."""
     if domains is None:
         msg = (
             "Expected domains with the public range or the categories of every column, got None; pass "
@@ -176,7 +176,7 @@ def _checked_sample(sample: object, columns: int) -> int | None:
     if not is_whole(sample) or not 1 <= sample <= columns:
         msg = f"Expected sample as None or a whole number from 1 to {columns}, the columns, got {shown(sample)}."
         raise InputError(msg)
-    # All of them is no sample.
+    # Drawing all of them is not a sample.
     return None if sample == columns else int(sample)
 
 

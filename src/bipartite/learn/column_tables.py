@@ -56,7 +56,7 @@ def _pandas(columns: Mapping[str, NDArray[Any]], domains: Mapping[str, Domain], 
         dtype: object = column.dtype
         if column.dtype == object and given is not None:
             # Not the type of the column, nor one of pandas' other types of text (convert_dtypes): as soon as one of
-            # its values is no text, pandas calls all of them objects.
+            # its values is not text, pandas calls all of them objects.
             dtype = pd.Series(["text"]).dtype
             if isinstance(given.dtypes.iloc[at], pd.CategoricalDtype):
                 # The public categories, not those that the table happens to have.

@@ -32,7 +32,7 @@ _WORDS: Final = {
     "not a whole number": (NotAValueError, "are not whole; round them first."),
     "outside": (OutsideDomainError, "are {outside}; use outside='clip' to move them to the nearest end."),
 }
-"""For what a domain refuses, in the order of telling: the error, and what is said."""
+"""For each reason to refuse a value, in the order in which they are reported: the error and its words."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def read_table(table: Given) -> Table:
 
 
 def check_is_table(table: Given) -> int:
-    """The number of rows; refuses what is no table, or an empty one, in scikit-learn's words."""
+    """Return the number of rows; refuse anything but a table with rows, in scikit-learn's words."""
     kind, frame = frame_of(table)
     shape = _as_array(table).shape if frame is None else frame.shape
     if kind == "pandas" and frame is not None and not frame.columns.is_unique:
@@ -107,14 +107,14 @@ def _as_array(table: ArrayLike) -> NDArray[Any]:
 
 
 class Refusals:
-    """Everything that is wrong with the values of a table, column by column."""
+    """Every problem with the values of a table, column by column."""
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
         self._found: list[tuple[type[DataError], str]] = []
 
     def add(self, kind: type[DataError], wrong: NDArray[np.bool_], name: str, words: str) -> None:
-        """Remember the rows that are wrong, if there are any: "3 of 10 values of column 'age' are missing, …"."""
+        """Note the rows that are wrong, if any: "3 of 10 values of column 'age' are missing, …"."""
         count = int(np.count_nonzero(wrong))
         if count:
             which, _, what_to_do = words.partition("; ")
@@ -124,7 +124,7 @@ class Refusals:
             )
 
     def raise_if_any(self) -> None:
-        """Raise what was found, all of it, as the kind of the first."""
+        """Raise everything that was found, as an error of the first kind."""
         if len(self._found) == 1:
             kind, message = self._found[0]
             raise kind(message)
@@ -194,7 +194,7 @@ def _is_number(value: object) -> bool:
 def _labels(
     values: NDArray[Any], domain: SetDomain, other: str | int | None, name: str, refusals: Refusals
 ) -> list[Any]:
-    """Labels of the domain; one that is none becomes ``other`` where the domain has that."""
+    """Labels of the domain; an unlisted one becomes ``other`` where the domain has that."""
     labels: tuple[Any, ...] = domain.labels or ()
     found: list[Any] = values.tolist()
     if isinstance(labels[0], int):
@@ -203,6 +203,8 @@ def _labels(
     codes = domain.codes(found)
     if other in labels:
         codes[codes < 0] = labels.index(other)
-    words = "are none of its categories; add them to the list, or use other= with a category that stands for the rest."
+    words = (
+        "are not among its categories; add them to the list, or use other= with a category for the rest."
+    )
     refusals.add(OutsideDomainError, codes < 0, name, words)
     return [labels[code] for code in codes.tolist()]

@@ -68,7 +68,7 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         None: every column of every row is reported. k: for every row k columns are drawn, each set with the same chance
         and whatever the values are, and each is reported with a k-th of ε; the others become null (NaN, None).
     outside
-        "error" refuses numbers outside their range, "clip" moves them to the nearest end first. A refusal tells that
+        "error" refuses numbers outside their range, "clip" moves them to the nearest end first. A refusal reveals that
         such a number is there.
     other
         The category that stands for categories nobody listed, in every column that has it; None refuses them.
@@ -144,7 +144,7 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
 
     @property
     def guarantee_(self) -> Guarantee:
-        """What one release promises, by the parameters that the next call goes by."""
+        """What one release with the current parameters promises."""
         check_is_fitted(self)
         promised = Guarantee(
             model="local",
@@ -213,7 +213,7 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
                 "transform that privatizes, and so every fit in a cross-validation or a search"
             ),
             "who takes part, and the index and names of the table, which pass through",
-            "a refusal, which tells that some value is missing, outside its range or not listed",
+            "a refusal, which reveals that some value is missing, outside its range or not listed",
         ]
         if self.at_predict == "pass":
             sentences.append(

@@ -1,4 +1,4 @@
-"""What fits share: one that fails leaves no half of a model behind, and labels become positions among classes."""
+"""What all fits share: a failed one leaves the estimator as it was, and labels become positions among classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def as_it_was(estimator: object) -> Iterator[None]:
-    """Whatever fails within, the estimator stays as it was: half a model could be taken for a whole one."""
+    """Restore the estimator if anything inside fails: half a model could be mistaken for a whole one."""
     held = vars(estimator).copy()
     try:
         yield
@@ -26,6 +26,6 @@ def as_it_was(estimator: object) -> Iterator[None]:
 
 
 def positions(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
-    """Where each label stands among the classes; −1 where it is none of them. Labels may have no order."""
+    """The position of each label among the classes, −1 where it is not one of them. Labels need no order."""
     places = {each: at for at, each in enumerate(classes.tolist())}
     return np.array([places.get(each, -1) for each in labels.tolist()], dtype=np.int64)

@@ -217,7 +217,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):
         alien = at < 0
         if alien.any():
             message = (
-                f"{int(alien.sum())} of {rows} labels are none of the classes, the first in row "
+                f"{int(alien.sum())} of {rows} labels are not among the classes, the first in row "
                 f"{int(np.argmax(alien))} (counted from 0); add them to classes=."
             )
             raise DataError(message)

@@ -1,4 +1,4 @@
-"""The loops of boosting as machine code (numba), all in whole numbers but for the envelope of a lottery.
+"""The loops of boosting as machine code (numba), in whole numbers except for the envelope of a lottery.
 
 Importing this module compiles the kernels, or loads them from numba's cache.
 """
@@ -41,7 +41,7 @@ _LEAST: Final = 2
     boundscheck=False,
 )
 def histograms(bins: Any, rows: Any, nodes: Any, gradients: Any, counts: Any, sums: Any) -> None:
-    """Add each of these rows to the bins of its node: how many, and the sum of their gradients."""
+    """Add each of these rows to the bins of its node: their number, and the sum of their gradients."""
     features = bins.shape[1]
     for i in range(rows.shape[0]):
         row, node, gradient = rows[i], nodes[i], gradients[i]

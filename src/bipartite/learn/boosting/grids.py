@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_BINS: Final = 256
 MOST_CUTS: Final = 2**22
-"""So many lots of 2^40 tickets are whole numbers of 63 bits."""
+"""With 2^40 tickets for each, their sum still has 63 bits."""
 _EXAMPLE: Final = (
     "pass public limits such as feature_range=(0, 1), or one pair a feature; never take them from the data"
 )
@@ -34,7 +34,7 @@ class Grid:
 
     @property
     def features(self) -> int:
-        """How many features there are."""
+        """The number of features."""
         return len(self.bins)
 
     @cached_property
@@ -63,7 +63,7 @@ class Grid:
 
 
 def grid_of(feature_range: object, bins: object, features: int) -> Grid:
-    """The grid that these public parameters describe, or every reason why they describe none."""
+    """The grid that these public parameters describe; raises with every problem found."""
     problems = Problems()
     lows, highs = ranges_of("feature_range", feature_range, features, problems, _EXAMPLE)
     counts = _counts(bins, features, problems)
@@ -114,6 +114,6 @@ def _counts(bins: object, features: int, problems: Problems) -> NDArray[np.int64
         return np.array(given, dtype=np.int64)
     problems.add(
         f"Expected bins as a whole number from 2 to {MOST_BINS}, or one for each of {features} features, got "
-        f"{shown(bins)}; 32 serve most, 2 a feature of zeros and ones."
+        f"{shown(bins)}; 32 suit most features, 2 one of zeros and ones."
     )
     return np.full(features, 2)

@@ -5,7 +5,7 @@ at most 3·2^10 units and raises it by at most 2^10, rounding included (``docs/p
 θ = ε/(4·2^10) keeps ε: the chances of two neighbouring data sets differ by at most the *range* of the changes, 4, not
 by twice the larger of them, 6, as in the general statement of the mechanism.
 
-How the draw is exact although e^x is no fraction: cuts are proposed from whole-number tickets w_i that are a little
+The draw is exact although e^x is not a fraction: cuts are proposed from whole-number tickets w_i that are a little
 more than 2^40·e^(θ(u_i − u_max)), and a proposal is kept with chance 2^40·e^(θ(u_i − u_max))/w_i, by a coin that is
 exact (:func:`bipartite.lottery.decay.flip_exp_coin`). The w_i come from doubles, which may make more tries needed but
 cannot change the law. A second try is needed about once in 10^8 draws.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MOST_RISE: Final = 1
 MOST_FALL: Final = 3
-"""How much an added record changes a gain, in units of the largest squared gradient."""
+"""By how much an added record raises or lowers a gain, in units of the largest squared gradient."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class SplitRule:
         return running
 
     def chance_of_keeping(self, short: int, tickets: int) -> tuple[Fraction, Fraction]:
-        """(γ, factor): a proposal ``short`` units below the best, of so many tickets, is kept with factor·e^−γ."""
+        """(γ, factor): a proposal ``short`` units below the best, with ``tickets``, is kept with chance factor·e^−γ."""
         return self.rate * short, Fraction(2**ENVELOPE_BITS, tickets)
 
     def draw(self, utilities: NDArray[np.int64], stream: Stream) -> int:
