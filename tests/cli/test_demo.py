@@ -139,6 +139,15 @@ def test_the_page_needs_nothing_but_itself(page):
     }
 
 
+def test_no_picture_is_torn_apart(page):
+    """A map holds an SVG within an SVG: a box of HTML inside would end both, and leave an empty space."""
+    inside = 0
+    for part in re.findall(r"<svg|</svg>|<div", page):
+        assert not (part == "<div" and inside)
+        inside += {"<svg": 1, "</svg>": -1}.get(part, 0)
+    assert not inside and page.count("<div class='picture'>") == page.count('<svg xmlns="')
+
+
 def test_the_page_leads_from_the_question_to_the_report_and_what_it_is_worth(page):
     _, words = read(page)
     explained = explain(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import TYPE_CHECKING, Final
 
 from bipartite.plots import style as drawn
@@ -57,5 +58,12 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _scrollable(body: str) -> str:
-    """Let pictures scroll sideways on narrow screens, where they would become unreadable."""
-    return body.replace("<svg", "<div class='picture'><svg").replace("</svg>", "</svg></div>")
+    """Let pictures scroll sideways on narrow screens; one within another, as on a map, is part of it."""
+    found, depth = [], 0
+    for part in re.split(r"(<svg\b|</svg>)", body):
+        depth += (part == "<svg") - (part == "</svg>")
+        outermost = depth == (part == "<svg")
+        found.append(
+            {"<svg": "<div class='picture'><svg", "</svg>": "</svg></div>"}.get(part, part) if outermost else part
+        )
+    return "".join(found)
