@@ -60,7 +60,7 @@ def arrangements(people: int) -> dict[str, list[int]]:
     mixed = torch.randperm(people, generator=torch.Generator().manual_seed(3)).tolist()
     return {
         "the first removed": everybody[1:],
-        "one in the middle removed": everybody[:301] + everybody[302:],
+        "one in the middle removed": everybody[: people // 2] + everybody[people // 2 + 1 :],
         "one added in front": [people, *everybody],
         "thirty added within": everybody[:77] + list(range(people, people + 30)) + everybody[77:],
         "reordered": mixed,
@@ -71,15 +71,18 @@ def arrangements(people: int) -> dict[str, list[int]]:
 
 
 def changed(
-    compute: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], features: torch.Tensor, labels: torch.Tensor
+    compute: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    features: torch.Tensor,
+    labels: torch.Tensor,
+    people: int = PEOPLE,
 ) -> dict[str, int]:
     """By arrangement, the number of people whose row differs in any bit from the one they had among everybody."""
-    rows = compute(features[:PEOPLE], labels[:PEOPLE])
+    rows = compute(features[:people], labels[:people])
     found = {}
-    for name, who in arrangements(PEOPLE).items():
+    for name, who in arrangements(people).items():
         at = torch.tensor(who, device=features.device)
         here = compute(features[at], labels[at])
-        stay = at < PEOPLE
+        stay = at < people
         found[name] = int((rows[at[stay]] != here[stay]).any(1).sum())
     return found
 

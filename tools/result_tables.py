@@ -347,9 +347,9 @@ def _rule(columns: int) -> str:
 
 
 TABLES: Final[dict[str, tuple[Callable[[], list[str]], ...]]] = {
-    "docs/private-sgd.md": (sgd_accuracies, sgd_advantages),
+    "bench/results/sgd.md": (sgd_accuracies, sgd_advantages),
     "bench/results/paper_boosting.md": (gbdt_errors, gbdt_shares, gbdt_points),
-    "docs/private-networks.md": (dnn_accuracies,),
+    "bench/results/networks.md": (dnn_accuracies,),
     "bench/results/places.md": (places_below_lsrr, places_errors),
 }
 """What writes the tables of a page, by its path in the repository."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from bipartite.learn.network_training import TrainingPlan as TrainingPlan
     from bipartite.learn.network_training import class_chances as class_chances
     from bipartite.learn.network_training import train_network as train_network
+    from bipartite.learn.scattering import Scattering as Scattering
 
 # Each public name and the module that holds it.
 _HOMES = {
@@ -56,6 +57,7 @@ _HOMES = {
     "PrivateQuantile": "bipartite.learn.gradients.magnitude",
     "PrivateSGDClassifier": "bipartite.learn.gradients.classifier",
     "RandomisedLabels": "bipartite.learn.network_training",
+    "Scattering": "bipartite.learn.scattering",
     "Steps": "bipartite.learn.gradients.accounting",
     "TrainingPlan": "bipartite.learn.network_training",
     "best_device": "bipartite.learn.gradients.loop",
@@ -76,6 +78,7 @@ _LIBRARIES = {
     "gradients.classifier.": ("sklearn",),
     "labels.": ("sklearn",),
     "network.": ("sklearn",),
+    "scattering.": ("torch", "sklearn"),
 }
 
 

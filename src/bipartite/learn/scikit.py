@@ -36,11 +36,17 @@ if TYPE_CHECKING:
         def score(self, X: object, y: object, sample_weight: object = None) -> float:  # noqa: N803
             """The share of right predictions."""
 
+    class TransformerMixin:
+        """What transformers have."""
+
+        def fit_transform(self, X: object, y: object = None) -> object:  # noqa: N803
+            """Both, one after the other."""
+
     def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
         """A method that an object has only where ``check`` of it is true."""
 
 else:
-    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
     from sklearn.utils.metaestimators import available_if
 
-__all__ = ["BaseEstimator", "ClassifierMixin", "RegressorMixin", "available_if"]
+__all__ = ["BaseEstimator", "ClassifierMixin", "RegressorMixin", "TransformerMixin", "available_if"]

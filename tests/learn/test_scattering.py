@@ -1,0 +1,89 @@
+"""Scattering features, against NumPy's Fourier transform of one picture at a time."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+from bipartite.errors import InputError
+from bipartite.learn import Scattering
+from bipartite.learn import scattering as module
+
+PICTURES = np.random.default_rng(4).random((4, 28, 28)) * (np.random.default_rng(5).random((4, 28, 28)) < 0.3)
+
+# By channel, row and column.
+KYMATIO = {
+    (0, 3, 3): 0.7814979, (0, 1, 2): 0.0007336, (1, 3, 3): 0.0557557, (4, 2, 4): 0.1120766, (8, 3, 2): 0.0370693,
+    (9, 3, 3): 0.0831411, (12, 4, 4): 0.1102606, (16, 2, 3): 0.0744202, (17, 3, 3): 0.0155798, (40, 3, 4): 0.0023122,
+    (80, 2, 2): 0.0200174,
+}  # fmt: skip
+
+
+def one_by_one(picture):
+    """The definition, by NumPy: filters in full size, points left out afterwards."""
+    wide, narrow, _, low = (np.squeeze(each) for each in module._filters())
+
+    def filtered(signal, spectrum):
+        return np.fft.ifft2(np.fft.fft2(signal) * spectrum)
+
+    def thin(signal):
+        return signal[::2, ::2]
+
+    padded = np.pad(picture, 4, mode="reflect")
+    first = [np.abs(filtered(padded, each)) for each in wide]
+    second = [np.abs(thin(filtered(padded, each))) for each in narrow]
+    deep = [np.abs(thin(filtered(each, spectrum))) for each in first for spectrum in narrow]
+    low_half = module._filters()[2]
+    smooth = [filtered(each, low)[::4, ::4] for each in (padded, *first)]
+    smooth += [filtered(each, low_half)[::2, ::2] for each in (*second, *deep)]
+    return np.stack(smooth).real[:, 1:-1, 1:-1]
+
+
+def test_features_are_those_of_the_definition():
+    found = Scattering().transform(PICTURES)
+    assert found.shape == (4, 81, 7, 7) and found.dtype == np.float32
+    np.testing.assert_allclose(found, [one_by_one(each) for each in PICTURES], atol=2e-6)
+
+
+def test_features_are_those_of_kymatio():
+    """Kymatio 0.3.0 (NumPy, J = 2, L = 8) of a bright rectangle; it has π = 3.1415 and single precision."""
+    picture = np.zeros((28, 28))
+    picture[8:15, 11:20] = 1
+    found = Scattering().transform(picture[None])[0]
+    for (channel, row, column), value in KYMATIO.items():
+        assert abs(found[channel, row, column] - value) < 3e-5
+
+
+def test_no_picture_changes_the_features_of_another(monkeypatch):
+    together = Scattering().transform(PICTURES)
+    spoiled = PICTURES.copy()
+    spoiled[2] = np.nan
+    for size in (1, 3):
+        monkeypatch.setattr(module, "_TOGETHER", {"cpu": size})
+        assert (Scattering().transform(PICTURES[::-1])[::-1] == together).all()
+        others = [each for each in range(4) if each != 2]
+        assert (Scattering().transform(spoiled)[others] == together[others]).all()
+        assert (Scattering().transform(PICTURES[1:2]) == together[1:2]).all()
+
+
+def test_a_shift_by_one_point_changes_features_less_than_the_picture():
+    moved = np.roll(PICTURES, 1, axis=2)
+    one, other = Scattering().transform(PICTURES), Scattering().transform(moved)
+    features = np.linalg.norm(one - other) / np.linalg.norm(one)
+    assert features < 0.3 * np.linalg.norm(PICTURES - moved) / np.linalg.norm(PICTURES)
+
+
+def test_it_is_a_transformer_that_needs_no_fit():
+    step = clone(Scattering())
+    rows = PICTURES.reshape(4, -1)
+    assert (make_pipeline(step).fit_transform(rows) == step.transform(PICTURES[:, None])).all()
+    assert step.transform(rows[:0]).shape == (0, 81, 7, 7)
+
+
+@pytest.mark.parametrize(
+    "wrong", [np.zeros((2, 27, 28)), np.zeros((4, 196)), [["secret"] * 784], 3.0, [[1.0], [2.0, 3.0]]]
+)
+def test_other_shapes_are_refused_and_no_value_is_shown(wrong):
+    with pytest.raises(InputError, match="Expected X as pictures of 28 × 28 points, a row of 784 numbers each") as told:
+        Scattering().transform(wrong)
+    assert "secret" not in str(told.value)
