@@ -20,13 +20,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from rows_gpu import LOSS, NETWORKS, changed
 
 from bipartite.learn import PerExample
 from bipartite.learn.gradients.any_network import AnyNetwork
 from bipartite.learn.gradients.compiled_rows import CompiledRows
 from bipartite.learn.gradients.exact_products import ExactProducts
 from bipartite.learn.gradients.layers import modules_of, shaped
+from rows_gpu import LOSS, NETWORKS, changed
 
 PEOPLE = 199
 SECONDS = 3.0
@@ -118,16 +118,22 @@ def fused() -> str:
     return f"{text.count('mulpd') + text.count('mulsd')} multiplications, {text.count('vfmadd')} fused ones"
 
 
+def _about() -> str:
+    return (
+        f"{platform.processor() or platform.machine()}, torch {torch.__version__}; {PEOPLE} made-up people, the most "
+        "rows that changed in any bit in one of eight arrangements (`python bench/rows.py`)."
+    )
+
+
 def main() -> int:
     """Run under every setting, and write."""
     if sys.argv[1:2] == ["--here"]:
-        print(json.dumps({"rows": here(json.loads(sys.argv[2])), "fused": fused() if len(sys.argv) > 3 else ""}))
+        print(json.dumps({"rows": here(json.loads(sys.argv[2])), "fused": fused() if "asm" in sys.argv else ""}))
         return 0
     lines = [
         "# Rows on a CPU",
         "",
-        f"{platform.processor() or platform.machine()}, torch {torch.__version__}; {PEOPLE} made-up people, the most "
-        "rows that changed in any bit in one of eight arrangements (`python bench/rows.py`).",
+        _about(),
         "",
         "| setting | threads | compiled rows | exact products | torch, float32, not proved |",
         "|---|---|---|---|---|",
@@ -138,7 +144,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as cache:
             extra = {"NUMBA_CACHE_DIR": cache} if name == "as it comes" else {}
             command = [sys.executable, __file__, "--here", json.dumps(threads), *(["asm"] if extra else [])]
-            done = subprocess.run(
+            done = subprocess.run(  # noqa: S603 (this script itself)
                 command, env=os.environ | environment | extra, capture_output=True, text=True, check=False
             )
         if done.returncode:
