@@ -3,8 +3,8 @@
 ``python bench/sgd_mnist.py --epsilon 1 --seeds 0 1 2 3 4 --out rows.csv`` trains the default network on all 60,000
 training pictures, a process for each seed on one core each, and tests on 10,000; ``--device cuda`` trains one seed
 after another on a GPU. Pictures are those of ``BIPARTITE_DATA``. Words come from a seed, so that a run can be repeated:
-such a run is not private. ``--features scattering`` trains a linear model on scattering features, with the settings of
-Tramèr and Boneh (ICLR 2021). ``--noise`` is the noise multiplier where the accountant is not installed; without it, it
+such a run is not private. ``--features scattering`` trains a linear model on scattering features, after Tramèr and
+Boneh (ICLR 2021). ``--noise`` is the noise multiplier where the accountant is not installed; without it, it
 is computed and printed.
 """
 
