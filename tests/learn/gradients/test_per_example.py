@@ -130,6 +130,54 @@ def shared():
     return nn.Sequential(layer, other)
 
 
+def tied():
+    layer = nn.GroupNorm(2, 4)
+    layer.bias = layer.weight
+    return nn.Sequential(layer)
+
+
+def twice():
+    layer = nn.Linear(4, 4)
+    return nn.Sequential(layer, nn.ReLU(), layer)
+
+
+def more():
+    """Nobody would write this parameter's part of a row: it would be whatever memory held, others' rows perhaps."""
+    layer = nn.Linear(4, 4)
+    layer.extra = nn.Parameter(torch.zeros(9))
+    return nn.Sequential(layer)
+
+
+def activation_with_weight():
+    layer = nn.Tanh()
+    layer.weight = nn.Parameter(torch.zeros(9))
+    return nn.Sequential(nn.Linear(4, 4), layer)
+
+
+def within():
+    layer = nn.Linear(4, 4)
+    layer.other = nn.Linear(2, 1, bias=False)
+    return nn.Sequential(layer)
+
+
+def resized():
+    layer = nn.Linear(4, 4)
+    layer.weight = nn.Parameter(torch.zeros(9, 4))
+    return nn.Sequential(layer)
+
+
+def without():
+    layer = nn.Linear(4, 4)
+    layer.weight = None
+    return nn.Sequential(layer)
+
+
+def replaced():
+    layer = nn.Linear(4, 4)
+    layer.forward = lambda x: x
+    return nn.Sequential(layer)
+
+
 def hooked():
     layer = nn.Linear(4, 4)
     layer.register_forward_hook(lambda *_: None)
@@ -152,17 +200,53 @@ def beside():
         (lambda: nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5)), "Dropout.training=True. in '1'"),
         (lambda: nn.Sequential(nn.Linear(4, 4), nn.MaxPool2d(2, padding=1)), "MaxPool2d.padding=1. in '1'"),
         (lambda: nn.Sequential(nn.Linear(4, 4), nn.AvgPool2d(2, ceil_mode=True)), "AvgPool2d.ceil_mode=True. in '1'"),
-        (shared, "a parameter that two layers share"),
+        (shared, "a parameter that is used twice"),
+        (tied, "a parameter that is used twice"),
+        (twice, "a parameter that is used twice"),
+        (more, "Linear with extra of shape .9,. in '0'"),
+        (activation_with_weight, "Tanh with weight of shape .9,. in '1'"),
+        (within, "Linear with other.weight of shape .1, 2. in '0'"),
+        (resized, "Linear with weight of shape .9, 4. in '0'"),
+        (without, "Linear with no weight in '0'"),
+        (replaced, "a forward.. of its own on Linear in '0'"),
         (hooked, "a hook on Linear in '0'"),
         (beside, "parameters outside of its layers"),
     ],
-    ids=["layer", "subclass", "options", "gelu", "dropout", "max", "mean", "shared", "hook", "beside"],
+    ids=[
+        "layer",
+        "subclass",
+        "options",
+        "gelu",
+        "dropout",
+        "max",
+        "mean",
+        "shared",
+        "tied",
+        "twice",
+        "more",
+        "activation",
+        "within",
+        "resized",
+        "without",
+        "forward",
+        "hook",
+        "beside",
+    ],
 )
 def test_what_is_not_known_is_named_beside_what_is(make, said):
     gradients = PerExample(make(), LOSS)
     known = "known are Linear, Conv2d, .* with cross_entropy or mse_loss. Use these, or allow_unproved=True"
     with pytest.raises(InputError, match=f"proved to be each person's alone, got {said}; {known}"):
         gradients.must_be_known()
+
+
+def test_a_layer_without_parameters_may_be_there_twice():
+    torch.manual_seed(5)
+    act = nn.Tanh()
+    network = nn.Sequential(nn.Linear(5, 4), act, nn.Linear(4, 4), act, nn.Linear(4, 3)).double()
+    features, labels = torch.randn(7, 5, dtype=torch.float64), torch.randint(0, 3, (7,))
+    (found,) = PerExample(network, LOSS).blocks(features, labels)
+    torch.testing.assert_close(found, one_by_one(network, features, labels), rtol=1e-10, atol=1e-12)
 
 
 def test_losses_that_are_not_known_are_named():
@@ -224,6 +308,19 @@ def test_layers_in_which_people_meet_are_refused():
 def test_features_that_do_not_fit_are_refused_by_their_shape(make, shape):
     with pytest.raises(InputError, match="Expected features that fit the network, got shape .* for one person at "):
         list(PerExample(make(), LOSS).blocks(torch.zeros(2, *shape), torch.zeros(2, dtype=torch.long)))
+
+
+def test_numbers_of_any_kind_and_layout_are_taken():
+    network = nn.Sequential(nn.Linear(3, 2)).double()
+    features, targets = torch.arange(12.0).reshape(4, 3).double(), torch.arange(8.0).reshape(4, 2).double()
+    for loss, labels in ((LOSS, torch.tensor([0, 1, 1, 0])), (nn.functional.mse_loss, targets)):
+        gradients = PerExample(network, loss)
+        (wanted,) = gradients.blocks(features, labels)
+        for kind in (torch.float16, torch.bfloat16, torch.float32, torch.int64, torch.uint8):
+            here = labels.to(kind) if labels.is_floating_point() == kind.is_floating_point else labels
+            assert torch.equal(*gradients.blocks(features.to(kind), here), wanted), kind
+        turned = labels.T.contiguous().T if labels.dim() > 1 else labels.repeat_interleave(2)[::2]
+        assert torch.equal(*gradients.blocks(features.T.contiguous().T, turned), wanted)
 
 
 def test_negative_padding_is_refused():

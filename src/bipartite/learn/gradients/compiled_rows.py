@@ -64,7 +64,7 @@ class CompiledRows:
     def rows(self, features: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """A row of doubles for each person; ``labels`` are classes, or as many numbers as there are outputs."""
         given, program = self._given(features, labels), self._program_and_weights()
-        found = np.empty((len(features), self._size))
+        found = np.zeros((len(features), self._size))
 
         def compute(part: slice) -> None:
             gradients(*program, *(each[part] for each in given), *self._scratch(), found[part])
@@ -81,7 +81,7 @@ class CompiledRows:
         def compute(part: slice) -> NDArray[np.int64]:
             total = np.zeros(self._size, dtype=np.int64)
             here, scratch = (each[part] for each in given), self._scratch()
-            clipped_sum(*program, *here, *scratch, clip, float(steps), norm, np.empty(self._size), total)
+            clipped_sum(*program, *here, *scratch, clip, float(steps), norm, np.zeros(self._size), total)
             return total
 
         found: NDArray[np.int64] = sum(_in_threads(compute, len(features)), np.zeros(self._size, dtype=np.int64))
@@ -94,12 +94,12 @@ class CompiledRows:
     def _given(self, features: torch.Tensor, labels: torch.Tensor) -> tuple[Array, NDArray[np.int64], Array]:
         """Features, classes (−1 where numbers are asked for) and targets, as the loops read them."""
         count = len(features)
-        said = labels.detach().numpy()
         if labels.is_floating_point():
-            classes, targets = np.full(count, -1, dtype=np.int64), said.reshape(count, -1).astype(np.float64, order="C")
+            targets = labels.detach().double().reshape(count, -1).contiguous().numpy()
+            classes = np.full(count, -1, dtype=np.int64)
         else:
-            classes, targets = said.astype(np.int64, order="C"), np.zeros((count, 0))
-        return features.detach().flatten(1).numpy().astype(np.float64, order="C"), classes, targets
+            classes, targets = labels.detach().long().contiguous().numpy(), np.zeros((count, 0))
+        return features.detach().double().flatten(1).contiguous().numpy(), classes, targets
 
     def _scratch(self) -> tuple[Array, Array, NDArray[np.int64], Array]:
         return (

@@ -81,9 +81,9 @@ def loss_name(loss: Loss) -> str:
 def modules_of(network: nn.Module) -> list[nn.Module]:
     """The layers of a network in their order; refuses those that no way of computing can take."""
     found = list(_flat(network, ""))
-    parameters = [id(each) for module in found for each in module.parameters()]
+    parameters = [id(each) for module in found for _, each in module.named_parameters(remove_duplicate=False)]
     if len(parameters) != len(set(parameters)):
-        msg = "a parameter that two layers share"
+        msg = "a parameter that is used twice"
         raise NotKnown(msg)
     if len(parameters) != sum(1 for _ in network.parameters()):
         msg = "parameters outside of its layers"
@@ -96,8 +96,13 @@ def _flat(module: nn.Module, name: str) -> list[nn.Module]:
     if any(hooks):
         msg = f"a hook on {type(module).__name__}{_in(name)}"
         raise NotKnown(msg)
+    if "forward" in vars(module):
+        msg = f"a forward() of its own on {type(module).__name__}{_in(name)}"
+        raise NotKnown(msg)
     if type(module) is nn.Sequential:
-        return [each for key, child in module.named_children() for each in _flat(child, f"{name}.{key}".lstrip("."))]
+        # Not named_children(), which leaves out a module that was there before.
+        children = vars(module)["_modules"].items()
+        return [each for key, child in children for each in _flat(child, f"{name}.{key}".lstrip("."))]
     problem = _problem(module)
     if problem is not None:
         msg = problem + _in(name)
@@ -117,7 +122,30 @@ def _problem(module: nn.Module) -> str | None:
         return name
     given = {option: getattr(module, option) for option in _USUAL.get(kind, {})}
     odd = [f"{option}={each!r}" for option, each in given.items() if each not in _USUAL[kind][option]]
-    return f"{name}({', '.join(odd)})" if odd else None
+    if odd:
+        return f"{name}({', '.join(odd)})"
+    # Every trained parameter must be read, at its size: nobody would write the others' part of a row.
+    read = _parameters(module)
+    given = {each: tuple(parameter.shape) for each, parameter in module.named_parameters(remove_duplicate=False)}
+    given |= {each: tuple(getattr(module, each).shape) for each in read if getattr(module, each) is not None}
+    odd = [f"{each} of shape {shape}" for each, shape in given.items() if read.get(each) != shape]
+    if kind in {nn.Linear, nn.Conv2d} and "weight" not in given:
+        odd.append("no weight")
+    return f"{name} with {' and '.join(odd)}" if odd else None
+
+
+def _parameters(module: nn.Module) -> dict[str, Shape]:
+    """The parameters of a layer, and their shapes."""
+    if isinstance(module, nn.Linear):
+        return {"weight": (module.out_features, module.in_features), "bias": (module.out_features,)}
+    if isinstance(module, nn.Conv2d):
+        return {
+            "weight": (module.out_channels, module.in_channels, *_pair(module.kernel_size)),
+            "bias": (module.out_channels,),
+        }
+    if isinstance(module, nn.GroupNorm):
+        return {"weight": (module.num_channels,), "bias": (module.num_channels,)}
+    return {}
 
 
 def _pair(value: Any) -> tuple[int, int]:  # noqa: ANN401 (a number or two of them)
