@@ -203,8 +203,6 @@ def _labels(
     codes = domain.codes(found)
     if other in labels:
         codes[codes < 0] = labels.index(other)
-    words = (
-        "are not among its categories; add them to the list, or use other= with a category for the rest."
-    )
+    words = "are not among its categories; add them to the list, or use other= with a category for the rest."
     refusals.add(OutsideDomainError, codes < 0, name, words)
     return [labels[code] for code in codes.tolist()]
