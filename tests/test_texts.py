@@ -3,11 +3,11 @@
 import csv
 import io
 
-from bipartite.texts import aligned, as_csv
+from bipartite.texts import align_columns, as_csv
 
 
 def test_columns_are_aligned_the_first_to_the_left():
-    assert aligned([("", "ε"), ("age", "1"), ("a job", "10")]) == ["        ε", "age     1", "a job  10"]
+    assert align_columns([("", "ε"), ("age", "1"), ("a job", "10")]) == ["        ε", "age     1", "a job  10"]
 
 
 def test_csv_reads_back_as_it_was_and_what_is_missing_is_empty():

@@ -21,7 +21,7 @@ from bipartite.cli import (
     print_releases,
 )
 from bipartite.errors import InputError
-from bipartite.files import write_whole
+from bipartite.files import write_atomically
 from bipartite.locations import WITHIN, Regions, compare, from_checkins, improvements
 from reproduction.datasets import SOURCES, CheckIns, foursquare, gowalla
 
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
         rows = compare(listed.places, options.epsilon, regions=listed.regions, progress=lambda _: progress.advance(1))
     gains = improvements(rows)
     if options.csv is not None:
-        write_whole(options.csv, as_csv(rows))
+        write_atomically(options.csv, as_csv(rows))
     if options.json:
         means = [
             {

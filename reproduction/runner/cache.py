@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from bipartite.errors import InputError
-from bipartite.files import write_whole
+from bipartite.files import write_atomically
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +78,7 @@ class Cache:
         }
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self._path(cell), json.dumps(held, ensure_ascii=False))
+            write_atomically(self._path(cell), json.dumps(held, ensure_ascii=False))
         except OSError as error:
             raise NotKeptError.of(self._folder, error) from None
 

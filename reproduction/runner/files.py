@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite import __version__
 from bipartite.errors import MissingExtraError
-from bipartite.files import write_whole
+from bipartite.files import write_atomically
 from bipartite.plots import png
 from reproduction.runner.cache import NotKeptError
 
@@ -157,7 +157,7 @@ def as_json(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumst
 
 
 def _write(path: Path, content: str | bytes) -> Path:
-    write_whole(path, content)
+    write_atomically(path, content)
     return path
 
 

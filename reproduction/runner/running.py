@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from bipartite.errors import DataFileError, InputError, MissingDataError, MissingExtraError
-from bipartite.files import write_whole
+from bipartite.files import write_atomically
 from reproduction.runner.cache import Cache, Measured, NotKeptError
 from reproduction.runner.machine import this_machine
 
@@ -133,7 +133,7 @@ def _failed(entry: Entry, folder: Path, error: Exception) -> Outcome:
     file = folder / entry.name / "traceback.txt"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, "".join(traceback.format_exception(error)))
+        write_atomically(file, "".join(traceback.format_exception(error)))
     except OSError as full:
         raise NotKeptError.of(file.parent, full) from error
     why = (

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from unittest import mock
 
-from bipartite.files import write_whole
+from bipartite.files import write_atomically
 from reproduction.runner.registry import EXPERIMENTS, named
 from reproduction.runner.running import plain_rows
 
@@ -43,7 +43,7 @@ def write(found: Mapping[str, Any]) -> None:
     for name, sentinels in found.items():
         cells = ",\n".join(json.dumps(each, ensure_ascii=False) for each in sentinels["cells"])
         lines.append(f'"{name}": {{"version": {sentinels["version"]}, "cells": [\n{cells}\n]}}')
-    write_whole(FILE, "{\n" + ",\n".join(lines) + "\n}\n")
+    write_atomically(FILE, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def measured_again(name: str, plain: Mapping[str, Any]) -> list[Row]:

@@ -187,10 +187,10 @@ def test_a_disk_that_is_full_ends_the_run_with_words(run, tmp_path, monkeypatch)
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("reproduction.runner.files.write_whole", full)
+    monkeypatch.setattr("reproduction.runner.files.write_atomically", full)
     code, _, err = run("run", "pmf", "--out", tmp_path)
     assert code == 2 and "(No space left on device); make room or name another one" in err
-    monkeypatch.setattr("reproduction.runner.cache.write_whole", full)
+    monkeypatch.setattr("reproduction.runner.cache.write_atomically", full)
     code, _, err = run("run", "worked_example", "monotonicity", "--out", tmp_path)
     assert code == 2 and "(No space left on device); make room or name another one" in err
     assert "monotonicity" not in err  # it would fail as well

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def write_whole(path: str | Path, content: str | bytes) -> None:
+def write_atomically(path: str | Path, content: str | bytes) -> None:
     """Write a file atomically; a pipe or device is written to directly."""
     path = Path(path).resolve()
     data = content.encode("utf-8") if isinstance(content, str) else content

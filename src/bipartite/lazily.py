@@ -34,7 +34,7 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
     return __getattr__, __dir__
 
 
-class Later:
+class LazyModule:
     """A stand-in for a library that is imported when one of its attributes is first used."""
 
     def __init__(self, name: str, load: Callable[[str], ModuleType] = importlib.import_module) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _CONSOLE: Final = 120  # characters of a line
 
 
-def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+def align_columns(lines: Sequence[Sequence[str]]) -> list[str]:
     """Pad the columns to equal width: the first left-aligned, the others right-aligned."""
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     return [
@@ -46,9 +46,9 @@ class Printed:
         return f"<{name}: {short}{' …' if others and short == first else ''}>"
 
     def _repr_html_(self) -> str:
-        return in_notebooks(str(self))
+        return notebook_html(str(self))
 
 
-def in_notebooks(text: str, picture: str = "") -> str:
+def notebook_html(text: str, picture: str = "") -> str:
     """HTML for a notebook: a picture, and below it the text as it is printed."""
     return f'{picture}<pre style="white-space: pre-wrap">{html.escape(text)}</pre>'

@@ -15,7 +15,7 @@ from bipartite.cli.arguments import add_domain, domain_of, need_epsilon, prior_o
 from bipartite.cli.output import OK, print_json
 from bipartite.cli.waiting import add_within, searching, seconds_in
 from bipartite.errors import InputError
-from bipartite.files import write_whole
+from bipartite.files import write_atomically
 from bipartite.mechanisms import Custom
 from bipartite.mechanisms.spec import load_spec
 from bipartite.plots import as_file, check_ending
@@ -97,9 +97,9 @@ def run(options: argparse.Namespace) -> int:
     # Everything is computed before anything is written.
     picture = None if options.plot is None else as_file(found.plot(options.measure or "expected_loss"), options.plot)
     if options.csv is not None:
-        write_whole(options.csv, found.to_csv())
+        write_atomically(options.csv, found.to_csv())
     if picture is not None:
-        write_whole(options.plot, picture)
+        write_atomically(options.plot, picture)
     if options.json:
         print_json(found.to_dict())
     else:

@@ -14,7 +14,7 @@ from bipartite.cli.demo_statistics import CONFIDENCE, as_json, rows, survey
 from bipartite.cli.output import OK, Progress, announce, print_json, print_table
 from bipartite.domains import Integers, Interval, Points
 from bipartite.errors import DataFileError, InputError
-from bipartite.files import write_whole
+from bipartite.files import write_atomically
 from bipartite.locations import cities
 from bipartite.mechanisms import BRR
 
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
             surveys.append(survey(outcomes[-1], answers, progress))
     explained = explain(options.epsilon, reports=len(outcomes))
     file = options.output / _PAGE
-    write_whole(file, page(outcomes, explained, options.people, surveys))
+    write_atomically(file, page(outcomes, explained, options.people, surveys))
     if options.json:
         print_json(_as_json(outcomes, surveys, options.people, file))
     else:

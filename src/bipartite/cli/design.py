@@ -25,7 +25,7 @@ from bipartite.cli.arguments import (
 from bipartite.cli.output import OK, print_json, print_table
 from bipartite.cli.waiting import add_within, searching, seconds_in
 from bipartite.errors import InputError
-from bipartite.files import write_whole
+from bipartite.files import write_atomically
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Mechanism
 from bipartite.mechanisms.design.line import check_prior
 from bipartite.mechanisms.design.statistics import PEOPLE
@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
         "recommendation": None if found is None else str(found),
     }
     if options.output is not None:
-        write_whole(options.output, json.dumps(described["spec"], indent=2) + "\n")
+        write_atomically(options.output, json.dumps(described["spec"], indent=2) + "\n")
     if options.json:
         print_json(described)
         return OK

@@ -16,7 +16,7 @@ from bipartite.cli.columns import SPOKEN, STDIN
 from bipartite.cli.estimate_page import page
 from bipartite.cli.output import print_json
 from bipartite.domains import Cyclic, LineDomain
-from bipartite.files import write_whole
+from bipartite.files import write_atomically
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.plots import as_file
 from bipartite.tables.metadata import NOT_PRIVATE
@@ -94,7 +94,7 @@ def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
         files.append((options.plot, as_file(drawn, options.plot)))
     described = _described(found) if options.json else None
     for path, content in files:
-        write_whole(path, content)
+        write_atomically(path, content)
     if described is not None:
         _warn(found)
         print_json(described)

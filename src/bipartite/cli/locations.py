@@ -14,7 +14,7 @@ from bipartite.cli.place_mechanisms import add_mechanism, check_budget, check_pu
 from bipartite.cli.program import Command
 from bipartite.cli.release_tables import as_csv, described, headline, plain, print_releases
 from bipartite.errors import InputError
-from bipartite.files import write_whole
+from bipartite.files import write_atomically
 from bipartite.locations import draw, page
 from bipartite.plots import png
 from bipartite.verification import verify
@@ -93,9 +93,9 @@ def run_design(options: argparse.Namespace) -> int:
     certificate = verify(mechanism)
     row = rows[0] if rows else None
     if options.output is not None:
-        write_whole(options.output, json.dumps(mechanism.to_spec(), indent=2) + "\n")
+        write_atomically(options.output, json.dumps(mechanism.to_spec(), indent=2) + "\n")
     if options.csv is not None:
-        write_whole(options.csv, as_csv(rows))
+        write_atomically(options.csv, as_csv(rows))
     if options.json:
         print_json(
             {
@@ -152,7 +152,7 @@ def run_map(options: argparse.Namespace) -> int:
             else draw(mechanism, at=_place(options, listed), credit=listed.credit)
         )
         content = png(picture) if ending == ".png" else picture + "\n"
-    write_whole(options.output, content)
+    write_atomically(options.output, content)
     promise = None if mechanism is None else mechanism.guarantee
     if options.json:
         print_json(

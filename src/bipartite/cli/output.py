@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.texts import aligned
+from bipartite.texts import align_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ def print_json(value: dict[str, Any]) -> None:
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table on stdout: first column left-aligned, the others right-aligned."""
-    print(*aligned([header, *rows]), sep="\n")
+    print(*align_columns([header, *rows]), sep="\n")
 
 
 class Progress:

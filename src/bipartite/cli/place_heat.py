@@ -17,7 +17,7 @@ from bipartite.cli.estimate_reading import read
 from bipartite.cli.output import OK, Progress, print_json
 from bipartite.domains import Points
 from bipartite.errors import DataFileError, InputError
-from bipartite.files import write_whole
+from bipartite.files import write_atomically
 from bipartite.locations import heat_map
 from bipartite.locations.names import names_of
 from bipartite.mechanisms.spec import load_spec
@@ -78,7 +78,7 @@ def run_heat(options: argparse.Namespace) -> int:
         raise InputError(msg)
     confidence = check_confidence(options.confidence)
     heat = _heated(options)
-    write_whole(options.output, _content(heat, ending, options, confidence))
+    write_atomically(options.output, _content(heat, ending, options, confidence))
     low, high = heat.intervals(confidence, together=True) if heat.has_intervals else (None, None)
     names = names_of(heat.places)
     top = [

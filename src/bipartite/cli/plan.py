@@ -10,7 +10,7 @@ from bipartite.cli.output import OK, Progress, announce, print_json, print_table
 from bipartite.cli.plan_questions import Questions, at_a_terminal
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError
-from bipartite.files import write_whole
+from bipartite.files import write_atomically
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.catalogue import entry_of
 from bipartite.tables import Plan
@@ -176,7 +176,7 @@ def _new(options: argparse.Namespace) -> int:
     if options.output is None:
         print(written, end="")
     else:
-        write_whole(options.output, written)
+        write_atomically(options.output, written)
     todo = f'"{TODO}"' in written
     told = LEAK if todo else f"next: bipartite plan check {options.output or 'PLAN.toml'} --people N"
     print(f"bipartite: {told}", file=sys.stderr)

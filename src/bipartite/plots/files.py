@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from bipartite.errors import InputError, missing_library, shown
-from bipartite.files import write_whole
+from bipartite.files import write_atomically
 from bipartite.plots.style import WIDTH
 
 _ZOOM: Final = 2  # sharp on today's screens and in print
@@ -28,7 +28,7 @@ def png(svg: str, *, width: int = _ZOOM * WIDTH) -> bytes:
 
 def save(svg: str, file: str | Path) -> None:
     """Write a picture in the format of the file's extension: ``.svg`` or ``.png``."""
-    write_whole(file, as_file(svg, Path(file)))
+    write_atomically(file, as_file(svg, Path(file)))
 
 
 def as_file(svg: str, path: Path) -> str | bytes:

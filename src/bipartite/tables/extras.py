@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from bipartite.errors import NOT_INSTALLED, missing_library
-from bipartite.lazily import Later
+from bipartite.lazily import LazyModule
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -34,7 +34,7 @@ def need(module: str) -> ModuleType:
 
 if not TYPE_CHECKING:
     duckdb, pa, pc, pd, pl = (
-        Later(each, need) for each in ("duckdb", "pyarrow", "pyarrow.compute", "pandas", "polars")
+        LazyModule(each, need) for each in ("duckdb", "pyarrow", "pyarrow.compute", "pandas", "polars")
     )
 
 

@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.advise.row import MEASURES
-from bipartite.texts import aligned
+from bipartite.texts import align_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ def _single(rows: Sequence[Row], users: int | None, tolerance: float | None) -> 
     ]
     if users is not None:
         about.append(f"±: standard errors of estimates from {users:,} people")
-    return [*aligned(lines), *about]
+    return [*align_columns(lines), *about]
 
 
 def _several(rows: Sequence[Row], users: int | None) -> list[str]:
@@ -58,7 +58,7 @@ def _several(rows: Sequence[Row], users: int | None) -> list[str]:
                 lines.append([name + (" (!)" if marked else ""), *cells])
         if len(lines) > 1:
             people = f"for {users:,} people" if users is not None and words.of_people else ""
-            found += [*([people] if people else []), *aligned(lines), ""]
+            found += [*([people] if people else []), *align_columns(lines), ""]
     return found[:-1]
 
 

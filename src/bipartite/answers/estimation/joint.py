@@ -18,7 +18,7 @@ from bipartite.answers.estimation.showing import load_pandas
 from bipartite.answers.estimation.tally import spare
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, shown
-from bipartite.texts import in_notebooks
+from bipartite.texts import notebook_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -225,7 +225,7 @@ class JointEstimate:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return in_notebooks(self.summary())
+        return notebook_html(self.summary())
 
     def __repr__(self) -> str:
         return f"<JointEstimate of {self.names[0]} and {self.names[1]} from {self.people:,} people's reports>"

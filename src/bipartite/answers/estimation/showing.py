@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.answers.estimation.pictures import UNNAMED, Naming
 from bipartite.errors import missing_library
-from bipartite.texts import in_notebooks
+from bipartite.texts import notebook_html
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +66,7 @@ class Shown(ABC):
         return True
 
     def _repr_html_(self) -> str:
-        return in_notebooks(self.summary(), self.plot() if self._has_picture else "")
+        return notebook_html(self.summary(), self.plot() if self._has_picture else "")
 
 
 def load_pandas(instead: str) -> ModuleType:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bipartite.domains.containers.cells import Cells, Container, refuse_object, refuse_type
-from bipartite.lazily import Later
+from bipartite.lazily import LazyModule
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from bipartite.domains.containers.cells import Labels
     from bipartite.domains.labelled import Labelled
 else:
-    pa, pc = Later("pyarrow"), Later("pyarrow.compute")  # already imported: the caller holds one of its arrays
+    pa, pc = (
+        LazyModule("pyarrow"),
+        LazyModule("pyarrow.compute"),
+    )  # already imported: the caller holds one of its arrays
 
 
 class ArrowArray(Container["pa.Array | pa.ChunkedArray"]):

@@ -8,7 +8,7 @@ import numpy as np
 
 from bipartite.domains.containers.arrow import numbers_of
 from bipartite.domains.containers.cells import Cells, Container, masked, objects, refuse_object, refuse_type
-from bipartite.lazily import Later
+from bipartite.lazily import LazyModule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains.containers.cells import Labels
 else:
-    pa, pd = Later("pyarrow"), Later("pandas")  # already imported: the caller holds one of its series
+    pa, pd = LazyModule("pyarrow"), LazyModule("pandas")  # already imported: the caller holds one of its series
 
 
 class PandasSeries(Container["pd.Series"]):

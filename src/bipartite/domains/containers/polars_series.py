@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bipartite.domains.containers.cells import Cells, Container, objects, refuse_object, refuse_type
-from bipartite.lazily import Later
+from bipartite.lazily import LazyModule
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains.containers.cells import Labels
 else:
-    pl = Later("polars")  # already imported: the caller holds one of its series
+    pl = LazyModule("polars")  # already imported: the caller holds one of its series
 
 
 class PolarsSeries(Container["pl.Series"]):

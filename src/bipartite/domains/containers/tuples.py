@@ -9,7 +9,7 @@ import numpy as np
 from bipartite.domains.containers.cells import objects
 from bipartite.domains.product_codec import in_fields
 from bipartite.errors import InputError, NotAValueError
-from bipartite.lazily import Later
+from bipartite.lazily import LazyModule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Columns: TypeAlias = tuple[list[Any], Back]
 else:
     # Already imported: the caller holds one of their tables.
-    pa, pd, pl = Later("pyarrow"), Later("pandas"), Later("polars")
+    pa, pd, pl = LazyModule("pyarrow"), LazyModule("pandas"), LazyModule("polars")
 
 _TABLES: Final = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}
 
