@@ -380,6 +380,17 @@ def test_a_column_that_is_not_there_is_no_matter_of_a_plan(run, spec, write, nam
     assert "plan" not in err and "specs name" not in err
 
 
+def test_what_report_prints_as_json_is_read_as_it_is(run, spec, write):
+    _, sent, _ = run("report", "--spec", spec(RATING), "--json", stdin="3\n4\n" * 50)
+    _, plain, _ = run(
+        "estimate",
+        write("r.csv", "".join(f"{json.loads(line)['report']}\n" for line in sent.splitlines())),
+        "--spec",
+        spec(RATING),
+    )
+    assert run("estimate", write("r.jsonl", sent), "--spec", spec(RATING)) == (0, plain, "")
+
+
 def test_doubt_is_said_before_any_number(run, spec, write):
     raw = write("raw.csv", "3\n" * 2000)
     code, out, _ = run("estimate", raw, "--spec", spec(RATING))

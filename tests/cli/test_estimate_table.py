@@ -139,7 +139,7 @@ def test_a_table_of_another_kind_than_csv_is_read_with_a_spec_too(run, tmp_path)
         table, "age", "country"
     )
     code, out, err = run("estimate", file, "--spec", spec)
-    assert (code, out) == (2, "") and "Expected --column, the column of reports: " in err
+    assert (code, out) == (3, "") and "has no column 'report'" in err
     code, out, err = run("estimate", file, "--spec", spec, "--column", "age", "--weights", "w")
     assert (code, out) == (3, "") and "it has no column 'w'" in err
     code, out, err = run("estimate", file, "--spec", spec, "--column", "job")

@@ -219,8 +219,8 @@ def test_labels_are_distinct_names(labels, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, "Expected either loss= or similarity=; .* loss=1 - np.eye"),
-        ({"loss": [[0, 1], [1, 0]], "similarity": [[1, 0], [0, 1]]}, "Expected either loss= or similarity="),
+        ({}, "Expected at least two labels, or loss= or similarity=; labels alone are flat categories"),
+        ({"loss": [[0, 1], [1, 0]], "similarity": [[1, 0], [0, 1]]}, "Expected loss= or similarity=, got both"),
         (
             {"loss": [[0, 1, 2], [1, 0, 2]]},
             "Expected loss as a square matrix of at least two rows, got shape \\(2, 3\\)",
@@ -234,6 +234,18 @@ def test_labels_are_distinct_names(labels, message):
 def test_items_that_cannot_be_are_refused(settings, message):
     with pytest.raises(DomainError, match=message):
         Items(None, **settings)
+
+
+def test_labels_alone_are_flat_categories():
+    flat = Items(["a", "b", "c"])
+    assert flat == Items(["a", "b", "c"], loss=[[0, 1, 1], [1, 0, 1], [1, 1, 0]])
+    assert [flat.losses(x).tolist() for x in range(3)] == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    assert Items(iter("abc")) == flat
+    for labels in (["a"], []):
+        with pytest.raises(DomainError, match="at least two labels"):
+            Items(labels)
+    with pytest.raises(DomainError, match="got 1 duplicates"):
+        Items(["a", "a"])
 
 
 def test_a_best_report_elsewhere_is_allowed_when_asked_for():

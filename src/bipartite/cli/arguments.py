@@ -59,7 +59,10 @@ def add_domain(parser: argparse.ArgumentParser, *, or_command: bool = False, req
     )
     which.add_argument("--places", metavar="FILE.csv", type=Path, help="places: columns lat, lon and, for labels, name")
     which.add_argument(
-        "--items", metavar="FILE.json", type=Path, help='items: {"labels": […], "loss": [[…]]}, or "similarity"'
+        "--items",
+        metavar="FILE.json",
+        type=Path,
+        help='items: {"labels": […]}; if some are near, "loss" or "similarity": [[…]]',
     )
     which.add_argument(
         "--spec",

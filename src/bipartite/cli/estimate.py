@@ -49,9 +49,9 @@ _EXAMPLES = """examples:
   bipartite estimate released.parquet --column age --by country --bins 30,45,65 --plot shares.svg --unit years
 
 A table that bipartite privatize wrote contains its mechanisms: every private column is estimated, or only the one named
-with --column; --spec may name the file of its specs instead. Other reports need a spec, and are CSV: one report per
-line, or columns with names in the first line. Anything that is not a report is an error that names its line; nothing is
-skipped. Other formats need --column. Files may be larger than memory, and several are counted together. Groups and
+with --column; --spec may name the file of its specs instead. Other reports need a spec, and are CSV (one report per
+line, or columns with names in the first line), JSON lines, Parquet or Arrow. Anything that is not a report is an error
+that names its line; nothing is skipped. Files may be larger than memory, and several are counted together. Groups and
 weights are public columns.
 """
 

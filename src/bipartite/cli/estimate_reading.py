@@ -11,7 +11,7 @@ import numpy as np
 from bipartite.cli.columns import SPOKEN, STDIN, WantedColumns, chunks
 from bipartite.cli.counting import GroupCounts, Texts, WideTexts, check_label, weights_of
 from bipartite.cli.output import Progress, announce
-from bipartite.errors import DataFileError, InputError
+from bipartite.errors import DataFileError
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.tables.answering import files_of
 from bipartite.tables.counting import count_files, in_order, most_groups, weighed_files
@@ -57,10 +57,10 @@ def _read_table(
     options: argparse.Namespace, files: list[Path], written: Format, mechanisms: dict[str | None, Reporting]
 ) -> dict[str | None, Sums]:
     """The sums of the columns of a table."""
+    if None in mechanisms:
+        unnamed = _read_table(options, files, written, {"report": mechanisms[None]})
+        return {None: unnamed["report"]}
     named = {name: mechanism for name, mechanism in mechanisms.items() if name is not None}
-    if not named:
-        msg = f"Expected --column, the column of reports: {files[0]} is not CSV."
-        raise InputError(msg)
     if options.weights is not None:
         ((name, mechanism),) = named.items()
         return {name: _weighed(options, files, written, name, mechanism)}

@@ -1,4 +1,4 @@
-"""Sets of items with any loss or similarity: genres, products, diagnoses."""
+"""Sets of items, with any loss or similarity or with none: genres, products, browsers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+_TWO = 2
+
 
 class Items(SetDomain):
-    """A set of items; ``loss[x, y]`` is the loss of reporting y when x is true.
+    """A set of items; ``loss[x, y]`` is the loss of reporting y when x is true, 1 for all others unless you say.
 
     Values and reports are the labels, or row numbers 0 … N−1 where ``labels`` is None.
 
     Parameters
     ----------
     labels
-        Names of the items, all distinct, or None.
+        Names of the items, all distinct, or None. Without ``loss`` and ``similarity`` they are flat categories: no
+        item is nearer than another, and every wrong answer has loss 1.
     loss
         A square matrix, not necessarily symmetric. Each row must have its smallest loss on the diagonal, unless
         ``allow_off_diagonal=True``.
@@ -41,6 +44,8 @@ class Items(SetDomain):
     >>> genres = Items(["jazz", "blues", "metal"], loss=[[0, 1, 5], [1, 0, 4], [5, 4, 0]])
     >>> genres.losses(0).tolist()
     [0.0, 1.0, 5.0]
+    >>> Items(["firefox", "safari", "other"]).losses(0).tolist()
+    [0.0, 1.0, 1.0]
     """
 
     __slots__ = ("_losses",)
@@ -55,11 +60,16 @@ class Items(SetDomain):
         allow_off_diagonal: bool = False,
     ) -> None:
         problems = Problems()
-        if (loss is None) == (similarity is None):
+        if loss is not None and similarity is not None:
             problems.add(
-                "Expected either loss= or similarity=; a loss is small, a similarity large, for near items; "
-                "if no item is nearer than another, pass loss=1 - np.eye(len(labels))."
+                "Expected loss= or similarity=, got both; a loss is small, a similarity large, for near items."
             )
+        if loss is None and similarity is None:
+            labels = check_labels(labels, None, problems)
+            if labels is None or len(labels) < _TWO:
+                problems.add("Expected at least two labels, or loss= or similarity=; labels alone are flat categories.")
+            problems.raise_if_any(DomainError)
+            loss = 1.0 - np.eye(len(labels or ()))
         given = loss if loss is not None else similarity
         matrix = None if given is None else _square(given, "loss" if loss is not None else "similarity", problems)
         if matrix is not None and loss is None:
@@ -130,7 +140,7 @@ def _square(given: ArrayLike, name: str, problems: Problems) -> NDArray[np.float
     except (TypeError, ValueError):
         problems.add(f"Expected {name} as a square matrix of numbers; pass a list of rows or a 2-d array.")
         return None
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:  # noqa: PLR2004
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < _TWO:  # noqa: PLR2004
         problems.add(f"Expected {name} as a square matrix of at least two rows, got shape {matrix.shape}.")
         return None
     if not np.isfinite(matrix).all():

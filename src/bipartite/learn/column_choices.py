@@ -162,7 +162,7 @@ def _domain(given: object, points: int) -> Domain | Mechanism:
         if len(given) < _ENDS:
             msg = f"Expected at least two categories, got {len(given)}; a column of one needs no report."
             raise InputError(msg)
-        return Items(given, loss=1 - np.eye(len(given)))
+        return Items(given)
     msg = (
         "Expected a range (low, high), a list of categories, a domain such as bp.Integers(18, 90), or a mechanism, got "
         f"{type(given).__name__}."

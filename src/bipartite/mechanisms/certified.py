@@ -24,7 +24,7 @@ def list_problem(domain: object) -> str | None:
         return None
     return (
         f"Expected domain as bp.Items for labels, or bp.Integers for a range, got a {type(domain).__name__}; if all "
-        "wrong answers are equally wrong, pass bp.Items(labels, loss=1 - np.eye(len(labels)))."
+        "wrong answers are equally wrong, pass bp.Items(labels)."
     )
 
 

@@ -29,7 +29,7 @@ def read_items(path: Path) -> Items:
         msg = f"{path} is not JSON."
         raise DataFileError(msg) from None
     if not isinstance(described, dict) or not set(described) <= {"labels", "loss", "similarity", "allow_off_diagonal"}:
-        msg = f'{path} does not hold {{"labels": […], "loss": [[…]]}} or "similarity".'
+        msg = f'{path} does not hold {{"labels": […]}}, if wanted with "loss" or "similarity": [[…]].'
         raise DataFileError(msg)
     labels = described.pop("labels", None)
     if isinstance(labels, list) and any(isinstance(label, str) and label != label.strip() for label in labels):

@@ -9,8 +9,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-import numpy as np
-
 from bipartite.domains import Cyclic, Domain, Integers, Interval, Items, LineDomain, Points, Product
 from bipartite.errors import DataFileError, InputError, Problems, is_one_of, shown
 from bipartite.files import not_found
@@ -322,7 +320,7 @@ def categories_of(labels: object) -> Domain:
     if not isinstance(labels, list) or not _TWO <= len(labels) <= _MOST_CATEGORIES:
         msg = f"Expected categories as a list of 2 to {_MOST_CATEGORIES} labels; name every possible answer."
         raise InputError(msg)
-    return Items(labels, loss=1.0 - np.eye(len(labels)))
+    return Items(labels)
 
 
 def _numbers(values: Iterable[Any]) -> list[Any]:
