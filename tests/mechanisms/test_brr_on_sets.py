@@ -142,7 +142,7 @@ def test_quality_equals_the_matrix(mechanism, distance, random):
     assert expected_loss(Constant(domain)) == pytest.approx(losses.mean(axis=0).min(), abs=1e-9)
     best = int(Constant(domain).outputs.indices[0])  # one of the best, where rounding decides between equals
     if (losses < 0).any():
-        with pytest.raises(InputError, match="a similarity, which is no distance"):
+        with pytest.raises(InputError, match="a similarity, which is not a distance"):
             share_within(mechanism, distance)
         return
     # A loss that equals the distance but for its last bit may round either way.
