@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 _PRIOR_SHARE: Final = 0.2
 _NOT_COVERED: Final = (
     "the features, which are public, and who takes part",
+    "whoever calls fit: it is given the labels and draws the reports; in a collection each person draws their own",
     "what the features say about a label by themselves: a model predicts the labels of people who never reported one",
     "a second fit to the same people's labels, which spends its own ε, and so every fit in a cross-validation",
     "a score computed on true labels",
