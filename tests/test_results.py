@@ -175,7 +175,7 @@ def test_sgd_with_a_curator():
         f"is {percent(-beside[1.0])} points below the paper's Laplace rival at ε = 1 and above it at 0.3.",
     )
     assert_says(
-        "docs/private-sgd.md",
+        "bench/results/sgd.md",
         f"{percent(none - gaussian[1.0])} points at ε = 1 and {percent(none - gaussian[0.3])} points at 0.3 "
         "on the paper's network.",
         f"keeps (0.3, 0.00001) at {percent(gaussian[0.3])} % and (1, 0.00001) at {percent(gaussian[1.0])} %",

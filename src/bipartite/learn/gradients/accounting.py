@@ -35,7 +35,7 @@ _UPWARD: Final = 1 + 2.0**-40
 
 @dataclass(frozen=True)
 class Steps:
-    """So many steps, each on a Poisson sample of this rate."""
+    """``count`` steps, each on a Poisson sample of this rate."""
 
     count: int
     rate: float
@@ -80,7 +80,7 @@ def _least(low: float, high: float, enough: Callable[[float], bool]) -> float:
 
 
 def laplace_epsilon(each: float, steps: Steps) -> float:
-    """Pure ε, when a record is added or removed, of so many steps that keep ``each`` without sampling."""
+    """Pure ε, when a record is added or removed, of steps that each keep ``each`` without sampling."""
     return steps.count * math.log1p(steps.rate * math.expm1(each)) * _UPWARD
 
 

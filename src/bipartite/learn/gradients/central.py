@@ -90,7 +90,7 @@ class _CentralSGD:
         raise NotImplementedError
 
     def noise(self, count: int, source: Source) -> NDArray[np.int64]:
-        """So many draws of the noise."""
+        """Draw ``count`` samples of the noise."""
         raise NotImplementedError
 
     def batches(self, people: int, source: Source) -> Iterator[NDArray[np.int64]]:
@@ -183,7 +183,7 @@ class GaussianSGD(_CentralSGD):
         return Grid.of(1 / noise)
 
     def noise(self, count: int, source: Source) -> NDArray[np.int64]:
-        """So many rounded Gaussian draws."""
+        """Draw ``count`` rounded Gaussian samples."""
         return rounded_gaussian(count, self.grid().bits, source)
 
     def guarantee(self, size: int) -> Guarantee:
@@ -251,7 +251,7 @@ class LaplaceSGD(_CentralSGD):
         return Grid.of(self._each())
 
     def noise(self, count: int, source: Source) -> NDArray[np.int64]:
-        """So many discrete Laplace draws."""
+        """Draw ``count`` discrete Laplace samples."""
         return discrete_laplace(count, self.grid().bits, source)
 
     def guarantee(self, size: int) -> Guarantee:  # noqa: ARG002 (the same for every size)

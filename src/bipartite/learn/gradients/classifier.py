@@ -56,7 +56,7 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
     allow_unproved
         Train also a network of layers for which nothing is proved, under a guarantee that says so first.
     weights_seed
-        Of the first weights, which are no secret.
+        The seed of the first weights, which are public.
     device
         ``"auto"``: a GPU when there is one. All private draws are whole numbers from the CPU, on every device.
     rng

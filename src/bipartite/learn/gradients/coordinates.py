@@ -106,7 +106,7 @@ class CoordinateReports:
         return (starts[:, None] + offsets) % self.size
 
     def starts(self, people: int, source: Source) -> NDArray[np.int64]:
-        """The number r of so many people."""
+        """Draw the number r of each of ``people`` persons."""
         return whole_numbers_below(self.size, people, source)
 
     def report(self, values: Array, source: Source) -> Array:

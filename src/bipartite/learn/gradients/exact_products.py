@@ -121,7 +121,7 @@ class _Conv(_Step):
         parts = weight, by_halves(d)
         if not wanted:
             return d, parts
-        # One number before the layer is in so many windows, each with so many channels after it.
+        # The number of products in which one number before the layer takes part: windows times channels.
         terms = layer.after[0] * math.ceil(kh / sh) * math.ceil(kw / sw)
         bits = bits_for(terms)
         rows = self.whole(d, bits)

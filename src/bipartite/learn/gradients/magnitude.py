@@ -54,7 +54,7 @@ class PrivateQuantile:
         return BRR(Integers(*self.exponents), min(epsilon, _MOST_EPSILON), m="cdf", edges="padded")
 
     def report(self, values: NDArray[np.float64], epsilon: float, source: Source) -> NDArray[np.int64]:
-        """The reports about one coordinate of each person; what is no finite number counts as the largest."""
+        """The reports about one coordinate of each person; what is not finite counts as the largest."""
         low, high = self.exponents
         sizes = np.abs(np.asarray(values, dtype=np.float64))
         exponents = np.frexp(sizes)[1].astype(np.int64)
