@@ -136,6 +136,6 @@ def test_weights_are_public_columns_of_the_release(run, released):
 def test_standard_input_is_read_as_text_and_says_so(run, released, first):
     _, specs, _ = released
     code, out, err = run("estimate", "-", stdin=first)
-    assert (code, out) == (2, "") and "standard input, which is read as CSV" in err
+    assert (code, out) == (2, "") and "standard input is read as CSV" in err
     code, out, err = run("estimate", "-", "--spec", specs, "--column", "age", stdin=first)
     assert (code, out) == (3, "") and "standard input is read as CSV" in err and "to a file" in err

@@ -271,7 +271,7 @@ def test_bad_rows_stop_or_are_rejected_and_overwriting_warns(run, files):
     )
     code, out, err = run(*command, "--reject", files / "bad-rows.csv", "--json")
     found = conforms(json.loads(out), "privatize")
-    assert (found["rows"], found["rejected"], found["released"]) == (3, 2, 1) and "keep it as safe as the input" in err
+    assert (found["rows"], found["rejected"], found["released"]) == (3, 2, 1) and "protect it like the input" in err
     assert run(*command)[0] == 2
     code, _, err = run(
         *command[:2],

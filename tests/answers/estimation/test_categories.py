@@ -353,7 +353,7 @@ def test_what_cannot_be_done_is_refused_with_a_reason():
     reports = mech.privatize([1, 2], rng=bp.insecure_seed(1))
     with pytest.raises(InputError, match="flat categories have none"):
         bp.estimate(mech, reports, method="ems")
-    with pytest.raises(InputError, match="which whole reports came"):
+    with pytest.raises(InputError, match="needs whole reports"):
         bp.estimate(mech, counts=bp.Counts(mech).add(reports), method="em")
     with pytest.raises(InputError, match="one of 'auto'"):
         bp.estimate(mech, reports, method="best")

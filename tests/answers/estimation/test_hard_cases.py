@@ -102,7 +102,7 @@ def test_distributions_of_groups_that_all_say_one_thing_can_be_compared(mechanis
     assert difference(first, second, of="distribution").p_value < 1e-6
     assert difference(first, first, of="distribution").p_value == 1
     assert "too few" in difference(first, few, of="distribution").interval.note
-    with pytest.raises(InputError, match="from two reports a group on"):
+    with pytest.raises(InputError, match="at least two reports per group"):
         difference(first, estimate(mechanism, [1]), of="distribution")
 
 

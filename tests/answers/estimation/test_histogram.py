@@ -137,7 +137,7 @@ def test_everything_that_is_shown_comes_from_one_histogram(name):
     assert f"histogram by '{est.method}'" in summary
     words = [each.text for each in ET.fromstring(est.plot()).iter("{http://www.w3.org/2000/svg}text")]
     assert any(each.startswith(f"median {est.median:,.0f}".replace("-", "−")) for each in words)
-    assert any(f"histogram by '{est.method}'" in each for each in words)
+    assert any(f"histogram method '{est.method}'" in each for each in words)
 
 
 def test_two_groups_of_people_at_one_value_each_are_found_there_and_nothing_contradicts_itself():

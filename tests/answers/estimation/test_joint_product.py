@@ -201,7 +201,7 @@ def test_where_not_all_pairs_can_be_told_apart_what_is_left_open_is_said():
     margin = joint.marginal("first")
     assert margin.method == "em" and margin.frequencies.sum() == pytest.approx(1)
     assert margin.interval(of=("range", 1, 2)).low < 0.5 < margin.interval(of=("range", 1, 2)).high
-    assert "no intervals of quantiles" in margin.interval(of="median").note
+    assert "quantiles have no intervals" in margin.interval(of="median").note
     assert margin.plot()
     with pytest.raises(DesignError, match="The reports about pairs cannot tell all values of this part apart"):
         margin.group_shares()
