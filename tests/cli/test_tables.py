@@ -239,7 +239,7 @@ def test_from_a_table_to_answers(run, files):
     assert groups == {name: sum(row["country"] == name for row in rows) for name in ("DE", "FR")}
     assert next(csv.DictReader((files / "a.csv").read_text().splitlines()))["column"] == "age"
     page = (files / "a.html").read_text(encoding="utf-8")
-    assert page.count("<svg") == 2 and "Published beside it" in page and "<script" not in page
+    assert page.count("<svg") == 2 and "Published beside the reports" in page and "<script" not in page
     code, _, _ = run("estimate", out, "--column", "age", "--plot", files / "a.svg", "--html", files / "b.html")
     assert code == 0 and (files / "a.svg").read_text().startswith("<svg")
     for wrong in (["--plot", files / "p.svg"], ["--weights", "w"], ["--save-counts", files / "c"], ["--column", "no"]):
