@@ -32,6 +32,15 @@ html_static_path = ["_static"]
 html_css_files = ["readable.css"]
 
 
+def _leave_out_what_python_says(
+    _app: Sphinx, what: str, _name: str, found: object, _options: object, lines: list[str]
+) -> None:
+    """A constant without words of its own would get those of its type: what int does, for each number."""
+    if what == "data" and found.__doc__ == type(found).__doc__:
+        lines.clear()
+
+
 def setup(app: Sphinx) -> None:
     """Run the notebooks before pages are read, and make pages of them."""
     app.connect("builder-inited", lambda _: notebooks.build())
+    app.connect("autodoc-process-docstring", _leave_out_what_python_says)

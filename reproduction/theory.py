@@ -80,10 +80,14 @@ def exact_local_loss(points: int, m: int, ratio: Fraction | int, k: int) -> Frac
     k
         The value, counted from 1.
 
+    Notes
+    -----
+    Reference: appendix A.1, cases (1) to (3).
+
+    Examples
+    --------
     >>> exact_local_loss(5, 3, 2, 1)
     Fraction(13, 8)
-
-    Reference: appendix A.1, cases (1) to (3).
     """
     points, m, k = _whole("points", points, 2), _whole("m", m, 1, points), _whole("k", k, 1, points)
     ratio = _exact_ratio(ratio)

@@ -90,7 +90,7 @@ def page(notebook: dict[str, Any], name: str) -> str:
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             if "image/svg+xml" in data:
-                parts.append("```{raw} html\n" + "".join(data["image/svg+xml"]) + "\n```")
+                parts.append('```{raw} html\n<div class="picture">' + "".join(data["image/svg+xml"]) + "</div>\n```")
             else:
                 parts.append("```text\n" + _wrapped("".join(output.get("text") or data["text/plain"])) + "\n```")
     return "\n\n".join(parts) + "\n"
