@@ -1,23 +1,23 @@
-r"""Whether reports can have come from a mechanism at all, whatever the people are like.
+r"""Whether reports can have come from a mechanism, for any population.
 
-Every p-value here is proved to be large enough, for any number of reports and for any people, drawn from a population
-or given: true reports look at least this strange with a chance of at most p. Three facts give them.
+Every p-value here is proved to be valid for any number of reports and any people, drawn from a population or fixed:
+honest reports look at least this unusual with probability at most p. It follows from three facts.
 
-- **One output.** Each report is a given output with a chance between the least and the largest of its column. So its
-  share among n reports reaches a larger share s with a chance of at most exp(−n·KL(s, largest)), and falls to a smaller
-  one with at most exp(−n·KL(s, least)) (Chernoff), KL(s, p) = s·ln(s/p) + (1 − s)·ln((1 − s)/(1 − p)).
+- **One output.** Each report is a given output with a probability between the smallest and the largest of its column.
+  So its share among n reports reaches a larger share s with probability at most exp(−n·KL(s, largest)), and falls to a
+  smaller one with at most exp(−n·KL(s, smallest)) (Chernoff), KL(s, p) = s·ln(s/p) + (1 − s)·ln((1 − s)/(1 − p)).
 - **All outputs.** Let t be the likelihood ratio of the shares s of k outputs against the law of the most likely
   population, t = n·KL(s, nearest law). It is at most n·KL(s, r) for the true law r, and for independent draws of r that
-  is above t > k − 1 with a chance of at most exp(−t)·(e·t/(k − 1))^(k − 1) (Agrawal, *Finite-sample concentration of
+  exceeds t > k − 1 with probability at most exp(−t)·(e·t/(k − 1))^(k − 1) (Agrawal, *Finite-sample concentration of
   the multinomial in relative entropy*, IEEE Trans. Inf. Theory 2020), from E exp(λ·n·KL) ≤ (1 − λ)^(1 − k). No expected
-  count needs to be large. For people who are given, each has a law of their own and r is the average of these;
+  count needs to be large. For fixed people, each has their own law and r is the average of these;
   the bound still holds, because exp(λ·n·KL) is a product of log-convex functions of single counts, and the mean of such
   a product only grows when the laws of two people are both replaced by their average (after Hoeffding 1956).
-- **How near the nearest law is** need not be found exactly. For the law r of any population, with
+- **The distance to the nearest law** need not be found exactly. For the law r of any population, with
   g_x = Σ_y P(x, y)·s_y/r_y, no population has a log-likelihood more than n·ln(max g) above that of r (Jensen). What is
   used for t is n·KL(s, r) − n·ln(max g), which is never too large.
 
-Of several tests the least p-value counts, times their number.
+Of several tests, the smallest p-value counts, times their number (Bonferroni).
 """
 
 from __future__ import annotations
@@ -41,43 +41,43 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 FALSE_ALARM: Final = 1e-6
-"""The chance that true reports are said to be impossible, at most."""
+"""An upper bound on the probability that honest reports are called impossible."""
 _GROUPS: Final = 16
-# Where a matrix without structure has more numbers, the limits of single outputs are not looked at.
+# If a matrix without structure has more entries, the limits of single outputs are not tested.
 _MOST_DENSE: Final = 2**18
-# Steps towards the nearest law: so many at most, and so many numbers in all.
+# Steps towards the nearest law: the most steps, and the most entries in all.
 _MOST_STEPS: Final = 400
 _LEAST_STEPS: Final = 8
 _MOST_WORK: Final = 2**25
-# A Fourier transform takes about so many times as long as running sums.
+# A Fourier transform takes about this many times as long as running sums.
 _TRANSFORMED: Final = 32
-# The nearest law is near enough when the likelihood ratio is known to this part.
+# The nearest law is close enough when the likelihood ratio is known to this fraction.
 _CLOSE: Final = 0.98
 _KEPT: Final = 4
 _MOST_KEPT: Final = 512
 TINY: Final = 1e-200
 
 _FITS: Final = "these reports may have come from this mechanism"
-_UNKNOWN: Final = "whether these reports fit the mechanism was not tested: it is too large"
+_UNKNOWN: Final = "the mechanism is too large to test whether these reports fit it"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GoodnessOfFit(Printed):
-    """Whether reports can have come from their mechanism, whatever the people are like: ``est.fits``."""
+    """Whether reports can have come from their mechanism, for any population: ``est.fits``."""
 
     p_value: float | None
-    """True reports look at least this strange with a chance of at most this; None where it was not tested."""
+    """Honest reports look at least this unusual with at most this probability; None if not tested."""
     statistic: float | None
-    """The likelihood ratio 2·Σ count·ln(count/expected) against the most likely population, of the test that says most;
-    None where that test is of another kind, or where nothing speaks against the reports."""
+    """The likelihood ratio 2·Σ count·ln(count/expected) against the most likely population, of the strongest test; None
+    if that test is of another kind, or nothing speaks against the reports."""
     degrees_of_freedom: int | None
-    """One less than the number of outputs, or groups of them, that it compares."""
+    """The number of outputs, or groups of them, that it compares, minus one."""
     verdict: str
-    """What this means, in a sentence."""
+    """What this means, in one sentence."""
 
     @property
     def doubt(self) -> str:
-        """The verdict where the reports cannot have come from the mechanism; otherwise empty."""
+        """The verdict if the reports cannot have come from the mechanism; otherwise empty."""
         return self.verdict if self.p_value is not None and self.p_value <= FALSE_ALARM else ""
 
     def __str__(self) -> str:
@@ -85,7 +85,7 @@ class GoodnessOfFit(Printed):
 
 
 class Finding(NamedTuple):
-    """What one test says."""
+    """The result of one test."""
 
     log_p: float
     why: str
@@ -95,7 +95,7 @@ class Finding(NamedTuple):
 
 
 def fit_of_outputs(mechanism: Mechanism, counts: NDArray[np.int64], start: Array | None = None) -> GoodnessOfFit:
-    """Whether these counts, one an output, can have come from the mechanism; ``start`` is about how the people are."""
+    """Whether these counts per output can have come from the mechanism; ``start`` is roughly the population."""
     known = (_known if len(mechanism.outputs) <= _MOST_KEPT else Known.of)(mechanism)
     return judged(tests_of_outputs(known, np.asarray(counts, dtype=np.float64), start))
 
@@ -219,7 +219,7 @@ class _Merged(Operator):
 
 
 def _nearest(operator: Operator, counts: Array, f: Array, steps: int) -> Finding:
-    """The likelihood ratio against the most likely people, from below; EM from ``f`` on, as far as it matters."""
+    """A lower bound on the likelihood ratio against the most likely population; EM from ``f``, as far as it matters."""
     people, freedom = float(counts.sum()), operator.outputs - 1
     known = 0.0
     for _ in range(steps):
@@ -242,7 +242,7 @@ def divergence_of(counts: Array, law: Array) -> float:
 
 
 def ratio_test(divergence: float, freedom: int, why: str) -> Finding:
-    """A likelihood ratio, by Agrawal's bound."""
+    """The result of a likelihood ratio, by Agrawal's bound."""
     if freedom == 0:
         log_p = 0.0 if divergence < math.inf else -math.inf
     elif divergence <= freedom:
@@ -254,7 +254,7 @@ def ratio_test(divergence: float, freedom: int, why: str) -> Finding:
 
 
 def single_test(counts: Array, people: float, limits: tuple[Array, Array], what: str) -> Finding:
-    """The output whose share is farthest beyond its limits."""
+    """Test the output whose share is farthest beyond its limits."""
     shares = counts / people
     found = []
     for limit, beyond, than in (
@@ -272,7 +272,7 @@ def single_test(counts: Array, people: float, limits: tuple[Array, Array], what:
 
 
 def bernoulli(shares: Array, limits: Array) -> Array:
-    """KL(s, p) of each share; infinite where the limit rules a share out."""
+    """KL(s, p) of each share; infinite if the limit rules a share out."""
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = [np.where(s > 0, s * np.log(s / p), 0.0) for s, p in ((shares, limits), (1 - shares, 1 - limits))]
     return parts[0] + parts[1]

@@ -1,4 +1,4 @@
-"""Whether reports of flat categories can have come from their mechanism; what p-values mean is said in ``goodness``."""
+"""Whether reports of flat categories can have come from their mechanism; ``goodness`` explains the p-values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-# Where the law of a number is known, its values are told apart by how rare they are.
+# Values of a number with a known law are grouped by how rare they are.
 _CUTS: Final = (1e-12, 1e-9, 1e-6, 1e-4, 1e-2, 0.1, 0.25, 0.5)
 _ROOM: Final = 2**22
 _ONES: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
@@ -44,7 +44,7 @@ _ONES: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).su
 def fit_of_supports(
     mechanism: CategoryMechanism, supports: NDArray[Any], people: int, reports: NDArray[Any] | None
 ) -> GoodnessOfFit:
-    """Whether so many reports of flat categories can support each value so often; more where they are at hand."""
+    """Whether this many reports can support each value this often; more tests if the reports are available."""
     counts = np.asarray(supports, dtype=np.float64)
     if isinstance(mechanism, HadamardResponse):
         if reports is not None:
@@ -64,15 +64,15 @@ def fit_of_supports(
 
 
 def _supported(counts: Array, people: int, limits: tuple[float, float]) -> Finding:
-    """Each value is supported by a share between q and p of the reports."""
+    """Test that each value is supported by a share between q and p of the reports."""
     low, high = (np.full(len(counts), limit) for limit in limits)
     return single_test(counts, people, (low, high), "is supported by")
 
 
 def _sum_of_bits(counts: Array, people: int, chances: tuple[float, float]) -> Finding:
-    """The number of ones in all reports, which is that of coins whatever the people hold: n of chance p, the rest of q.
+    """Test the number of ones in all reports, which are independent coins: n of probability p, the rest of q.
 
-    Chernoff: it reaches T with a chance of at most exp(Σ ln(1 − p + p·e^s) − s·T), for any s of the right sign.
+    Chernoff: it reaches T with probability at most exp(Σ ln(1 − p + p·e^s) − s·T), for any s of the right sign.
     """
     q, p = chances
     others = len(counts) - 1
@@ -81,7 +81,7 @@ def _sum_of_bits(counts: Array, people: int, chances: tuple[float, float]) -> Fi
     def exponent(s: float) -> float:
         return math.log1p(p * math.expm1(s)) + others * math.log1p(q * math.expm1(s)) - s * total
 
-    # Convex in s, and least where the mean of tilted coins is the total; any s will do, so a short search.
+    # Convex in s, with its minimum where the mean of tilted coins is the total; any s is valid, so a short search.
     low, high = -40.0, 40.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -93,7 +93,7 @@ def _sum_of_bits(counts: Array, people: int, chances: tuple[float, float]) -> Fi
 
 
 def _sums(total: float, p: float, q: float, others: int) -> str:
-    """What is said of shares whose sum is not one."""
+    """The message for shares whose sum is not one."""
     shares = 1 + (total - p - others * q) / (p - q)
     return (
         f"the shares of all values add up to {shares:.4g} instead of 1, more than by chance; were reports forged, or "
@@ -102,7 +102,7 @@ def _sums(total: float, p: float, q: float, others: int) -> str:
 
 
 def _numbers_of_bits(reports: NDArray[np.uint8], size: int, chances: tuple[float, float]) -> Finding:
-    """How many ones each report has: 1 with chance p and size − 1 with chance q, whatever the person holds."""
+    """Test the number of ones in each report: one coin of probability p, size − 1 of q, whatever the person holds."""
     q, p = chances
     step = max(1, _ROOM // reports.shape[1])
     found = np.zeros(size + 1, dtype=np.int64)
@@ -112,7 +112,7 @@ def _numbers_of_bits(reports: NDArray[np.uint8], size: int, chances: tuple[float
     law = np.zeros(size + 1)
     law[:-1] += (1 - p) * others
     law[1:] += p * others
-    # By how rare they are, from either side: that depends on no report.
+    # Grouped by how rare they are, from either side, which depends on no report.
     below = np.searchsorted(_CUTS, law.cumsum())
     above = np.searchsorted(_CUTS, law[::-1].cumsum()[::-1])
     groups = np.where(below < above, below, 2 * len(_CUTS) + 1 - above)
@@ -128,13 +128,13 @@ def _numbers_of_bits(reports: NDArray[np.uint8], size: int, chances: tuple[float
 
 
 def _known_law(counts: Array, law: Array, why: str) -> Finding:
-    """Counts against a law that does not depend on the people."""
+    """Test counts against a law that does not depend on the population."""
     divergence, freedom = divergence_of(counts, law / law.sum()), len(law) - 1
     return ratio_test(divergence, freedom, why)._replace(why=f"{why}?")
 
 
 def _binomial(trials: int, chance: float) -> Array:
-    """The law of the number of heads."""
+    """The binomial distribution."""
     logs = np.concatenate([[0.0], np.log(np.arange(1, trials + 1)).cumsum()])
     heads = np.arange(trials + 1)
     found: Array = np.exp(
@@ -144,7 +144,7 @@ def _binomial(trials: int, chance: float) -> Array:
 
 
 def _set_sizes(mechanism: SubsetSelection, counts: Array, people: int, reports: NDArray[np.uint8] | None) -> Finding:
-    """A set has k values, always."""
+    """Test that every set has k values."""
     wrong = 0
     if reports is not None:
         step = max(1, _ROOM // reports.shape[1])
@@ -160,7 +160,7 @@ def _set_sizes(mechanism: SubsetSelection, counts: Array, people: int, reports: 
 
 
 def _sum_of_variance(mechanism: OLH | HadamardResponse, counts: Array, people: int) -> Finding:
-    """The sum of all supports, whose mean does not depend on what people hold, by Bernstein's bound.
+    """Test the sum of all supports, whose mean does not depend on what people hold, by Bernstein's bound.
 
     The variance of one report's sum is known exactly for Hadamard Response. For OLH let D be the number of values in a
     bucket less N/g. Its square, summed over all buckets, has the mean N·(1 − 1/g), because two values collide with
@@ -182,7 +182,7 @@ def _sum_of_variance(mechanism: OLH | HadamardResponse, counts: Array, people: i
 
 
 def _signed_values(mechanism: HadamardResponse, counts: Array, people: int) -> Finding:
-    """A report adds 1, 0 or −1 to each support, between 0 and p in the mean (Hoeffding)."""
+    """Test each support: a report adds 1, 0 or −1, between 0 and p on average (Hoeffding)."""
     p = float(mechanism.support[0])
     shares = counts / people
     beyond = np.maximum(shares - p, -shares)
@@ -195,7 +195,7 @@ def _signed_values(mechanism: HadamardResponse, counts: Array, people: int) -> F
 
 
 class _Halves(Operator):
-    """Hadamard Response as a mechanism of so many numbers: by one fast transform of each block."""
+    """Hadamard Response as an operator, by one fast transform of each block."""
 
     def __init__(self, mechanism: HadamardResponse) -> None:
         self.inputs, self.outputs = len(mechanism.domain), mechanism.numbers
@@ -234,7 +234,7 @@ def _of_numbers(mechanism: HadamardResponse, reports: NDArray[np.uint32]) -> lis
 
 
 def _of_hashes(mechanism: OLH, reports: NDArray[np.uint64]) -> list[Finding]:
-    """Hash functions are drawn whatever the value: all digits of their seeds alike; and so no report comes often."""
+    """Test that hash functions are drawn uniformly, whatever the value, and that no report occurs too often."""
     family, g, people = HashFamily(len(mechanism.domain), mechanism.buckets), mechanism.buckets, len(reports)
     factors = family.factors(reports[:, :-1])
     digits = _least(
@@ -257,7 +257,7 @@ def _of_hashes(mechanism: OLH, reports: NDArray[np.uint64]) -> list[Finding]:
 
 
 def _least(findings: Iterable[Finding]) -> Finding:
-    """The strangest of several, for all of them."""
+    """The most unusual of several findings, corrected for their number."""
     each = list(findings)
     least = min(each, key=lambda finding: finding.log_p)
     return least._replace(log_p=least.log_p + math.log(len(each)))

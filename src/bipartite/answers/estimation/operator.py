@@ -1,8 +1,8 @@
-"""The mechanism read backwards, without its matrix.
+"""The matrix P of a mechanism as two products, without storing it.
 
 P is an N × M matrix, but for most mechanisms it is a constant plus a window, a few groups, or a convolution, and both
-products cost O(N + M): ``forward(f)`` = fᵀP, how reports are distributed when values are distributed as f, and
-``backward(v)`` = Pv, the expected v(report) for every value. Both take one vector, or many as the rows of an array.
+products cost O(N + M): ``forward(f)`` = fᵀP, the distribution of reports if values are distributed as f, and
+``backward(v)`` = Pv, the expected v(report) for every value. Both take one vector, or several as rows.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     Places = NDArray[np.int64]
     Seen = NDArray[np.bool_]
 
-# Beyond this many numbers a mechanism without structure is not made into a matrix.
+# A mechanism without structure is not turned into a matrix with more entries than this.
 _MOST_DENSE: Final = 2**26
-# Of noise on more values than this, outputs are not brought together: no scores are made of it either.
+# Outputs of noise on more values than this are not merged: no scores are computed for it either.
 _MOST_CELLS: Final = 2048
-# Tickets by which counts may be off for being whole, and for keeping ε.
+# The number of tickets by which counts may be off, from rounding to whole numbers and from keeping ε.
 _WHOLE: Final = 8
 
 
@@ -52,9 +52,9 @@ class Operator(ABC):
         """Pv: the expected v(report) for every value."""
 
     def forward_into(self, f: Array, spread: Array, scratch: Array) -> None:
-        """``forward`` of one vector, written to ``spread``: for iterations, which would otherwise wait for new memory.
+        """``forward`` of one vector, written to ``spread``, so that iterations need not allocate memory.
 
-        ``scratch`` is one longer than the longer of f and spread, and holds nothing of use before or after.
+        ``scratch`` is one longer than the longer of f and spread; its content does not matter.
         """
         del scratch
         np.copyto(spread, self.forward(f))
@@ -68,13 +68,13 @@ class Operator(ABC):
     """Whether the rows of a few values are constant on a few cells of outputs."""
 
     def cells(self, values: Places) -> tuple[Array, Places | None]:
-        """(the rows of these values on cells of outputs, where each cell begins); None where each output is a cell."""
+        """(the rows of these values on cells of outputs, the starts of cells); None if each output is a cell."""
         chosen = np.zeros((len(values), self.inputs))
         chosen[np.arange(len(values)), values] = 1.0
         return self.forward(chosen), None
 
     def distinct(self, seen: Seen) -> tuple[Places | None, Operator]:
-        """(which distinct row each value has, the distinct rows); None where all differ, as far as the operator knows.
+        """(the index of each value's distinct row, the distinct rows); None if all differ, as far as is known.
 
         Only outputs that were ``seen`` count: with few reports, more values cannot be told apart.
         """
@@ -82,21 +82,21 @@ class Operator(ABC):
         return None, self
 
     def condensed(self) -> tuple[Places | None, Operator]:
-        """(the cell of each output, P with the outputs of a cell added up); None where each output is a cell.
+        """(the cell of each output, P with the outputs of a cell added up); None if each output is a cell.
 
-        Outputs of one cell tell values apart in the same way, so that nothing of use is lost.
+        Outputs of one cell carry the same information about values, so nothing is lost.
         """
         return None, self
 
     def uniform_law(self) -> Array:
-        """The distribution of reports when every value is equally likely: a law that depends on no data."""
+        """The distribution of reports if every value is equally likely; it depends on no data."""
         return self.forward(np.full(self.inputs, 1 / self.inputs))
 
 
 class Window(Operator):
-    """Chance q everywhere and p = q + ``excess`` on m neighbouring outputs, which move on by one with every value.
+    """Probability q everywhere and p = q + ``excess`` on m neighbouring outputs, shifted by one with every value.
 
-    M = N + m − 1. Padded BRR and the Square Wave are this, GRR with m = 1, and the distinct rows of clamped BRR.
+    M = N + m − 1. This covers padded BRR and the Square Wave, GRR with m = 1, and the distinct rows of clamped BRR.
     """
 
     has_cells = True
@@ -138,10 +138,10 @@ class Window(Operator):
         return rows, starts
 
     def distinct(self, seen: Seen) -> tuple[Places | None, Operator]:
-        """Two windows are alike where nothing was seen between their beginnings, nor between their ends.
+        """Two windows are equal if nothing was seen between their starts, nor between their ends.
 
-        Windows apart from one another in which nothing was seen are alike, too, but have no share in any fit. Windows
-        of one output stay as they are: they have a closed form.
+        Disjoint windows in which nothing was seen are equal too, but have no share in any fit. Windows of one output
+        stay as they are: they have a closed form.
         """
         if self.m == 1:
             return None, self
@@ -161,7 +161,7 @@ def _running(values: Array, scratch: Array) -> Array:
 
 
 class Ring(Operator):
-    """Chance q everywhere and p = q + ``excess`` on m neighbouring outputs around a circle, turned with the value."""
+    """Probability q everywhere and p = q + ``excess`` on m neighbouring outputs of a circle, rotated with the value."""
 
     def __init__(self, lottery: RingLottery) -> None:
         self.inputs = self.outputs = lottery.inputs
@@ -171,7 +171,7 @@ class Ring(Operator):
 
     @property
     def classes(self) -> int:
-        """What m and N share, g = gcd(m, N): reports cannot tell how people are spread over the values x mod g."""
+        """The greatest common divisor g of m and N: how people are spread over x mod g cannot be told."""
         return math.gcd(self.m, self.inputs)
 
     def forward(self, f: Array) -> Array:
@@ -182,7 +182,7 @@ class Ring(Operator):
         return self._sums(v, -(self.m // 2))
 
     def _sums(self, values: Array, first: int) -> Array:
-        """q·(all) + excess·(the m from ``first`` places on), for every place."""
+        """q·(the sum of all) + excess·(the sum of m values from offset ``first`` on), for every position."""
         turned = np.roll(values, -first, axis=-1)
         running = np.cumsum(np.concatenate([turned, turned[..., : self.m]], axis=-1), axis=-1)
         sums = running[..., self.m - 1 : self.m - 1 + self.inputs].copy()
@@ -191,7 +191,7 @@ class Ring(Operator):
         return found
 
     def factors(self) -> NDArray[np.complex128]:
-        """λ_k for k = 0 … ⌊N/2⌋, with zeros where a wave is lost."""
+        """λ_k for k = 0 … ⌊N/2⌋, with zeros for lost waves."""
         near = np.zeros(self.inputs)
         near[(np.arange(self.m) - self.m // 2) % self.inputs] = self.excess
         # backward is a correlation with this row, and so multiplies by the conjugate.
@@ -213,7 +213,7 @@ class Ring(Operator):
 
 
 class Turned(Operator):
-    """The same mechanism with its values counted from another one on, around a circle; its outputs stay in place."""
+    """The same mechanism on a circle with its values counted from another one; outputs stay in place."""
 
     def __init__(self, operator: Operator, origin: int) -> None:
         self.inputs, self.outputs, self._operator, self._origin = operator.inputs, operator.outputs, operator, origin
@@ -252,7 +252,7 @@ class Grouped(Operator):
 
 
 class Noise(Operator):
-    """The same noise for every value: a convolution, stopped at both ends."""
+    """The same noise for every value: a convolution, clamped at both ends."""
 
     def __init__(self, lottery: NoiseLottery) -> None:
         self.inputs, self.outputs = lottery.inputs, lottery.outputs
@@ -260,7 +260,7 @@ class Noise(Operator):
         # Position 0 of the whole convolution is value 0 shifted by −reach; output 0 is value −padding.
         self._first = lottery.reach - lottery.padding
         self._whole = self.inputs + len(kernel) - 1
-        # So long that nothing wraps around.
+        # Long enough that nothing wraps around.
         self._length = _fast_length(self._whole)
         self._transform = np.fft.rfft(kernel, self._length)
         self._lottery = lottery
@@ -271,7 +271,7 @@ class Noise(Operator):
         spread: Array = whole[..., self._first : last].copy()
         spread[..., 0] += whole[..., : self._first].sum(axis=-1)
         spread[..., -1] += whole[..., last:].sum(axis=-1)
-        # Chances below the rounding error of the transform come out as any tiny number.
+        # Probabilities below the rounding error of the transform may come out slightly negative.
         return np.maximum(spread, 0.0)
 
     def backward(self, v: Array) -> Array:
@@ -294,11 +294,11 @@ class Noise(Operator):
         lottery, size = self._lottery, self.inputs
         if lottery.padding == 0 or size > _MOST_CELLS:
             return None, self
-        # Outputs counted from the first value; those past an end are told by their distance from it.
+        # Outputs counted from the first value; those past an end differ by their distance from it.
         at = np.arange(self.outputs) - lottery.padding
         past = np.maximum(np.maximum(-at, at - (size - 1)), 0)
         if _geometric(lottery.tickets[:size]):
-            # From an end on, every further step makes all values less likely by one factor.
+            # Past an end, every further step makes all values less likely by the same factor.
             cell_of = np.clip(at, 0, size - 1)
             held = lottery.tickets[:size].copy()
             held[-1] = lottery.tickets[size - 1 :].sum()
@@ -310,12 +310,12 @@ class Noise(Operator):
         return cell_of, Dense(np.array(rows) / lottery.total)
 
     def condensed(self) -> tuple[Places | None, Operator]:
-        """Past both ends of the values, what a report says no longer depends on how far it is."""
+        """Past both ends of the values, the distance of a report carries no information."""
         return self._cells
 
 
 def _fast_length(least: int) -> int:
-    """The first number from ``least`` on with no prime factor above 5: transforms of that length are fast."""
+    """The first number from ``least`` on without prime factors above 5: transforms of that length are fast."""
     found, fives = 2 * least, 1
     while fives < found:
         odd = fives
@@ -327,7 +327,7 @@ def _fast_length(least: int) -> int:
 
 
 def _geometric(tickets: Places) -> bool:
-    """Whether these fall by one factor a step, up to whole tickets."""
+    """Whether these fall by a constant factor per step, up to whole tickets."""
     if len(tickets) < 3:  # noqa: PLR2004 (two numbers have one factor)
         return True
     held = tickets.astype(np.float64)

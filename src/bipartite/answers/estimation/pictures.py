@@ -1,4 +1,4 @@
-"""Estimates as pictures: which one, and what is written beside it."""
+"""Plots of estimates: which kind, and what is written beside it."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 _MOST_GROUPS: Final = 40
 _ARCS: Final = 8
 UNNAMED: Final = "value"
-"""What values are called where nobody names them."""
-_MOST_VALUES: Final = 6  # that groups are compared by
+"""The default name of values."""
+_MOST_VALUES: Final = 6  # by which groups are compared
 _FEW_RANGES: Final = 3
-_MOST_COMMON: Final = 3  # values that the summary names
+_MOST_COMMON: Final = 3  # values named in the summary
 _MOST_POINTS: Final = 1_500  # of a line: twice as many as the picture is wide
 
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """What a picture is called: its title, what its values are, and their unit."""
+    """The title of a plot, the name of its values, and their unit."""
 
     title: str = ""
     label: str = UNNAMED
