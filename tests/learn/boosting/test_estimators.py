@@ -342,6 +342,14 @@ DATA = {
         "put an end of the public range in place of infinite values",
     ),
     "a NaN among targets": (changed(np.nan, in_y=True), NullError, "Input y contains NaN; fill"),
+    # As a whole number of 64 bits a NaN would be −2^63, and the mean that of this one record.
+    "None among targets": (([[0]] * 9, [None] + [0] * 8), NullError, "Input y contains NaN; fill"),
+    "NaN as text": (([[0]] * 9, ["nan"] + ["0"] * 8), NullError, "Input y contains NaN; fill"),
+    "an infinite target among objects": (
+        ([[0]] * 9, np.array([np.inf] + [0] * 8, dtype=object)),
+        NotAValueError,
+        "put an end of the public range in place of infinite values",
+    ),
     "text": (([["a", str(SENTINEL)]] * 9, [0] * 9), NotAValueError, "Expected numbers, got text"),
     "one dimension": (([SENTINEL] * 9, [0] * 9), ValueError, "Expected 2D array, got 1D array instead"),
     "complex numbers": ((np.full((9, 2), SENTINEL * 1j), [0] * 9), NotAValueError, "Complex data not supported"),
@@ -351,9 +359,12 @@ DATA = {
 
 
 @pytest.mark.parametrize("case", DATA)
-def test_bad_data_are_refused_without_showing_a_value(case):
+@pytest.mark.parametrize("outside", ["error", "clip"])
+def test_bad_data_are_refused_without_showing_a_value(case, outside):
     data, kind, message = DATA[case]
-    model = regressor()
+    if outside == "clip" and kind is OutsideDomainError:
+        return
+    model = regressor(outside=outside)
     with pytest.raises(kind) as caught:
         model.fit(*data)
     assert message in str(caught.value)

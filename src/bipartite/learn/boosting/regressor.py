@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import assert_all_finite, validate_data
 
 from bipartite.errors import InputError, OutsideDomainError, Problems
 from bipartite.learn.boosting.estimator import PrivateBoosting
@@ -119,7 +119,10 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
 
     def _read(self, X: object, y: object) -> tuple[NDArray[np.float64], Any]:  # noqa: N803
         values, targets = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        return values, np.asarray(targets, dtype=np.float64)
+        targets = np.asarray(targets, dtype=np.float64)
+        # Checked as numbers: scikit-learn lets None and the text "nan" pass, and a label that is NaN has no bound.
+        assert_all_finite(targets, input_name="y")
+        return values, targets
 
     def _learn(self, values: NDArray[np.float64], targets: NDArray[np.float64], settings: Settings) -> None:
         problems = Problems()
