@@ -1,17 +1,17 @@
-"""The most likely distribution of the values, by Newton steps over its few values; and EM with smoothing.
+"""The most likely distribution of the values, by Newton steps on its small support; and EM with smoothing.
 
-**The problem.** Σ_y c_y·ln (fᵀP)_y is concave in f, and its top over all distributions lies at a few values: about as
-many as the reports can tell apart. With g = P(c/(n·fᵀP)), which is at most 1 at the top and equal to 1 wherever f > 0,
+**The problem.** Σ_y c_y·ln (fᵀP)_y is concave in f, and its maximum over all distributions has a small support: about
+as many values as the reports can tell apart. With g = P(c/(n·fᵀP)), at the maximum at most 1 and 1 where f > 0,
 no distribution has a log-likelihood more than n·(max g − 1) above that of f. This is the **certified gap**, in nats.
 
 **How it is solved** (the constrained Newton method of Wang, JRSS B 2007). Between every two neighbouring values in use,
 the one with the largest g joins them; the quadratic model of the log-likelihood on these values is solved under f ≥ 0
-and Σf = 1; a line search goes there; values left at zero are dropped. EM alone would take thousands of steps, each
-gaining next to nothing, and stop anywhere. GRR has a closed form. Where too many values are needed, EM goes on from
-there (SQUAREM; Varadhan, Roland 2008), and says with the gap how far it came.
+and Σf = 1; a line search follows; values left at zero are dropped. EM alone would take thousands of steps, each with a
+tiny gain, and stop anywhere. GRR has a closed form. If too many values are needed, EM continues from there (SQUAREM;
+Varadhan, Roland 2008), and the gap says how far it came.
 
-**Values with equal rows** on the reports that came cannot be told apart by these reports: they are one value while
-solving, and share its mass equally.
+**Values with equal rows** on the outputs that were reported cannot be told apart: they are treated as one value and
+share its mass equally.
 
 **Tilted** (``tilt``): n·Σ t·f is added to the log-likelihood, for the ends of intervals. With g + t in place of g the
 gap is n·(max (g + t) − Σ f·(g + t)), which without a tilt is the one above.
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     Report = Callable[[int], None]
 
 AIM: Final = 0.01
-"""The certified gap that is aimed at, in nats: far less than what chance leaves open."""
+"""The target for the certified gap, in nats: far less than the statistical uncertainty."""
 MOST_GAP: Final = 1.0
 """With a larger certified gap a fit has not converged."""
 EMS_GAIN: Final = 1e-3
@@ -51,25 +51,25 @@ MOST_STEPS: Final = 100_000
 _NEWTON_STEPS: Final = 200
 _FIRST: Final = 16
 _MOST_SUPPORT: Final = 2048
-# Numbers held for the rows of the values in use, where the operator has no shorter form of them: 128 MB.
+# Entries in memory for the rows of the support, if the operator has no shorter form: 128 MB.
 _ROOM: Final = 2**24
 # Multiplications in Newton steps: about five seconds.
 _MOST_WORK: Final = 2 * 10**11
-# EM where Newton steps cannot go on: numbers gone through, a few seconds.
+# EM where Newton steps cannot continue: entries processed, a few seconds.
 _EM_WORK: Final = 10**8
-# Numbers that EMS may go through, about four seconds: with 10^5 values it is ended before its rule.
+# Entries that EMS may process, about four seconds: with 10^5 values it is stopped before its own rule.
 _EMS_WORK: Final = 5 * 10**8
-# Chances are raised to these parts of what they are if all values are equally likely: at the beginning, and from a fit.
+# Probabilities are raised to these fractions of those of a uniform population: at the start, and from a fit.
 _COVERED: Final = 1e-2
 _POSSIBLE: Final = 1e-9
 _STRONGER: Final = 1e-6
-# A certified gap of this part of all reports is more than EM would leave.
+# A certified gap below this fraction of all reports is beyond the precision of doubles.
 _NO_DIGITS: Final = 1e-11
 _PATIENCE: Final = 5
 _PLAIN: Final = 10
 _SHORTEST: Final = 1e-9
-# A longer step leaves every share at least this part of what two plain steps give it: one that is thrown to almost
-# nothing comes back by a factor a step, gaining next to nothing on the way.
+# A longer step leaves every share at least this fraction of what two plain steps give it: a share thrown to almost zero
+# recovers only by a constant factor per step.
 _KEPT: Final = 0.1
 
 
@@ -79,16 +79,16 @@ class Fit:
 
     frequencies: Array
     steps: int
-    """How often P was applied in both directions."""
+    """The number of products with P in both directions."""
     log_likelihood: float
-    """Σ_y c_y·ln (fᵀP)_y, up to what does not depend on f: to be compared with that of other fits of these counts."""
+    """Σ_y c_y·ln (fᵀP)_y, up to a constant: comparable with that of other fits of the same counts."""
     gap: float
-    """How far the log-likelihood may be below the largest one, at most; EMS does not aim at it."""
+    """An upper bound on the distance to the maximal log-likelihood; EMS does not aim at it."""
     converged: bool
 
 
 class _Likelihood:
-    """Σ c·ln(fᵀP) and its slopes, in memory of its own: at 10^6 values, new arrays take longer than the arithmetic."""
+    """Σ c·ln(fᵀP) and its gradient, in preallocated memory: at 10^6 values, allocation takes longer than arithmetic."""
 
     def __init__(self, operator: Operator, counts: Array) -> None:
         self.operator, self.counts, self.people = operator, counts, float(counts.sum())
@@ -96,15 +96,15 @@ class _Likelihood:
         self._outputs, self._slopes = np.empty(operator.outputs), np.empty(operator.inputs)
 
     def spread(self, f: Array, spread: Array) -> float:
-        """Write fᵀP, and return the log-likelihood."""
+        """Write fᵀP to ``spread``, and return the log-likelihood."""
         self.operator.forward_into(f, spread, self._scratch)
-        # Outputs that never come have no chance at all, and no count: 0·ln(…) is to be 0.
+        # Impossible outputs have probability 0 and count 0: 0·ln(…) must be 0.
         np.maximum(spread, TINY, out=spread)
         np.log(spread, out=self._outputs)
         return float(self.counts @ self._outputs)
 
     def slopes(self, spread: Array) -> Array:
-        """P(c/(n·fᵀP)), the g above; the next call writes over it."""
+        """P(c/(n·fᵀP)), the g above; the next call overwrites it."""
         np.divide(self.counts, spread, out=self._outputs)
         self.operator.backward_into(self._outputs, self._slopes, self._scratch)
         self._slopes /= self.people
@@ -115,7 +115,7 @@ class _Problem(_Likelihood):
     """The likelihood over the distinct rows, tilted or not."""
 
     def __init__(self, operator: Operator, counts: Array, tilt: Array | None) -> None:
-        # Values with equal rows and different tilts are not alike.
+        # Values with equal rows but different tilts are different.
         self._groups, distinct = operator.distinct(counts > 0) if tilt is None else (None, operator)
         super().__init__(distinct, counts)
         self.tilt = tilt
@@ -134,7 +134,7 @@ class _Problem(_Likelihood):
         return np.bincount(self._groups, frequencies, self.operator.inputs).astype(np.float64)
 
     def slopes(self, spread: Array) -> Array:
-        """Those of the log-likelihood and the tilt."""
+        """The gradient of the log-likelihood plus the tilt."""
         found = super().slopes(spread)
         if self.tilt is not None:
             found += self.tilt
@@ -150,7 +150,7 @@ class _Problem(_Likelihood):
 
 
 def _settle(f: Array) -> None:
-    """Bring f to shares that are not negative and sum to one."""
+    """Clip f at zero and normalize it."""
     np.maximum(f, 0.0, out=f)
     total = float(f.sum())
     if total > 0:
@@ -184,14 +184,14 @@ def fit_em(
     newton = _Newton(problem, f, most_steps, progress)
     newton.cover(_COVERED if start is None else _POSSIBLE)
     fit = newton.run()
-    # EM could go on, but not with a tilt, nor where a double holds no more digits.
+    # EM could continue, but not with a tilt, nor beyond the precision of doubles.
     if tilt is None and fit.steps < most_steps and fit.gap > max(MOST_GAP, _NO_DIGITS * problem.people):
         fit = min(fit, _accelerated(problem, newton), key=lambda each: each.gap)
     return Fit(problem.of_values(fit.frequencies), fit.steps, fit.log_likelihood, fit.gap, fit.converged)
 
 
 def _condensed(operator: Operator, counts: Array) -> tuple[Operator, Array]:
-    """Reports that say the same, counted together."""
+    """Merge outputs with the same information."""
     cell_of, condensed = operator.condensed()
     if cell_of is not None:
         counts = np.bincount(cell_of, counts, condensed.outputs).astype(np.float64)
@@ -199,7 +199,7 @@ def _condensed(operator: Operator, counts: Array) -> tuple[Operator, Array]:
 
 
 def _closed_form(counts: Array, window: Window) -> Array:
-    """GRR: Σ c·ln(q + e·f) is largest where f = max(c/μ − q/e, 0), μ such that the sum is right."""
+    """GRR: Σ c·ln(q + e·f) is maximal at f = max(c/μ − q/e, 0), with μ such that f sums to one."""
     if window.excess <= 0:
         return np.full(len(counts), 1 / len(counts))
     floor = window.q / window.excess
@@ -212,7 +212,7 @@ def _closed_form(counts: Array, window: Window) -> Array:
 
 
 def _begin(operator: Operator) -> Array:
-    """Equal shares at a few values, evenly spaced."""
+    """Equal shares at a few evenly spaced values."""
     f = np.zeros(operator.inputs)
     many = min(_FIRST, operator.inputs)
     f[np.linspace(0, operator.inputs - 1, many).round().astype(np.int64)] = 1 / many
@@ -220,19 +220,19 @@ def _begin(operator: Operator) -> Array:
 
 
 class _Newton:
-    """The constrained Newton method; ``f``, ``steps`` and the rest stand where it is."""
+    """The constrained Newton method; ``f`` and ``steps`` hold its current state."""
 
     def __init__(self, problem: _Problem, f: Array, most_steps: int, progress: Report | None) -> None:
         self.problem, self.f, self.most_steps, self.progress = problem, f, most_steps, progress
         operator = problem.operator
         self.steps, self._work = 0, 0.0
-        # With few reports a hundredth of a nat is much.
+        # With few reports a hundredth of a nat is a lot.
         self._aim = min(AIM, 1e-6 * problem.people)
         self._spread = np.empty(operator.outputs)
         self._most = _MOST_SUPPORT if operator.has_cells else _ROOM // max(operator.inputs, operator.outputs)
 
     def run(self) -> Fit:
-        """As near to the top as is aimed at, or as can be."""
+        """Iterate to the target gap, or as far as possible."""
         problem = self.problem
         best, stalled = -math.inf, 0
         while True:
@@ -246,7 +246,7 @@ class _Newton:
                 return Fit(self.f, self.steps, value, gap, converged=True)
             if self.steps >= self.most_steps:
                 return Fit(self.f, self.steps, value, gap, converged=gap <= MOST_GAP)
-            # Where gains are lost in rounding, a few more steps may still lower the gap.
+            # If gains drown in rounding, a few more steps may still lower the gap.
             raised = value + problem.tilted(self.f)
             stalled = stalled + 1 if raised <= best + ROUNDED * abs(raised) else 0
             best = max(best, raised)
@@ -256,9 +256,9 @@ class _Newton:
                 return Fit(self.f, self.steps, value, gap, converged=gap <= MOST_GAP)
 
     def cover(self, least: float) -> None:
-        """Add values until no report that came has less than this part of the chance it has if all are equally likely.
+        """Add values until every reported output has at least this fraction of its uniform probability.
 
-        A quadratic model knows nothing of how steep a logarithm becomes: from such chances its steps lead nowhere.
+        A quadratic model does not see how steep a logarithm becomes: from tiny probabilities its steps lead nowhere.
         """
         problem = self.problem
         law = problem.operator.uniform_law()
@@ -275,15 +275,15 @@ class _Newton:
             self.f += added
             self.f /= 2
             if problem.tilt is None:
-                # Where values are told apart well, EM comes near to the top at once.
+                # If values are well separated, EM comes close to the maximum at once.
                 for _ in range(_PLAIN):
                     problem.spread(self.f, self._spread)
                     _plain_step(self.f, problem.slopes(self._spread), self.f)
 
     def _joined(self, slopes: Array, *, above_average: bool) -> Places:
-        """The values in use, and of those between every two of them the one with the largest slope, if it is worth it.
+        """The support, plus between every two of its values the one with the largest slope, if that is worthwhile.
 
-        At the top every value in use has the average slope, and no other has a larger one.
+        At the maximum every value in the support has the average slope, and no other has a larger one.
         """
         used = np.flatnonzero(self.f)
         starts = np.unique(np.append(used, 0))
@@ -296,7 +296,7 @@ class _Newton:
         return np.unique(np.concatenate([used, hits[slopes[hits] > least]]))
 
     def _step(self, places: Places) -> bool:
-        """One Newton step on these values; whether it gained anything."""
+        """One Newton step on these values; returns whether it gained anything."""
         problem = self.problem
         rows, starts = problem.operator.cells(places)
         counts = problem.counts if starts is None else np.add.reduceat(problem.counts, starts)

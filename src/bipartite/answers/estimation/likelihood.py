@@ -81,14 +81,14 @@ class Cells:
     of_value: NDArray[np.int64]
     """The cell of every value."""
     matrix: Array
-    """The chance of every group of outputs, for a value drawn evenly from each cell."""
+    """The probability of every group of outputs, for a uniformly random value of each cell."""
     of_output: NDArray[np.int64]
     around: bool = False
     """Whether the first cell follows the last."""
 
     @classmethod
     def of(cls, operator: Operator, *, together: bool, around: bool = False) -> Cells:
-        """At most 512 cells where values may be taken ``together``, otherwise one for each value."""
+        """At most 512 cells if values may be merged (``together``), otherwise one per value."""
         condensed, short = operator.condensed()
         values, outputs = short.inputs, short.outputs
         cells = min(values, MOST_CELLS) if together else values
@@ -114,12 +114,12 @@ class Cells:
         return found
 
     def bounds(self, w: Array) -> tuple[Array, Array]:
-        """The least and the largest weight in each cell."""
+        """The smallest and largest weight in each cell."""
         firsts = np.searchsorted(self.of_value, np.arange(len(self.matrix)))
         return np.minimum.reduceat(w, firsts), np.maximum.reduceat(w, firsts)
 
     def smoother(self, steps: int) -> Array | None:
-        """The bumps of so many steps, a row each; None where nothing is smoothed."""
+        """The smoothing kernels for this number of steps, one per row; None for no smoothing."""
         if not steps:
             return None
         return (_smoother_around if self.around else _smoother)(len(self.of_value), len(self.matrix), steps)
@@ -131,18 +131,18 @@ def _cell_of_each(values: int, cells: int) -> NDArray[np.int64]:
 
 @functools.lru_cache(maxsize=64)
 def _smoother(values: int, cells: int, steps: int) -> Array:
-    """S_b: where one unit of mass is after b steps of (1, 2, 1)/4 that stop at the ends, a row for each beginning.
+    """S_b: the distribution of one unit of mass after b steps of (1, 2, 1)/4, reflected at the ends; one row per start.
 
-    Bumps begin half a standard deviation apart: more of them would make no other mixtures, and rows too much alike. A
-    cell of more values has more of the mass, so that what is smooth is the share of single values.
+    Kernels start half a standard deviation apart: more of them would add no mixtures, and make rows too similar. A cell
+    with more values gets more of the mass, so that the shares of single values are smooth.
     """
-    # The eigenvectors of such a walk are cosines.
+    # The eigenvectors of this walk are cosines.
     at = np.arange(cells)
     waves = np.cos(np.pi * np.outer(at + 0.5, at) / cells)
     waves /= np.sqrt((waves**2).sum(axis=0))
     many = -(-(cells - 1) // _between(steps)) + 1
     begins = np.linspace(0, cells - 1, many)[: -(-many // 2)].round().astype(np.int64)
-    # Seen from the other end the line is the same.
+    # Symmetric under reversal of the line.
     begins = np.union1d(begins, cells - 1 - begins)
     found: Array = (waves[begins] * np.cos(np.pi * at / (2 * cells)) ** (2 * steps)) @ waves.T
     return _as_shares(found, values)
@@ -150,7 +150,7 @@ def _smoother(values: int, cells: int, steps: int) -> Array:
 
 @functools.lru_cache(maxsize=64)
 def _smoother_around(values: int, cells: int, steps: int) -> Array:
-    """S_b around a circle, where no step stops: every bump is the same bump, turned."""
+    """S_b around a circle, which has no ends: every kernel is a rotation of the same one."""
     waves = np.arange(cells // 2 + 1)
     bump = np.fft.irfft(np.cos(np.pi * waves / cells) ** (2 * steps), cells)
     many = -(-cells // _between(steps))
@@ -159,12 +159,12 @@ def _smoother_around(values: int, cells: int, steps: int) -> Array:
 
 
 def _between(steps: int) -> int:
-    """How far apart bumps of so many steps begin."""
+    """The distance between the starts of kernels of this many steps."""
     return max(1, int(math.sqrt(steps / 2) / 2))
 
 
 def _as_shares(bumps: Array, values: int) -> Array:
-    """Bumps without the negative numbers of rounding, each of mass one, larger where a cell has more values."""
+    """Kernels without negative rounding errors, each of mass one, weighted by the number of values in a cell."""
     found = np.maximum(bumps, 0.0)
     found *= np.bincount(_cell_of_each(values, found.shape[1]))
     found /= found.sum(axis=1, keepdims=True)
@@ -173,7 +173,7 @@ def _as_shares(bumps: Array, values: int) -> Array:
 
 
 class Model:
-    """Distributions h·S over cells, counts of reports, and the most likely of them."""
+    """Distributions h·S over cells, counts of reports, and the most likely distribution."""
 
     def __init__(self, matrix: Array, counts: Array, smooth: Array | None = None) -> None:
         self._smooth, self._counts, self._people = smooth, counts, float(counts.sum())
@@ -181,7 +181,7 @@ class Model:
 
     @functools.cached_property
     def top(self) -> Fit:
-        """The most likely h; without any reports, all alike."""
+        """The most likely h; uniform without reports."""
         if not self._people:
             return Fit(np.full(self._operator.inputs, 1 / self._operator.inputs), 0, 0.0, 0.0, converged=True)
         return fit_em(self._operator, self._counts)
@@ -195,27 +195,27 @@ class Model:
         return h if self._smooth is None else h @ self._smooth
 
     def likelihood(self, h: Array, counts: Array | None = None) -> float:
-        """The log-likelihood of h, of these counts or of others."""
+        """The log-likelihood of h, for these counts or others."""
         held = self._counts if counts is None else counts
         law = self._operator.forward(h)
         return float(held[held > 0] @ np.log(law[held > 0]))
 
     @functools.cached_property
     def _rows(self) -> tuple[NDArray[np.int64], int]:
-        """(which distinct row each h has, how many outputs came): rows alike on all of these are one."""
+        """(the distinct row of each h, the number of outputs seen): rows equal on those are merged."""
         seen = self._counts > 0
         groups, _ = self._operator.distinct(seen)
         return np.arange(self._operator.inputs) if groups is None else groups, int(np.count_nonzero(seen))
 
     def values_in_use(self, fit: Fit) -> int:
-        """How many values a fit holds that the reports can tell apart: no more than there are outputs that came."""
+        """The size of the support of a fit, as far as the reports can tell: at most the number of outputs seen."""
         row_of, outputs = self._rows
         return min(len(np.unique(row_of[fit.frequencies > 0])), outputs)
 
     def furthest(self, w: Array, allowed: Allowed, enough: float = math.inf) -> float:
-        """No less than the largest w·f of all f whose drop is ``allowed``, and hardly more.
+        """A tight upper bound on w·f over all f whose drop in log-likelihood is ``allowed``.
 
-        It ends early once it is known whether ``enough`` is reached.
+        It stops early once it is known whether ``enough`` is reached.
         """
         w = w if self._smooth is None else self._smooth @ w
         most = float(w.max())
@@ -240,7 +240,7 @@ class Model:
             close = close or (outside is not None and outside.tilt - inside.tilt <= _CLOSE * outside.tilt)
             if close or reached >= enough or (outside is not None and beyond < enough < math.inf):
                 break
-            # Growing; then where the root of the drop, about linear in λ, is right; twice on one side, the chord's λ.
+            # Grow; then interpolate the root of the drop, about linear in λ; after two on one side, use the chord's λ.
             if outside is None:
                 tilt *= _GROWTH
             elif abs(sides) < _TWICE:
@@ -264,27 +264,27 @@ class _Tilted:
 
     @property
     def part(self) -> float:
-        """How much of what is allowed the drop takes up, its root."""
+        """The square root of the fraction of the allowed drop that is used."""
         return math.sqrt(max(self.drop, 0.0) / max(self.allowed, _TINY))
 
     def bound(self, drop: float) -> float:
-        """What no w·f exceeds whose drop is at most this: of ℓ(f) + λ·n·w·f, the fit has the largest, up to its gap."""
+        """An upper bound on w·f for drops of at most this: the fit maximizes ℓ(f) + λ·n·w·f up to its gap."""
         return self.answer + (drop - self.drop + self.fit.gap) / self.tilt if self.tilt else math.inf
 
     def chord(self, other: _Tilted) -> float:
-        """How much drop the way from here to another fit costs: no more than that, where the two are mixed."""
+        """The slope of the drop from here to another fit, which mixtures of the two do not exceed."""
         tilts = sorted((self.tilt, other.tilt))
         far = other.answer - self.answer
         return min(max((other.drop - self.drop) / far, tilts[0]), tilts[1]) if far > 0 else tilts[1]
 
 
 def _bracket(inside: _Tilted, outside: _Tilted | None) -> tuple[float, float]:
-    """(a w·f that is allowed, one that none exceeds)."""
+    """(an attained w·f that is allowed, an upper bound)."""
     if outside is None:
         return inside.answer, inside.bound(inside.allowed)
     least, most = sorted((inside.allowed, outside.allowed))
     if outside.tilt - inside.tilt <= _CLOSE * outside.tilt:
-        # The fit jumps here, and what lies between is mixed, of all values of both: fewest degrees are taken away.
+        # The fit jumps here; between are mixtures with all values of both, for which the fewest degrees are lost.
         most = least
     mixed = inside.answer + max(least - inside.drop, 0.0) / inside.chord(outside)
     beyond = min(inside.bound(most), outside.bound(min(most, outside.drop)))
@@ -292,7 +292,7 @@ def _bracket(inside: _Tilted, outside: _Tilted | None) -> tuple[float, float]:
 
 
 def by_chi_square(model: Model, confidence: float) -> Allowed:
-    """Half the quantile of χ² with as many degrees as the constraint takes values away, and one more."""
+    """Half the quantile of χ², with one degree more than the number of values the constraint removes."""
 
     def allowed(top: Fit, fit: Fit) -> float:
         degrees = model.values_in_use(top) - model.values_in_use(fit) + 1
@@ -308,22 +308,22 @@ def down_to(level: float) -> Allowed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """All distributions that some models do not rule out, each by the drop that it allows."""
+    """All distributions that at least one model does not rule out, by its allowed drop."""
 
     cells: Cells
     models: Sequence[tuple[Model, Allowed]]
 
     def interval(self, w: Array) -> tuple[float, float]:
-        """The least and the largest w·f."""
+        """The smallest and largest w·f."""
         low, high = self.cells.bounds(w)
         least = min(-model.furthest(-low, allowed) for model, allowed in self.models)
         most = max(model.furthest(high, allowed) for model, allowed in self.models)
-        # Shares may add up to a little more or less than one; 0.0 is not −0.
+        # Shares may add up to slightly more or less than one; adding 0.0 turns −0 into 0.
         first, last = np.clip([least, most], w.min(), w.max()) + 0.0
         return float(first), float(last)
 
     def quantiles(self, q: float, at: int) -> tuple[int, int]:
-        """The least and the largest cell that may hold the quantile, which is seen in cell ``at``."""
+        """The first and the last cell that may contain the quantile, which is estimated in cell ``at``."""
         size = len(self.cells.matrix)
 
         def up_to(cell: int) -> Array:
@@ -343,7 +343,7 @@ class Region:
 
 
 def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The first whole number from low on for which something holds that goes on to hold; high where none before."""
+    """The first whole number from low on for which a monotone condition holds; high if there is none before."""
     while low < high:
         middle = (low + high) // 2
         if holds(middle):
@@ -354,10 +354,10 @@ def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def halves(counts: Array, again: int = 0) -> tuple[Array, Array]:
-    """Counts cut in two by a coin for each report: two samples, independent given their sizes.
+    """Counts split in two by a coin for each report: two samples, independent given their sizes.
 
-    The coins come from the counts themselves, so that the same counts give the same halves, and others each time that
-    they are cut ``again``. Counts that are not whole, of weighted reports, are cut in proportion.
+    The coins are derived from the counts, so that the same counts give the same halves, and different ones for each
+    ``again``. Fractional counts of weighted reports are split in proportion.
     """
     digest = hashlib.sha256(np.ascontiguousarray(counts, dtype="<f8").tobytes()).digest()
     chance = np.random.default_rng([int.from_bytes(digest, "big"), again])
@@ -368,11 +368,10 @@ def halves(counts: Array, again: int = 0) -> tuple[Array, Array]:
 
 
 def weigh_smoothing(cells: Cells, counts: Array) -> dict[int, float]:
-    """Numbers of steps of smoothing with their weights, which sum to one.
+    """Numbers of smoothing steps with their weights, which sum to one.
 
-    The weight is the likelihood of all reports, each half predicted from the other half, averaged (its logarithm) over
-    a few ways to halve them. A function of the reports alone, so it costs no privacy; the same counts give the same
-    weights.
+    The weight is the likelihood of all reports, each half predicted from the other half; its logarithm is averaged over
+    a few splits. It is computed from the reports alone, so it costs no privacy; the same counts give the same weights.
     """
     ways = [halves(counts, again) for again in range(_WAYS)]
     ways = [way for way in ways if way[0].any() and way[1].any()]
@@ -380,7 +379,7 @@ def weigh_smoothing(cells: Cells, counts: Array) -> dict[int, float]:
         return {0: 1.0}
     found: dict[int, float] = {}
     # b steps have a standard deviation of √(b/2) cells, and the next amount is twice as wide; as wide as the line,
-    # hardly more than the uniform law is left.
+    # hardly more than the uniform distribution is left.
     steps = 0
     while steps < 4 * len(cells.matrix) ** 2:
         predicted = [
