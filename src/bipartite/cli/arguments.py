@@ -68,7 +68,7 @@ def add_domain(parser: argparse.ArgumentParser, *, or_command: bool = False, req
         "--spec",
         metavar="FILE",
         type=Path,
-        help="a portable description of a mechanism, which replaces all other options",
+        help="the spec of a mechanism, which replaces the options of domain and mechanism",
     )
     domain.add_argument("--points", metavar="N", type=int, help="the number of nodes on the interval")
     domain.add_argument(

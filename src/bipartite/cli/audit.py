@@ -37,7 +37,7 @@ The exit code is 1 if the claimed ε is refuted.
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Say what this command takes."""
+    """Add the options of this command."""
     parser.epilog = _EXAMPLES
     add_mechanism(parser, or_command=True)
     asked = parser.add_argument_group("the audit")

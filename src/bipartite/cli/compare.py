@@ -41,7 +41,7 @@ _STEPS: Final = 20
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Say what this command takes."""
+    """Add the options of this command."""
     parser.epilog = _EXAMPLES
     add_domain(parser)
     asked = parser.add_argument_group("the comparison")

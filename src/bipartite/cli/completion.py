@@ -19,7 +19,7 @@ _EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Say what this command takes."""
+    """Add the options of this command."""
     parser.epilog = _EXAMPLES
     parser.add_argument("shell", choices=_SHELLS, help="the shell")
     parser.set_defaults(run=run)

@@ -41,7 +41,7 @@ _EXAMPLES = """examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Say what this command takes."""
+    """Add the options of this command."""
     parser.epilog = _EXAMPLES
     parser.add_argument(
         "--people", metavar="N", type=int, default=1_000_000, help="the number of people (default: a million)"

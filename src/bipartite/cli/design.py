@@ -67,7 +67,7 @@ _ONE_OF: Final = tuple(each for each in PURPOSES if each != "statistics")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Say what this command takes."""
+    """Add the options of this command."""
     parser.epilog = _EXAMPLES
     add_mechanism(parser)
     asked = parser.add_argument_group("what the reports are for")

@@ -57,7 +57,7 @@ weights are public columns.
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Say what this command takes."""
+    """Add the options of this command."""
     parser.epilog = _EXAMPLES
     parser.add_argument(
         "files", metavar="FILE", nargs="*", help="reports: files, folders, quoted patterns; - for standard input"

@@ -25,7 +25,7 @@ Every number is an upper bound on what a report can reveal, rounded up.
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Say what this command takes."""
+    """Add the options of this command."""
     parser.epilog = _EXAMPLES
     parser.add_argument(
         "epsilon", metavar="EPSILON", help="the privacy budget of one report, a decimal such as 1 or 0.5"

@@ -32,7 +32,7 @@ _SPOKEN = {True: "true", False: "false", None: ""}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Say what this command takes."""
+    """Add the options of this command."""
     parser.epilog = _EXAMPLES
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION", parser_class=Command)
     for name, help_text, run, what in (

@@ -39,7 +39,7 @@ _ENDINGS: Final = (".svg", ".png", ".html")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Say what this command takes."""
+    """Add the options of this command."""
     parser.epilog = _EXAMPLES
     add_heat(add_actions(parser, add_places))
 

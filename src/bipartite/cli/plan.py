@@ -42,7 +42,7 @@ public = true. Columns that it does not name are dropped.
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Say what this command takes."""
+    """Add the options of this command."""
     parser.epilog = _EXAMPLES
     parser.add_argument("action", choices=["new", "check", "show"], help="write a first plan, check one, or show one")
     parser.add_argument(

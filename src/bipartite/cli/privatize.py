@@ -41,7 +41,7 @@ _CANNOT_BE_TAKEN_BACK = "rows already written to standard output are released an
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Say what this command takes."""
+    """Add the options of this command."""
     parser.epilog = _EXAMPLES
     parser.add_argument(
         "source", metavar="IN", help="a file, a folder, a quoted pattern such as 'part-*.csv', an address, or -"

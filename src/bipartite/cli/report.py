@@ -45,7 +45,7 @@ spends its ε again.
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Say what this command takes."""
+    """Add the options of this command."""
     parser.epilog = _EXAMPLES
     add_mechanism(parser)
     parser.add_argument(

@@ -31,7 +31,7 @@ Without --mechanism, --m or --edges, the mechanism that needs the fewest people 
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Say what this command takes."""
+    """Add the options of this command."""
     parser.epilog = _EXAMPLES
     add_mechanism(parser, default="the one that needs the fewest people")
     asked = parser.add_argument_group("the answer wanted (one of --mean-within, --share-within)")

@@ -21,7 +21,7 @@ The exit code is 1 if the tickets of a spec break the ε that it states.
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Say what this command takes."""
+    """Add the options of this command."""
     parser.epilog = _EXAMPLES
     add_mechanism(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/verify.json)")
