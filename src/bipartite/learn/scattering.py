@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from bipartite.errors import InputError, missing_library
-from bipartite.learn.gradients.exact_numbers import WholeRows, bits_for, bits_left
+from bipartite.learn.gradients.exact_numbers import WholeRows, bits_for, bits_left, must_keep_subnormals, square_root
 
 try:
     from bipartite.learn.scikit import BaseEstimator, TransformerMixin
@@ -71,6 +71,7 @@ class Scattering(TransformerMixin, BaseEstimator):
         if not fits:
             msg = "Expected X as pictures of 28 × 28 points, a row of 784 numbers each; got something else."
             raise InputError(msg)
+        must_keep_subnormals()
         size = _TOGETHER.get(torch.device(self.device).type, 8)
         found = [
             _scattered(torch.from_numpy(pictures[first : first + size]).to(self.device)).float().cpu().numpy()
@@ -101,7 +102,7 @@ def _complex(real: torch.Tensor) -> torch.Tensor:
 
 
 def _modulus(pairs: torch.Tensor) -> torch.Tensor:
-    return (pairs[:, :, 0] * pairs[:, :, 0] + pairs[:, :, 1] * pairs[:, :, 1]).sqrt()
+    return square_root(pairs[:, :, 0] * pairs[:, :, 0] + pairs[:, :, 1] * pairs[:, :, 1])
 
 
 def _thinned(spectra: torch.Tensor) -> torch.Tensor:

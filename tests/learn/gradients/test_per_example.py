@@ -356,6 +356,26 @@ def test_flushed_subnormal_numbers_are_refused():
         torch.set_flush_denormal(False)
 
 
+def test_one_thread_that_flushes_subnormal_numbers_is_found():
+    """Threads keep the setting that was there when they began; this one asks others, not itself."""
+    script = """
+import torch
+torch.set_num_threads(3)
+if not torch.set_flush_denormal(True):
+    raise SystemExit(3)
+torch.ones(10**6, dtype=torch.float64) * 2
+torch.set_flush_denormal(False)
+if torch.tensor(5e-324, dtype=torch.float64) * 1.0 == 0:
+    raise SystemExit("this thread flushes")
+from bipartite.learn import PerExample
+list(PerExample(torch.nn.Linear(2, 2), torch.nn.functional.cross_entropy).blocks(torch.zeros(1, 2), torch.tensor([0])))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode == 3:
+        pytest.skip("this processor cannot flush subnormal numbers")
+    assert done.stderr.endswith("only; call torch.set_flush_denormal(False) before torch computes anything.\n")
+
+
 def test_the_network_of_the_paper_has_26010_parameters():
     network = paper_cnn()
     assert sum(each.numel() for each in network.parameters()) == 26_010

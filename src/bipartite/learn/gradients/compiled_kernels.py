@@ -32,7 +32,7 @@ COLUMNS: Final = (
     _KIND, _H, _W, _C, _HA, _WA, _CA, _KH, _KW, _SH, _SW, _TOP, _LEFT, _GROUPS, _V, _VA, _WT, _WB, _B, _G, _GB, _MARKS,
 ) = range(len(COLUMNS))  # fmt: skip
 
-_POWERS: Final = 2.0 ** np.arange(-EXPONENTS, 2)
+_POWERS: Final = np.ldexp(1.0, np.arange(-EXPONENTS, 2))  # exact, which a library's powers may not be
 _TERMS: Final = np.array(TAYLOR)
 _HIGH, _LOW = LN_2
 

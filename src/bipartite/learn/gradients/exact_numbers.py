@@ -13,8 +13,10 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import torch
 
+from bipartite.errors import InputError
 from bipartite.learn.gradients.elementary import EXPONENTS, LN_2, LOG2_E, TAYLOR
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 _EXACT_BITS: Final = 53
 # A number below 2^-900 counts as one of that size: its row becomes zeros, and no power of two below overflows.
 _SMALLEST: Final = -900
+_LEAST_SUBNORMAL: Final = 5e-324
+# Torch gives another thread work from this many numbers on.
+_A_THREADS_NUMBERS: Final = 2**15
 
 
 def bits_for(*terms: int) -> int:
@@ -38,7 +43,9 @@ def bits_left(bits: int, terms: int) -> int:
 @cache
 def _powers(device: torch.device) -> torch.Tensor:
     """2^k from 2^−1000 to 2^1000, exact: torch's own powers are computed by logarithms."""
-    return torch.tensor([2.0**k for k in range(-EXPONENTS, EXPONENTS + 1)], dtype=torch.float64, device=device)
+    return torch.tensor(
+        [math.ldexp(1.0, k) for k in range(-EXPONENTS, EXPONENTS + 1)], dtype=torch.float64, device=device
+    )
 
 
 def power_of_two(exponents: torch.Tensor) -> torch.Tensor:
@@ -71,6 +78,22 @@ class WholeRows:
                 products = products * power_of_two(half - rows._bits).view(shape)  # noqa: SLF001
                 products = products * power_of_two(rows._exponents - half).view(shape)  # noqa: SLF001
         return products
+
+
+def must_keep_subnormals() -> None:
+    """Refuse threads of torch that take subnormal numbers for zero, of which there may be some beside others."""
+    numbers = torch.full((_A_THREADS_NUMBERS * torch.get_num_threads(),), _LEAST_SUBNORMAL, dtype=torch.float64)
+    if bool((numbers * 1.0 == 0).any()):
+        msg = (
+            "Expected IEEE arithmetic, got a processor that takes subnormal numbers for zero, perhaps in some threads "
+            "only; call torch.set_flush_denormal(False) before torch computes anything."
+        )
+        raise InputError(msg)
+
+
+def square_root(x: torch.Tensor) -> torch.Tensor:
+    """√x, rounded correctly: on a CPU torch calls MKL, whose last bit is wrong for about one number in 70."""
+    return torch.from_numpy(np.sqrt(x.numpy())) if x.device.type == "cpu" else x.sqrt()
 
 
 def by_halves(terms: torch.Tensor) -> torch.Tensor:

@@ -21,6 +21,7 @@ from bipartite.learn.gradients.exact_numbers import (
     exponential,
     hyperbolic_tangent,
     sigmoid,
+    square_root,
 )
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class _Norm(_Step):
         self._count = grouped.shape[2]
         mean = by_halves(grouped)[:, :, None] / self._count
         spread = by_halves((grouped - mean) * (grouped - mean))[:, :, None] / self._count
-        self._scale = 1.0 / (spread + self.layer.epsilon).sqrt()
+        self._scale = 1.0 / square_root(spread + self.layer.epsilon)
         self._x = (grouped - mean) * self._scale
         weight = torch.ones_like(x[0, :]) if self.layer.weight is None else _along(self.layer.weight, x)
         self._weight = weight

@@ -16,6 +16,7 @@ import torch
 
 from bipartite.errors import InputError
 from bipartite.learn.gradients.any_network import AnyNetwork
+from bipartite.learn.gradients.exact_numbers import must_keep_subnormals
 from bipartite.learn.gradients.exact_products import ExactProducts
 from bipartite.learn.gradients.layers import KNOWN, Layer, NotKnown, loss_name, modules_of, shaped
 from bipartite.learn.gradients.whole import whole_rows, whole_sum
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 _BLOCK_NUMBERS: Final = {"cpu": 2**20, "cuda": 2**26}
 """Numbers in one block of gradients, of which a few copies are alive at a time: what a cache of a CPU holds, and what
 fills a GPU."""
-_LEAST_SUBNORMAL: Final = 5e-324
 
 
 class PerExample:
@@ -112,12 +112,7 @@ class PerExample:
             return AnyNetwork(self.network, self._loss, self.parameters)
         layers = shaped(self._modules, tuple(features.shape[1:]))
         _check_labels(labels, layers[-1].after, self._kind)
-        if torch.tensor(_LEAST_SUBNORMAL, dtype=torch.float64) * 1.0 == 0:
-            msg = (
-                "Expected IEEE arithmetic, got a processor that takes subnormal numbers for zero, in some threads and "
-                "not in others; call torch.set_flush_denormal(False)."
-            )
-            raise InputError(msg)
+        must_keep_subnormals()
         return _proved(layers, self.parameters, features.device)
 
     def assign(self, gradient: torch.Tensor) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from bipartite.learn.gradients.elementary import MARGIN
-from bipartite.learn.gradients.exact_numbers import by_halves
+from bipartite.learn.gradients.exact_numbers import by_halves, square_root
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,7 @@ MOST_STEPS: Final = 2**24
 
 def _lengths(rows: torch.Tensor, norm: Norm) -> torch.Tensor:
     """The norm of each row, a column."""
-    return by_halves(rows.abs())[:, None] if norm == 1 else by_halves(rows * rows).sqrt()[:, None]
+    return by_halves(rows.abs())[:, None] if norm == 1 else square_root(by_halves(rows * rows))[:, None]
 
 
 def whole_rows(gradients: torch.Tensor, clip: float, steps: int, norm: Norm) -> torch.Tensor:
