@@ -1,6 +1,7 @@
 """Maps are read back as XML: dots stand where the places are, and say what they were given."""
 
 import itertools
+import re
 import sys
 from xml.etree import ElementTree as ET
 
@@ -47,6 +48,16 @@ def test_one_place_and_the_poles_still_have_a_view():
         view = View(np.array(rows), top=0)
         assert np.isfinite(view.at(np.array(rows))).all()
         assert 0 < view.height <= 1200 and view.ground([]) and view.scale()
+
+
+def test_numbers_of_latitudes_leave_room_to_longitudes_and_to_the_scale():
+    view = View(np.array([[52.31, 13.05], [52.69, 13.75]]), top=30)
+    numbers = {each: float(y) for y, each in re.findall(r'y="([\d.]+)"[^>]*>([^<]*° [NE])<', "".join(view.ground([])))}
+    latitudes = [y for each, y in numbers.items() if each.endswith("N")]
+    assert len(latitudes) >= 2
+    assert min(latitudes) - 9 > max(y for each, y in numbers.items() if each.endswith("E"))
+    (scale,) = re.findall(r'y="([\d.]+)"[^>]*>[\d]+ km<', "".join(view.scale()))
+    assert max(latitudes) < float(scale) - 11
 
 
 def test_land_beyond_the_view_is_left_out_and_land_across_the_date_line_is_drawn_twice():

@@ -26,6 +26,9 @@ _POLE, _TURN = 90.0, 360.0
 _WATER: Final = "#f7fafc"
 _SHORE: Final = "#d3cfc5"
 _COARSE: Final = 3.0  # degrees of latitude
+# Numbers of latitudes leave this room to those of longitudes, and to the scale.
+_ROOM_ABOVE: Final = 24
+_ROOM_BELOW: Final = 28
 
 
 class View:
@@ -138,7 +141,7 @@ class View:
         for latitude in ticks(self.south, self.north, 5):
             y = (self.north - latitude) * self._scale
             lines.append(rule(0, y, self.width, y, **how))
-            if y > 10:  # noqa: PLR2004 (the number would leave the map)
+            if _ROOM_ABOVE < y < self.height - _ROOM_BELOW:
                 numbers.append(text(self.left + 4, self.top + y - 3, _degrees(latitude, "N", "S"), **small))
         for longitude in ticks(self.middle - self._half, self.middle + self._half, 7):
             x = (longitude - self.middle + self._half) * self.flat * self._scale
