@@ -12,7 +12,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import bipartite as bp
-from bipartite.errors import DataError, DesignError, EpsilonError, InputError, NullError, OutsideDomainError, PriorError
+from bipartite.errors import (
+    DataError,
+    DesignError,
+    EpsilonError,
+    InputError,
+    NotAValueError,
+    NullError,
+    OutsideDomainError,
+    PriorError,
+)
 from bipartite.learn import PrivateLabels
 from bipartite.learn.label_reports import Classes, Numbers
 from bipartite.lottery import Epsilon
@@ -247,6 +256,7 @@ LABELS = {
     ),
     "missing": (with_one(np.nan), NullError, "1 of 6000 values of column 'y' are missing"),
     "fewer": (Y[:9], ValueError, "inconsistent numbers of samples"),
+    "complex": (with_one(0) + SENTINEL * 1j, NotAValueError, "Complex data not supported; pass real numbers."),
 }
 
 
@@ -255,7 +265,7 @@ def test_bad_labels_are_refused_without_showing_a_value(case):
     y, kind, message = LABELS[case]
     with pytest.raises(kind) as caught:
         PrivateLabels(LinearRegression(), (0, 100)).fit(X, y)
-    assert message in str(caught.value) and "918273" not in str(caught.value)
+    assert message in str(caught.value) and "918273" not in f"{caught.value!r} {caught.value.__context__!r}"
 
 
 def test_an_unlisted_class_a_useless_prior_and_too_few_people_are_refused():

@@ -1,16 +1,24 @@
-"""What all fits share: a failed one leaves the estimator as it was, and labels become positions among classes."""
+"""What all fits share: a failed one changes nothing, a refusal shows no value, labels become positions of classes."""
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from bipartite.errors import InputError, NotAValueError, NullError
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
+
+    T = TypeVar("T")
+
+# What scikit-learn's messages show of an array.
+_SHOWN = re.compile(r"\narray=.*?(?=\nReshape|\Z)", re.DOTALL)
 
 
 @contextmanager
@@ -29,3 +37,29 @@ def positions(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
     """The position of each label among the classes, −1 where it is not one of them. Labels need no order."""
     places = {each: at for at, each in enumerate(classes.tolist())}
     return np.array([places.get(each, -1) for each in labels.tolist()], dtype=np.int64)
+
+
+def without_values(read: Callable[[], T]) -> T:
+    """Return what ``read`` returns, or raise scikit-learn's message without the values that it would show."""
+    try:
+        return read()
+    except ValueError as error:
+        refusal = _tactful(error)
+    raise refusal  # outside the handler, so that no inner exception travels with it
+
+
+def _tactful(error: ValueError) -> ValueError:
+    message = str(error)
+    if isinstance(error, (InputError, NotAValueError)):
+        return error
+    if "could not convert" in message:
+        return NotAValueError("Expected numbers, got text; encode categories as numbers first.")
+    # scikit-learn's message then recommends models without privacy.
+    first = message.partition("\n")[0].rstrip(".")
+    if first.endswith("contains NaN"):
+        return NullError(f"{first}; fill missing values with a public value first.")
+    if "contains infinity" in first:
+        return NotAValueError(f"{first}; put an end of the public range in place of infinite values first.")
+    if message.startswith("Complex data not supported"):
+        return NotAValueError("Complex data not supported; pass real numbers.")
+    return type(error)(_SHOWN.sub("", message))

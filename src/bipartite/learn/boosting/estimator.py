@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bipartite.errors import InputError, NotAValueError, NullError
+from bipartite.errors import InputError
 from bipartite.learn.boosting.ensemble import Large, boost, scores_of
 from bipartite.learn.boosting.grids import grid_of
 from bipartite.learn.boosting.settings import Settings, settings_of
-from bipartite.learn.fitting import as_it_was
+from bipartite.learn.fitting import as_it_was, without_values
 from bipartite.learn.scikit import BaseEstimator
 from bipartite.lottery.words import draw_from
 
@@ -27,11 +26,7 @@ if TYPE_CHECKING:
     from bipartite.learn.boosting.leaves import Leaf
     from bipartite.lottery import Source
 
-    T = TypeVar("T")
     Pair = tuple[float, float]
-
-# What scikit-learn's messages show of an array.
-_SHOWN = re.compile(r"\narray=.*?(?=\nReshape|\Z)", re.DOTALL)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -101,29 +96,3 @@ class PrivateBoosting(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         return tags
-
-
-def without_values(read: Callable[[], T]) -> T:
-    """Return what ``read`` returns, or raise scikit-learn's message without the values that it would show."""
-    try:
-        return read()
-    except ValueError as error:
-        refusal = _tactful(error)
-    raise refusal  # outside the handler, so that no inner exception travels with it
-
-
-def _tactful(error: ValueError) -> ValueError:
-    message = str(error)
-    if isinstance(error, (InputError, NotAValueError)):
-        return error
-    if "could not convert" in message:
-        return NotAValueError("Expected numbers, got text; encode categories as numbers first.")
-    # scikit-learn's message then recommends models without privacy.
-    first = message.partition("\n")[0].rstrip(".")
-    if first.endswith("contains NaN"):
-        return NullError(f"{first}; fill missing values with a public value first.")
-    if "contains infinity" in first:
-        return NotAValueError(f"{first}; put an end of the public range in place of infinite values first.")
-    if message.startswith("Complex data not supported"):
-        return NotAValueError("Complex data not supported; pass real numbers.")
-    return type(error)(_SHOWN.sub("", message))
