@@ -185,6 +185,31 @@ def test_the_guarantee_is_named_as_label_privacy():
     assert not seeded.is_private and "ε =" not in str(seeded)
 
 
+def test_steps_of_its_own_pipeline_see_reports_and_the_guarantee_warns_of_steps_before_it():
+    seen = []
+
+    class Watching(BaseEstimator):
+        def fit(self, x, y):
+            seen.append(np.asarray(y))
+            return self
+
+        def transform(self, x):
+            return x
+
+    inside = PrivateLabels(make_pipeline(Watching(), Kept()), (0, 100), rng=bp.insecure_seed(1)).fit(X, Y)
+    reports = inside.estimator_[-1].y_
+    assert len(seen) == 1 and np.array_equal(seen[0], reports) and not np.isin(reports, Y).any()
+    assert any("earlier steps of a pipeline" in each for each in inside.guarantee_.not_covered)
+
+
+def test_a_second_private_fit_warns_and_so_does_one_of_a_clone():
+    model = PrivateLabels(LinearRegression(), (0, 100)).fit(X, Y)
+    with pytest.warns(UserWarning, match="fit 2 of this estimator and its clones"):
+        clone(model).fit(X, Y)
+    seeded = PrivateLabels(LinearRegression(), (0, 100), rng=bp.insecure_seed(1))
+    seeded.fit(X, Y).fit(X, Y)  # no ε is claimed, so none is counted, and any warning is an error here
+
+
 def test_it_is_what_its_estimator_is_and_works_in_pipelines():
     numbers, classes = PrivateLabels(LinearRegression(), (0, 100)), PrivateLabels(LogisticRegression(), ["no", "yes"])
     assert is_regressor(numbers) and is_classifier(classes)

@@ -24,7 +24,8 @@ try:
     from sklearn.utils import _safe_indexing, get_tags
     from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-    from bipartite.learn.scikit import BaseEstimator, available_if
+    from bipartite.learn.counted_fits import CountedFits
+    from bipartite.learn.scikit import available_if
 except ImportError:
     raise missing_library(what="PrivateLabels needs", library="scikit-learn") from None
 
@@ -45,7 +46,7 @@ _NOT_COVERED: Final = (
     "whoever calls fit: it is given the labels and draws the reports; in a collection each person draws their own",
     "what the features say about a label by themselves: a model predicts the labels of people who never reported one",
     "a second fit to the same people's labels, which spends its own ε, and so every fit in a cross-validation",
-    "a score computed on true labels",
+    "whatever else sees true labels: scores, calibration, and earlier steps of a pipeline; put these into estimator=",
     "a refusal, which reveals that some label is missing, outside its range or not listed",
 )
 
@@ -55,7 +56,7 @@ def _has_chances(self: PrivateLabels) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class PrivateLabels(BaseEstimator):
+class PrivateLabels(CountedFits):
     r"""Fits an estimator to public features and one private report of each label.
 
     Each label is reported once, by a mechanism that spends ε, and only the reports reach the estimator.
@@ -124,6 +125,8 @@ class PrivateLabels(BaseEstimator):
         """Draw one report of every label, and fit the estimator to them."""
         with as_it_was(self):
             self._learn(X, y)
+        if self.guarantee_.is_private:
+            self._count_fit()
         return self
 
     def _learn(self, X: object, y: object) -> None:  # noqa: N803

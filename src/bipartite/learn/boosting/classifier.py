@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from bipartite.learn.boosting.settings import Settings
+    from bipartite.learn.guarantee import Guarantee
 
 FROM_DATA: Final = "from-data"
 _TWO: Final = 2
@@ -111,7 +112,7 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
             check_classification_targets(labels)
         return values, labels
 
-    def _learn(self, values: NDArray[np.float64], labels: NDArray[Any], settings: Settings) -> None:
+    def _learn(self, values: NDArray[np.float64], labels: NDArray[Any], settings: Settings) -> Guarantee:
         classes = self._classes(labels)
         at = positions(labels, classes)
         if (at < 0).any():
@@ -120,7 +121,7 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
         positives = [1] if len(classes) == _TWO else range(len(classes))
         self._boost(values, [np.where(at == each, UNIT, -UNIT) for each in positives], settings)
         self.classes_ = classes
-        self.guarantee_ = settings.guarantee(*([_SEEN] if isinstance(self.classes, str) else []))
+        return settings.guarantee(*([_SEEN] if isinstance(self.classes, str) else []))
 
     def _classes(self, labels: NDArray[Any]) -> NDArray[Any]:
         if isinstance(self.classes, str) and self.classes == FROM_DATA:

@@ -12,8 +12,8 @@ from bipartite.errors import InputError
 from bipartite.learn.boosting.ensemble import Large, boost, scores_of
 from bipartite.learn.boosting.grids import grid_of
 from bipartite.learn.boosting.settings import Settings, settings_of
+from bipartite.learn.counted_fits import CountedFits
 from bipartite.learn.fitting import as_it_was, without_values
-from bipartite.learn.scikit import BaseEstimator
 from bipartite.lottery.words import draw_from
 
 if TYPE_CHECKING:
@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Outside
     from bipartite.learn.boosting.leaves import Leaf
+    from bipartite.learn.guarantee import Guarantee
     from bipartite.lottery import Source
 
     Pair = tuple[float, float]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateBoosting(BaseEstimator):
+class PrivateBoosting(CountedFits):
     """The common part of :class:`PrivateBoostingRegressor` and :class:`PrivateBoostingClassifier`."""
 
     epsilon: object = 1.0
@@ -58,15 +59,17 @@ class PrivateBoosting(BaseEstimator):
             if len(values) > settings.most_records:
                 msg = f"Expected at most {settings.most_records} records; use a regularization of fewer decimals."
                 raise InputError(msg)
-            self._learn(values, labels, settings)
+            self.guarantee_ = self._learn(values, labels, settings)
+        if self.guarantee_.is_private:
+            self._count_fit()
         return self
 
     def _read(self, X: object, y: object) -> tuple[NDArray[np.float64], Any]:  # noqa: N803
         """Records and labels as arrays."""
         raise NotImplementedError
 
-    def _learn(self, values: NDArray[np.float64], labels: NDArray[Any], settings: Settings) -> None:
-        """Fit the trees to these labels and set ``guarantee_``."""
+    def _learn(self, values: NDArray[np.float64], labels: NDArray[Any], settings: Settings) -> Guarantee:
+        """Fit the trees to these labels; returns what the model promises."""
         raise NotImplementedError
 
     def _boost(self, values: NDArray[np.float64], labels: list[NDArray[np.int64]], settings: Settings) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from bipartite.learn.boosting.estimator import Pair
     from bipartite.learn.boosting.settings import Settings
+    from bipartite.learn.guarantee import Guarantee
 
 _ADVICE = "pass public limits of the target such as target_range=(0, 100); never take them from the data"
 
@@ -124,7 +125,7 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
         assert_all_finite(targets, input_name="y")
         return values, targets
 
-    def _learn(self, values: NDArray[np.float64], targets: NDArray[np.float64], settings: Settings) -> None:
+    def _learn(self, values: NDArray[np.float64], targets: NDArray[np.float64], settings: Settings) -> Guarantee:
         problems = Problems()
         lows, highs = ranges_of("target_range", self.target_range, 1, problems, _ADVICE)
         problems.raise_if_any(InputError)
@@ -135,4 +136,4 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
         shares = (np.clip(targets, low, high) - low) / (high - low)
         self._boost(values, [np.rint((2 * shares - 1) * UNIT).astype(np.int64)], settings)
         self.target_range_ = (low, high)
-        self.guarantee_ = settings.guarantee()
+        return settings.guarantee()

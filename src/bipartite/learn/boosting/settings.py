@@ -40,11 +40,11 @@ _TUNING: Final = (
 )
 _PUBLIC: Final = (
     "the parameters, the number and names of the features, and the ranges: they are public and must not come from the "
-    "records"
+    "records; and earlier steps of a pipeline, such as scalers and encoders, where they learn from the records"
 )
 _ERRORS: Final = (
-    "errors: a fit that refuses a value reveals that there was one; outside='clip' refuses fewer, and missing and "
-    "infinite values are always refused"
+    "errors, and how long a fit takes: a fit that refuses a value reveals that there was one; outside='clip' refuses "
+    "fewer, and missing and infinite values, no records and tens of millions of them are always refused"
 )
 
 
