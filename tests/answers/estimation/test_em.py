@@ -21,7 +21,7 @@ from bipartite import (
     insecure_seed,
 )
 from bipartite.answers.estimation import em
-from bipartite.answers.estimation.em import AIM, EMS_GAIN, MOST_GAP, fit_em, fit_ems, spread_out
+from bipartite.answers.estimation.em import AIM, EMS_GAIN, MOST_GAP, fit_em, fit_ems, smooth_neighbours
 from bipartite.answers.estimation.likelihood import Cells
 from bipartite.answers.estimation.operator import Dense, operator_of
 
@@ -293,7 +293,7 @@ def test_both_stop_when_told_to_and_say_that_they_were():
 
 
 def test_the_smoothing_kernel_is_the_published_one():
-    matrix = spread_out(np.eye(6)).T
+    matrix = smooth_neighbours(np.eye(6)).T
     expected = np.array(
         [
             [2 / 3, 1 / 3, 0, 0, 0, 0],
@@ -308,14 +308,14 @@ def test_the_smoothing_kernel_is_the_published_one():
     assert matrix.sum(axis=1) == pytest.approx(1)
     f = np.random.default_rng(1).dirichlet(np.ones(6))
     room = np.empty(6)
-    assert spread_out(f, room) is room
+    assert smooth_neighbours(f, room) is room
     assert room == pytest.approx(expected @ f)
 
 
 @pytest.mark.parametrize("size", [1, 2])
 def test_one_or_two_values_have_no_neighbours_to_smooth_over(size):
     f = np.arange(1.0, size + 1)
-    smooth = spread_out(f)
+    smooth = smooth_neighbours(f)
     assert smooth is not f and (smooth == f).all()
 
 

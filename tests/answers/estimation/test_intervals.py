@@ -91,4 +91,4 @@ def test_reports_that_are_all_alike_have_an_interval_and_are_doubted():
     assert "cannot have come from this mechanism" in found.summary()
     assert found.doubt in found.summary() and "100.00%" in found.doubt and "at most 2.28%" in found.doubt
     empty = bp.estimate(clamped, counts=np.where(np.arange(73) == 50, 0, 1000))
-    assert "one value is 0.00% of them, and would be at least 0.84% up to chance" in empty.doubt
+    assert "one value is 0.00% of them, but should be at least 0.84% for any population" in empty.doubt

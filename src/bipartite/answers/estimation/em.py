@@ -1,20 +1,21 @@
-"""The most likely distribution of the values, by Newton steps on its small support; and EM with smoothing.
+"""Maximum likelihood for the distribution of values, by Newton steps on its small support; and EM with smoothing.
 
-**The problem.** Σ_y c_y·ln (fᵀP)_y is concave in f, and its maximum over all distributions has a small support: about
-as many values as the reports can tell apart. With g = P(c/(n·fᵀP)), at the maximum at most 1 and 1 where f > 0,
-no distribution has a log-likelihood more than n·(max g − 1) above that of f. This is the **certified gap**, in nats.
+**The problem.** Σ_y c_y·ln (fᵀP)_y is concave in f, and its maximizer over all distributions has a small support: about
+as many values as the reports can distinguish. Let g = P(c/(n·fᵀP)). At the maximum g is at most 1, and equal to 1 where
+f > 0; at any f, no distribution has a log-likelihood more than n·(max g − 1) above that of f. This is the **certified
+gap**, in nats.
 
 **How it is solved** (the constrained Newton method of Wang, JRSS B 2007). Between every two neighbouring values in use,
 the one with the largest g joins them; the quadratic model of the log-likelihood on these values is solved under f ≥ 0
 and Σf = 1; a line search follows; values left at zero are dropped. EM alone would take thousands of steps, each with a
-tiny gain, and stop anywhere. GRR has a closed form. If too many values are needed, EM continues from there (SQUAREM;
-Varadhan, Roland 2008), and the gap says how far it came.
+tiny gain, with no natural point to stop. GRR has a closed form. If too many values are needed, EM continues from there
+(SQUAREM; Varadhan, Roland 2008), and the gap certifies how close it got.
 
-**Values with equal rows** on the outputs that were reported cannot be told apart: they are treated as one value and
+**Values with equal rows** on the outputs that were reported are indistinguishable: they are treated as one value and
 share its mass equally.
 
-**Tilted** (``tilt``): n·Σ t·f is added to the log-likelihood, for the ends of intervals. With g + t in place of g the
-gap is n·(max (g + t) − Σ f·(g + t)), which without a tilt is the one above.
+**Tilting** (``tilt``) adds n·Σ t·f to the log-likelihood; this finds the ends of intervals. With g + t in place of g,
+the gap is n·(max (g + t) − Σ f·(g + t)), which reduces to the one above without a tilt.
 
 **EMS** smooths after every step with (1, 2, 1)/4, the ends with (2, 1)/3 (Li et al., SIGMOD 2020), and stops when one
 step gains less than 10⁻³ in log-likelihood. Stopping early is part of its smoothing, so EMS is never accelerated.
@@ -45,21 +46,22 @@ if TYPE_CHECKING:
 AIM: Final = 0.01
 """The target for the certified gap, in nats: far less than the statistical uncertainty."""
 MOST_GAP: Final = 1.0
-"""With a larger certified gap a fit has not converged."""
+"""A fit with a larger certified gap counts as not converged."""
 EMS_GAIN: Final = 1e-3
 MOST_STEPS: Final = 100_000
 _NEWTON_STEPS: Final = 200
 _FIRST: Final = 16
 _MOST_SUPPORT: Final = 2048
-# Entries in memory for the rows of the support, if the operator has no shorter form: 128 MB.
+# The most matrix entries held for the rows of the support, if the operator has no shorter form: 128 MB.
 _ROOM: Final = 2**24
-# Multiplications in Newton steps: about five seconds.
+# The most multiplications in Newton steps: about five seconds.
 _MOST_WORK: Final = 2 * 10**11
-# EM where Newton steps cannot continue: entries processed, a few seconds.
+# The most entries that EM may process after Newton steps have stopped: a few seconds.
 _EM_WORK: Final = 10**8
-# Entries that EMS may process, about four seconds: with 10^5 values it is stopped before its own rule.
+# The most entries that EMS may process, about four seconds: with 10^5 values it ends before its stopping rule applies.
 _EMS_WORK: Final = 5 * 10**8
-# Probabilities are raised to these fractions of those of a uniform population: at the start, and from a fit.
+# Every reported output gets at least this fraction of its probability under a uniform population: without a starting
+# fit, and with one.
 _COVERED: Final = 1e-2
 _POSSIBLE: Final = 1e-9
 _STRONGER: Final = 1e-6
@@ -68,22 +70,22 @@ _NO_DIGITS: Final = 1e-11
 _PATIENCE: Final = 5
 _PLAIN: Final = 10
 _SHORTEST: Final = 1e-9
-# A longer step leaves every share at least this fraction of what two plain steps give it: a share thrown to almost zero
-# recovers only by a constant factor per step.
+# An extrapolated step leaves every share at least this fraction of its value after two plain steps: a share that drops
+# to almost zero recovers only by a constant factor per step.
 _KEPT: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Where an iteration ended."""
+    """The result of an iterative fit."""
 
     frequencies: Array
     steps: int
-    """The number of products with P in both directions."""
+    """The number of products with P and its transpose, counted in pairs."""
     log_likelihood: float
-    """Σ_y c_y·ln (fᵀP)_y, up to a constant: comparable with that of other fits of the same counts."""
+    """Σ_y c_y·ln (fᵀP)_y, up to a constant: comparable between fits of the same counts."""
     gap: float
-    """An upper bound on the distance to the maximal log-likelihood; EMS does not aim at it."""
+    """An upper bound on the distance to the maximal log-likelihood; EMS does not try to close it."""
     converged: bool
 
 
@@ -104,7 +106,7 @@ class _Likelihood:
         return float(self.counts @ self._outputs)
 
     def slopes(self, spread: Array) -> Array:
-        """P(c/(n·fᵀP)), the g above; the next call overwrites it."""
+        """P(c/(n·fᵀP)), the g of the module docstring; the next call overwrites it."""
         np.divide(self.counts, spread, out=self._outputs)
         self.operator.backward_into(self._outputs, self._slopes, self._scratch)
         self._slopes /= self.people
@@ -112,23 +114,23 @@ class _Likelihood:
 
 
 class _Problem(_Likelihood):
-    """The likelihood over the distinct rows, tilted or not."""
+    """The likelihood as a function of the shares of distinct rows, with an optional tilt."""
 
     def __init__(self, operator: Operator, counts: Array, tilt: Array | None) -> None:
-        # Values with equal rows but different tilts are different.
+        # With a tilt, values with equal rows may differ in their tilt, so rows are not merged.
         self._groups, distinct = operator.distinct(counts > 0) if tilt is None else (None, operator)
         super().__init__(distinct, counts)
         self.tilt = tilt
 
     def of_values(self, shares: Array) -> Array:
-        """Shares of distinct rows as shares of values: equal for values with equal rows."""
+        """Convert shares of distinct rows to shares of values: equal for values with equal rows."""
         if self._groups is None:
             return shares
         each: Array = (shares / np.bincount(self._groups, minlength=len(shares)))[self._groups]
         return each
 
     def of_rows(self, frequencies: Array) -> Array:
-        """Shares of values added up for the distinct rows."""
+        """Add up shares of values over equal rows."""
         if self._groups is None:
             return frequencies.copy()
         return np.bincount(self._groups, frequencies, self.operator.inputs).astype(np.float64)
@@ -141,7 +143,7 @@ class _Problem(_Likelihood):
         return found
 
     def tilted(self, f: Array) -> float:
-        """What the tilt adds to the log-likelihood."""
+        """The term that the tilt adds to the log-likelihood."""
         return 0.0 if self.tilt is None else self.people * float(self.tilt @ f)
 
     def gap(self, f: Array, slopes: Array) -> float:
@@ -149,7 +151,7 @@ class _Problem(_Likelihood):
         return self.people * max(float(slopes.max()) - (1.0 if self.tilt is None else float(f @ slopes)), 0.0)
 
 
-def _settle(f: Array) -> None:
+def _normalize(f: Array) -> None:
     """Clip f at zero and normalize it."""
     np.maximum(f, 0.0, out=f)
     total = float(f.sum())
@@ -168,11 +170,11 @@ def fit_em(
     most_steps: int = MOST_STEPS,
     progress: Report | None = None,
 ) -> Fit:
-    """The distribution with the largest log-likelihood, or with the largest tilted one.
+    """Fit the distribution with the largest log-likelihood, or the largest tilted log-likelihood.
 
     ``start`` is a distribution to begin from, such as the fit without a tilt.
     """
-    problem = _Problem(*_condensed(operator, counts), tilt)
+    problem = _Problem(*_merge_outputs(operator, counts), tilt)
     inner = problem.operator
     if tilt is None and isinstance(inner, Window) and inner.m == 1:
         f = _closed_form(problem.counts, inner)
@@ -180,18 +182,18 @@ def fit_em(
         value = problem.spread(f, spread)
         gap = problem.gap(f, problem.slopes(spread))
         return Fit(problem.of_values(f), 1, value, gap, converged=gap <= MOST_GAP)
-    f = _begin(inner) if start is None else problem.of_rows(start)
+    f = _initial_shares(inner) if start is None else problem.of_rows(start)
     newton = _Newton(problem, f, most_steps, progress)
     newton.cover(_COVERED if start is None else _POSSIBLE)
     fit = newton.run()
-    # EM could continue, but not with a tilt, nor beyond the precision of doubles.
+    # EM can continue, unless there is a tilt or the gap is already below the precision of doubles.
     if tilt is None and fit.steps < most_steps and fit.gap > max(MOST_GAP, _NO_DIGITS * problem.people):
-        fit = min(fit, _accelerated(problem, newton), key=lambda each: each.gap)
+        fit = min(fit, _run_em(problem, newton), key=lambda each: each.gap)
     return Fit(problem.of_values(fit.frequencies), fit.steps, fit.log_likelihood, fit.gap, fit.converged)
 
 
-def _condensed(operator: Operator, counts: Array) -> tuple[Operator, Array]:
-    """Merge outputs with the same information."""
+def _merge_outputs(operator: Operator, counts: Array) -> tuple[Operator, Array]:
+    """Merge outputs that carry the same information about values."""
     cell_of, condensed = operator.condensed()
     if cell_of is not None:
         counts = np.bincount(cell_of, counts, condensed.outputs).astype(np.float64)
@@ -207,11 +209,11 @@ def _closed_form(counts: Array, window: Window) -> Array:
     level = falling.cumsum() / (1 + floor * np.arange(1, len(counts) + 1))
     kept = int(np.count_nonzero(falling > floor * level))
     f: Array = np.maximum(counts / level[max(kept, 1) - 1] - floor, 0.0)
-    _settle(f)
+    _normalize(f)
     return f
 
 
-def _begin(operator: Operator) -> Array:
+def _initial_shares(operator: Operator) -> Array:
     """Equal shares at a few evenly spaced values."""
     f = np.zeros(operator.inputs)
     many = min(_FIRST, operator.inputs)
@@ -226,7 +228,7 @@ class _Newton:
         self.problem, self.f, self.most_steps, self.progress = problem, f, most_steps, progress
         operator = problem.operator
         self.steps, self._work = 0, 0.0
-        # With few reports a hundredth of a nat is a lot.
+        # With few reports, a hundredth of a nat is not negligible.
         self._aim = min(AIM, 1e-6 * problem.people)
         self._spread = np.empty(operator.outputs)
         self._most = _MOST_SUPPORT if operator.has_cells else _ROOM // max(operator.inputs, operator.outputs)
@@ -246,11 +248,11 @@ class _Newton:
                 return Fit(self.f, self.steps, value, gap, converged=True)
             if self.steps >= self.most_steps:
                 return Fit(self.f, self.steps, value, gap, converged=gap <= MOST_GAP)
-            # If gains drown in rounding, a few more steps may still lower the gap.
+            # When gains are lost in rounding, a few more steps may still lower the gap.
             raised = value + problem.tilted(self.f)
             stalled = stalled + 1 if raised <= best + ROUNDED * abs(raised) else 0
             best = max(best, raised)
-            places = self._joined(slopes, above_average=True)
+            places = self._extend_support(slopes, above_average=True)
             ended = stalled > _PATIENCE or self.steps >= _NEWTON_STEPS or self._work > _MOST_WORK
             if len(places) > self._most or ended or not self._step(places):
                 return Fit(self.f, self.steps, value, gap, converged=gap <= MOST_GAP)
@@ -258,7 +260,8 @@ class _Newton:
     def cover(self, least: float) -> None:
         """Add values until every reported output has at least this fraction of its uniform probability.
 
-        A quadratic model does not see how steep a logarithm becomes: from tiny probabilities its steps lead nowhere.
+        Near probability zero a quadratic model is a poor approximation of the logarithm, and Newton steps make no
+        progress.
         """
         problem = self.problem
         law = problem.operator.uniform_law()
@@ -267,7 +270,7 @@ class _Newton:
             missing = problem.counts * (self._spread < least * law)
             if not missing.any():
                 return
-            places = self._joined(problem.operator.backward(missing), above_average=False)
+            places = self._extend_support(problem.operator.backward(missing), above_average=False)
             if len(places) == np.count_nonzero(self.f) or len(places) > self._most:
                 return
             added = np.zeros_like(self.f)
@@ -275,13 +278,13 @@ class _Newton:
             self.f += added
             self.f /= 2
             if problem.tilt is None:
-                # If values are well separated, EM comes close to the maximum at once.
+                # If values are well separated, a few EM steps come close to the maximum.
                 for _ in range(_PLAIN):
                     problem.spread(self.f, self._spread)
                     _plain_step(self.f, problem.slopes(self._spread), self.f)
 
-    def _joined(self, slopes: Array, *, above_average: bool) -> Places:
-        """The support, plus between every two of its values the one with the largest slope, if that is worthwhile.
+    def _extend_support(self, slopes: Array, *, above_average: bool) -> Places:
+        """The support, plus the value with the largest slope between every two of its values, if it is large enough.
 
         At the maximum every value in the support has the average slope, and no other has a larger one.
         """
@@ -296,7 +299,7 @@ class _Newton:
         return np.unique(np.concatenate([used, hits[slopes[hits] > least]]))
 
     def _step(self, places: Places) -> bool:
-        """One Newton step on these values; returns whether it gained anything."""
+        """Take one Newton step on these values; return whether it made progress."""
         problem = self.problem
         rows, starts = problem.operator.cells(places)
         counts = problem.counts if starts is None else np.add.reduceat(problem.counts, starts)
@@ -312,14 +315,14 @@ class _Newton:
         for ridge in (RIDGE, _STRONGER):
             model = Quadratic(curvature, slopes, tilt, x, ridge)
             try:
-                z = model.top()
+                z = model.maximizer()
             except np.linalg.LinAlgError:
                 continue
             finally:
                 self._work += len(places) ** 2 * (model.solved * len(places) + 2.0 * len(counts))
             whole = np.zeros_like(self.f)
             whole[places] = z
-            _settle(whole)
+            _normalize(whole)
             change = whole[places] - x
             rise = float((slopes + tilt) @ change)
             length = 1.0
@@ -334,8 +337,8 @@ class _Newton:
         return False
 
 
-def _accelerated(problem: _Problem, newton: _Newton) -> Fit:
-    """EM with longer steps (SQUAREM's third scheme), from where Newton steps could not go on."""
+def _run_em(problem: _Problem, newton: _Newton) -> Fit:
+    """EM with extrapolated steps (SQUAREM's third scheme), from where Newton steps stopped."""
     operator = problem.operator
     f = 0.5 * newton.f + 0.5 / operator.inputs
     f1, f2 = np.empty_like(f), np.empty_like(f)
@@ -353,21 +356,21 @@ def _accelerated(problem: _Problem, newton: _Newton) -> Fit:
         steps += 2
         if newton.progress is not None:
             newton.progress(steps)
-        before, value = value, problem.spread(f, spread) if _longer(f, f1, f2) else -math.inf
-        # The longer step is kept only where it is no less likely than where it began.
+        before, value = value, problem.spread(f, spread) if _extrapolate(f, f1, f2) else -math.inf
+        # The extrapolated step is kept only if it does not lower the log-likelihood.
         if not value >= before:
             f, f2 = f2, f
             value = problem.spread(f, spread)
 
 
 def _plain_step(f: Array, slopes: Array, stepped: Array) -> None:
-    """Write one EM step from f."""
+    """Write the result of one EM step from f to ``stepped``."""
     np.multiply(f, slopes, out=stepped)
-    _settle(stepped)
+    _normalize(stepped)
 
 
-def _longer(f: Array, f1: Array, f2: Array) -> bool:
-    """Write f + 2·length·r + length²·v over f; False where it leads nowhere. f1 is written over."""
+def _extrapolate(f: Array, f1: Array, f2: Array) -> bool:
+    """Replace f by f + 2·length·r + length²·v; False if the step length is undefined. f1 is overwritten."""
     r = f1 - f
     v = np.subtract(f2, f1, out=f1)
     v -= r
@@ -378,16 +381,16 @@ def _longer(f: Array, f1: Array, f2: Array) -> bool:
     f += 2 * length * r
     f += length**2 * v
     np.maximum(f, _KEPT * f2, out=f)
-    _settle(f)
+    _normalize(f)
     return True
 
 
 def fit_ems(operator: Operator, counts: Array, *, most_steps: int = MOST_STEPS, progress: Report | None = None) -> Fit:
-    """EM with smoothing, stopped early by design; for values on a line, whose neighbours are alike.
+    """EM with smoothing, stopped early by design; for values on a line, where neighbours have similar shares.
 
-    With very many values it is ended before its rule, and has not converged.
+    With very many values it is stopped before its own rule applies, and has then not converged.
     """
-    likelihood = _Likelihood(*_condensed(operator, counts))
+    likelihood = _Likelihood(*_merge_outputs(operator, counts))
     operator = likelihood.operator
     f, stepped = (np.full(operator.inputs, 1 / operator.inputs) for _ in range(2))
     spread = np.empty(operator.outputs)
@@ -398,7 +401,7 @@ def fit_ems(operator: Operator, counts: Array, *, most_steps: int = MOST_STEPS, 
         gap = likelihood.people * max(float(slopes.max()) - 1, 0.0)
         np.multiply(f, slopes, out=stepped)
         np.maximum(stepped, 0.0, out=stepped)
-        spread_out(stepped, f)
+        smooth_neighbours(stepped, f)
         f /= f.sum()
         before, value = value, likelihood.spread(f, spread)
         if progress is not None:
@@ -408,10 +411,10 @@ def fit_ems(operator: Operator, counts: Array, *, most_steps: int = MOST_STEPS, 
     return Fit(f, most_steps, value, gap, converged=False)
 
 
-def spread_out(f: Array, smooth: Array | None = None) -> Array:
-    """(1, 2, 1)/4 inside and (2, 1)/3 at the ends; the ends gain or lose a little mass."""
+def smooth_neighbours(f: Array, smooth: Array | None = None) -> Array:
+    """Smooth with (1, 2, 1)/4 inside and (2, 1)/3 at the ends, which may gain or lose a little mass."""
     smooth = np.empty_like(f) if smooth is None else smooth
-    if f.shape[-1] < 3:  # noqa: PLR2004 (both ends are neighbours)
+    if f.shape[-1] < 3:  # noqa: PLR2004 (there is no inside)
         smooth[...] = f
         return smooth
     inside = smooth[..., 1:-1]

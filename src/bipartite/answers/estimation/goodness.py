@@ -1,23 +1,24 @@
-r"""Whether reports can have come from a mechanism, for any population.
+r"""Tests of whether reports can have come from a mechanism, whatever the population.
 
-Every p-value here is proved to be valid for any number of reports and any people, drawn from a population or fixed:
-honest reports look at least this unusual with probability at most p. It follows from three facts.
+Every p-value here is proved to be valid for any number of reports, whether people are sampled from a population or
+fixed: honest reports are at least this extreme with probability at most p. The proof rests on three facts.
 
-- **One output.** Each report is a given output with a probability between the smallest and the largest of its column.
-  So its share among n reports reaches a larger share s with probability at most exp(−n·KL(s, largest)), and falls to a
-  smaller one with at most exp(−n·KL(s, smallest)) (Chernoff), KL(s, p) = s·ln(s/p) + (1 − s)·ln((1 − s)/(1 − p)).
+- **One output.** Each report equals a given output with a probability between the smallest and the largest entry of
+  that output's column. So the output's share among n reports is at least s, for an s above the largest entry, with
+  probability at most exp(−n·KL(s, largest)), and at most s, for an s below the smallest, with probability at most
+  exp(−n·KL(s, smallest)) (Chernoff), where KL(s, p) = s·ln(s/p) + (1 − s)·ln((1 − s)/(1 − p)).
 - **All outputs.** Let t be the likelihood ratio of the shares s of k outputs against the law of the most likely
-  population, t = n·KL(s, nearest law). It is at most n·KL(s, r) for the true law r, and for independent draws of r that
-  exceeds t > k − 1 with probability at most exp(−t)·(e·t/(k − 1))^(k − 1) (Agrawal, *Finite-sample concentration of
-  the multinomial in relative entropy*, IEEE Trans. Inf. Theory 2020), from E exp(λ·n·KL) ≤ (1 − λ)^(1 − k). No expected
-  count needs to be large. For fixed people, each has their own law and r is the average of these;
-  the bound still holds, because exp(λ·n·KL) is a product of log-convex functions of single counts, and the mean of such
-  a product only grows when the laws of two people are both replaced by their average (after Hoeffding 1956).
-- **The distance to the nearest law** need not be found exactly. For the law r of any population, with
-  g_x = Σ_y P(x, y)·s_y/r_y, no population has a log-likelihood more than n·ln(max g) above that of r (Jensen). What is
-  used for t is n·KL(s, r) − n·ln(max g), which is never too large.
+  population, t = n·KL(s, nearest law). It is at most n·KL(s, r) for the true law r, which for independent draws from r
+  exceeds t > k − 1 with probability at most exp(−t)·(e·t/(k − 1))^(k − 1) (Agrawal, *Finite-sample concentration of the
+  multinomial in relative entropy*, IEEE Trans. Inf. Theory 2020), from E exp(λ·n·KL) ≤ (1 − λ)^(1 − k). No expected
+  count needs to be large. If people are fixed, each has their own law, and r is the average of these laws; the bound
+  still holds, because exp(λ·n·KL) is a product of log-convex functions of single counts, and the expectation of such a
+  product can only grow when the laws of two people are both replaced by their average (after Hoeffding 1956).
+- **The distance to the nearest law** need not be computed exactly. For the law r of any population, with
+  g_x = Σ_y P(x, y)·s_y/r_y, no population has a log-likelihood more than n·ln(max g) above that of r (Jensen). The
+  tests use t = n·KL(s, r) − n·ln(max g), which is never too large.
 
-Of several tests, the smallest p-value counts, times their number (Bonferroni).
+The p-value of several tests is the smallest of theirs times their number (Bonferroni).
 """
 
 from __future__ import annotations
@@ -41,17 +42,17 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 FALSE_ALARM: Final = 1e-6
-"""An upper bound on the probability that honest reports are called impossible."""
+"""An upper bound on the probability of rejecting honest reports."""
 _GROUPS: Final = 16
-# If a matrix without structure has more entries, the limits of single outputs are not tested.
+# Single outputs are not tested if the mechanism is an unstructured matrix with more entries than this.
 _MOST_DENSE: Final = 2**18
-# Steps towards the nearest law: the most steps, and the most entries in all.
+# The search for the nearest law: limits on the number of steps, and on the matrix entries processed in total.
 _MOST_STEPS: Final = 400
 _LEAST_STEPS: Final = 8
 _MOST_WORK: Final = 2**25
-# A Fourier transform takes about this many times as long as running sums.
+# A Fourier transform takes about this many times as long as cumulative sums.
 _TRANSFORMED: Final = 32
-# The nearest law is close enough when the likelihood ratio is known to this fraction.
+# The search stops when the lower bound on the likelihood ratio is at least this fraction of the upper bound.
 _CLOSE: Final = 0.98
 _KEPT: Final = 4
 _MOST_KEPT: Final = 512
@@ -63,17 +64,17 @@ _UNKNOWN: Final = "the mechanism is too large to test whether these reports fit 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GoodnessOfFit(Printed):
-    """Whether reports can have come from their mechanism, for any population: ``est.fits``."""
+    """Whether reports can have come from their mechanism, whatever the population: ``est.fits``."""
 
     p_value: float | None
-    """Honest reports look at least this unusual with at most this probability; None if not tested."""
+    """Honest reports are at least this extreme with at most this probability; None if not tested."""
     statistic: float | None
-    """The likelihood ratio 2·Σ count·ln(count/expected) against the most likely population, of the strongest test; None
-    if that test is of another kind, or nothing speaks against the reports."""
+    """The likelihood ratio 2·Σ count·ln(count/expected) against the most likely population, for the most significant
+    test; None if that test is of another kind, or if there is no evidence against the reports."""
     degrees_of_freedom: int | None
-    """The number of outputs, or groups of them, that it compares, minus one."""
+    """The number of outputs, or groups of outputs, that the test compares, minus one."""
     verdict: str
-    """What this means, in one sentence."""
+    """The conclusion, in one sentence."""
 
     @property
     def doubt(self) -> str:
@@ -95,23 +96,23 @@ class Finding(NamedTuple):
 
 
 def fit_of_outputs(mechanism: Mechanism, counts: NDArray[np.int64], start: Array | None = None) -> GoodnessOfFit:
-    """Whether these counts per output can have come from the mechanism; ``start`` is roughly the population."""
-    known = (_known if len(mechanism.outputs) <= _MOST_KEPT else Known.of)(mechanism)
-    return judged(tests_of_outputs(known, np.asarray(counts, dtype=np.float64), start))
+    """Test whether these counts of outputs can have come from the mechanism; ``start`` approximates the population."""
+    known = (_cached_known if len(mechanism.outputs) <= _MOST_KEPT else Known.of)(mechanism)
+    return combine_tests(tests_of_outputs(known, np.asarray(counts, dtype=np.float64), start))
 
 
 def fit_of_pairs(first: Mechanism, second: Mechanism, operator: Operator, counts: NDArray[np.int64]) -> GoodnessOfFit:
-    """Whether counts of pairs of reports, written row by row, can have come from both mechanisms."""
+    """Test whether counts of pairs of reports, in row-major order, can have come from the two mechanisms."""
     sides = [_limits(mechanism) for mechanism in (first, second)]
     limits = None
     if sides[0] is not None and sides[1] is not None:
         low, high = (np.outer(one, other).ravel() for one, other in zip(*sides, strict=True))
         limits = low, high
-    return judged(tests_of_outputs(Known(operator, limits), np.asarray(counts, dtype=np.float64), None))
+    return combine_tests(tests_of_outputs(Known(operator, limits), np.asarray(counts, dtype=np.float64), None))
 
 
 def either_fits(first: GoodnessOfFit, second: GoodnessOfFit) -> GoodnessOfFit:
-    """What two tests of the same people say together: the one that says more, at half its level."""
+    """Combine two tests of the same people: the smaller p-value, doubled (Bonferroni)."""
     tested = [each for each in (first, second) if each.p_value is not None]
     if not tested:
         return first
@@ -120,43 +121,40 @@ def either_fits(first: GoodnessOfFit, second: GoodnessOfFit) -> GoodnessOfFit:
     return replace(worst, p_value=p, verdict=worst.verdict if p <= FALSE_ALARM else _FITS)
 
 
-def judged(findings: list[Finding]) -> GoodnessOfFit:
-    """What several tests say together."""
+def combine_tests(findings: list[Finding]) -> GoodnessOfFit:
+    """Combine several tests into one p-value and a verdict."""
     if not findings:
         return GoodnessOfFit(None, None, None, _UNKNOWN)
     least = min(findings, key=lambda finding: finding.log_p)
     p = math.exp(min(0.0, least.log_p + math.log(len(findings))))
     verdict = _FITS
     if p <= FALSE_ALARM:
-        # The first one that says so is the easiest to understand.
-        told = next(each for each in findings if each.log_p + math.log(len(findings)) <= math.log(FALSE_ALARM))
-        verdict = f"these reports cannot have come from this mechanism: {told.why}"
+        # Report the first significant test: tests are listed from the easiest to explain to the hardest.
+        reason = next(each for each in findings if each.log_p + math.log(len(findings)) <= math.log(FALSE_ALARM))
+        verdict = f"these reports cannot have come from this mechanism: {reason.why}"
     if p == 1 or least.divergence is None:
         return GoodnessOfFit(p, None, None, verdict)
     return GoodnessOfFit(p, 2 * least.divergence, least.freedom, verdict)
 
 
-# Mechanisms with a chance for every output.
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """What is needed of a mechanism before any report."""
+    """What the tests need to know about a mechanism, independent of any report."""
 
     operator: Operator
     limits: tuple[Array, Array] | None
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Known:
-        """Of this mechanism."""
+        """Compute it for this mechanism."""
         return cls(operator_of(mechanism), _limits(mechanism))
 
 
-_known = functools.lru_cache(maxsize=_KEPT)(Known.of)
+_cached_known = functools.lru_cache(maxsize=_KEPT)(Known.of)
 
 
 def _limits(mechanism: Mechanism) -> tuple[Array, Array] | None:
-    """The least and the largest chance of each output; None where there are too many to look at."""
+    """The smallest and the largest probability of each output; None if the matrix is too large."""
     lottery: Any = mechanism.lottery
     if isinstance(lottery, GroupedLottery):
         lottery = lottery.inner
@@ -171,16 +169,16 @@ def _limits(mechanism: Mechanism) -> tuple[Array, Array] | None:
 
 
 def tests_of_outputs(known: Known, counts: Array, start: Array | None) -> list[Finding]:
-    """What the counts of outputs say: one by one, all together, and in groups of neighbours."""
+    """Test the counts of outputs one by one, all together, and in groups of neighbours."""
     found = []
     if known.limits is not None:
         found.append(single_test(counts, counts.sum(), known.limits, "is"))
     operator = known.operator
     f = np.full(operator.inputs, 1 / operator.inputs)
     if start is not None:
-        # From zero no step leads back.
+        # EM never leaves zero, so no share may start there.
         f = 0.01 * f + 0.99 * np.maximum(start, 0.0) / np.maximum(start, 0.0).sum()
-    # Fewer outputs need fewer reports to be told apart.
+    # Comparing fewer groups of outputs gives the test power with fewer reports.
     cuts = _cuts(operator.uniform_law())
     steps = min(max(_MOST_WORK // _work(operator), _LEAST_STEPS), _MOST_STEPS)
     found.append(_nearest(operator, counts, f, steps))
@@ -190,20 +188,20 @@ def tests_of_outputs(known: Known, counts: Array, start: Array | None) -> list[F
 
 
 def _work(operator: Operator) -> int:
-    """About how many numbers one step goes through."""
+    """The approximate number of operations in one step."""
     if isinstance(operator, Dense):
         return operator.inputs * operator.outputs
     return (operator.inputs + operator.outputs) * (_TRANSFORMED if isinstance(operator, Noise) else 1)
 
 
 def _cuts(law: Array) -> NDArray[np.int64]:
-    """Where groups of neighbouring outputs begin, each about as likely as the others."""
+    """The starts of groups of neighbouring outputs with about equal probabilities."""
     ends = np.searchsorted(law.cumsum(), np.arange(1, _GROUPS) / _GROUPS)
     return np.unique(np.concatenate([[0], np.minimum(ends, len(law) - 1)]))
 
 
 class _Merged(Operator):
-    """The same with groups of neighbouring outputs for one."""
+    """An operator with groups of neighbouring outputs merged into one output each."""
 
     def __init__(self, inner: Operator, cuts: NDArray[np.int64]) -> None:
         self.inputs, self.outputs = inner.inputs, len(cuts)
@@ -219,7 +217,7 @@ class _Merged(Operator):
 
 
 def _nearest(operator: Operator, counts: Array, f: Array, steps: int) -> Finding:
-    """A lower bound on the likelihood ratio against the most likely population; EM from ``f``, as far as it matters."""
+    """Test the likelihood ratio against the most likely population, bounded from below by a few EM steps from ``f``."""
     people, freedom = float(counts.sum()), operator.outputs - 1
     known = 0.0
     for _ in range(steps):
@@ -231,30 +229,30 @@ def _nearest(operator: Operator, counts: Array, f: Array, steps: int) -> Finding
             break
         f = f * np.maximum(slopes, 0.0)
         f /= f.sum()
-    return ratio_test(known, freedom, "however the people are, their shares are not those of a mixture of its rows")
+    return ratio_test(known, freedom, "no population gives these shares of outputs")
 
 
 def divergence_of(counts: Array, law: Array) -> float:
-    """n·KL of the shares of these counts against a law."""
+    """n·KL between the shares of these counts and a law."""
     seen = counts > 0
     with np.errstate(divide="ignore"):
         return max(float((counts[seen] * np.log(counts[seen] / (counts.sum() * law[seen]))).sum()), 0.0)
 
 
 def ratio_test(divergence: float, freedom: int, why: str) -> Finding:
-    """The result of a likelihood ratio, by Agrawal's bound."""
+    """Test a likelihood ratio by Agrawal's bound."""
     if freedom == 0:
         log_p = 0.0 if divergence < math.inf else -math.inf
     elif divergence <= freedom:
         log_p = 0.0
     else:
         log_p = -divergence + freedom * (1 + math.log(divergence / freedom)) if divergence < math.inf else -math.inf
-    why = f"{why}, up to chance; are they private values, or reports of another spec?"
+    why = f"{why}, even allowing for sampling error; are they private values, or reports of another spec?"
     return Finding(log_p, why, divergence, freedom)
 
 
 def single_test(counts: Array, people: float, limits: tuple[Array, Array], what: str) -> Finding:
-    """Test the output whose share is farthest beyond its limits."""
+    """Test the output whose share violates its limits most significantly."""
     shares = counts / people
     found = []
     for limit, beyond, than in (
@@ -264,15 +262,16 @@ def single_test(counts: Array, people: float, limits: tuple[Array, Array], what:
         surprise = np.where(beyond, people * bernoulli(shares, limit), 0.0)
         worst = int(surprise.argmax())
         why = (
-            f"one value {what} {shares[worst]:.2%} of them, and would be {than} {limit[worst]:.2%} up to chance, "
-            "whatever the population; are they private values, clipped or rounded reports, or those of another spec?"
+            f"one value {what} {shares[worst]:.2%} of them, but should be {than} {limit[worst]:.2%} for any "
+            "population, apart from sampling error; are they private values, clipped or rounded reports, or those of "
+            "another spec?"
         )
         found.append(Finding(math.log(2 * len(shares)) - float(surprise[worst]), why))
     return min(found, key=lambda finding: finding.log_p)
 
 
 def bernoulli(shares: Array, limits: Array) -> Array:
-    """KL(s, p) of each share; infinite if the limit rules a share out."""
+    """KL(s, p) of each share s and limit p; infinite if the share is impossible at that limit."""
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = [np.where(s > 0, s * np.log(s / p), 0.0) for s, p in ((shares, limits), (1 - shares, 1 - limits))]
     return parts[0] + parts[1]

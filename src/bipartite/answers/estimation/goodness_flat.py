@@ -12,8 +12,8 @@ from bipartite.answers.estimation.goodness import (
     Finding,
     Known,
     bernoulli,
+    combine_tests,
     divergence_of,
-    judged,
     ratio_test,
     single_test,
     tests_of_outputs,
@@ -48,8 +48,8 @@ def fit_of_supports(
     counts = np.asarray(supports, dtype=np.float64)
     if isinstance(mechanism, HadamardResponse):
         if reports is not None:
-            return judged(_of_numbers(mechanism, reports))
-        return judged([_signed_values(mechanism, counts, people), _sum_of_variance(mechanism, counts, people)])
+            return combine_tests(_of_numbers(mechanism, reports))
+        return combine_tests([_signed_values(mechanism, counts, people), _sum_of_variance(mechanism, counts, people)])
     p, q = map(float, mechanism.support)
     found = [_supported(counts, people, (q, p))]
     if isinstance(mechanism, OLH):
@@ -60,7 +60,7 @@ def fit_of_supports(
     elif isinstance(mechanism, PackedReports):
         found.append(_sum_of_bits(counts, people, (q, p)))
         found += [] if reports is None else [_numbers_of_bits(reports, len(counts), (q, p))]
-    return judged(found)
+    return combine_tests(found)
 
 
 def _supported(counts: Array, people: int, limits: tuple[float, float]) -> Finding:
@@ -69,12 +69,12 @@ def _supported(counts: Array, people: int, limits: tuple[float, float]) -> Findi
     return single_test(counts, people, (low, high), "is supported by")
 
 
-def _sum_of_bits(counts: Array, people: int, chances: tuple[float, float]) -> Finding:
+def _sum_of_bits(counts: Array, people: int, probabilities: tuple[float, float]) -> Finding:
     """Test the number of ones in all reports, which are independent coins: n of probability p, the rest of q.
 
     Chernoff: it reaches T with probability at most exp(Σ ln(1 − p + p·e^s) − s·T), for any s of the right sign.
     """
-    q, p = chances
+    q, p = probabilities
     others = len(counts) - 1
     total = float(counts.sum()) / people
 
@@ -101,9 +101,9 @@ def _sums(total: float, p: float, q: float, others: int) -> str:
     )
 
 
-def _numbers_of_bits(reports: NDArray[np.uint8], size: int, chances: tuple[float, float]) -> Finding:
+def _numbers_of_bits(reports: NDArray[np.uint8], size: int, probabilities: tuple[float, float]) -> Finding:
     """Test the number of ones in each report: one coin of probability p, size − 1 of q, whatever the person holds."""
-    q, p = chances
+    q, p = probabilities
     step = max(1, _ROOM // reports.shape[1])
     found = np.zeros(size + 1, dtype=np.int64)
     for first in range(0, len(reports), step):
@@ -133,12 +133,12 @@ def _known_law(counts: Array, law: Array, why: str) -> Finding:
     return ratio_test(divergence, freedom, why)._replace(why=f"{why}?")
 
 
-def _binomial(trials: int, chance: float) -> Array:
+def _binomial(trials: int, probability: float) -> Array:
     """The binomial distribution."""
     logs = np.concatenate([[0.0], np.log(np.arange(1, trials + 1)).cumsum()])
     heads = np.arange(trials + 1)
     found: Array = np.exp(
-        logs[-1] - logs - logs[::-1] + heads * math.log(chance) + (trials - heads) * math.log1p(-chance)
+        logs[-1] - logs - logs[::-1] + heads * math.log(probability) + (trials - heads) * math.log1p(-probability)
     )
     return found
 
@@ -163,9 +163,9 @@ def _sum_of_variance(mechanism: OLH | HadamardResponse, counts: Array, people: i
     """Test the sum of all supports, whose mean does not depend on what people hold, by Bernstein's bound.
 
     The variance of one report's sum is known exactly for Hadamard Response. For OLH let D be the number of values in a
-    bucket less N/g. Its square, summed over all buckets, has the mean N·(1 − 1/g), because two values collide with
-    chance 1/g. A bucket is reported with a chance of at most p, so that the square of the reported one has a mean of at
-    most p·N·(1 − 1/g).
+    bucket minus N/g. Its square, summed over all buckets, has the expectation N·(1 − 1/g), because two values collide
+    with probability 1/g. A bucket is reported with probability at most p, so the expected square for the reported
+    bucket is at most p·N·(1 − 1/g).
     """
     p, q = map(float, mechanism.support)
     size = len(counts)
