@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -14,6 +15,7 @@ SEEDED: Final = (
     "private"
 )
 """Stands first in ``not_covered`` wherever ``rng`` was not the secure source; no ε is claimed there."""
+_SIX_DIGITS: Final = decimal.Context(prec=6, rounding=decimal.ROUND_CEILING)
 _MODELS = {
     "local": "local differential privacy: the collector sees reports only",
     "central": "central differential privacy: whoever trains sees the data, whoever gets the model does not",
@@ -71,4 +73,7 @@ def from_known_words(promised: Guarantee) -> Guarantee:
 
 
 def _number(epsilon: float) -> str:
-    return "∞" if math.isinf(epsilon) else f"{epsilon:.6g}"
+    """Six digits, rounded up; the sixteenth, which is due to the conversion to a double, does not count."""
+    if math.isinf(epsilon):
+        return "∞"
+    return f"{float(_SIX_DIGITS.create_decimal(f'{epsilon:.15g}')):.6g}"

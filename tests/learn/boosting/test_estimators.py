@@ -161,6 +161,12 @@ def test_the_guarantee_states_both_relations_and_what_is_left_out():
     assert (nothing.model, nothing.is_private, nothing.add_remove) == ("none", False, float("inf"))
 
 
+@pytest.mark.parametrize(("epsilon", "lines"), [("1.0000001", ("1.00001", "2.00001")), ("0.7", ("0.7", "1.4"))])
+def test_the_printed_epsilon_is_rounded_up(epsilon, lines):
+    printed = str(regressor(epsilon=epsilon, rng=None).fit(*DIABETES).guarantee_).splitlines()
+    assert tuple(line.split()[2] for line in printed[1:3]) == lines
+
+
 def test_the_stated_epsilon_is_never_below_the_one_that_was_spent():
     promise = regressor(epsilon="0.3", rng=None).fit(*DIABETES).guarantee_
     assert Fraction(0.3) < Fraction(3, 10) <= Fraction(promise.add_remove)
