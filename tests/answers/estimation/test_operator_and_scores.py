@@ -30,7 +30,7 @@ from bipartite import (
     forecast,
     identifiability,
 )
-from bipartite.answers.estimation.operator import Dense, Grouped, Noise, Window, _fast_length, operator_of
+from bipartite.answers.estimation.operator import Dense, Grouped, Noise, Window, _next_fast_length, operator_of
 from bipartite.answers.estimation.scores import CellScores, DenseScores, WindowScores
 from bipartite.errors import DesignError, InputError
 from tests.rivals import MECHANISMS
@@ -384,4 +384,4 @@ def test_how_far_a_report_moves_a_share_is_that_of_the_scores_of_all_shares(inpu
 def test_lengths_of_transforms_are_the_least_products_of_2_3_and_5():
     products = sorted(2**i * 3**j * 5**k for i in range(13) for j in range(9) for k in range(6))
     for least in range(1, 4000):
-        assert _fast_length(least) == next(each for each in products if each >= least)
+        assert _next_fast_length(least) == next(each for each in products if each >= least)

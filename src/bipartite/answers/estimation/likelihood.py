@@ -1,37 +1,40 @@
-r"""What the reports do not rule out: answers over all distributions that are likely enough.
+r"""Likelihood intervals: the range of an answer over all distributions that the reports do not rule out.
 
 **The region.** With ℓ(f) = Σ_y c_y·ln (fᵀP)_y, the distributions with ℓ(f) ≥ level are those that the reports do not
-rule out, and the interval of an answer w·f runs from its least to its largest value over them. So it contains the
-answer of the most likely distribution, and where values cannot be told apart it holds everything that is left open.
-An end is found by tilting: the f that maximises ℓ(f) + λ·n·w·f has, for each λ, the largest w·f of all that are at
-least as likely, and λ is moved until ℓ reaches the level (profile likelihood).
+rule out, and the interval of an answer w·f runs from its smallest to its largest value over them. So it contains the
+answer of the most likely distribution, and if some values are indistinguishable, every answer that the reports leave
+open. An end is found by tilting: for each λ, the f that maximizes ℓ(f) + λ·n·w·f has the largest w·f of all
+distributions that are at least as likely as f, and λ is adjusted until ℓ reaches the level (profile likelihood).
 
-**The level.** Twice the drop from the top is compared with a quantile of χ². Its degrees of freedom are how many
-values of the most likely distribution the constraint takes away, and one for the answer itself: given which shares lie
-at the limit 0 with and without it, the drop is distributed like that where the log-likelihood is quadratic (conditional
-likelihood ratio; Bartholomew 1961, Iverson, Harp 1987). One degree would hold too seldom for a range that nobody is in,
-or at a value that many share. That intervals keep their confidence is measured (``bench/error_bars.py``), not proved.
+**The level.** Twice the drop from the maximum is compared with a quantile of χ². Its degrees of freedom are the number
+of values that the constraint on the answer removes from the support, plus one for the answer itself: given which shares
+are zero with and without the constraint, this is the distribution of the drop if the log-likelihood is quadratic
+(conditional likelihood ratio; Bartholomew 1961, Iverson, Harp 1987). With one degree, coverage would be too low for a
+range that contains nobody, and near a value that many people have. That intervals keep their confidence is measured
+(``bench/error_bars.py``), not proved.
 
-**Few reports.** Below 50 a level comes from a split: half of the reports fit a distribution g, and f is ruled out
-where it is less likely than g by a factor of 1 − confidence on the other half. This holds for any number of unweighted
-reports and any population of up to 512 values (Wasserman, Ramdas, Balakrishnan, PNAS 2020; the coins of the split come
-from a hash of the counts and are taken to be independent of them). Weighted reports are cut in proportion and longer
-lines into cells, for which it is not proved. The answer shown is inside: the fit to all reports cannot lose to g on the
-half that g has not seen, as g cannot lose to it on its own, but for the certified gaps of both, which the level allows.
+**Few reports.** Below 50 reports, the level comes from splitting them: a distribution g is fitted to one half, and f is
+ruled out if its likelihood on the other half is less than 1 − confidence times that of g. This is valid for any number
+of unweighted reports and any population on up to 512 values (Wasserman, Ramdas, Balakrishnan, PNAS 2020; the coins of
+the split are derived from a hash of the counts and assumed to be independent of them). Weighted reports are split in
+proportion, and longer lines are divided into cells; for these it is not proved. The answer shown lies in its interval:
+on the half that g was not fitted to, the fit to all reports is at least as likely as g, because on the other half g is
+at least as likely, up to the certified gaps of both fits, which the level allows for.
 
-**Smoothing.** f = h·S_b, a mixture of bumps: S_b takes b steps of (1, 2, 1)/4, which stop at the ends of a line and go
-on around a circle. The distribution shown averages over amounts of smoothing, each with the likelihood that its fits
-give to reports held out as its weight (:func:`weigh_smoothing`; pseudo-Bayes factors: Geisser, Eddy, JASA 1979). A
-model that smooths can miss the truth, so the interval is that of the model without smoothing together with those of all
-models averaged.
+**Smoothing.** f = h·S_b, a mixture of bumps: S_b takes b steps of (1, 2, 1)/4, reflected at the ends of a line and
+periodic on a circle. The distribution shown is an average over amounts of smoothing, each weighted by the likelihood of
+held-out reports under its fits (:func:`weigh_smoothing`; pseudo-Bayes factors: Geisser, Eddy, JASA 1979). A smoothed
+model may exclude the true distribution, so the interval is the hull of the interval of the model without smoothing and
+those of all models in the average.
 
-**Cells.** Beyond 512 values on a line or around a circle, neighbours are taken together, as if people were spread
-evenly over each cell; an interval then holds what the cells leave open.
+**Cells.** Beyond 512 values on a line or a circle, neighbours are merged into cells, as if people were spread evenly
+over each cell; an interval then also covers every way of dividing the share of a cell among its values.
 
-**Ends** are rounded outward: with a the drop allowed and f_λ the fit at the tilt λ, no f in the region has a w·f above
-w·f_λ + (a − drop(f_λ) + gap(f_λ))/(λ·n), because f_λ maximises ℓ(f) + λ·n·w·f up to its certified gap. The end is the
-least such bound of the last two fits. Fits on both sides of the end, mixed, are in the region (ℓ is concave), and the
-search ends when these are within one part in a hundred of that bound, of its distance from the answer.
+**Ends** are rounded outward: with a the allowed drop and f_λ the fit at the tilt λ, no f in the region has a w·f above
+w·f_λ + (a − drop(f_λ) + gap(f_λ))/(λ·n), because f_λ maximizes ℓ(f) + λ·n·w·f up to its certified gap. The end is the
+smaller of these bounds for the last two fits. Some mixture of a fit inside and one outside lies in the region (ℓ is
+concave); the search stops when the answer of that mixture is within 1 % of the bound, relative to the distance from the
+estimate.
 """
 
 from __future__ import annotations
@@ -57,13 +60,13 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
     Allowed = Callable[[Fit, Fit], float]
-    """From the top and another fit: how far below the top the other may be."""
+    """From the maximum-likelihood fit and another fit: the allowed drop in log-likelihood between them."""
 
 MOST_CELLS: Final = 512
 _MOST_OUTPUTS: Final = 1024
-# A candidate this many nats below the best ends the search: more smoothing only loses more.
+# The search over amounts of smoothing stops at one this many nats below the best: more smoothing would be worse.
 _HOPELESS: Final = 20.0
-# How many times reports are halved; and the part of the largest weight below which a candidate is left out.
+# The number of random splits; and the fraction of the largest weight below which an amount of smoothing is dropped.
 _WAYS: Final = 4
 _SLIGHT: Final = 0.1
 _ROWS: Final = 64
@@ -76,7 +79,7 @@ _TWICE: Final = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Neighbouring values, and neighbouring outputs, taken together."""
+    """Neighbouring values merged into cells, and neighbouring outputs into groups."""
 
     of_value: NDArray[np.int64]
     """The cell of every value."""
@@ -105,11 +108,11 @@ class Cells:
         return cls(of_value, matrix, of_output if condensed is None else of_output[condensed], around)
 
     def counts(self, held: Array) -> Array:
-        """Counts of outputs as counts of groups of them."""
+        """Convert counts of outputs to counts of groups of outputs."""
         return np.bincount(self.of_output, held, self.matrix.shape[1]).astype(np.float64)
 
     def spread(self, shares: Array) -> Array:
-        """Shares of cells as shares of values."""
+        """Convert shares of cells to shares of values."""
         found: Array = (shares / np.bincount(self.of_value))[self.of_value]
         return found
 
@@ -133,16 +136,16 @@ def _cell_of_each(values: int, cells: int) -> NDArray[np.int64]:
 def _smoother(values: int, cells: int, steps: int) -> Array:
     """S_b: the distribution of one unit of mass after b steps of (1, 2, 1)/4, reflected at the ends; one row per start.
 
-    Kernels start half a standard deviation apart: more of them would add no mixtures, and make rows too similar. A cell
-    with more values gets more of the mass, so that the shares of single values are smooth.
+    Kernels start half a standard deviation apart: more of them would hardly add mixtures, and make rows too similar. A
+    cell with more values gets more of the mass, so that the shares of single values are smooth.
     """
-    # The eigenvectors of this walk are cosines.
+    # The eigenvectors of this random walk are cosines.
     at = np.arange(cells)
     waves = np.cos(np.pi * np.outer(at + 0.5, at) / cells)
     waves /= np.sqrt((waves**2).sum(axis=0))
     many = -(-(cells - 1) // _between(steps)) + 1
     begins = np.linspace(0, cells - 1, many)[: -(-many // 2)].round().astype(np.int64)
-    # Symmetric under reversal of the line.
+    # Keep the starts symmetric under reversal of the line.
     begins = np.union1d(begins, cells - 1 - begins)
     found: Array = (waves[begins] * np.cos(np.pi * at / (2 * cells)) ** (2 * steps)) @ waves.T
     return _as_shares(found, values)
@@ -159,12 +162,12 @@ def _smoother_around(values: int, cells: int, steps: int) -> Array:
 
 
 def _between(steps: int) -> int:
-    """The distance between the starts of kernels of this many steps."""
+    """The distance between the starts of kernels of this number of steps."""
     return max(1, int(math.sqrt(steps / 2) / 2))
 
 
 def _as_shares(bumps: Array, values: int) -> Array:
-    """Kernels without negative rounding errors, each of mass one, weighted by the number of values in a cell."""
+    """Clip negative rounding errors, weight cells by their number of values, and normalize each kernel."""
     found = np.maximum(bumps, 0.0)
     found *= np.bincount(_cell_of_each(values, found.shape[1]))
     found /= found.sum(axis=1, keepdims=True)
@@ -173,7 +176,7 @@ def _as_shares(bumps: Array, values: int) -> Array:
 
 
 class Model:
-    """Distributions h·S over cells, counts of reports, and the most likely distribution."""
+    """The family of distributions h·S over cells, the counts of reports, and the most likely distribution."""
 
     def __init__(self, matrix: Array, counts: Array, smooth: Array | None = None) -> None:
         self._smooth, self._counts, self._people = smooth, counts, float(counts.sum())
@@ -181,7 +184,7 @@ class Model:
 
     @functools.cached_property
     def top(self) -> Fit:
-        """The most likely h; uniform without reports."""
+        """The most likely h; uniform if there are no reports."""
         if not self._people:
             return Fit(np.full(self._operator.inputs, 1 / self._operator.inputs), 0, 0.0, 0.0, converged=True)
         return fit_em(self._operator, self._counts)
@@ -202,20 +205,20 @@ class Model:
 
     @functools.cached_property
     def _rows(self) -> tuple[NDArray[np.int64], int]:
-        """(the distinct row of each h, the number of outputs seen): rows equal on those are merged."""
+        """(the index of each component's distinct row on the outputs seen, the number of those outputs)."""
         seen = self._counts > 0
         groups, _ = self._operator.distinct(seen)
         return np.arange(self._operator.inputs) if groups is None else groups, int(np.count_nonzero(seen))
 
     def values_in_use(self, fit: Fit) -> int:
-        """The size of the support of a fit, as far as the reports can tell: at most the number of outputs seen."""
+        """The number of distinguishable values in the support of a fit: at most the number of outputs seen."""
         row_of, outputs = self._rows
         return min(len(np.unique(row_of[fit.frequencies > 0])), outputs)
 
     def furthest(self, w: Array, allowed: Allowed, enough: float = math.inf) -> float:
         """A tight upper bound on w·f over all f whose drop in log-likelihood is ``allowed``.
 
-        It stops early once it is known whether ``enough`` is reached.
+        The search stops early once it is known whether the maximum reaches ``enough``.
         """
         w = w if self._smooth is None else self._smooth @ w
         most = float(w.max())
@@ -240,7 +243,8 @@ class Model:
             close = close or (outside is not None and outside.tilt - inside.tilt <= _CLOSE * outside.tilt)
             if close or reached >= enough or (outside is not None and beyond < enough < math.inf):
                 break
-            # Grow; then interpolate the root of the drop, about linear in λ; after two on one side, use the chord's λ.
+            # Increase λ until it is outside; then interpolate √drop, about linear in λ; after two fits on one
+            # side, use the slope of the chord.
             if outside is None:
                 tilt *= _GROWTH
             elif abs(sides) < _TWICE:
@@ -264,27 +268,27 @@ class _Tilted:
 
     @property
     def part(self) -> float:
-        """The square root of the fraction of the allowed drop that is used."""
+        """The square root of the drop divided by the allowed drop."""
         return math.sqrt(max(self.drop, 0.0) / max(self.allowed, _TINY))
 
     def bound(self, drop: float) -> float:
-        """An upper bound on w·f for drops of at most this: the fit maximizes ℓ(f) + λ·n·w·f up to its gap."""
+        """An upper bound on w·f over drops of at most ``drop``: the fit maximizes ℓ(f) + λ·n·w·f up to its gap."""
         return self.answer + (drop - self.drop + self.fit.gap) / self.tilt if self.tilt else math.inf
 
     def chord(self, other: _Tilted) -> float:
-        """The slope of the drop from here to another fit, which mixtures of the two do not exceed."""
+        """The increase of the drop per unit of w·f to another fit: for mixtures of the two, an upper bound."""
         tilts = sorted((self.tilt, other.tilt))
         far = other.answer - self.answer
         return min(max((other.drop - self.drop) / far, tilts[0]), tilts[1]) if far > 0 else tilts[1]
 
 
 def _bracket(inside: _Tilted, outside: _Tilted | None) -> tuple[float, float]:
-    """(an attained w·f that is allowed, an upper bound)."""
+    """(a value of w·f attained in the region, an upper bound on all of them)."""
     if outside is None:
         return inside.answer, inside.bound(inside.allowed)
     least, most = sorted((inside.allowed, outside.allowed))
     if outside.tilt - inside.tilt <= _CLOSE * outside.tilt:
-        # The fit jumps here; between are mixtures with all values of both, for which the fewest degrees are lost.
+        # The fit jumps here. Mixtures in between have the support of both, so the smaller allowed drop applies.
         most = least
     mixed = inside.answer + max(least - inside.drop, 0.0) / inside.chord(outside)
     beyond = min(inside.bound(most), outside.bound(min(most, outside.drop)))
@@ -292,7 +296,7 @@ def _bracket(inside: _Tilted, outside: _Tilted | None) -> tuple[float, float]:
 
 
 def by_chi_square(model: Model, confidence: float) -> Allowed:
-    """Half the quantile of χ², with one degree more than the number of values the constraint removes."""
+    """Allow half the χ² quantile, with one degree of freedom more than the number of values the constraint removes."""
 
     def allowed(top: Fit, fit: Fit) -> float:
         degrees = model.values_in_use(top) - model.values_in_use(fit) + 1
@@ -302,13 +306,13 @@ def by_chi_square(model: Model, confidence: float) -> Allowed:
 
 
 def down_to(level: float) -> Allowed:
-    """Everything with a log-likelihood of at least this."""
+    """Allow every distribution with a log-likelihood of at least ``level``."""
     return lambda top, _: top.log_likelihood - level
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """All distributions that at least one model does not rule out, by its allowed drop."""
+    """All distributions that at least one model does not rule out."""
 
     cells: Cells
     models: Sequence[tuple[Model, Allowed]]
@@ -343,7 +347,7 @@ class Region:
 
 
 def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The first whole number from low on for which a monotone condition holds; high if there is none before."""
+    """The first integer from ``low`` on for which a monotone condition holds; ``high`` if there is none below it."""
     while low < high:
         middle = (low + high) // 2
         if holds(middle):
@@ -354,21 +358,21 @@ def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def halves(counts: Array, again: int = 0) -> tuple[Array, Array]:
-    """Counts split in two by a coin for each report: two samples, independent given their sizes.
+    """Split the reports in two by a coin for each: two samples that are independent given their sizes.
 
-    The coins are derived from the counts, so that the same counts give the same halves, and different ones for each
-    ``again``. Fractional counts of weighted reports are split in proportion.
+    The coins are derived from the counts, so that the same counts always give the same halves; each ``again`` gives
+    another split. Fractional counts of weighted reports are split in proportion.
     """
     digest = hashlib.sha256(np.ascontiguousarray(counts, dtype="<f8").tobytes()).digest()
-    chance = np.random.default_rng([int.from_bytes(digest, "big"), again])
+    rng = np.random.default_rng([int.from_bytes(digest, "big"), again])
     whole = np.maximum(np.rint(counts), counts > 0).astype(np.int64)
-    drawn = chance.binomial(whole, 0.5)
+    drawn = rng.binomial(whole, 0.5)
     first: Array = np.minimum(drawn * np.divide(counts, whole, out=np.zeros(len(counts)), where=whole > 0), counts)
     return first, counts - first
 
 
 def weigh_smoothing(cells: Cells, counts: Array) -> dict[int, float]:
-    """Numbers of smoothing steps with their weights, which sum to one.
+    """Weight each number of smoothing steps by cross-validation; the weights sum to one.
 
     The weight is the likelihood of all reports, each half predicted from the other half; its logarithm is averaged over
     a few splits. It is computed from the reports alone, so it costs no privacy; the same counts give the same weights.
@@ -378,8 +382,8 @@ def weigh_smoothing(cells: Cells, counts: Array) -> dict[int, float]:
     if not ways:
         return {0: 1.0}
     found: dict[int, float] = {}
-    # b steps have a standard deviation of √(b/2) cells, and the next amount is twice as wide; as wide as the line,
-    # hardly more than the uniform distribution is left.
+    # b steps have a standard deviation of √(b/2) cells, and each amount is twice as wide as the one before; a kernel as
+    # wide as the line leaves little more than the uniform distribution.
     steps = 0
     while steps < 4 * len(cells.matrix) ** 2:
         predicted = [

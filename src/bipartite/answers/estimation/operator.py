@@ -1,4 +1,4 @@
-"""The matrix P of a mechanism as two products, without storing it.
+"""The matrix P of a mechanism as a linear operator, without storing it.
 
 P is an N × M matrix, but for most mechanisms it is a constant plus a window, a few groups, or a convolution, and both
 products cost O(N + M): ``forward(f)`` = fᵀP, the distribution of reports if values are distributed as f, and
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     Places = NDArray[np.int64]
     Seen = NDArray[np.bool_]
 
-# A mechanism without structure is not turned into a matrix with more entries than this.
+# The most entries of a dense matrix, for a mechanism without structure.
 _MOST_DENSE: Final = 2**26
 # Outputs of noise on more values than this are not merged: no scores are computed for it either.
 _MOST_CELLS: Final = 2048
-# The number of tickets by which counts may be off, from rounding to whole numbers and from keeping ε.
+# The number of tickets by which counts may differ from a geometric law, from rounding and from keeping ε.
 _WHOLE: Final = 8
 
 
 class Operator(ABC):
-    """P as two products."""
+    """P as a linear operator: the products with P and with its transpose."""
 
     inputs: int
     """N, the number of values."""
     outputs: int
-    """M, the number of reports."""
+    """M, the number of possible reports."""
 
     @abstractmethod
     def forward(self, f: Array) -> Array:
@@ -54,7 +54,7 @@ class Operator(ABC):
     def forward_into(self, f: Array, spread: Array, scratch: Array) -> None:
         """``forward`` of one vector, written to ``spread``, so that iterations need not allocate memory.
 
-        ``scratch`` is one longer than the longer of f and spread; its content does not matter.
+        ``scratch`` is work space, longer by one than the longer of f and spread.
         """
         del scratch
         np.copyto(spread, self.forward(f))
@@ -76,7 +76,7 @@ class Operator(ABC):
     def distinct(self, seen: Seen) -> tuple[Places | None, Operator]:
         """(the index of each value's distinct row, the distinct rows); None if all differ, as far as is known.
 
-        Only outputs that were ``seen`` count: with few reports, more values cannot be told apart.
+        Rows are compared only on outputs that were ``seen``: with few reports, more values are indistinguishable.
         """
         del seen
         return None, self
@@ -116,7 +116,7 @@ class Window(Operator):
         return means
 
     def forward_into(self, f: Array, spread: Array, scratch: Array) -> None:
-        running = _running(f, scratch)
+        running = _cumulative(f, scratch)
         spread[..., : self.inputs] = running[..., 1:]
         spread[..., self.inputs :] = running[..., -1:]
         spread[..., self.m - 1 :] -= running[..., :-1]
@@ -124,13 +124,13 @@ class Window(Operator):
         spread += self.q * running[..., -1:]
 
     def backward_into(self, v: Array, means: Array, scratch: Array) -> None:
-        running = _running(v, scratch)
+        running = _cumulative(v, scratch)
         np.subtract(running[..., self.m :], running[..., : self.inputs], out=means)
         means *= self.excess
         means += self.q * running[..., -1:]
 
     def cells(self, values: Places) -> tuple[Array, Places | None]:
-        """Windows change only where one begins or ends."""
+        """The rows change only where a window begins or ends."""
         changes = np.concatenate([np.zeros(1, np.int64), values, values + self.m])
         starts = np.unique(changes[changes < self.outputs])
         near = (starts >= values[:, None]) & (starts < values[:, None] + self.m)
@@ -138,10 +138,10 @@ class Window(Operator):
         return rows, starts
 
     def distinct(self, seen: Seen) -> tuple[Places | None, Operator]:
-        """Two windows are equal if nothing was seen between their starts, nor between their ends.
+        """Two windows are equal on the outputs seen if none was seen between their starts, nor between their ends.
 
-        Disjoint windows in which nothing was seen are equal too, but have no share in any fit. Windows of one output
-        stay as they are: they have a closed form.
+        Disjoint windows in which nothing was seen are equal too, but get no share in any fit. Windows of one output
+        are not merged: they have a closed form.
         """
         if self.m == 1:
             return None, self
@@ -153,7 +153,7 @@ class Window(Operator):
         return group_of, Grouped(np.flatnonzero(np.append(True, moves)), self)
 
 
-def _running(values: Array, scratch: Array) -> Array:
+def _cumulative(values: Array, scratch: Array) -> Array:
     running = scratch[..., : values.shape[-1] + 1]
     running[..., 0] = 0.0
     np.cumsum(values, axis=-1, out=running[..., 1:])
@@ -171,7 +171,7 @@ class Ring(Operator):
 
     @property
     def classes(self) -> int:
-        """The greatest common divisor g of m and N: how people are spread over x mod g cannot be told."""
+        """The greatest common divisor g of m and N: the distribution of x mod g is not identifiable."""
         return math.gcd(self.m, self.inputs)
 
     def forward(self, f: Array) -> Array:
@@ -191,29 +191,29 @@ class Ring(Operator):
         return found
 
     def factors(self) -> NDArray[np.complex128]:
-        """λ_k for k = 0 … ⌊N/2⌋, with zeros for lost waves."""
+        """The eigenvalues λ_k for k = 0 … ⌊N/2⌋, exactly zero for lost frequencies."""
         near = np.zeros(self.inputs)
         near[(np.arange(self.m) - self.m // 2) % self.inputs] = self.excess
-        # backward is a correlation with this row, and so multiplies by the conjugate.
+        # ``backward`` is a correlation with this row, so it multiplies by the complex conjugate.
         found: NDArray[np.complex128] = np.conj(np.fft.rfft(near))
         found[0] = 1.0
         found[self.lost()] = 0.0
         return found
 
     def lost(self) -> NDArray[np.bool_]:
-        """Which of the waves 0 … ⌊N/2⌋ vanish from the reports: N divides k·m."""
+        """Which of the frequencies k = 0 … ⌊N/2⌋ vanish from the reports: k > 0 where N divides k·m."""
         waves = np.arange(self.inputs // 2 + 1)
         period = self.inputs // self.classes
         vanish: NDArray[np.bool_] = (waves % period == 0) & (waves > 0)
         return vanish
 
     def condition(self) -> float:
-        """The largest over the smallest singular value: those are the sizes of λ_k, the largest of which is 1."""
+        """The condition number: singular values are the |λ_k|, the largest of which is 1."""
         return math.inf if self.rank < self.inputs else float(1 / np.abs(self.factors()).min())
 
 
 class Turned(Operator):
-    """The same mechanism on a circle with its values counted from another one; outputs stay in place."""
+    """The same mechanism on a circle, with values indexed from another origin; outputs stay in place."""
 
     def __init__(self, operator: Operator, origin: int) -> None:
         self.inputs, self.outputs, self._operator, self._origin = operator.inputs, operator.outputs, operator, origin
@@ -226,7 +226,7 @@ class Turned(Operator):
 
 
 class Grouped(Operator):
-    """Values that share a row are added up first."""
+    """An operator in which groups of values share a row: their shares are added up first."""
 
     def __init__(self, groups: NDArray[np.int64], distinct: Operator) -> None:
         self.inputs, self.outputs = len(groups), distinct.outputs
@@ -252,16 +252,16 @@ class Grouped(Operator):
 
 
 class Noise(Operator):
-    """The same noise for every value: a convolution, clamped at both ends."""
+    """The same additive noise for every value: a convolution, clamped at both ends."""
 
     def __init__(self, lottery: NoiseLottery) -> None:
         self.inputs, self.outputs = lottery.inputs, lottery.outputs
         kernel = np.concatenate([lottery.tickets[:0:-1], lottery.tickets]) / lottery.total
-        # Position 0 of the whole convolution is value 0 shifted by −reach; output 0 is value −padding.
+        # Position 0 of the full convolution is value 0 shifted by −reach; output 0 is value −padding.
         self._first = lottery.reach - lottery.padding
         self._whole = self.inputs + len(kernel) - 1
         # Long enough that nothing wraps around.
-        self._length = _fast_length(self._whole)
+        self._length = _next_fast_length(self._whole)
         self._transform = np.fft.rfft(kernel, self._length)
         self._lottery = lottery
 
@@ -294,28 +294,28 @@ class Noise(Operator):
         lottery, size = self._lottery, self.inputs
         if lottery.padding == 0 or size > _MOST_CELLS:
             return None, self
-        # Outputs counted from the first value; those past an end differ by their distance from it.
+        # Output positions relative to the first value, and their distances beyond either end.
         at = np.arange(self.outputs) - lottery.padding
         past = np.maximum(np.maximum(-at, at - (size - 1)), 0)
-        if _geometric(lottery.tickets[:size]):
-            # Past an end, every further step makes all values less likely by the same factor.
+        if _is_geometric(lottery.tickets[:size]):
+            # Beyond an end, every further step multiplies the probability by the same factor for all values.
             cell_of = np.clip(at, 0, size - 1)
             held = lottery.tickets[:size].copy()
             held[-1] = lottery.tickets[size - 1 :].sum()
             return cell_of, Noise(NoiseLottery(size, 0, held))
-        # A staircase falls by one factor with every N − 1 steps.
+        # A staircase falls by the same factor every N − 1 steps.
         past %= size - 1
         cell_of = np.where(at <= 0, size - 2 - past, np.where(at >= size - 1, 2 * size - 3 + past, at + size - 2))
         rows = [np.bincount(cell_of, lottery.rows(x, x + 1)[0], 3 * size - 4) for x in range(size)]
         return cell_of, Dense(np.array(rows) / lottery.total)
 
     def condensed(self) -> tuple[Places | None, Operator]:
-        """Past both ends of the values, the distance of a report carries no information."""
+        """Beyond both ends, the distance of a report carries no information (for a staircase, except modulo N − 1)."""
         return self._cells
 
 
-def _fast_length(least: int) -> int:
-    """The first number from ``least`` on without prime factors above 5: transforms of that length are fast."""
+def _next_fast_length(least: int) -> int:
+    """The smallest number from ``least`` on without prime factors above 5: transforms of that length are fast."""
     found, fives = 2 * least, 1
     while fives < found:
         odd = fives
@@ -326,9 +326,9 @@ def _fast_length(least: int) -> int:
     return found
 
 
-def _geometric(tickets: Places) -> bool:
-    """Whether these fall by a constant factor per step, up to whole tickets."""
-    if len(tickets) < 3:  # noqa: PLR2004 (two numbers have one factor)
+def _is_geometric(tickets: Places) -> bool:
+    """Whether tickets fall by a constant factor per step, up to rounding to whole tickets."""
+    if len(tickets) < 3:  # noqa: PLR2004 (two numbers are always geometric)
         return True
     held = tickets.astype(np.float64)
     factor = (held[-1] / held[0]) ** (1 / (len(held) - 1))
@@ -336,12 +336,12 @@ def _geometric(tickets: Places) -> bool:
 
 
 class Dense(Operator):
-    """Any other mechanism, by its matrix."""
+    """Any other mechanism, with its matrix stored."""
 
     def __init__(self, matrix: Array) -> None:
         self.inputs, self.outputs = matrix.shape
         self.matrix = matrix
-        # What was asked for last: many fits of the same reports ask again.
+        # The last result is cached: many fits are of the same reports.
         self._found: tuple[bytes, Places] | None = None
 
     def forward(self, f: Array) -> Array:
@@ -368,7 +368,7 @@ class Dense(Operator):
 
 
 def operator_of(mechanism: Mechanism) -> Operator:
-    """The products of a mechanism, in the cheapest form that it allows."""
+    """The operator of a mechanism, in the cheapest form that its structure allows."""
     lottery = mechanism.lottery
     if isinstance(lottery, LineLottery):
         return _window(lottery)[1]
@@ -395,9 +395,9 @@ _noise = functools.lru_cache(maxsize=2)(Noise)
 
 
 def groups_of(mechanism: Mechanism) -> tuple[NDArray[np.int64] | None, Operator] | None:
-    """(which distinct row each value has, the distinct rows) where the structure tells; None where it does not.
+    """(the index of each value's distinct row, the distinct rows), if known from the structure; otherwise None.
 
-    The groups are None where every value has a row of its own.
+    The indices are None if every value has a row of its own.
     """
     lottery = mechanism.lottery
     if isinstance(lottery, LineLottery):
@@ -411,7 +411,7 @@ def groups_of(mechanism: Mechanism) -> tuple[NDArray[np.int64] | None, Operator]
 
 
 def _window(lottery: LineLottery) -> tuple[NDArray[np.int64] | None, Operator]:
-    """Windows begin at every output from 0 to M − m; where edges are clamped, several values share the outer ones."""
+    """Windows start at every output from 0 to M − m; with clamped edges, several values share the outermost ones."""
     starts = lottery.outputs - lottery.m + 1
     q = lottery.tickets.far / lottery.total
     excess = (lottery.tickets.near - lottery.tickets.far) / lottery.total

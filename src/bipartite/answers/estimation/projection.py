@@ -1,21 +1,22 @@
-r"""Intervals of projected shares, around the projection itself.
+r"""Confidence intervals of projected shares, which always contain the projected share.
 
-The projection lowers every unbiased share x by one amount τ, the *shift*, and none below zero: max(x − τ, 0). With many
-values and much noise τ is two standard errors and more, so the usual interval x ± z·σ need not hold the share that is
-shown. Its two sides need not have equal chances of a miss, though: any α_low + α_high = α will do, since
-P(x − b·σ > f) = α_low for b = z(α_low). α_low is therefore α/2 where τ is within z(α/2)·σ, and otherwise the chance
-that x is τ above its truth, so that the side towards the projection is as long as the shift; α_high is what is left of
-α. So the projection always lies in its interval, at the same level: 4.2 instead of 3.9 standard errors wide at
-τ = 2.5·σ.
+The projection lowers every unbiased share x by the same amount τ, the *shift*, but not below zero: max(x − τ, 0). With
+many values and much noise, τ is two standard errors or more, so the usual interval x ± z·σ need not contain the share
+that is shown. The two sides need not miss with equal probability, however: any α_low + α_high = α is valid, since
+P(x − b·σ > f) = α_low for b = z(α_low). So α_low is α/2 if τ is at most z(α/2)·σ, and otherwise the probability that x
+exceeds the true share by τ, so that the interval extends down as far as the shift; α_high is the rest of α. The
+projected share then always lies in its interval, at the same level: the interval is 4.2 instead of 3.9 standard errors
+wide at τ = 2.5·σ.
 
 Shares are not negative, so the upper end u is where P(x' ≤ x | f = u) = α_high·P(x' ≤ x | f = 0):
-u/σ = x/σ − Φ⁻¹(α_high·Φ(x/σ)). It is above zero however unlucky the sample, and missed no more often than with α_high,
-because that chance is not raised by the factor Φ ≤ 1. (In high-energy physics this limit is called CL_s: Read 2002.)
+u/σ = x/σ − Φ⁻¹(α_high·Φ(x/σ)). It is above zero for every sample, and the true share exceeds it with
+probability at most α_high, because the factor Φ is at most 1. (In high-energy physics this limit is called CL_s: Read
+2002.)
 
-For a shift that is known the level is thus at least 1 − α for every share. The shift is estimated, from all shares
-together; how often intervals hold then is measured in ``tests/answers/estimation/test_projection.py`` and in
-``bench/results/intervals.md``. In no case does an interval miss more often than with 3α/2, since each side keeps its
-own level: α/2 on the side of the shift, and less than α on the other.
+For a known shift, the coverage is thus at least 1 − α for every share. The shift is estimated from all shares; the
+resulting coverage is measured in ``tests/answers/estimation/test_projection.py`` and in
+``bench/results/intervals.md``. In no case does an interval miss with probability above 3α/2, since each side keeps
+its own level: α/2 on the side of the shift, and less than α on the other.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _LEAST_TAIL: Final = 1e-300
-# Φ⁻¹(α·Φ(x)) is tabulated between these, where Φ is neither too small for a float nor 1; above, it is z(α).
+# Φ⁻¹(α·Φ(x)) is tabulated between these limits, where Φ is neither too small for a float nor 1; above, it is −z(α).
 _FROM, _TO, _STEPS = -8.0, 8.0, 1601
 
 
 def projected_bounds(
     raw: Array, shares: Array, errors: Array, spreads: Array, people: float, sure: float
 ) -> tuple[Array, Array]:
-    """(low, high) for each projected share, from the unbiased shares, their standard errors and score spreads."""
+    """(low, high) of each projected share, from the unbiased shares, their standard errors and the ranges of scores."""
     at = int(np.argmax(shares))
     shift = float(raw[at] - shares[at])
     few = people < FEW
     scale = spreads / math.sqrt(2 * people) if few else likely_width(errors, spreads, people, sure) / normal_width(sure)
-    tail, width = (_bounded_tail, _bounded_arm) if few else (_normal_tail, _normal_arm)
+    tail, width = (_bounded_tail, _bounded_quantile) if few else (_normal_tail, _normal_quantile)
     missed = 1 - sure
     with np.errstate(divide="ignore", invalid="ignore"):
         off = float(np.nan_to_num(np.abs(shift) / scale.min()))
@@ -63,26 +64,26 @@ def _normal_tail(off: float) -> float:
     return NormalDist().cdf(-off)
 
 
-def _normal_arm(tail: float) -> float:
+def _normal_quantile(tail: float) -> float:
     return -NormalDist().inv_cdf(tail)
 
 
 def _bounded_tail(off: float) -> float:
-    """Hoeffding, in units of spread/√(2n)."""
+    """Hoeffding's bound, in units of spread/√(2n)."""
     return math.exp(-(min(off, 1e3) ** 2))
 
 
-def _bounded_arm(tail: float) -> float:
+def _bounded_quantile(tail: float) -> float:
     return math.sqrt(-math.log(tail))
 
 
 def _upper_end(raw: Array, scale: Array, tail: float) -> Array:
-    """The largest share that is not ruled out, as described at the top of the file."""
+    """The upper end u of the module docstring."""
     normal = NormalDist()
     grid = np.linspace(_FROM, _TO, _STEPS)
-    arms = np.array([_normal_arm(max(tail * normal.cdf(x), _LEAST_TAIL)) for x in grid.tolist()])
+    quantiles = np.array([_normal_quantile(max(tail * normal.cdf(x), _LEAST_TAIL)) for x in grid.tolist()])
     with np.errstate(divide="ignore", invalid="ignore"):
         place = np.nan_to_num(raw / scale)
-    # Below the grid, the end at its start, which is larger than that of any smaller share.
-    found: Array = scale * (np.maximum(place, _FROM) + np.interp(place, grid, arms))
+    # Below the grid, use the end at its first point, which is larger than that of any smaller share.
+    found: Array = scale * (np.maximum(place, _FROM) + np.interp(place, grid, quantiles))
     return found

@@ -1,14 +1,16 @@
-r"""The most likely shares of flat categories, from whole reports.
+r"""Maximum-likelihood shares of flat categories, from complete reports.
 
-A report y of every mechanism here supports a set S(y) of values, and its chance is c(y)·r given a value in S(y) and
-c(y) given any other: r = a/b for sets, hashes and Hadamard numbers, and p(1 − q)/(q(1 − p)) for bits. c(y) tells
-nothing about the shares f, so the log-likelihood is Σ_y ln(1 + (r − 1)·Σ_{v ∈ S(y)} f_v) up to a constant.
+With every mechanism here, a report y supports a set S(y) of values, and its probability is c(y)·r given a value in S(y)
+and c(y) given any other: r = a/b for sets, hashes and Hadamard numbers, and p(1 − q)/(q(1 − p)) for bits. c(y) does not
+depend on the shares f, so the log-likelihood is Σ_y ln(1 + (r − 1)·Σ_{v ∈ S(y)} f_v) up to a constant.
 
-Sets are held as bits, eight values a byte, no more than the reports of unary encodings. Σ_{v ∈ S(y)} f_v is then one
-number looked up for each byte, in a table of 256 that is made from f; and the other way round one sum for each byte.
+Sets are stored as bits, eight values per byte, which takes no more memory than the reports of unary encodings.
+Σ_{v ∈ S(y)} f_v then takes one lookup per byte, in a table of 256 entries computed from f; its transpose takes one sum
+per byte.
 
-The fit is EM with longer steps (SQUAREM; Varadhan, Roland 2008). It ends when no distribution at all has a
-log-likelihood more than 0.1 above, which n·(max g − 1) certifies, g being the slopes over n: the likelihood is concave.
+The fit is EM with extrapolated steps (SQUAREM; Varadhan, Roland 2008). It stops when no distribution has a
+log-likelihood more than 0.1 higher. This is certified by n·(max g − 1), where n·g is the gradient: the log-likelihood
+is concave.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ _MOST_BYTES: Final = 2**25
 _MOST_NUMBERS: Final = 2**22
 _GAP: Final = 0.1
 _MOST_STEPS: Final = 5_000
-_KEPT: Final = 0.1  # of what two plain steps leave of a share, at least: from almost zero it takes many steps back
+# An extrapolated step leaves every share at least this fraction of its value after two plain steps: a share that drops
+# to almost zero takes many steps to recover.
+_KEPT: Final = 0.1
 _BITS: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.float64)
 
 
@@ -48,7 +52,7 @@ def fit_reports(
     weights: Array | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Fit:
-    """The most likely shares; ``weights`` are public, scaled to the number of effective reports."""
+    """Fit the most likely shares; ``weights`` are public, and scaled to sum to the effective number of reports."""
     size = len(mechanism.domain)
     held = np.ones(len(reports)) if weights is None else weights * (weights.sum() / (weights**2).sum())
     kept, which = np.unique(reports, axis=0, return_inverse=True)
@@ -61,7 +65,7 @@ def fit_reports(
         raise DesignError(msg)
     counts = np.bincount(which.ravel(), held, len(kept)).astype(np.float64)
     ratio = odds_ratio(*mechanism.support) if isinstance(mechanism, RAPPOR) else mechanism.largest_ratio()
-    return _climbed(_Likelihood(_sets(mechanism, kept), counts, size, ratio), progress)
+    return _maximize(_Likelihood(_sets(mechanism, kept), counts, size, ratio), progress)
 
 
 def _sets(mechanism: CategoryMechanism, reports: NDArray[Any]) -> Rows:
@@ -96,8 +100,8 @@ class _Likelihood:
         self.counts, self.people, self.size = counts, float(counts.sum()), size
         self._columns, self._gain = np.ascontiguousarray(sets.T), float(ratio - 1)
 
-    def chances(self, f: Array) -> Array:
-        """1 + (r − 1)·Σ_{v ∈ S(y)} f_v for every report."""
+    def ratios(self, f: Array) -> Array:
+        """The probability of each report divided by c(y): 1 + (r − 1)·Σ_{v ∈ S(y)} f_v."""
         padded = np.zeros(8 * len(self._columns))
         padded[: self.size] = f
         found = np.zeros(self._columns.shape[1])
@@ -105,46 +109,46 @@ class _Likelihood:
             found += table[column]
         return 1 + self._gain * found
 
-    def value(self, chances: Array) -> float:
-        return float(self.counts @ np.log(chances))
+    def value(self, ratios: Array) -> float:
+        return float(self.counts @ np.log(ratios))
 
-    def slopes(self, chances: Array) -> Array:
-        """The slope of the log-likelihood at every value, over n: 1 on average over people."""
-        each = self.counts / chances
+    def slopes(self, ratios: Array) -> Array:
+        """The gradient of the log-likelihood divided by n: its average over people is 1."""
+        each = self.counts / ratios
         sums = np.concatenate([np.bincount(column, each, 256) @ _BITS for column in self._columns])
         found: Array = (float(each.sum()) + self._gain * sums[: self.size]) / self.people
         return found
 
 
-def _climbed(likelihood: _Likelihood, progress: Callable[[int], None] | None) -> Fit:
+def _maximize(likelihood: _Likelihood, progress: Callable[[int], None] | None) -> Fit:
     f = np.full(likelihood.size, 1 / likelihood.size)
-    chances = likelihood.chances(f)
-    value = likelihood.value(chances)
+    ratios = likelihood.ratios(f)
+    value = likelihood.value(ratios)
     steps = 0
     while True:
-        slopes = likelihood.slopes(chances)
+        slopes = likelihood.slopes(ratios)
         gap = likelihood.people * max(float(slopes.max()) - 1, 0.0)
         if gap <= _GAP or steps >= _MOST_STEPS:
             return Fit(f, steps, value, gap, converged=gap <= _GAP)
-        first = _distribution(f * slopes)
-        second = _distribution(first * likelihood.slopes(likelihood.chances(first)))
+        first = _normalize(f * slopes)
+        second = _normalize(first * likelihood.slopes(likelihood.ratios(first)))
         steps += 2
         if progress is not None:
             progress(steps)
         change = first - f
-        turn = second - first - change
-        length = max(1.0, float(np.sqrt(change @ change / max(float(turn @ turn), 1e-300))))
-        longer = _distribution(np.maximum(f + 2 * length * change + length**2 * turn, _KEPT * second))
-        # The longer step is kept only if it does not lower the likelihood.
-        chances_there = likelihood.chances(longer)
-        value_there = likelihood.value(chances_there)
-        if value_there >= value:
-            f, chances, value = longer, chances_there, value_there
+        curvature = second - first - change
+        length = max(1.0, float(np.sqrt(change @ change / max(float(curvature @ curvature), 1e-300))))
+        extrapolated = _normalize(np.maximum(f + 2 * length * change + length**2 * curvature, _KEPT * second))
+        # The extrapolated step is kept only if it does not lower the likelihood.
+        new_ratios = likelihood.ratios(extrapolated)
+        new_value = likelihood.value(new_ratios)
+        if new_value >= value:
+            f, ratios, value = extrapolated, new_ratios, new_value
         else:
-            f, chances = second, likelihood.chances(second)
-            value = likelihood.value(chances)
+            f, ratios = second, likelihood.ratios(second)
+            value = likelihood.value(ratios)
 
 
-def _distribution(f: Array) -> Array:
+def _normalize(f: Array) -> Array:
     found: Array = f / f.sum()
     return found
