@@ -65,7 +65,7 @@ def test_clamped_reports_are_hatched_where_nothing_is_known():
     picture = est.plot()
     shown = words(picture)
     assert style.HATCH in picture
-    assert "the reports cannot tell some values apart, however many come: 18 to 31, 77 to 90" in shown
+    assert "the reports cannot tell some values apart, however many there are: 18 to 31, 77 to 90" in shown
     assert any(each.startswith("mean: no more is known than ") for each in shown)
     assert any("intervals for these people only" in each for each in shown)
 
@@ -101,7 +101,7 @@ def test_many_values_keep_their_mean():
     assert any(each.startswith("mean ") for each in shown)
     assert "95 % interval of the average share in each range" in shown  # of 512 steps, all drawn
     shown = words(estimated(bp.GRR(bp.Integers(1, 3000), 5), [500] * 1000).plot())
-    assert "one in 2 values is drawn" in shown and "95 % interval" in shown
+    assert "one in 2 values is plotted" in shown and "95 % interval" in shown
 
 
 def test_few_reports_of_many_values_are_bounded_by_what_is_possible():
@@ -119,7 +119,7 @@ def test_names_and_row_numbers_are_bars():
     assert sum(each.startswith("row ") for each in shown) == 40
     assert any("20 smaller shares are left out" in each for each in shown)
     if not est.identifiability.identifiable:
-        assert "the reports cannot tell some values apart, however many come" in shown
+        assert "the reports cannot tell some values apart, however many there are" in shown
 
 
 def test_groups_are_compared_by_mean_and_median_or_by_their_largest_shares(tmp_path):

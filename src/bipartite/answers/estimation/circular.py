@@ -1,20 +1,23 @@
-r"""The mean direction and the spread of values on a circle, from two averages.
+r"""The mean direction and the spread of values on a circle, from the averages of cosine and sine.
 
-Value number x stands at the angle θ = 2πx/N. The averages C of cos θ and S of sin θ over people are linear answers, so
-they are unbiased; v = (C, S) has a length R between 0 (no direction at all) and 1 (all people at one value), and points
-to the **circular mean**. R is the **resultant length**, √(−2 ln R)·N/2π the **circular spread**, in steps.
+The value with index x has the angle θ = 2πx/N. The averages C of cos θ and S of sin θ over people are linear answers,
+so they are estimated without bias. The vector v = (C, S) has a length R between 0 (no preferred direction) and 1 (all
+people at one value), and points to the **circular mean**. R is the **resultant length**, √(−2 ln R)·N/2π the **circular
+spread**, in steps.
 
-- *Length.* |v|² is too large by the variances of C and S. So R² is estimated by Q = |v|² − tr Σ, with Σ the covariance
-  of v. Its variance is 4·R²·σ² + 2·tr Σ² with σ² the variance of v along its own direction, and the interval holds
-  all R with |Q − R²| within so many standard errors *at that R*: it is right for R = 0, where no delta method is.
-- *Direction.* Where v itself may be zero (χ² with two degrees of freedom), **the direction is not determined**: so it
-  is said in all but 5 % of samples, at 95 %, from people who prefer none. Elsewhere a direction is not ruled out where
-  the part of v across it may be zero (Fieller 1954): an arc around the mean.
-- *Few reports, or values that cannot be told apart:* C and S each within an interval of half the doubt, and all
-  directions and lengths of the box that these make.
+- *Length.* The estimated |v|² overestimates R² by the variances of C and S on average. So R² is estimated by Q = |v|² −
+  tr Σ, with Σ the covariance of v. Its variance is 4·R²·σ² + 2·tr Σ², with σ² the variance of v along its own
+  direction, and the interval contains all R for which |Q − R²| is at most z standard errors *at that R*: it is valid at
+  R = 0, where the delta method is not.
+- *Direction.* If the reports do not rule out v = 0 (χ² with two degrees of freedom), **the direction is not
+  determined**: at 95 % confidence, that is the result for 95 % of samples from a population without a preferred
+  direction. Otherwise the interval contains all directions for which the component of v perpendicular to them may be
+  zero (Fieller 1954): an arc around the mean.
+- *Few reports, or indistinguishable values:* C and S each have an interval with half of the error
+  probability, and the result contains all directions, or lengths, of points in the box of the two.
 
 Mardia, Jupp: *Directional Statistics* (Wiley 2000), chapters 2 and 4. That intervals keep their confidence is measured
-(``docs/values-that-go-around``), but for the box of few reports not proved.
+(``docs/values-that-go-around``) and, except for the box with few reports, not proved.
 """
 
 from __future__ import annotations
@@ -66,7 +69,7 @@ class CircularAnswers:
 
     def __init__(self, answers: LinearAnswers, histogram: Callable[[], Histogram]) -> None:
         self._answers, self._histogram = answers, histogram
-        self._turned: dict[int, Histogram] = {}
+        self._from_origin: dict[int, Histogram] = {}
         self._domain = circle_of(answers.domain)
         angles = self._domain.angles()
         self._waves = np.stack([np.cos(angles), np.sin(angles)])
@@ -99,7 +102,7 @@ class CircularAnswers:
         return self._spread_of(self.length)
 
     def quantile(self, q: float, origin: int) -> float:
-        """The first value, counting up from index ``origin``, whose cumulative share is at least q."""
+        """The first value, counting up from index ``origin``, at which the cumulative share reaches q."""
         return self._value(self._from(origin).quantile(q), origin)
 
     def interval(self, asked: Question, sure: float) -> ConfidenceInterval:
@@ -111,9 +114,9 @@ class CircularAnswers:
         return asking[asked.kind](sure)
 
     def mean_interval(self, sure: float) -> ConfidenceInterval:
-        """The arc that contains the mean direction, from its first end up to its second."""
+        """The interval of the mean direction: an arc from its first end up to its second."""
         box = self._box(sure)
-        ends = self._fieller(sure) if box is None else _directions(box, self._angle)
+        ends = self._fieller(sure) if box is None else _angle_range(box, self._angle)
         notes = [] if box is None else [box.note]
         start = float(self._domain.start)
         if ends is None:
@@ -125,7 +128,7 @@ class CircularAnswers:
     def length_interval(self, sure: float) -> ConfidenceInterval:
         """The interval of the resultant length."""
         box = self._box(sure)
-        low, high = self._lengths(normal_width(sure)) if box is None else _distances(box)
+        low, high = self._lengths(normal_width(sure)) if box is None else _length_range(box)
         low, high = min(low, self.length), min(max(high, self.length), 1.0)
         return ConfidenceInterval(low, high, sure, "" if box is None else box.note)
 
@@ -135,13 +138,13 @@ class CircularAnswers:
         return ConfidenceInterval(self._spread_of(high), self._spread_of(low), sure, note)
 
     def _from(self, origin: int) -> Histogram:
-        """The histogram counted from another value."""
-        if origin not in self._turned:
-            self._turned[origin] = self._histogram().from_origin(origin)
-        return self._turned[origin]
+        """The histogram with values indexed from another origin."""
+        if origin not in self._from_origin:
+            self._from_origin[origin] = self._histogram().from_origin(origin)
+        return self._from_origin[origin]
 
     def _value(self, steps: int, origin: int) -> float:
-        """The value this many steps after another, as a number."""
+        """The value this number of steps after the origin, as a number."""
         return float(self._domain.start + (origin + steps) % len(self._domain))
 
     @property
@@ -150,7 +153,7 @@ class CircularAnswers:
 
     @property
     def _squared(self) -> float:
-        """Q, an unbiased estimate of R² if the reports can tell."""
+        """Q, an unbiased estimate of R² if C and S are identifiable."""
         noise = 0.0 if self._covariance is None else float(self._covariance.trace())
         return float(self._vector @ self._vector) - noise
 
@@ -174,20 +177,20 @@ class CircularAnswers:
         return _Box(self._vector - off, self._vector + off, few_note(self._answers.effective))
 
     def _fieller(self, sure: float) -> tuple[float, float] | None:
-        """The angles between which the component of v across a direction may be zero; None if v itself may be."""
+        """The ends of the arc of directions perpendicular to which v may be zero; None if v itself may be zero."""
         assert self._covariance is not None  # noqa: S101 (the normal approximation applies)
         outer = np.outer(self._vector, self._vector)
         if np.linalg.eigvalsh(outer - chi_square_quantile(sure, 2) * self._covariance)[1] <= 0:
             return None
         values, vectors = np.linalg.eigh(outer - normal_width(sure) ** 2 * self._covariance)
         half = math.atan(math.sqrt(max(-float(values[0]), 0.0) / float(values[1])))
-        # The eigenvector of the larger value points along v, or against it.
+        # The eigenvector of the larger eigenvalue points along v, or in the opposite direction.
         along = vectors[:, 1] * math.copysign(1.0, float(vectors[:, 1] @ self._vector))
         centre = math.atan2(along[1], along[0])
         return centre - half, centre + half
 
     def _lengths(self, z: float) -> tuple[float, float]:
-        """All R with |Q − R²| ≤ z·√(4·R²·σ² + 2·tr Σ²): between the roots of a quadratic in R²."""
+        """The smallest and the largest R with |Q − R²| ≤ z·√(4·R²·σ² + 2·tr Σ²): roots of a quadratic in R²."""
         assert self._covariance is not None  # noqa: S101 (the normal approximation applies)
         along = np.array([math.cos(self._angle), math.sin(self._angle)])
         variance = float(along @ self._covariance @ along)
@@ -197,8 +200,8 @@ class CircularAnswers:
         return math.sqrt(max(middle - reach, 0.0)), math.sqrt(max(middle + reach, 0.0))
 
 
-def _directions(box: _Box, angle: float) -> tuple[float, float] | None:
-    """The angles of all points of a box, relative to one of them; None if it contains the origin."""
+def _angle_range(box: _Box, angle: float) -> tuple[float, float] | None:
+    """The smallest and the largest angle of the points of a box around ``angle``; None if it contains the origin."""
     if ((box.low <= 0) & (box.high >= 0)).all():
         return None
     corners = [math.atan2(y, x) for x in (box.low[0], box.high[0]) for y in (box.low[1], box.high[1])]
@@ -207,8 +210,8 @@ def _directions(box: _Box, angle: float) -> tuple[float, float] | None:
     return angle + min(*off, 0.0), angle + max(*off, 0.0)
 
 
-def _distances(box: _Box) -> tuple[float, float]:
-    """The smallest and largest length of a point of a box."""
+def _length_range(box: _Box) -> tuple[float, float]:
+    """The smallest and the largest distance of a point of a box from the origin."""
     nearest = np.clip(0.0, box.low, box.high)
     farthest = np.maximum(np.abs(box.low), np.abs(box.high))
     return math.hypot(*nearest.tolist()), math.hypot(*farthest.tolist())

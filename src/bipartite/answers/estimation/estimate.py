@@ -23,7 +23,7 @@ from bipartite.answers.estimation.joint import JointEstimate
 from bipartite.answers.estimation.linear import Answer
 from bipartite.answers.estimation.moments import variance_answer, variance_interval
 from bipartite.answers.estimation.pair_domain import OfProduct
-from bipartite.answers.estimation.pictures import drawn
+from bipartite.answers.estimation.pictures import plot_estimate
 from bipartite.answers.estimation.poisoning import poisoned, tipping_point
 from bipartite.answers.estimation.ranges import RANGES, is_number, range_shares, spans
 from bipartite.answers.estimation.rows import RANGE_COLUMNS, VALUE_COLUMNS, range_rows
@@ -368,7 +368,7 @@ class Estimate(Shown):
         return [*answers_in_words(self, confidence), *share_table({None: self}, confidence, bins)]
 
     def _draw(self, confidence: float, file: str | Path | None, bins: Bins | None, naming: Naming) -> Picture:
-        return drawn(self, confidence, file, bins, naming)
+        return plot_estimate(self, confidence, file, bins, naming)
 
     def __repr__(self) -> str:
         return f"<Estimate from {how_many(self.people, 'report')} of {self.mechanism!r}, method {self.method!r}>"

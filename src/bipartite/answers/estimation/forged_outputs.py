@@ -58,7 +58,7 @@ def moved_by_fitted_scores(scores: FittedScores, w: Array, tally: Tally, k: int)
 
 
 def _fitted_at_most(scores: FittedScores, w: Array, tally: Tally, k: int) -> Array:
-    chances, reports = scores.chances, scores.reports
+    probabilities, reports = scores.probabilities, scores.reports
     stretches = (
         [scores.stretch(np.maximum(reports - k, scores.fewest)), scores.stretch(reports + k)]
         if k
@@ -76,7 +76,7 @@ def _fitted_at_most(scores: FittedScores, w: Array, tally: Tally, k: int) -> Arr
         step = k * (highest - lowest) / reports
         averages = np.maximum(average - step, lowest), np.minimum(average + step, highest)
         sums, held = (weight * s).sum(axis=0), weight.sum(axis=0)
-        ends = [chances * t + factor * (sums - t * held) for t in averages for factor in stretches]
+        ends = [probabilities * t + factor * (sums - t * held) for t in averages for factor in stretches]
         most = (stretches[0] * (highest - averages[0])).max() - (stretches[0] * (lowest - averages[1])).min()
         found[at] = scores.base(row, s) + np.max(ends, axis=0).sum() + most * _forged_weight(tally, k)
     return found

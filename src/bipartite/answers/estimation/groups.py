@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.answers.estimation.pictures import drawn_groups
-from bipartite.answers.estimation.ranges import asked_again
+from bipartite.answers.estimation.pictures import plot_groups
+from bipartite.answers.estimation.ranges import reusable_bins
 from bipartite.answers.estimation.showing import Shown, load_pandas
 from bipartite.answers.estimation.wording import answers_of_groups, share_table
 from bipartite.errors import InputError, shown
@@ -48,7 +48,7 @@ class Estimates(Shown, Mapping[Any, "Estimate"]):
     def to_frame(self, confidence: float = 0.95, bins: Bins | None = None) -> DataFrame:
         """A row for every value of every group or attribute; with ``bins``, a row for every range of every group."""
         pd = load_pandas("the frequencies of each group")
-        cut = None if bins is None else asked_again(bins)
+        cut = None if bins is None else reusable_bins(bins)
         frames = {label: each.to_frame(confidence, cut) for label, each in self._groups.items()}
         found: DataFrame = pd.concat(frames, names=[self._kind, None]).reset_index(level=0)
         return found
@@ -62,7 +62,7 @@ class Estimates(Shown, Mapping[Any, "Estimate"]):
         if not self._has_picture:
             msg = f"Expected groups to plot, got {self._kind}s, which share no axis; plot each: est[name].plot()."
             raise InputError(msg)
-        return drawn_groups(self._groups, confidence, file, bins, naming)
+        return plot_groups(self._groups, confidence, file, bins, naming)
 
     @property
     def _has_picture(self) -> bool:

@@ -1,4 +1,4 @@
-"""Plots of estimates: which kind, and what is written beside it."""
+"""Plots of estimates: the kind of plot for each domain, and its labels and notes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from bipartite.answers.estimation.asking import circle_of, line_of
 from bipartite.answers.estimation.histogram import NO_BINS
 from bipartite.answers.estimation.intervals import FEW
-from bipartite.answers.estimation.poisoning import what_forging_does
-from bipartite.answers.estimation.ranges import RANGES, asked_again, spans, splits
+from bipartite.answers.estimation.poisoning import describe_forging
+from bipartite.answers.estimation.ranges import RANGES, reusable_bins, spans, splits
 from bipartite.domains import Cyclic, LineDomain, Product
 from bipartite.errors import how_many
 from bipartite.plots import Band, Mark, forest, histogram, save, shares_by_name, shares_on_a_clock
@@ -37,10 +37,10 @@ _MOST_GROUPS: Final = 40
 _ARCS: Final = 8
 UNNAMED: Final = "value"
 """The default name of values."""
-_MOST_VALUES: Final = 6  # by which groups are compared
+_MOST_VALUES: Final = 6  # whose shares are compared between groups
 _FEW_RANGES: Final = 3
 _MOST_COMMON: Final = 3  # values named in the summary
-_MOST_POINTS: Final = 1_500  # of a line: twice as many as the picture is wide
+_MOST_POINTS: Final = 1_500  # of a line: about two per pixel of width
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +57,28 @@ class Naming:
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
     def of(self, what: str) -> str:
-        """A number of the values, such as their mean, with its unit."""
+        """The label of a summary of the values, such as their mean, with the unit."""
         named = what if self.label == UNNAMED else f"{what} {self.label}"
         return f"{named} ({self.unit})" if self.unit else named
 
 
-def drawn(estimate: Estimate, confidence: float, file: str | Path | None, bins: Bins | None, naming: Naming) -> Picture:
-    """One estimate: a histogram or a curve on a line, bars elsewhere; bands of the ranges that are asked for."""
+def plot_estimate(
+    estimate: Estimate, confidence: float, file: str | Path | None, bins: Bins | None, naming: Naming
+) -> Picture:
+    """Plot one estimate: a histogram or a curve on a line, a clock on a circle, otherwise bars."""
     domain = estimate.domain
     if bins is not None and not isinstance(domain, Cyclic):
         line_of(domain)
     sure = f"{100 * confidence:g} %" if has_intervals(estimate) else ""
     notes = _notes(estimate)
     if isinstance(domain, LineDomain):
-        low, high, bands = _on_a_line(estimate, confidence, bins)
+        low, high, bands = _line_intervals(estimate, confidence, bins)
         if bands:
             notes.append("the numbers above are the shares of whole ranges")
         steps = len(domain) if bands is None else 1 + np.count_nonzero(np.diff(estimate.frequencies))
         every = slice(None, None, -(-steps // _MOST_POINTS))
         if every.step > 1:
-            notes.append(f"one in {every.step:,} values is drawn")
+            notes.append(f"one in {every.step:,} values is plotted")
         picture = histogram(
             domain.to_numpy()[every],
             estimate.frequencies[every],
@@ -90,61 +92,61 @@ def drawn(estimate: Estimate, confidence: float, file: str | Path | None, bins: 
             bands=bands,
         )
     elif isinstance(domain, Cyclic):
-        picture = _on_a_clock(estimate, confidence, sure, notes, bins, naming)
+        picture = _plot_on_a_clock(estimate, confidence, sure, notes, bins, naming)
     else:
         ends = bounds(estimate, confidence)
         label = "" if naming.label == UNNAMED else naming.axis
-        guessed = _untold(estimate)
+        guessed = _indistinguishable(estimate)
         picture = shares_by_name(
             names_of(domain), estimate.frequencies, *ends, sure=sure, label=label, guessed=guessed, notes=notes
         )
-    return _written(titled(picture, naming.title), file)
+    return _save_if_asked(titled(picture, naming.title), file)
 
 
-def _on_a_clock(
+def _plot_on_a_clock(
     estimate: Estimate, confidence: float, sure: str, notes: list[str], bins: Bins | None, naming: Naming
 ) -> Picture:
     names, shares = names_of(estimate.domain), estimate.frequencies
     intervals: tuple[Array, Array] | list[Band] = estimate.share_intervals(confidence)
     if (estimate.bins_note or bins is not None) and sure:
         intervals = _bands(estimate, confidence, _ARCS if bins is None else bins)
-    marks, guessed = _directions(estimate, confidence), _untold(estimate)
+    marks, guessed = _circular_marks(estimate, confidence), _indistinguishable(estimate)
     notes = [f"around: {naming.axis}; outward: share of people at each value", *notes]
     return shares_on_a_clock(names, shares, intervals, sure=sure, marks=marks, guessed=guessed, notes=notes)
 
 
-def _directions(estimate: Estimate, confidence: float) -> list[Mark]:
-    """The circular mean, counted from 0, and the resultant length, with their intervals."""
+def _circular_marks(estimate: Estimate, confidence: float) -> list[Mark]:
+    """The circular mean, relative to the first value, and the resultant length, with their intervals."""
     domain = circle_of(estimate.domain)
     found = []
     for kind, value in (("circular_mean", estimate.circular_mean), ("resultant_length", estimate.resultant_length)):
         interval, name = estimate.interval(confidence, of=kind), kind.replace("_", " ")
         known = kind != "circular_mean" or interval.high - interval.low < len(domain)
-        words = _words(name, value, interval, around=len(domain)) if known else "the direction is not determined"
+        words = _in_words(name, value, interval, around=len(domain)) if known else "the direction is not determined"
         first = domain.start if kind == "circular_mean" else 0
         found.append(Mark(name, value - first, interval.low - first, interval.high - first, words, known))
     return found
 
 
-def _on_a_line(estimate: Estimate, confidence: float, bins: Bins | None) -> tuple[Array, Array, list[Band] | None]:
-    """(low, high) of every share; or, of a curve, the bands of public ranges, and infinite what cannot be told."""
+def _line_intervals(estimate: Estimate, confidence: float, bins: Bins | None) -> tuple[Array, Array, list[Band] | None]:
+    """(low, high, bands) of the shares: bands of public ranges for a curve; infinite for indistinguishable values."""
     if not estimate.bins_note and bins is None:
         return *bounds(estimate, confidence), None
-    each_end = np.where(_untold(estimate), math.inf, estimate.frequencies)
+    each_end = np.where(_indistinguishable(estimate), math.inf, estimate.frequencies)
     if not has_intervals(estimate):
         return each_end, each_end, []
     return each_end, each_end, _bands(estimate, confidence, RANGES if bins is None else bins)
 
 
 def _bands(estimate: Estimate, confidence: float, bins: Bins) -> list[Band]:
-    """The intervals of public ranges; around a circle, whose values a picture counts from 0, those of arcs."""
+    """The intervals of public ranges or, on a circle, of arcs, whose positions are relative to the first value."""
     domain = estimate.domain
     circle = isinstance(domain, Cyclic)
     values = domain.numbers.to_numpy() if isinstance(domain, Cyclic) else domain.to_numpy()
     step, names = float(values[1] - values[0]), names_of(domain) if circle else []
     bands = []
     for each in estimate.ranges(bins, confidence):
-        # An arc may go on past the last value.
+        # An arc may continue past the last value.
         size = round((each.last - each.first) / step) % len(domain) + 1
         first, last = each.first - values[0], each.last - values[0]
         ends = (names[int(first)], names[int(last)]) if circle else (say(each.first), say(each.last))
@@ -155,10 +157,10 @@ def _bands(estimate: Estimate, confidence: float, bins: Bins) -> list[Band]:
     return bands
 
 
-def drawn_groups(
+def plot_groups(
     groups: Mapping[Any, Estimate], confidence: float, file: str | Path | None, bins: Bins | None, naming: Naming
 ) -> Picture:
-    """Groups below each other: their means and medians, or their shares of ranges or of the most common values."""
+    """Plot groups below each other: means and medians, or shares of ranges or of the most common values."""
     shown = dict(list(groups.items())[:_MOST_GROUPS])
     first = next(iter(shown.values()))
     domain = first.domain
@@ -166,7 +168,7 @@ def drawn_groups(
     write: Callable[[float], str] = say
     left_out = ""
     if bins is not None:
-        sections, write = _of_ranges(shown, confidence, bins, naming), percent_mark
+        sections, write = _range_sections(shown, confidence, bins, naming), percent_mark
     elif isinstance(domain, LineDomain):
         pairs = {label: marks(each, confidence) for label, each in shown.items()}
         sections = [
@@ -192,14 +194,14 @@ def drawn_groups(
     hidden = len(groups) - len(shown)
     notes = [left_out, f"{hidden:,} more groups are left out" if hidden else ""]
     picture = forest(sections, write, "; ".join(note for note in notes if note))
-    return _written(titled(picture, naming.title), file)
+    return _save_if_asked(titled(picture, naming.title), file)
 
 
-def _of_ranges(
+def _range_sections(
     groups: Mapping[Any, Estimate], confidence: float, bins: Bins, naming: Naming
 ) -> list[tuple[str, list[Mark]]]:
-    """A section for each range: the shares of all groups."""
-    bins = asked_again(bins)
+    """One section for each range, with the share in each group."""
+    bins = reusable_bins(bins)
     first = next(iter(groups.values()))
     cut = spans(first.domain, bins, first.identifiability)
     names, found = names_of(first.domain), {label: each.ranges(bins, confidence) for label, each in groups.items()}
@@ -219,14 +221,14 @@ def _of_ranges(
 
 
 def bounds(estimate: Estimate, confidence: float) -> tuple[Array, Array]:
-    """The intervals of shares as they are drawn: of a fit, those of the largest shares, and elsewhere not numbers."""
+    """The intervals of shares to plot; for a fit, those of the largest shares, and NaN for the others."""
     if estimate.bins_note:
         return single_intervals(estimate, np.argsort(-estimate.frequencies, kind="stable")[:MOST_NAMES], confidence)
     return estimate.share_intervals(confidence)
 
 
 def single_intervals(estimate: Estimate, which: NDArray[np.int64], confidence: float) -> tuple[Array, Array]:
-    """The intervals of some shares of a fit, each asked for on its own; elsewhere not numbers."""
+    """The intervals of selected shares of a fit, computed one by one; NaN for the others."""
     low, high = (np.full(len(estimate.frequencies), math.nan) for _ in range(2))
     for at in which.tolist() if has_intervals(estimate) else ():
         low[at], high[at] = estimate.interval(confidence, of=("bin", estimate.domain.decode(at)))
@@ -241,12 +243,12 @@ def most_common(estimate: Estimate, confidence: float) -> str:
 
 
 def has_intervals(estimate: Estimate) -> bool:
-    """Whether shares have intervals at all, single ones or those of ranges."""
+    """Whether there are intervals of shares, of single values or of ranges."""
     return estimate.bins_note in {"", NO_BINS}
 
 
-def _untold(estimate: Estimate) -> NDArray[np.bool_]:
-    """Which values the reports cannot tell from others, so that their single shares are guesses."""
+def _indistinguishable(estimate: Estimate) -> NDArray[np.bool_]:
+    """Which values the reports cannot tell apart from others, so that their single shares are guesses."""
     found = estimate.identifiability
     if found is None:
         return np.zeros(len(estimate.frequencies), dtype=bool)
@@ -262,18 +264,18 @@ def marks(estimate: Estimate, confidence: float) -> list[Mark]:
     for name, value in (("mean", estimate.mean), ("median", estimate.median)):
         interval = estimate.interval(confidence, of=name)
         known = name == "median" or not unsure
-        found.append(Mark(name, value, *interval, words=_words(name, value, interval, known=known), known=known))
+        found.append(Mark(name, value, *interval, words=_in_words(name, value, interval, known=known), known=known))
     return found
 
 
 def names_of(domain: Domain) -> list[str]:
-    """What the values are called; where they have no names, their row numbers."""
+    """The names of the values; row numbers if they have none."""
     unnamed = domain.labels is None and not isinstance(domain, (LineDomain, Product, Cyclic))
     return [f"row {value}" if unnamed else str(value) for value in domain.to_numpy().tolist()]
 
 
 def say(value: float) -> str:
-    """A number of the axis."""
+    """Format a number on an axis."""
     return f"{value:,.6g}".replace("-", "−")
 
 
@@ -285,7 +287,7 @@ def _row(label: object, mark: Mark) -> Mark:
 def _share_row(label: object, estimate: Estimate, at: int, confidence: float) -> Mark:
     value = estimate.domain.decode(at)
     share, (low, high) = float(estimate.frequencies[at]), estimate.interval(confidence, of=("bin", value))
-    known = has_intervals(estimate) and not _untold(estimate)[at]
+    known = has_intervals(estimate) and not _indistinguishable(estimate)[at]
     return _share_mark(label, share, low, high, known=known)
 
 
@@ -296,7 +298,7 @@ def _share_mark(label: object, share: float, low: float, high: float, *, known: 
     return Mark(str(label), share, low, high, words, known)
 
 
-def _words(
+def _in_words(
     name: str, value: float, interval: ConfidenceInterval, *, known: bool = True, around: float = math.inf
 ) -> str:
     number, low, high = in_few_digits(value, interval, around)
@@ -304,7 +306,7 @@ def _words(
 
 
 def in_few_digits(value: float, interval: ConfidenceInterval, around: float = math.inf) -> tuple[str, str, str]:
-    """A number and the ends of its interval, with the digits that the interval supports; an arc may go ``around``."""
+    """Format a number and its interval with the digits that the interval supports; an arc may wrap ``around``."""
     width = interval.high - interval.low
     width += around if width < 0 else 0
     all_whole = all(each == round(each) for each in (value, *interval))
@@ -314,7 +316,7 @@ def in_few_digits(value: float, interval: ConfidenceInterval, around: float = ma
 
 
 def _notes(estimate: Estimate) -> list[str]:
-    """What to know about the picture."""
+    """The notes below the plot."""
     whose = "these people only" if estimate.of_sample else "the population they were sampled from"
     found = estimate.identifiability
     notes = [f"{how_many(estimate.people, 'report')}; intervals for {whose}; histogram method {estimate.method!r}"]
@@ -328,13 +330,13 @@ def _notes(estimate: Estimate) -> list[str]:
         ranges = [f"{say(values[0])} to {say(values[-1])}" for values in groups[:_FEW_RANGES]] if line else []
         more = "…" if len(groups) > _FEW_RANGES else ""
         which = f": {', '.join(ranges)}{more}" if ranges else ""
-        notes.append(f"the reports cannot tell some values apart, however many come{which}")
-    # The reason is too long for a picture; the text has it.
-    notes += [each for each in (what_forging_does(estimate), estimate.doubt.split(":")[0]) if each]
+        notes.append(f"the reports cannot tell some values apart, however many there are{which}")
+    # The full reason is too long for a plot; it is in the text.
+    notes += [each for each in (describe_forging(estimate), estimate.doubt.split(":")[0]) if each]
     return notes
 
 
-def _written(picture: Picture, file: str | Path | None) -> Picture:
+def _save_if_asked(picture: Picture, file: str | Path | None) -> Picture:
     if file is not None:
         save(picture, file)
     return picture

@@ -204,7 +204,7 @@ def for_text(estimate: Estimate) -> tuple[str, Poisoning]:
     return "the largest share", estimate.poisoning(forged, ("bin", value))
 
 
-def what_forging_does(estimate: Estimate) -> str:
+def describe_forging(estimate: Estimate) -> str:
     """The same as a line of text; empty if nothing is known."""
     what, found = for_text(estimate)
     if found.note.startswith((_FITTED, _UNKNOWN)):

@@ -77,7 +77,7 @@ def range_shares(domain: Domain, cut: list[Span], histogram: Histogram, confiden
     return found
 
 
-def asked_again(bins: Bins) -> Bins:
+def reusable_bins(bins: Bins) -> Bins:
     """Bins that can be used several times, even if they are an iterator."""
     return list(bins) if isinstance(bins, Iterable) and not isinstance(bins, (str, bytes)) else bins
 

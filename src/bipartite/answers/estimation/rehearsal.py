@@ -1,4 +1,4 @@
-"""How wide the intervals of a fitted distribution will be, from a simulation."""
+"""The expected widths of the intervals of a fitted distribution, by simulation."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from bipartite.mechanisms import BRR
 if TYPE_CHECKING:
     from bipartite.domains import LineDomain
 
-# The precision of a smooth curve hardly depends on the number of points, and a fit of this many takes a second.
+# The precision of a smooth curve hardly depends on the number of points, and a fit with this number takes a second.
 _FINE: Final = 101
-_SEEDS: Final = (1, 2, 3)  # nothing here is private, and repeated questions get the same answer
+_SEEDS: Final = (1, 2, 3)  # fixed, so that results are repeatable; nothing here is private
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """Half the widths of intervals, averaged over a few simulated uniform populations."""
+    """Half-widths of intervals, averaged over a few simulated samples from a uniform population."""
 
     median: float
     tenth: float
-    """Of the share of a tenth of the range, averaged."""
+    """For the share of a tenth of the range, averaged over all tenths."""
 
 
 def rehearse(mechanism: BRR, domain: LineDomain, people: int, confidence: float) -> Rehearsal:
-    """The result of :func:`bipartite.estimate` for this many simulated people who report through a padded window.
+    """Simulate :func:`bipartite.estimate` for this number of people who report through a padded window.
 
-    A line of more than 101 values is stood for by one of 101, with a window of the same part of it.
+    A line of more than 101 values is approximated by one of 101, with a window of the same relative width.
     """
     ends = domain.to_numpy()[[0, -1]].astype(np.float64)
     if len(domain) > _FINE:

@@ -1,12 +1,13 @@
-r"""Scores of windows around a circle: the Fourier transform of an answer divided by that of the mechanism.
+r"""Scores of windows on a circle: the Fourier transform of an answer divided by that of the mechanism.
 
-P is circulant: with the waves e^(2πikx/N) as coordinates it multiplies wave k by a number λ_k, 1 for k = 0 and
-(p − q)·Σ_{j<m} e^(2πik(j − ⌊m/2⌋)/N) for the others. That sum is zero exactly where N divides k·m: for gcd(m, N) − 1 of
-the waves, those that repeat every g = gcd(m, N) values. Which k these are is decided in whole numbers.
+P is circulant, so the waves e^(2πikx/N) are its eigenvectors. The eigenvalue λ_k is 1 for k = 0 and
+(p − q)·Σ_{j<m} e^(2πik(j − ⌊m/2⌋)/N) for k > 0. That sum is zero exactly if N divides k·m: for gcd(m, N) − 1 of the
+frequencies, those whose waves have period g = gcd(m, N). Which k these are is decided in integer arithmetic.
 
-So reports cannot tell how people are spread over the g classes x mod g (every window holds as many values of each), and
-can tell everything else. An unbiased score of an answer divides its waves by λ_k; where waves are lost, an answer that
-holds none of them has many scores, and the one without them has the least variance for a uniform population.
+So the distribution of people over the g classes x mod g is not identifiable (every window contains equally many values
+of each class), and everything else is. An unbiased score of an answer divides its Fourier coefficients by λ_k. If
+frequencies are lost, an answer that contains none of them has many unbiased scores, and the one that does not contain
+them either has the least variance for a uniform population.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-# Tolerance, relative to the largest weight, for waves that an answer does not contain.
+# The tolerance, relative to the largest weight, for Fourier coefficients that count as zero.
 _ROUNDED: Final = 1e-9
 
 
 class RingScores(Scores):
-    """Scores of windows around a circle, in closed form."""
+    """Scores of windows on a circle, in closed form."""
 
     def __init__(self, ring: Ring) -> None:
         self.rows = self.outputs = ring.inputs
@@ -45,24 +46,24 @@ class RingScores(Scores):
         found: Array = np.fft.irfft(waves * self._inverse, self.rows, axis=-1)
         return found
 
-    def _of_share(self) -> Array:
+    def _share_score(self) -> Array:
         """The score of the share of the first value; those of the others are rotations of it."""
         found: Array = np.fft.irfft(self._inverse, self.rows)
         return found
 
     def shares(self, law: Array) -> Moments:
-        score = self._of_share()
-        return Moments(*(self._turned(law, each) for each in (score, score**2)))
+        score = self._share_score()
+        return Moments(*(self._correlate(law, each) for each in (score, score**2)))
 
-    def _turned(self, law: Array, score: Array) -> Array:
-        """Σ_y law_y·score_{y−x} for every x."""
+    def _correlate(self, law: Array, score: Array) -> Array:
+        """The circular correlation Σ_y law_y·score_{y−x} for every x."""
         product = np.fft.rfft(law) * np.conj(np.fft.rfft(score))
         found: Array = np.fft.irfft(product, self.rows)
         return found
 
     def cumulative(self, law: Array) -> Moments:
-        scores = np.array([np.roll(self._of_share(), x) for x in range(self.rows)]).cumsum(axis=0)
+        scores = np.array([np.roll(self._share_score(), x) for x in range(self.rows)]).cumsum(axis=0)
         return Moments(scores @ law, scores**2 @ law)
 
     def share_spreads(self) -> Array:
-        return np.full(self.rows, float(np.ptp(self._of_share())))
+        return np.full(self.rows, float(np.ptp(self._share_score())))

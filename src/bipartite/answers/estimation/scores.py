@@ -103,13 +103,13 @@ class WindowScores(Scores):
         self._length = -(-self.outputs // self._m)
         self.there = self.by_class(np.ones(self.outputs))
         """1 for every output, by class; 0 past the end of a class."""
-        self.chances = self._q * self.there.sum(axis=0) + self._e
+        self.probabilities = self._q * self.there.sum(axis=0) + self._e
         """h_j, the probability of each class."""
         self._law = self.by_class(law)
         self._stretch = np.ones(self._m)
         self._weight = self._law.sum(axis=0)
-        self._ratio = self.chances / self._weight
-        self._scale = float((self.chances * self._ratio).sum())
+        self._ratio = self.probabilities / self._weight
+        self._scale = float((self.probabilities * self._ratio).sum())
 
     def fitted(self, counts: NDArray[np.int64]) -> Scores:
         return self if self._m == 1 else FittedScores(*self._given, counts)
@@ -145,7 +145,7 @@ class WindowScores(Scores):
     def _block(self, w: Array) -> Array:
         sums = self.running_sums(w)
         averages = self.averages(sums)
-        level = self.base(w, sums) + averages @ self.chances
+        level = self.base(w, sums) + averages @ self.probabilities
         sums -= averages[:, None, :]
         sums *= self._stretch
         sums += ((level[:, None] / self._scale) * self._ratio)[:, None, :]
@@ -211,15 +211,15 @@ class FittedScores(WindowScores):
         held = self.by_class(counts + added * law)
         self.reports = held.sum(axis=0)
         """R_j, the number of reports in a class, with those added."""
-        self.fewest = 1 + added * self.chances
+        self.fewest = 1 + added * self.probabilities
         """The same with a single real report."""
-        self._law, self._weight = held * (self.chances / self.reports), self.chances
-        self._ratio, self._scale = np.ones(self._m), float(self.chances.sum())
+        self._law, self._weight = held * (self.probabilities / self.reports), self.probabilities
+        self._ratio, self._scale = np.ones(self._m), float(self.probabilities.sum())
         self._stretch = self.stretch(self.reports)
 
     def stretch(self, reports: Array) -> Array:
         """The factor by which leaving a report out changes its distance from the average of its class."""
-        found: Array = (reports - self.chances) / (np.maximum(reports, self.fewest) - 1)
+        found: Array = (reports - self.probabilities) / (np.maximum(reports, self.fewest) - 1)
         return found
 
 

@@ -1,4 +1,4 @@
-"""Estimates in words: the answers of one, and a table of the shares of one or of several groups side by side."""
+"""Estimates as text: the answers of one estimate, and a table of shares, with several groups side by side."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.estimation.pictures import has_intervals, most_common, names_of
-from bipartite.answers.estimation.poisoning import what_forging_does
-from bipartite.answers.estimation.ranges import RANGES, asked_again, has_ranges, spans, splits
+from bipartite.answers.estimation.poisoning import describe_forging
+from bipartite.answers.estimation.ranges import RANGES, has_ranges, reusable_bins, spans, splits
 from bipartite.answers.estimation.rows import range_rows, value_rows
 from bipartite.domains import Cyclic, LineDomain
 from bipartite.errors import how_many
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 _FEW_VALUES: Final = 20
 _LARGEST: Final = 10
-_SIDE_BY_SIDE: Final = 4  # groups; more of them are further tables below
+_SIDE_BY_SIDE: Final = 4  # groups per table; more groups go into further tables below
 _POPULATION: Final = "the population that these people are a random sample of"
 
 
 def answers_in_words(estimate: Estimate, confidence: float) -> list[str]:
-    """The mean and the median, or what is known instead of them; how, and what to know about it."""
+    """The mean and the median, or the answers that the domain has instead; the method; and cautions."""
     return [
-        f"{how_many(estimate.people, 'report')} of {estimate.mechanism!r}; intervals are for {_whose(estimate)}",
+        f"{how_many(estimate.people, 'report')} of {estimate.mechanism!r}; intervals are for {_scope(estimate)}",
         *_answers(estimate, confidence),
         f"  histogram by {estimate.method!r}: {estimate.reason}",
         *_cautions(estimate),
@@ -40,18 +40,18 @@ def answers_in_words(estimate: Estimate, confidence: float) -> list[str]:
 
 
 def answers_of_groups(groups: Mapping[Any, Estimate], confidence: float) -> list[str]:
-    """The same for each group; what they have in common is said once."""
+    """The same for each group; what all groups have in common is stated once."""
     one = next(iter(groups.values()))
     people = how_many(sum(each.people for each in groups.values()), "report")
-    lines = [f"{people} of {one.mechanism!r} in {how_many(len(groups), 'group')}; intervals are for {_whose(one)}"]
+    lines = [f"{people} of {one.mechanism!r} in {how_many(len(groups), 'group')}; intervals are for {_scope(one)}"]
     for label, each in groups.items():
         lines += [f"{label}: {how_many(each.people, 'report')}", *_answers(each, confidence), *_cautions(each)]
-    # How far each is smoothed follows after the semicolon.
+    # What follows the semicolon, the amount of smoothing, differs between groups.
     whys = dict.fromkeys(f"{each.method!r}: {each.reason.partition(';')[0]}" for each in groups.values())
     return [*lines, *(f"histogram by {why}" for why in whys)]
 
 
-def _whose(estimate: Estimate) -> str:
+def _scope(estimate: Estimate) -> str:
     return "these people alone" if estimate.of_sample else _POPULATION
 
 
@@ -75,7 +75,7 @@ def _answers(estimate: Estimate, confidence: float) -> list[str]:
 
 
 def _cautions(estimate: Estimate) -> list[str]:
-    lines = [f"  {line}" for line in [what_forging_does(estimate)] if line]
+    lines = [f"  {line}" for line in [describe_forging(estimate)] if line]
     domain, found = estimate.domain, estimate.identifiability
     if found is not None and not found.identifiable:
         lines.append(f"  not identifiable: {found}")
@@ -89,31 +89,31 @@ def _cautions(estimate: Estimate) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """The shares that a table shows, with a column for each group."""
+    """The shares shown in a table, with a column for each group."""
 
     what: str
     """What the rows are: values or ranges."""
     names: list[str]
     groups: dict[Any, list[Share]]
-    """By group, or under None for all people: (share, low, high) of each row; None where there is no interval."""
+    """By group, or under None for all people: (share, low, high) of each row; None without an interval."""
     heading: str = ""
     notes: tuple[str, ...] = ()
 
 
 def shares_shown(groups: Mapping[Any, Estimate], confidence: float, bins: Bins | None) -> Shares:
-    """The shares of public ranges, of few values, or the largest of many names."""
-    bins = None if bins is None else asked_again(bins)
+    """The shares of public ranges, of all values if they are few, or the largest shares otherwise."""
+    bins = None if bins is None else reusable_bins(bins)
     every = list(groups.values())
     domain = every[0].domain
     fitted = any(each.bins_note for each in every)
     ranged = has_ranges(domain) and (len(domain) > _FEW_VALUES or fitted)
     if ranged or bins is not None:
-        return _of_ranges(groups, confidence, RANGES if bins is None else bins)
-    return _of_values(groups, confidence)
+        return _range_shares(groups, confidence, RANGES if bins is None else bins)
+    return _value_shares(groups, confidence)
 
 
 def share_table(groups: Mapping[Any, Estimate], confidence: float, bins: Bins | None) -> list[str]:
-    """The same as lines of text; several groups side by side, a few in a row."""
+    """The same as lines of text, with a few groups side by side in each table."""
     found = shares_shown(groups, confidence, bins)
     sure = f"{100 * confidence:g} % interval"
     lines = [f"  {found.heading}"] if found.heading else []
@@ -135,7 +135,7 @@ def _in_cell(share: Share) -> str:
     return f"{share[0]:z.2%} ({interval_of(share)})"
 
 
-def _of_ranges(groups: Mapping[Any, Estimate], confidence: float, bins: Bins) -> Shares:
+def _range_shares(groups: Mapping[Any, Estimate], confidence: float, bins: Bins) -> Shares:
     found = {label: range_rows(each, confidence, bins) for label, each in groups.items()}
     one = next(iter(groups.values()))
     names = [range_name(row[0], row[1]) for row in next(iter(found.values()))]
@@ -143,7 +143,7 @@ def _of_ranges(groups: Mapping[Any, Estimate], confidence: float, bins: Bins) ->
     notes, known = [], one.identifiability
     if any(splits(known, span) for span in spans(one.domain, bins, known)):
         notes.append(
-            "a range that parts values which the reports cannot tell apart has a share that is a guess within its "
+            "the share of a range that separates values which the reports cannot tell apart is a guess within its "
             "interval"
         )
     if any(not 0 <= share <= 1 for rows in shares.values() for share, _, _ in rows):
@@ -152,7 +152,7 @@ def _of_ranges(groups: Mapping[Any, Estimate], confidence: float, bins: Bins) ->
     return Shares("range", names, shares, notes=tuple(notes))
 
 
-def _of_values(groups: Mapping[Any, Estimate], confidence: float) -> Shares:
+def _value_shares(groups: Mapping[Any, Estimate], confidence: float) -> Shares:
     domain = next(iter(groups.values())).domain
     size, heading = len(domain), ""
     order = list(range(size))
@@ -177,7 +177,7 @@ def _of_values(groups: Mapping[Any, Estimate], confidence: float) -> Shares:
 
 
 def range_name(first: Any, last: Any) -> str:  # noqa: ANN401 (numbers, or labels of a circle)
-    """A range by its ends; a number in few digits."""
+    """The name of a range: its ends, numbers with up to six digits."""
     one, other = (end if isinstance(end, str) else f"{end:.6g}" for end in (first, last))
     return one if one == other else f"{one} to {other}"
 
