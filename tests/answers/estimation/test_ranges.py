@@ -107,7 +107,7 @@ def test_values_that_cannot_be_told_apart_are_one_range():
     assert "guess within its interval" not in est.summary()
     # Edges are kept as they are, and it is said what their shares are.
     assert ends(est.ranges([25, 60])) == [(18, 24), (25, 59), (60, 90)]
-    assert "is a guess within its interval" in est.summary(bins=[25, 60])
+    assert "separates values which the reports cannot tell apart is a guess" in est.summary(bins=[25, 60])
     assert "guess within" not in est.summary(bins=[32, 77])
     for count in range(1, 74):
         cut = ends(est.ranges(count, 0.9))

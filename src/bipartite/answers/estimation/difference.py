@@ -125,8 +125,8 @@ def _of_distributions(first: Estimate, second: Estimate, sure: float) -> Differe
         msg = "Distributions need at least two reports per group, got one, which says nothing about the variance."
         raise InputError(msg)
     d = parts[0][0] - parts[1][0]
-    # If the two groups do not differ, d is chance too, and belongs to the covariance. Without it the test would find
-    # differences too often if many shares are compared from few reports, or nobody has some values.
+    # Under the null hypothesis d is sampling error too, and its square belongs to the covariance. Without it the test
+    # would reject too often if many shares are compared from few reports, or if nobody has some of the values.
     covariance = parts[0][1] + parts[1][1] + np.outer(d, d) / sum(people)
     # The weights of every value add up to one, so the last difference follows from the others.
     values, vectors = np.linalg.eigh(covariance[:-1, :-1])
@@ -144,7 +144,7 @@ def _of_distributions(first: Estimate, second: Estimate, sure: float) -> Differe
 
 
 def _compared(estimate: Estimate) -> Array:
-    """The answers that are compared: hats on a line, all shares elsewhere."""
+    """The weights of the answers compared: overlapping hat functions on a long line, otherwise all single shares."""
     size = len(estimate.domain)
     if not isinstance(estimate.domain, LineDomain) or size <= _HATS:
         return np.eye(size)

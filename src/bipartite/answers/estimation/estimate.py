@@ -24,7 +24,7 @@ from bipartite.answers.estimation.linear import Answer
 from bipartite.answers.estimation.moments import variance_answer, variance_interval
 from bipartite.answers.estimation.pair_domain import OfProduct
 from bipartite.answers.estimation.pictures import plot_estimate
-from bipartite.answers.estimation.poisoning import poisoned, tipping_point
+from bipartite.answers.estimation.poisoning import measure_poisoning, tipping_point
 from bipartite.answers.estimation.ranges import RANGES, is_number, range_shares, spans
 from bipartite.answers.estimation.rows import RANGE_COLUMNS, VALUE_COLUMNS, range_rows
 from bipartite.answers.estimation.showing import Shown, load_pandas
@@ -164,7 +164,7 @@ class Estimate(Shown):
         possible range is given, and the note says so. A forged report is any output of the mechanism. Weights stay with
         the people.
         """
-        return poisoned(self, self._answers, self._histogram, k, of)
+        return measure_poisoning(self, self._answers, self._histogram, k, of)
 
     def tipping_point(self, confidence: float = 0.95, *, of: Asked = "mean") -> int | None:
         """The smallest number of forged reports that can move an answer out of its own interval, by :meth:`poisoning`.

@@ -26,7 +26,7 @@ _MOST_HASHES: Final = 2**23
 
 
 class ForgedSupports:
-    """How far forged reports can move Σ z·support; whatever does not depend on their number is computed once.
+    """How far forged reports can move Σ z·support; everything that does not depend on their number is computed once.
 
     If the reports themselves are available, each has its own sum, and the k reports whose replacement moves the answer
     most are replaced. From counts alone, the replaced reports are taken to support each value as rarely, or as often,
@@ -41,7 +41,7 @@ class ForgedSupports:
         self._sums = _sums_of(mechanism, z, reports) if seen and reports is not None else None
 
     def moved(self, k: int) -> tuple[float, float, bool]:
-        """(how far down, how far up, whether exact): at most this far k forged reports move it, per unit of weight."""
+        """(how far down, how far up, whether exact): the most that k forged reports can move it, per unit of weight."""
         least, largest, z = self._least, self._largest, self.z
         size, weights = self._supports.size, self._supports.weights
         if self._sums is not None:

@@ -1,4 +1,4 @@
-"""Whether reports of flat categories can have come from their mechanism; ``goodness`` explains the p-values."""
+"""Tests of whether reports of flat categories can have come from their mechanism; see ``goodness`` for the p-values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-# Values of a number with a known law are grouped by how rare they are.
+# Outcomes with a known law are grouped by their tail probabilities, cut at these.
 _CUTS: Final = (1e-12, 1e-9, 1e-6, 1e-4, 1e-2, 0.1, 0.25, 0.5)
 _ROOM: Final = 2**22
 _ONES: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
@@ -44,33 +44,35 @@ _ONES: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).su
 def fit_of_supports(
     mechanism: CategoryMechanism, supports: NDArray[Any], people: int, reports: NDArray[Any] | None
 ) -> GoodnessOfFit:
-    """Whether this many reports can support each value this often; more tests if the reports are available."""
+    """Test whether these supports can have come from this number of reports; with the reports, test these too."""
     counts = np.asarray(supports, dtype=np.float64)
     if isinstance(mechanism, HadamardResponse):
         if reports is not None:
-            return combine_tests(_of_numbers(mechanism, reports))
-        return combine_tests([_signed_values(mechanism, counts, people), _sum_of_variance(mechanism, counts, people)])
+            return combine_tests(_test_numbers(mechanism, reports))
+        return combine_tests(
+            [_test_signed_supports(mechanism, counts, people), _test_total_support(mechanism, counts, people)]
+        )
     p, q = map(float, mechanism.support)
-    found = [_supported(counts, people, (q, p))]
+    found = [_test_single_values(counts, people, (q, p))]
     if isinstance(mechanism, OLH):
-        found.append(_sum_of_variance(mechanism, counts, people))
-        found += [] if reports is None else _of_hashes(mechanism, reports)
+        found.append(_test_total_support(mechanism, counts, people))
+        found += [] if reports is None else _test_hashes(mechanism, reports)
     elif isinstance(mechanism, SubsetSelection):
-        found.append(_set_sizes(mechanism, counts, people, reports))
+        found.append(_test_set_sizes(mechanism, counts, people, reports))
     elif isinstance(mechanism, PackedReports):
-        found.append(_sum_of_bits(counts, people, (q, p)))
-        found += [] if reports is None else [_numbers_of_bits(reports, len(counts), (q, p))]
+        found.append(_test_total_of_bits(counts, people, (q, p)))
+        found += [] if reports is None else [_test_bits_per_report(reports, len(counts), (q, p))]
     return combine_tests(found)
 
 
-def _supported(counts: Array, people: int, limits: tuple[float, float]) -> Finding:
+def _test_single_values(counts: Array, people: int, limits: tuple[float, float]) -> Finding:
     """Test that each value is supported by a share between q and p of the reports."""
     low, high = (np.full(len(counts), limit) for limit in limits)
     return single_test(counts, people, (low, high), "is supported by")
 
 
-def _sum_of_bits(counts: Array, people: int, probabilities: tuple[float, float]) -> Finding:
-    """Test the number of ones in all reports, which are independent coins: n of probability p, the rest of q.
+def _test_total_of_bits(counts: Array, people: int, probabilities: tuple[float, float]) -> Finding:
+    """Test the number of ones in all reports: a sum of independent bits, n with probability p and the others with q.
 
     Chernoff: it reaches T with probability at most exp(Σ ln(1 − p + p·e^s) − s·T), for any s of the right sign.
     """
@@ -81,7 +83,7 @@ def _sum_of_bits(counts: Array, people: int, probabilities: tuple[float, float])
     def exponent(s: float) -> float:
         return math.log1p(p * math.expm1(s)) + others * math.log1p(q * math.expm1(s)) - s * total
 
-    # Convex in s, with its minimum where the mean of tilted coins is the total; any s is valid, so a short search.
+    # Convex in s, with its minimum where the mean of the tilted bits is the total; any s is valid, so a short search.
     low, high = -40.0, 40.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -89,10 +91,10 @@ def _sum_of_bits(counts: Array, people: int, probabilities: tuple[float, float])
         mean = p * grown / (1 - p + p * grown) + others * q * grown / (1 - q + q * grown)
         low, high = (middle, high) if mean < total else (low, middle)
     log_p = math.log(2) + people * min(exponent((low + high) / 2), 0.0)
-    return Finding(log_p, _sums(total, p, q, others))
+    return Finding(log_p, _explain_sum(total, p, q, others))
 
 
-def _sums(total: float, p: float, q: float, others: int) -> str:
+def _explain_sum(total: float, p: float, q: float, others: int) -> str:
     """The message for shares whose sum is not one."""
     shares = 1 + (total - p - others * q) / (p - q)
     return (
@@ -101,8 +103,8 @@ def _sums(total: float, p: float, q: float, others: int) -> str:
     )
 
 
-def _numbers_of_bits(reports: NDArray[np.uint8], size: int, probabilities: tuple[float, float]) -> Finding:
-    """Test the number of ones in each report: one coin of probability p, size − 1 of q, whatever the person holds."""
+def _test_bits_per_report(reports: NDArray[np.uint8], size: int, probabilities: tuple[float, float]) -> Finding:
+    """Test the number of ones in each report: one bit has probability p, the others q, whatever value is held."""
     q, p = probabilities
     step = max(1, _ROOM // reports.shape[1])
     found = np.zeros(size + 1, dtype=np.int64)
@@ -112,7 +114,7 @@ def _numbers_of_bits(reports: NDArray[np.uint8], size: int, probabilities: tuple
     law = np.zeros(size + 1)
     law[:-1] += (1 - p) * others
     law[1:] += p * others
-    # Grouped by how rare they are, from either side, which depends on no report.
+    # Groups by tail probability, from either side, which depend on no report.
     below = np.searchsorted(_CUTS, law.cumsum())
     above = np.searchsorted(_CUTS, law[::-1].cumsum()[::-1])
     groups = np.where(below < above, below, 2 * len(_CUTS) + 1 - above)
@@ -124,10 +126,10 @@ def _numbers_of_bits(reports: NDArray[np.uint8], size: int, probabilities: tuple
         f"{int(found[worst]):,} of them have {worst} of {size} bits set, and the mechanism sets "
         f"{p + (size - 1) * q:.4g} on average, whatever the values; were reports forged, or made with another spec"
     )
-    return _known_law(counts, laws, why)
+    return _test_known_law(counts, laws, why)
 
 
-def _known_law(counts: Array, law: Array, why: str) -> Finding:
+def _test_known_law(counts: Array, law: Array, why: str) -> Finding:
     """Test counts against a law that does not depend on the population."""
     divergence, freedom = divergence_of(counts, law / law.sum()), len(law) - 1
     return ratio_test(divergence, freedom, why)._replace(why=f"{why}?")
@@ -143,7 +145,9 @@ def _binomial(trials: int, probability: float) -> Array:
     return found
 
 
-def _set_sizes(mechanism: SubsetSelection, counts: Array, people: int, reports: NDArray[np.uint8] | None) -> Finding:
+def _test_set_sizes(
+    mechanism: SubsetSelection, counts: Array, people: int, reports: NDArray[np.uint8] | None
+) -> Finding:
     """Test that every set has k values."""
     wrong = 0
     if reports is not None:
@@ -159,7 +163,7 @@ def _set_sizes(mechanism: SubsetSelection, counts: Array, people: int, reports: 
     return Finding(0.0, "")
 
 
-def _sum_of_variance(mechanism: OLH | HadamardResponse, counts: Array, people: int) -> Finding:
+def _test_total_support(mechanism: OLH | HadamardResponse, counts: Array, people: int) -> Finding:
     """Test the sum of all supports, whose mean does not depend on what people hold, by Bernstein's bound.
 
     The variance of one report's sum is known exactly for Hadamard Response. For OLH let D be the number of values in a
@@ -178,10 +182,10 @@ def _sum_of_variance(mechanism: OLH | HadamardResponse, counts: Array, people: i
     total = float(counts.sum()) / people
     apart = abs(total - p - (size - 1) * q)
     log_p = math.log(2) - people * apart**2 / (2 * (variance + farthest * apart / 3))
-    return Finding(log_p, _sums(total, p, q, size - 1))
+    return Finding(log_p, _explain_sum(total, p, q, size - 1))
 
 
-def _signed_values(mechanism: HadamardResponse, counts: Array, people: int) -> Finding:
+def _test_signed_supports(mechanism: HadamardResponse, counts: Array, people: int) -> Finding:
     """Test each support: a report adds 1, 0 or −1, between 0 and p on average (Hoeffding)."""
     p = float(mechanism.support[0])
     shares = counts / people
@@ -226,19 +230,19 @@ class _Halves(Operator):
         return means
 
 
-def _of_numbers(mechanism: HadamardResponse, reports: NDArray[np.uint32]) -> list[Finding]:
+def _test_numbers(mechanism: HadamardResponse, reports: NDArray[np.uint32]) -> list[Finding]:
     operator = _Halves(mechanism)
     counts = np.bincount(reports, minlength=operator.outputs).astype(np.float64)
     limits = np.full(operator.outputs, operator.far), np.full(operator.outputs, operator.near)
     return tests_of_outputs(Known(operator, limits), counts, None)
 
 
-def _of_hashes(mechanism: OLH, reports: NDArray[np.uint64]) -> list[Finding]:
+def _test_hashes(mechanism: OLH, reports: NDArray[np.uint64]) -> list[Finding]:
     """Test that hash functions are drawn uniformly, whatever the value, and that no report occurs too often."""
     family, g, people = HashFamily(len(mechanism.domain), mechanism.buckets), mechanism.buckets, len(reports)
     factors = family.factors(reports[:, :-1])
     digits = _least(
-        _known_law(
+        _test_known_law(
             np.bincount(column, minlength=g).astype(np.float64),
             np.full(g, 1 / g),
             "their hash functions are not drawn evenly; were reports forged, or made with another spec",

@@ -98,7 +98,7 @@ class Histogram(ABC):
 
     @abstractmethod
     def from_origin(self, origin: int) -> Histogram:
-        """The same around a circle, counted from another value; for quantiles."""
+        """The same on a circle with values indexed from another origin; for quantiles."""
 
     @abstractmethod
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:

@@ -220,7 +220,7 @@ def _rank(rows: NDArray[np.int64], faint: float) -> int:
 
 
 def _independent(matrix: Array) -> bool:
-    """Whether these rows are certainly independent: they, or P·Pᵀ, have an inverse up to bounded rounding."""
+    """Whether these rows are certainly independent: P, or P·Pᵀ, has an inverse even allowing for rounding errors."""
     square = matrix if len(matrix) == matrix.shape[1] else matrix @ matrix.T
     try:
         inverse = np.linalg.inv(square)

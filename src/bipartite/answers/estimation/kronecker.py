@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 MOST_VALUES: Final = 1024
-"""Of one attribute: the scores of all its shares are in memory at once."""
+"""The most values of one attribute: the scores of all its shares are in memory at once."""
 MOST_PAIRS: Final = 2**22
-"""Of reports: one number in memory for each."""
+"""The most pairs of reports: each takes one number in memory."""
 
 
 class Kronecker(Operator):
-    """Reports drawn independently given both values: F ↦ P₁ᵀ·F·P₂, on tables written row by row."""
+    """Reports drawn independently given both values: F ↦ P₁ᵀ·F·P₂, on tables in row-major order."""
 
     def __init__(self, first: Operator, second: Operator) -> None:
         self._first, self._second = first, second

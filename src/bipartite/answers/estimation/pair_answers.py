@@ -1,4 +1,4 @@
-"""The few questions about pairs of values that all joint answers rest on, however the reports were made.
+"""The basic questions about pairs of values, from which all joint answers are computed, for any kind of report.
 
 There is one class for each way of reporting a person's two values: :class:`~bipartite.answers.estimation.pair_outputs
 .ByOutputs` where each has a report of its own that is one of M outputs, :class:`~bipartite.answers.estimation

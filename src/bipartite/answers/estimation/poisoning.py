@@ -1,12 +1,13 @@
-r"""How far forged reports can move an answer: what k people could do who send whatever they like.
+r"""How far forged reports can move an answer, if k people may send any report they like.
 
 Averages of scores: :mod:`~bipartite.answers.estimation.forged_outputs`; sums of supports:
 :mod:`~bipartite.answers.estimation.forged_supports`.
 
 Shares that were projected onto the distributions are max(sᵥ − τ, 0), with τ such that they add up to one. A share that
 rises raises τ by no more than itself, so the projected sum over any set of values grows with the unbiased shares inside
-the set and falls with those outside: moving each of them as far as it can be moved gives a bound. Most likely
-distributions have no such order, and nothing is claimed about them beyond what holds for every distribution.
+the set and falls with those outside: moving each of them as far as it can be moved gives a bound.
+Maximum-likelihood distributions have no such monotonicity, and nothing is claimed about them beyond what holds for
+every distribution.
 """
 
 from __future__ import annotations
@@ -80,7 +81,9 @@ class Poisoning(Printed):
         return f"{forged} could turn {self.value:.6g} into anything from {self.low:.6g} to {self.high:.6g}{note}"
 
 
-def poisoned(estimate: Estimate, answers: LinearAnswers, histogram: Histogram, k: object, of: Asked) -> Poisoning:
+def measure_poisoning(
+    estimate: Estimate, answers: LinearAnswers, histogram: Histogram, k: object, of: Asked
+) -> Poisoning:
     """The result of ``Estimate.poisoning``."""
     if not is_whole(k) or not 0 <= k <= estimate.people:
         msg = f"Expected k as a whole number from 0 to {estimate.people}, the number of reports, got {shown(k)}."

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 MOST_DENSE: Final = 2048
-"""Beyond this many distinct rows without structure, the matrix is not decomposed."""
+"""An unstructured matrix with more distinct rows than this is not decomposed."""
 _ROOM: Final = 2**23
 _SOLVED: Final = 1e-7
 STEADY: Final = 1e-9
@@ -174,7 +174,7 @@ class WindowScores(Scores):
         over the ends of classes. A jump before the first or after the last row has no effect.
         """
         m, e = self._m, self._e
-        ends = [_from_behind(table) for table in (self._law, self.by_class(law), self.there)]
+        ends = [_tail_sums(table) for table in (self._law, self.by_class(law), self.there)]
         whole = self.by_class(law).sum(axis=0)
         jumps = [(down, -1.0)] if up is None else [(up, 1.0), (down, -1.0)]
         level = start.copy()
@@ -210,7 +210,7 @@ class FittedScores(WindowScores):
         added = _KNOWN_BEFORE * self._m
         held = self.by_class(counts + added * law)
         self.reports = held.sum(axis=0)
-        """R_j, the number of reports in a class, with those added."""
+        """R_j, the number of reports in a class, including the added ones."""
         self.fewest = 1 + added * self.probabilities
         """The same with a single real report."""
         self._law, self._weight = held * (self.probabilities / self.reports), self.probabilities
@@ -223,8 +223,8 @@ class FittedScores(WindowScores):
         return found
 
 
-def _from_behind(table: Array) -> Array:
-    """Sums of a class from each position to its end, with one more row for past the end."""
+def _tail_sums(table: Array) -> Array:
+    """Sums over a class from each position to its end, with one more row of zeros."""
     sums = np.zeros((len(table) + 1, table.shape[1]))
     sums[:-1] = table[::-1].cumsum(axis=0)[::-1]
     return sums
@@ -252,7 +252,7 @@ class DenseScores(Scores):
             self._solve = inverse[:, None] * np.linalg.solve(r, q.T).T
         else:
             left, values, right = np.linalg.svd(scaled, full_matrices=False)
-            # Below the second rank, singular values of a designed matrix are rounding, and would spoil every score.
+            # Beyond the second of these ranks, singular values are rounding errors, which would spoil every score.
             ranks = [rank, int((values > STEADY * values[0]).sum())]
             solves = [(inverse[:, None] * right[:each].T / values[:each]) @ left[:, :each].T for each in ranks]
             self._solve, self._steady = solves
@@ -315,6 +315,6 @@ def check_dense(rows: int) -> None:
 
 
 def _blocks(rows: Array, width: int) -> list[Array]:
-    """Rows in blocks of at most 64 MB at this width."""
+    """Split rows into blocks of at most 64 MB at this width."""
     size = max(1, _ROOM // width)
     return [rows[first : first + size] for first in range(0, len(rows), size)]
