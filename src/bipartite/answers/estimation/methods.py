@@ -63,7 +63,7 @@ def histogram_of(
 
 
 def method_for(mechanism: Mechanism, known: Prepared, people: float) -> str:
-    """The method that ``"auto"`` chooses for this many reports, whatever they say."""
+    """The method that ``"auto"`` chooses for this number of reports; it does not depend on their content."""
     return _choose(mechanism, known, "auto", people)[0]
 
 
