@@ -27,7 +27,7 @@ def test_compare_has_a_row_for_each_release_and_says_what_is_not_ldp(run, file, 
 
 def test_compare_marks_what_spends_more_than_its_epsilon(run):
     code, out, _ = run("locations", "compare", "--dataset", "cities", "--epsilon", "2")
-    assert code == 0 and "3.0808 (!)" in out and "(!) spends more than the ε it names" in out
+    assert code == 0 and "3.0808 (!)" in out and "(!) spends more than its stated ε" in out
 
 
 def test_an_epsilon_that_few_releases_keep_is_compared_without_them(run, file):

@@ -280,7 +280,7 @@ def test_wrong_domains_epsilons_and_priors_are_refused():
     with pytest.raises(PriorError):
         bp.compare(AGES, 1, prior=[1.0])
     alike = bp.Items(None, similarity=np.eye(3))
-    with pytest.raises(InputError, match="no distance"):
+    with pytest.raises(InputError, match="not a distance"):
         bp.compare(alike, 1, tolerance=1)
     assert bp.compare(alike, 1)["GRR"].expected_loss < 0
 
