@@ -312,7 +312,7 @@ def test_words_have_no_loss_of_their_own_and_fit_no_column():
         with pytest.raises(InputError, match="labels, not values, so none is nearer than another; give loss="):
             quality(WORDS)
     assert bp.expected_loss(WORDS, loss=[[0, 1], [1, 1], [1, 0]]) == pytest.approx((0.3 + 1 + 0.3) / 3)
-    with pytest.raises(InputError, match="Expected reports that are values or numbers, got Custom.*whose reports are other labels"):
+    with pytest.raises(InputError, match="Expected reports that are values or numbers, got Custom.*other labels"):
         Column(WORDS)
     assert Column(bp.Custom(AGES, [0.5, 3.5], BANDS, 1)).mechanism.epsilon == 1
 
