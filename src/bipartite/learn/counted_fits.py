@@ -29,7 +29,7 @@ class CountedFits(BaseEstimator):
             warnings.warn(
                 f"This was fit {count} of this estimator and its clones, as cross_val_score and searches make them: "
                 f"each spends its own ε, and whoever was in all {count} has spent {count} times what guarantee_ says. "
-                "Choose settings on public data.",
+                "Scores on private records, and a choice by them, have no ε at all. Choose settings on public data.",
                 UserWarning,
                 stacklevel=3,
             )
