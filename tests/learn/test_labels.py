@@ -112,12 +112,12 @@ def test_chances_of_labels_are_those_of_reports_inverted():
     kind = Classes(np.array(list("abc")))
     made, _ = kind.designed(Epsilon.of(1), np.full(3, 1 / 3))
     truth = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5]])
-    np.testing.assert_allclose(kind.chances(made, truth @ made.matrix()), truth, atol=1e-12)
+    np.testing.assert_allclose(kind.probabilities(made, truth @ made.matrix()), truth, atol=1e-12)
     # What noise puts below the smallest chance of a report is nothing, and where nothing is left all are alike.
-    np.testing.assert_allclose(kind.chances(made, np.array([[1.0, 0, 0]])), [[1, 0, 0]])
+    np.testing.assert_allclose(kind.probabilities(made, np.array([[1.0, 0, 0]])), [[1, 0, 0]])
     few, _ = kind.designed(Epsilon.of(1), np.array([0.5, 0.01, 0.49]))
     assert list(few.outputs) == [0, 2]
-    np.testing.assert_allclose(kind.chances(few, np.array([[0.5, 0, 0.5]])), [[0.5, 0, 0.5]])
+    np.testing.assert_allclose(kind.probabilities(few, np.array([[0.5, 0, 0.5]])), [[0.5, 0, 0.5]])
 
 
 @pytest.mark.parametrize("prior", [None, "uniform", "learned"])

@@ -65,8 +65,8 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     split
         "equal", or a dict of public weights: a column's part of ε is ε·w/Σw, rounded down in the 20th digit.
     sample
-        None: every column of every row is reported. k: for every row k columns are drawn, each set with the same chance
-        and whatever the values are, and each is reported with a k-th of ε; the others become null (NaN, None).
+        None: every column of every row is reported. k: for every row k columns are drawn, each set with the same
+        probability whatever the values are, and each is reported with a k-th of ε; the others become null (NaN, None).
     outside
         "error" refuses numbers outside their range, "clip" moves them to the nearest end first. A refusal reveals that
         such a number is there.

@@ -90,7 +90,7 @@ class Classes:
     def designed(self, budget: Epsilon, prior: Weights) -> tuple[Mechanism, Callable[[Array], Array]]:
         """Randomized response on the k likeliest classes, with the k that makes most reports right, and their names.
 
-        A class beyond them is reported as any of the k with the same chance, which lies between those of the others.
+        A class beyond them is reported as any of the k with equal probability, which lies between those of the others.
         """
         likeliest = np.argsort(-prior, kind="stable")
         grown = budget.exp
@@ -106,11 +106,11 @@ class Classes:
         # The likeliest report belongs to the likeliest label, so reports are trained on as they are.
         return made, lambda reports: self.names[reports]
 
-    def chances(self, mechanism: Mechanism, reported: Weights) -> Weights:
-        """The chances of all classes, from those of the reports.
+    def probabilities(self, mechanism: Mechanism, reported: Weights) -> Weights:
+        """The probabilities of all classes, from those of the reports.
 
-        Among the classes that are ever reported, a report is the label itself with chance p and each other with q; so
-        the chance of a class is (chance of its report − q)/(p − q), where that is positive.
+        Among the classes that are ever reported, a report is the label itself with probability p and each other with q;
+        so a class has the probability (that of its report − q)/(p − q), where that is positive.
         """
         kept = [int(each) for each in mechanism.outputs]
         p, q = mechanism.matrix()[kept[0], :_TWO]

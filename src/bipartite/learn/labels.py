@@ -51,7 +51,7 @@ _NOT_COVERED: Final = (
 )
 
 
-def _has_chances(self: PrivateLabels) -> bool:
+def _has_probabilities(self: PrivateLabels) -> bool:
     return hasattr(self.estimator_ if hasattr(self, "estimator_") else self.estimator, "predict_proba")
 
 
@@ -168,14 +168,14 @@ class PrivateLabels(CountedFits):
             return found
         return np.clip(found, line.low, line.high)
 
-    @available_if(_has_chances)
+    @available_if(_has_probabilities)
     def predict_proba(self, X: object) -> NDArray[np.float64]:  # noqa: N803
-        """The chances of all classes, with the randomization of the reports inverted."""
+        """The probabilities of all classes, with the randomization of the reports inverted."""
         check_is_fitted(self)
         theirs = self.estimator_.predict_proba(X)
         reported = np.zeros((len(theirs), len(self.classes_)))
         reported[:, positions(self.estimator_.classes_, self.classes_)] = theirs
-        return Classes(self.classes_).chances(self.mechanism_, reported)
+        return Classes(self.classes_).probabilities(self.mechanism_, reported)
 
     def score(self, X: object, y: object) -> float:  # noqa: N803
         """Accuracy of classes or R² of numbers, on true labels: this number is not private."""

@@ -70,9 +70,9 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):
     classes
         All classes, public. Needed where labels are private; else those of ``y``.
     correction
-        What is done about randomised labels. "forward" maximises the likelihood of the reports: the network's chances
-        are those of the true label. "backward" minimises an unbiased estimate of the loss of the true labels, with more
-        variance. "none" takes reports for labels.
+        What is done about randomised labels. "forward" maximises the likelihood of the reports: the network's
+        probabilities are those of the true label. "backward" minimises an unbiased estimate of the loss of the true
+        labels, with more variance. "none" takes reports for labels.
     hidden, epochs, batch_size, learning_rate
         The network and its training by Adam; the defaults are the paper's.
     device
@@ -173,7 +173,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):
         self.guarantee_ = self._promise()
 
     def predict_proba(self, X: object) -> NDArray[np.float64]:  # noqa: N803
-        """The chances of all classes for each row, read as ``at_predict`` of ``columns`` says."""
+        """The probabilities of all classes for each row, read as ``at_predict`` of ``columns`` says."""
         check_is_fitted(self)
         check_is_table(X)
         validate_data(self, X, reset=False, skip_check_array=True)
@@ -182,8 +182,8 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: object) -> NDArray[Any]:  # noqa: N803
         """The likeliest class of each row."""
-        chances = self.predict_proba(X)
-        likeliest: NDArray[Any] = self.classes_[np.argmax(chances, axis=1)]
+        probabilities = self.predict_proba(X)
+        likeliest: NDArray[Any] = self.classes_[np.argmax(probabilities, axis=1)]
         return likeliest
 
     def _promise(self) -> Guarantee:

@@ -38,7 +38,7 @@ class TrainingPlan:
 
 @dataclass(frozen=True)
 class RandomisedLabels:
-    """How labels came to be reports: ``matrix[x, y]`` is the chance of report y for label x."""
+    """How labels came to be reports: ``matrix[x, y]`` is the probability of report y for label x."""
 
     matrix: NDArray[np.float64]
     correction: Correction
@@ -104,7 +104,7 @@ def train_network(
 
 
 def class_chances(layers: Sequence[Layer], inputs: NDArray[np.float32]) -> NDArray[np.float64]:
-    """The chances of all classes for each row, by NumPy: a model that is used needs no torch."""
+    """The probabilities of all classes for each row, by NumPy: a model that is used needs no torch."""
     found = inputs
     for number, (weight, bias) in enumerate(layers):
         found = found @ weight + bias
@@ -115,8 +115,8 @@ def class_chances(layers: Sequence[Layer], inputs: NDArray[np.float32]) -> NDArr
         odds = np.column_stack([np.zeros(len(odds)), odds[:, 0]])
     odds -= odds.max(axis=1, keepdims=True)
     weights = np.exp(odds)
-    chances: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
-    return chances
+    probabilities: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    return probabilities
 
 
 def _glorot(torch: ModuleType, wide: int, high: int, generator: Generator, device: str) -> tuple[Tensor, Tensor]:
@@ -127,15 +127,15 @@ def _glorot(torch: ModuleType, wide: int, high: int, generator: Generator, devic
 
 
 def _forward(torch: ModuleType, layers: Sequence[tuple[Tensor, Tensor]], rows: Tensor) -> Tensor:
-    """Logarithms of the chances of all classes."""
+    """Logarithms of the probabilities of all classes."""
     *inner, (weight, bias) = layers
     for w, b in inner:
         rows = torch.relu(rows @ w + b)
     odds = rows @ weight + bias
     if odds.shape[1] == 1:
         odds = torch.cat([torch.zeros_like(odds), odds], dim=1)
-    chances: Tensor = torch.log_softmax(odds, dim=1)
-    return chances
+    probabilities: Tensor = torch.log_softmax(odds, dim=1)
+    return probabilities
 
 
 def _loss(torch: ModuleType, randomised: RandomisedLabels | None, device: str) -> Callable[[Tensor, Tensor], Any]:
@@ -149,6 +149,6 @@ def _loss(torch: ModuleType, randomised: RandomisedLabels | None, device: str) -
         return nll
     if randomised.correction == "forward":
         moved = torch.tensor(randomised.matrix, dtype=torch.float32, device=device)
-        return lambda chances, labels: nll(torch.log(chances.exp() @ moved), labels)
+        return lambda probabilities, labels: nll(torch.log(probabilities.exp() @ moved), labels)
     inverse = torch.tensor(np.linalg.inv(randomised.matrix), dtype=torch.float32, device=device)
-    return lambda chances, labels: -(inverse[labels] * chances).sum(dim=1).mean()
+    return lambda probabilities, labels: -(inverse[labels] * probabilities).sum(dim=1).mean()

@@ -59,7 +59,7 @@ def test_one_record_more_moves_a_gain_by_no_more_than_stated(lam):
 def test_proposals_times_keeping_are_the_exponential_weights_exactly(rule, gains):
     running = rule.proposals(gains)
     for cut, tickets in enumerate(np.diff(running, prepend=0).tolist()):
-        gamma, factor = rule.chance_of_keeping(int(gains.max() - gains[cut]), tickets)
+        gamma, factor = rule.probability_of_keeping(int(gains.max() - gains[cut]), tickets)
         # A try ends with this cut with chance tickets/W · factor·e^−γ = 2^40·e^−γ/W: the law, whatever the tickets are.
         assert tickets * factor == 2**ENVELOPE_BITS
         assert gamma == rule.epsilon * int(gains.max() - gains[cut]) / (4 * ONE)

@@ -70,7 +70,7 @@ def part_of_epsilon(epsilon: Fraction) -> Epsilon:
 def tree_tickets(trees: int, eta: Fraction) -> NDArray[np.int64]:
     """Tickets of the trees of an ensemble, in the ratio 1 : (1 − η) : (1 − η)² : …, at least one each.
 
-    The chances are public: nothing private depends on how they were rounded.
+    The probabilities are public: nothing private depends on how they were rounded.
     """
     shares = [1 << _SHARE_BITS]
     for _ in range(trees - 1):

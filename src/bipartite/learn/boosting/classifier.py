@@ -83,12 +83,12 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
 
     def predict_proba(self, X: object) -> NDArray[np.float64]:  # noqa: N803
         """The estimated probability of every class."""
-        chances = np.clip((self.decision_function(X) + 1) / 2, 0, 1)
-        if chances.ndim == 1:
-            return np.column_stack([1 - chances, chances])
+        probabilities = np.clip((self.decision_function(X) + 1) / 2, 0, 1)
+        if probabilities.ndim == 1:
+            return np.column_stack([1 - probabilities, probabilities])
         # Where no class has a positive score, all are equally likely.
-        chances[chances.sum(axis=1) == 0] = 1
-        shares: NDArray[np.float64] = chances / chances.sum(axis=1, keepdims=True)
+        probabilities[probabilities.sum(axis=1) == 0] = 1
+        shares: NDArray[np.float64] = probabilities / probabilities.sum(axis=1, keepdims=True)
         return shares
 
     def predict(self, X: object) -> NDArray[Any]:  # noqa: N803

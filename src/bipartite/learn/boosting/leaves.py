@@ -139,11 +139,11 @@ class OnPoints:
         """The probability of every released value: what ``draw`` draws from, for proofs by enumeration."""
         lottery = self.mechanism.lottery
         at = self.encode(value, scale.reach)
-        chances: dict[int, Fraction] = {}
+        probabilities: dict[int, Fraction] = {}
         for output, tickets in enumerate(lottery.rows(at, at + 1)[0].tolist()):
             released = self.decode(output, scale)
-            chances[released] = chances.get(released, Fraction(0)) + Fraction(tickets, lottery.total)
-        return chances
+            probabilities[released] = probabilities.get(released, Fraction(0)) + Fraction(tickets, lottery.total)
+        return probabilities
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
     trees, depth
         The number of trees, and of cuts on the way to a leaf.
     ensemble_trees
-        The number of trees that share the records, each record serving one of them, drawn with public chances
+        The number of trees that share the records, each record serving one of them, drawn with public probabilities
         ∝ (1 − η)\ :sup:`i`. Ensembles share ε. 1: every tree sees every record. None: one ensemble, as in DPBoost.
     learning_rate, regularization
         η, and λ in the gains (and in the leaves of the paper).

@@ -2,12 +2,12 @@
 
 Pr[cut i] ∝ e^(θ·u_i), where u_i is the whole-number gain of cut i. A record that is added to a node lowers any gain by
 at most 3·2^10 units and raises it by at most 2^10, rounding included (``docs/private-boosting.md``), so that
-θ = ε/(4·2^10) keeps ε: the chances of two neighbouring data sets differ by at most the *range* of the changes, 4, not
-by twice the larger of them, 6, as in the general statement of the mechanism.
+θ = ε/(4·2^10) keeps ε: between neighbouring data sets the log-probability of a cut changes by at most θ times the
+*range* of the changes, 4·2^10, not twice the larger of them, 6·2^10, as in the general statement of the mechanism.
 
 The draw is exact although e^x is not a fraction: cuts are proposed from whole-number tickets w_i that are a little
-more than 2^40·e^(θ(u_i − u_max)), and a proposal is kept with chance 2^40·e^(θ(u_i − u_max))/w_i, by a coin that is
-exact (:func:`bipartite.lottery.decay.flip_exp_coin`). The w_i come from doubles, which may make more tries needed but
+more than 2^40·e^(θ(u_i − u_max)), and a proposal is kept with probability 2^40·e^(θ(u_i − u_max))/w_i, by an exact
+coin (:func:`bipartite.lottery.decay.flip_exp_coin`). The w_i come from doubles, which may make more tries needed but
 cannot change the law. A second try is needed about once in 10^8 draws.
 """
 
@@ -50,8 +50,8 @@ class SplitRule:
         envelope(utilities, int(utilities.max()), float(self.rate), running)
         return running
 
-    def chance_of_keeping(self, short: int, tickets: int) -> tuple[Fraction, Fraction]:
-        """(γ, factor): a proposal ``short`` units below the best, with ``tickets``, is kept with chance factor·e^−γ."""
+    def probability_of_keeping(self, short: int, tickets: int) -> tuple[Fraction, Fraction]:
+        """(γ, factor): a proposal ``short`` units below the best is kept with probability factor·e^−γ."""
         return self.rate * short, Fraction(2**ENVELOPE_BITS, tickets)
 
     def draw(self, utilities: NDArray[np.int64], stream: Stream) -> int:
@@ -61,7 +61,7 @@ class SplitRule:
         while True:
             cut = int(np.searchsorted(running, ticket_below(int(running[-1]), stream), side="right"))
             tickets = int(running[cut]) - (int(running[cut - 1]) if cut else 0)
-            gamma, factor = self.chance_of_keeping(best - int(utilities[cut]), tickets)
+            gamma, factor = self.probability_of_keeping(best - int(utilities[cut]), tickets)
             if flip_exp_coin(gamma, stream, factor):
                 return cut
 

@@ -94,7 +94,7 @@ class _CentralSGD:
         raise NotImplementedError
 
     def batches(self, people: int, source: Source) -> Iterator[NDArray[np.int64]]:
-        """Who is in the sample of each step: everybody on their own, by a coin of chance ``sampling_rate``."""
+        """Who is in the sample of each step: everybody on their own, by a coin of probability ``sampling_rate``."""
         for _ in range(self.steps):
             yield np.flatnonzero(flip_coins(people, self.sampling_rate, source))
 
@@ -137,7 +137,7 @@ class GaussianSGD(_CentralSGD):
     steps
         How many noised gradients.
     sampling_rate
-        The chance of everybody, in every step, to be in the sample.
+        The probability of everybody, in every step, to be in the sample.
     noise_multiplier
         The noise in units of ``clip`` where it is known already; ε is then computed from it, and ``epsilon`` must be
         None.

@@ -145,7 +145,7 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
         return made
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
-        """The chance of every class, as the network sees it."""
+        """The probability of every class, as the network sees it."""
         check_is_fitted(self)
         device = next(self.network_.parameters()).device
         rows = _tensor(X, device)
@@ -158,8 +158,8 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
         """The likeliest class."""
-        chances = self.predict_proba(X)
-        found: NDArray[Any] = self.classes_[chances.argmax(axis=1)]
+        probabilities = self.predict_proba(X)
+        found: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
         return found
 
 

@@ -2,8 +2,8 @@ r"""A locally private gradient: what one person sends, and what the collector ma
 
 Everybody draws one uniform number r and reports, of the d coordinates of their own gradient, the k at
 (r + ⌊j·d/k⌋) mod d for j = 0 … k − 1. The choice does not look at the gradient, and every coordinate is chosen with
-chance k/d exactly. Each is clipped to [−C, C], rounded at random to a node (which keeps its mean) and reported with
-ε/k.
+probability k/d exactly. Each is clipped to [−C, C], rounded at random to a node (which keeps its mean) and reported
+with ε/k.
 
 The collector adds d/k times each report, with the mechanism's bias taken out, and divides by the number of people. Of
 people with clipped gradients g_i, the estimate of coordinate j has mean ḡ_j = Σ_i g_ij/n and variance

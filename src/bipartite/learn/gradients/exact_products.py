@@ -275,7 +275,7 @@ def _none(d: torch.Tensor) -> Kept:
 
 
 def _of_classes(z: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """The gradient of cross entropy: chances less one at the label."""
+    """The gradient of cross entropy: the softmax, minus one at the label."""
     found = exponential(z - z.amax(1, keepdim=True))
     found = found / by_halves(found)[:, None]
     return found - (torch.arange(z.shape[1], device=z.device) == labels[:, None]).double()
