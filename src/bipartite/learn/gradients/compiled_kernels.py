@@ -4,7 +4,9 @@ Everything here is +, −, ×, ÷, a square root and a comparison of doubles, in
 compiled with fast-math, so the compiler may neither reorder a sum nor fuse a product into one. Pictures lie in memory
 by row, column and channel, so that the inner loops run over channels.
 
-Importing this module compiles the kernels, or loads them from numba's cache.
+Importing this module compiles the kernels, or loads them from numba's cache. All of them are in this one file because
+that cache notices only a change of the file of the function that it holds, not of one that the function calls: with
+layers in a file of their own, an edited layer was still run, and tested, as it had been.
 """
 
 from __future__ import annotations
@@ -280,7 +282,7 @@ def _by_channel_last(x: Any, y: Any) -> None:
 
 @njit(**_options)
 def _by_channel_first(x: Any, y: Any) -> None:
-    """And back."""
+    """From row, column, channel to channel, row, column."""
     for c in range(x.shape[2]):
         for i in range(x.shape[0]):
             for j in range(x.shape[1]):
@@ -289,7 +291,7 @@ def _by_channel_first(x: Any, y: Any) -> None:
 
 @njit(**_options)
 def _forward(p: Any, epsilon: Any, weights: Any, values: Any, marks: Any) -> None:
-    """One layer."""
+    """Compute the output of one layer."""
     kind, size, after = p[_KIND], p[_H] * p[_W] * p[_C], p[_HA] * p[_WA] * p[_CA]
     flat, flat_after = values[p[_V] : p[_V] + size], values[p[_VA] : p[_VA] + after]
     x = flat.reshape((p[_H], p[_W], p[_C]))
@@ -322,7 +324,7 @@ def _forward(p: Any, epsilon: Any, weights: Any, values: Any, marks: Any) -> Non
 def _backward(
     p: Any, epsilon: Any, weights: Any, values: Any, deltas: Any, marks: Any, sums: Any, row: Any, wanted: Any
 ) -> None:
-    """One layer: its part of the gradient and, where a layer before it wants that, the gradient of its input."""
+    """Compute one layer's part of the gradient and, where an earlier layer needs it, the gradient of its input."""
     kind, size, after = p[_KIND], p[_H] * p[_W] * p[_C], p[_HA] * p[_WA] * p[_CA]
     flat, flat_after = values[p[_V] : p[_V] + size], values[p[_VA] : p[_VA] + after]
     flat_dx, flat_d = deltas[p[_V] : p[_V] + size], deltas[p[_VA] : p[_VA] + after]
@@ -384,7 +386,7 @@ def _backward(
 
 @njit(**_options)
 def _of_classes(z: Any, label: Any, d: Any) -> None:
-    """The gradient of cross entropy: chances less one at the label."""
+    """The gradient of cross entropy: the softmax, minus one at the label."""
     most, total = z[0], 0.0
     for o in range(z.shape[0]):
         most = max(most, z[o])
@@ -425,7 +427,7 @@ def _person(
 
 @njit(**_options)
 def _power_sum(row: Any, norm: Any) -> Any:
-    """The sum of sizes or of squares, by eight sums that take turns."""
+    """The sum of absolute values or of squares, in eight interleaved partial sums."""
     sums = np.zeros(8)
     whole = row.shape[0] // 8 * 8
     for k in range(0, whole, 8):
