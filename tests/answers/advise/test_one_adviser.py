@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import bipartite as bp
+from bipartite.answers.advise import recommending
 from bipartite.answers.advise.purposes import WANTED
 from bipartite.cli import main
 from bipartite.locations.atlas import cities
@@ -111,12 +112,15 @@ def test_the_docs_say_what_is_recommended_for_ages():
         assert bp.recommend(ages, 1, purpose).mechanism == made[purpose]
 
 
-def test_with_no_purpose_or_several_nothing_is_recommended():
+def test_with_no_purpose_or_several_nothing_is_recommended(monkeypatch):
     with pytest.raises(bp.errors.InputError, match="Expected one purpose, got 'statistics', which is several"):
         bp.recommend(bp.Integers(1, 9), 1, "statistics")
     with pytest.raises(bp.errors.InputError, match="Expected purpose as one of 'release'"):
         bp.recommend(bp.Integers(1, 9), 1, "fun")
     with pytest.raises(bp.errors.DesignError, match="are not numbers and have no mean; ask for 'categories'"):
         bp.recommend(DOMAINS["items"][0], 1, "mean")
-    with pytest.raises(bp.errors.DesignError, match="No mechanism serves the purpose 'categories' here"):
+    with pytest.raises(bp.errors.DesignError, match="The 1e-09 s were over before a mechanism could be evaluated"):
         bp.recommend(bp.Integers(1, 9), 1, "categories", seconds=1e-9)
+    monkeypatch.setattr(recommending, "look_at", lambda *_, **__: [])
+    with pytest.raises(bp.errors.DesignError, match="No mechanism serves the purpose 'categories' here and can be"):
+        bp.recommend(bp.Integers(1, 9), 1, "categories")

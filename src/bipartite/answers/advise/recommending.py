@@ -125,7 +125,7 @@ def recommend(
     measured = look_at(budget, question, purpose, progress=progress)
     advice, taken = advised(purpose, budget, measured, question, constant)
     if taken is None or taken.mechanism is None:
-        raise DesignError(_nothing(domain, purpose))
+        raise DesignError(_too_late(question.clock) if question.clock.is_over else _nothing(domain, purpose))
     return Recommendation(taken.mechanism, advice)
 
 
@@ -199,6 +199,10 @@ def check_users(users: object) -> None:
     if users is not None and not (is_whole(users) and users >= 1):
         msg = f"Expected users as a whole number of at least 1, got {shown(users)}; try users=10_000."
         raise InputError(msg)
+
+
+def _too_late(clock: Clock) -> str:
+    return f"The {clock.seconds:g} s were over before a mechanism could be evaluated; allow more time."
 
 
 def _nothing(domain: Domain, purpose: str) -> str:
