@@ -1,4 +1,4 @@
-"""A claim, the four verdicts, and what is said with one."""
+"""A claim, the five verdicts, and what is said with one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ Evidence = Mapping[str, Rows]
 
 
 class Verdict(StrEnum):
-    """What came of a claim: one of four verdicts, or that this run gave none."""
+    """What came of a claim: one of five verdicts, or that this run gave none."""
 
     HOLDS = "holds"
     CORRECTED = "holds with a correction"
+    READING = "found under a reading that the paper does not state"
+    """Not as the text says it; but an experiment that somebody could have meant by it gives the paper's numbers."""
     FAILS = "does not hold"
     UNCHECKABLE = "cannot be checked"
     UNDECIDED = "undecided by this run"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _MARKS: Final[Mapping[Verdict, tuple[str, str]]] = {
     Verdict.HOLDS: ("●", "#1b6e3c"),
     Verdict.CORRECTED: ("◐", "#8a5a00"),
+    Verdict.READING: ("◌", "#5b3f8c"),
     Verdict.FAILS: ("○", "#a3261d"),
     Verdict.UNCHECKABLE: ("?", "#555555"),
     Verdict.UNDECIDED: ("…", "#555555"),
