@@ -7,7 +7,6 @@ on its page by its first two lines, so that pages need no marks. A number in a s
 
 from __future__ import annotations
 
-import csv
 import functools
 import importlib
 import statistics
@@ -20,6 +19,7 @@ from reproduction.claims import boosting, networks, training
 from reproduction.experiments import gbdt, location_errors, printed, sgd
 from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
+from reproduction.runner import reading
 from reproduction.runner.contract import select
 from reproduction.runner.intervals import MeanInterval
 
@@ -41,19 +41,7 @@ FIGURES: Final = {
 @functools.cache
 def rows(name: str) -> list[dict[str, Any]]:
     """A table of the full run, its numbers as numbers."""
-    with (RESULTS / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        return [{column: _read(value) for column, value in row.items()} for row in csv.DictReader(file)]
-
-
-def _read(value: str) -> str | int | float | bool:
-    if value in {"True", "False"}:
-        return value == "True"
-    for kind in (int, float):
-        try:
-            return kind(value)
-        except ValueError:
-            continue
-    return value
+    return reading.table(RESULTS / f"{name}.csv")
 
 
 @functools.cache

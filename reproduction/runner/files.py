@@ -84,12 +84,19 @@ def write_all(
     folder: Path, outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumstances, page: str
 ) -> list[Path]:
     """Write everything, each file whole; other files of the folder stay as they are."""
-    written = []
-    for outcome in outcomes:
-        if outcome.state != "done":
-            continue
-        written.append(_write(folder / f"{outcome.entry.name}.csv", as_csv(outcome.rows)))
-        written += [_picture(folder, name, svg) for name, svg in outcome.pictures.items()]
+    pictures = [_picture(folder, name, svg) for outcome in outcomes for name, svg in outcome.pictures.items()]
+    return pictures + write_tables(folder, outcomes, judged, how, page)
+
+
+def write_tables(
+    folder: Path, outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumstances, page: str
+) -> list[Path]:
+    """Write everything but the pictures, which the report holds as well."""
+    written = [
+        _write(folder / f"{outcome.entry.name}.csv", as_csv(outcome.rows))
+        for outcome in outcomes
+        if outcome.state == "done"
+    ]
     written.append(_write(folder / VERDICTS, as_csv(verdict_rows(judged, how))))
     written.append(
         _write(folder / RUN, json.dumps(as_json(outcomes, judged, how), indent=1, ensure_ascii=False) + "\n")

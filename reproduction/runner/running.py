@@ -21,7 +21,7 @@ from reproduction.runner.cache import Cache, Measured, NotKeptError
 from reproduction.runner.machine import this_machine
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from reproduction.runner.contract import Experiment, Row
     from reproduction.runner.registry import Entry
@@ -172,7 +172,7 @@ def _run(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: 
         settings=asdict(settings),
         rows=rows,
         pictures=pictures_of(module, rows, extra=extra),
-        note=" ".join([str(getattr(module, "NOTE", "")), *_said(elsewhere, len(cells))]).strip(),
+        note=note_of(module, elsewhere, len(cells)),
         cells=len(cells),
         kept=kept,
         seconds=seconds,
@@ -180,8 +180,10 @@ def _run(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: 
     )
 
 
-def _said(elsewhere: Counter[str], cells: int) -> list[str]:
-    return [f"{count} of {cells} parts were measured elsewhere: {where}." for where, count in elsewhere.items()]
+def note_of(module: Experiment, elsewhere: Mapping[str, int], cells: int) -> str:
+    """What is said below the pictures: the experiment's own note, and which parts other machines measured."""
+    said = [f"{count} of {cells} parts were measured elsewhere: {where}." for where, count in elsewhere.items()]
+    return " ".join([str(getattr(module, "NOTE", "")), *said]).strip()
 
 
 def settings_of(module: Experiment, mode: Mode, seeds: int | None) -> Any:  # noqa: ANN401 (its own Settings)

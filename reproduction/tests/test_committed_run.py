@@ -28,7 +28,7 @@ def test_the_verdicts_are_those_of_the_tables(report):
     ]
     with (result_tables.RESULTS / "verdicts.csv").open(encoding="utf-8", newline="") as file:
         held = [{column: row[column] for column in COLUMNS} for row in csv.DictReader(file)]
-    assert held == found, "python -m reproduction run --full, then copy its tables and report to reproduction/results"
+    assert held == found, "python -m reproduction render reproduction/results"
     for row in held:
         for column in ("says", "measured", "why"):
             assert html.escape(row[column]) in report, row["claim"]
