@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation import forecast as forecast
     from bipartite.answers.estimation import identifiability as identifiability
     from bipartite.answers.quality import expected_loss as expected_loss
+    from bipartite.answers.quality import inference_error as inference_error
     from bipartite.answers.quality import local_bound as local_bound
     from bipartite.answers.quality import local_loss as local_loss
     from bipartite.answers.quality import loss_quantile as loss_quantile
@@ -107,7 +108,9 @@ _NAMES = {
         "Counts Difference Estimate Estimates Forecast GroupMean Identifiability JointEstimate "
         "difference estimate estimate_joint forecast identifiability"
     ),
-    "answers.quality": "expected_loss local_bound local_loss loss_quantile qloss share_within worst_loss",
+    "answers.quality": (
+        "expected_loss inference_error local_bound local_loss loss_quantile qloss share_within worst_loss"
+    ),
     "domains": "Cyclic Integers Interval Items Points Product",
     "ledger": "Ledger",
     "lottery": "fixed_words insecure_seed",

@@ -42,13 +42,13 @@ def local_loss(mechanism: Mechanism, *, loss: Loss = None) -> Array:
     loss
         None is the domain's own loss, in its units; ``"squared"``, ``"zero-one"``, a function of it, or a matrix.
     """
-    _check_values(mechanism)
+    check_values(mechanism)
     closed, function = closed_form(mechanism), function_of(loss)
     if isinstance(closed, (Window, Circle)) and function is not None:
         return closed.local_loss(function)
     rows = LossRows(mechanism.domain, mechanism.outputs, loss)
     found = np.empty(len(mechanism.domain))
-    for start, stop, tickets in _blocks(mechanism):
+    for start, stop, tickets in blocks(mechanism):
         # Probabilities first: 2^52 tickets times a large loss would exceed the precision of doubles.
         found[start:stop] = np.einsum("xy,xy->x", tickets / mechanism.lottery.total, rows.rows(start, stop))
     return found
@@ -63,7 +63,7 @@ def expected_loss(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = Non
     >>> round(expected_loss(BRR(Integers(1, 40), epsilon=1)), 2)
     9.75
     """
-    _check_values(mechanism)
+    check_values(mechanism)
     if prior is not None:
         return float(check_prior(prior, len(mechanism.domain)) @ local_loss(mechanism, loss=loss))
     closed = closed_form(mechanism)
@@ -79,7 +79,7 @@ def worst_loss(mechanism: Mechanism, *, loss: Loss = None) -> float:
     >>> round(worst_loss(BRR(Integers(1, 40), epsilon=1)), 2)
     14.6
     """
-    _check_values(mechanism)
+    check_values(mechanism)
     closed = closed_form(mechanism)
     if loss is None and closed is not None:
         return closed.worst_loss()
@@ -95,7 +95,7 @@ def qloss(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = None) -> fl
     >>> round(qloss(GRR(Integers(1, 100), epsilon=1)), 3)
     0.331
     """
-    _check_values(mechanism)
+    check_values(mechanism)
     matrix = check_loss(loss, len(mechanism.domain), len(mechanism.outputs))
     largest = largest_loss(mechanism.domain, loss) if matrix is None else float(matrix.max())
     if largest <= 0:
@@ -109,7 +109,7 @@ def share_within(mechanism: Mechanism, distance: float, prior: Prior = None) -> 
 
     On lines this is the probability that a report is within that distance of the value; in O(1) for a uniform prior.
     """
-    _check_values(mechanism)
+    check_values(mechanism)
     reach = check_distance(distance)
     closed = closed_form(mechanism)
     if prior is None and closed is not None:
@@ -120,7 +120,7 @@ def share_within(mechanism: Mechanism, distance: float, prior: Prior = None) -> 
     within = 0.0
     # Tolerate rounding errors for reports at exactly this distance.
     bound = reach * (1 + 1e-12)
-    for start, stop, tickets in _blocks(mechanism):
+    for start, stop, tickets in blocks(mechanism):
         losses = rows.rows(start, stop)
         if (losses < 0).any():
             msg = "Expected losses of at least 0, got a similarity, which is not a distance; use bp.loss_quantile."
@@ -134,7 +134,7 @@ def loss_quantile(mechanism: Mechanism, quantile: object = 0.5, prior: Prior = N
 
     The smallest distance d with Pr[L ≤ d] ≥ quantile, for values distributed as ``prior`` (None: uniform).
     """
-    _check_values(mechanism)
+    check_values(mechanism)
     number = as_real(quantile)
     if not 0 < number <= 1:
         msg = f"Expected quantile in (0, 1], got {shown(quantile)}; 0.5 is the median."
@@ -149,7 +149,7 @@ def loss_quantile(mechanism: Mechanism, quantile: object = 0.5, prior: Prior = N
     return float(losses[min(int(np.searchsorted(chances, wanted)), len(losses) - 1)])
 
 
-def _check_values(mechanism: object) -> None:
+def check_values(mechanism: object) -> None:
     """Refuse mechanisms that do not report values: a set of bits is no closer to one value than to another."""
     if not isinstance(mechanism, Mechanism):
         msg = (
@@ -166,7 +166,7 @@ def _distribution(mechanism: Mechanism, weights: Array) -> tuple[Array, Array]:
     rows = LossRows(mechanism.domain, mechanism.outputs, None)
     losses: Array = np.empty(0)
     chances: Array = np.empty(0)
-    for start, stop, tickets in _blocks(mechanism):
+    for start, stop, tickets in blocks(mechanism):
         here = (tickets * weights[start:stop, None]).ravel() / mechanism.lottery.total
         losses, where = np.unique(np.concatenate([losses, rows.rows(start, stop).ravel()]), return_inverse=True)
         chances = np.bincount(where, np.concatenate([chances, here]), len(losses)).astype(np.float64)
@@ -178,7 +178,7 @@ def _distribution_in_steps(mechanism: Mechanism, step: float, weights: Array) ->
     positions = output_positions(mechanism.domain, mechanism.outputs)
     farthest = max(abs(int(positions[0]) - len(mechanism.domain) + 1), abs(int(positions[-1])))
     chances = np.zeros(farthest + 1)
-    for start, stop, tickets in _blocks(mechanism):
+    for start, stop, tickets in blocks(mechanism):
         steps = np.abs(positions[None, :] - np.arange(start, stop)[:, None])
         here = tickets * weights[start:stop, None] / mechanism.lottery.total
         chances += np.bincount(steps.ravel(), here.ravel(), farthest + 1)
@@ -186,7 +186,7 @@ def _distribution_in_steps(mechanism: Mechanism, step: float, weights: Array) ->
     return losses, np.cumsum(chances)
 
 
-def _blocks(mechanism: Mechanism) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+def blocks(mechanism: Mechanism) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
     """(start, stop, tickets of values start … stop − 1) for all values."""
     size = len(mechanism.domain)
     step = max(1, _BLOCK // len(mechanism.outputs))
