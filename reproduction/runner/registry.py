@@ -71,6 +71,8 @@ EXPERIMENTS: Final = (
     Entry("worked_example", "Fig. 2", "How m is found: every m⁽ˣ⁾, then the least", seconds=(0.5, 0.5)),
     Entry("monotonicity", "Fig. 3", "The table of sorted distances and its order of derivatives", seconds=(1, 6)),
     Entry("theorems", "Theorems 1–4", "Every theorem and algorithm against brute force", seconds=(2, 17)),
+    Entry("sentences", "Sections 3.2, 4.1 and 5.1, proof of Theorem 1", "Sentences that no figure shows",
+          seconds=(0.5, 3)),
     Entry("optimality", "Introduction, section 4.2", "How far BRR is from the best release", extra="optimum",
           libraries=("scipy",), seconds=(1, 3)),
     Entry("qloss_by_n", "Fig. 5", "Quality loss against N, and the ratio with its asymptotes", seconds=(2, 10)),

@@ -1,0 +1,195 @@
+"""Claims that stand between the figures: sentences of sections 1 to 5 and appendix B.2, and steps of proofs."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from operator import sub
+from typing import Final
+
+from bipartite.locations import PUBLISHED, WITHIN
+from reproduction.claims.seeds import TOO_SMALL, brackets, by_seed, enough, jointly
+from reproduction.claims.training import complete
+from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict, holds_if, on_a_fine_grid
+from reproduction.runner.contract import Rows, beside, distinct, number, select
+from reproduction.theory import limit_global_ratio, limit_inf, limit_sup
+
+_EQUAL: Final = 1e-9
+_BUDGETS: Final = 8
+"""From 0.25 to 2 by quarters, as in Fig. 8."""
+_AS_GOOD: Final = 0.02
+_NEAR: Final = 0.05
+"""Accuracies count as equal within two points, and as near one another within five."""
+_GOLDEN: Final = 2 * math.log((1 + math.sqrt(5)) / 2)
+
+
+def _nearer(evidence: Evidence) -> Judgement:
+    rows = evidence["pmf"]
+    raised = lowered = wrong = 0
+    true_less = []
+    for truth in distinct(rows, "truth"):
+        both = beside(select(rows, truth=truth), "chance", "BRR", "GRR", "report")
+        least = min(ours for _, ours, _ in both)
+        for row, ours, theirs in both:
+            near = ours > least * (1 + _EQUAL)
+            if row["report"] == truth:
+                true_less += [(ours, theirs)] if ours < theirs else []
+            elif near:
+                raised += ours > theirs
+                wrong += ours <= theirs
+            else:
+                lowered += ours < theirs
+                wrong += ours >= theirs
+    ours, theirs = true_less[0] if true_less else (math.nan, math.nan)
+    measured = (
+        f"N = {rows[0]['points']}, ε = {rows[0]['epsilon']}: likelier than under GRR {raised} near reports, less likely {lowered} far ones, "
+        f"otherwise {wrong}" + (f"; the true value itself {ours:.1%} instead of {theirs:.1%}" if true_less else "")
+    )
+    if wrong:
+        return Judgement(Verdict.FAILS, measured, "Some near report is not likelier, or some far one not less likely.")
+    if true_less:
+        return Judgement(
+            Verdict.CORRECTED, measured, "So for its neighbours and for what is far; but the true value itself is reported less often than under GRR: its weight is shared with m − 1 others."
+        )  # fmt: skip
+    return Judgement(Verdict.HOLDS, measured, "Near reports are likelier, far ones less likely.")
+
+
+def _of(evidence: Evidence, what: str) -> Rows:
+    return select(evidence["sentences"], what=what)
+
+
+def _own_m(evidence: Evidence) -> Judgement:
+    (row,) = _of(evidence, "local m")
+    differ, broken = int(row["differ"]), int(row["broken"])
+    measured = (
+        f"the locally best m differ in {differ} of {row['cases']:,} cases (N = 3 to {row['most']}); of these {broken} spend more than ε, "
+        f"at most {number(row, 'worst'):.2f} times ε (N = {row['worst_points']}, ε = {row['worst_epsilon']})"
+    )
+    return holds_if(
+        broken == differ, measured,
+        "The normaliser then depends on the value, and some output is near for the one and far for the other.",
+        "Some choice of different m keeps ε.",
+    )  # fmt: skip
+
+
+def _proof_of_the_order(evidence: Evidence) -> Judgement:
+    (row,) = _of(evidence, "roots")
+    cases, bound, other, ordered = (
+        int(row[each]) for each in ("cases", "end_below_its_bound", "middle_above_its_bound", "ordered")
+    )
+    measured = (
+        f"of {cases:,} cases (N = 2 to {row['most']}, 11 values of ε from 0.1) the printed upper bound on i₁ᵣ holds in {bound}, the lower "
+        f"bound on i₃ᵣ in {other}, i₃ᵣ > i₁ᵣ in {ordered}; for ε < 1 lines 3 to 5 of Algorithm 3 as printed change m₁ in "
+        f"{row['middle_matters']} of {row['cases_below_one']}"
+    )
+    if bound == other == cases:
+        return Judgement(
+            Verdict.HOLDS, measured, f"Both bounds hold, so the roots are ordered from ε = {_GOLDEN:.4f} on."
+        )
+    if ordered == cases:
+        return Judgement(
+            Verdict.CORRECTED, measured, "The upper bound on i₁ᵣ has a slip of sign: √(a² + b²) is below a + b, not below a − b. What it is for is true all the same, and for every ε > 0 (compare the squares), so 0.9624 is no threshold; and m₂ as printed, rounded up, is never below m₁. Rounded down, as it should be, it can be, at ε ≥ 1 too: see “theorem 1 (2)”."
+        )  # fmt: skip
+    return Judgement(Verdict.FAILS, measured, "The roots are ordered otherwise.")
+
+
+def _local_and_global(_: Evidence) -> Judgement:
+    values = [each / 10 for each in range(1, 101)]
+    outside = sum(not limit_inf(each) <= limit_global_ratio(each) <= limit_sup(each) for each in values)
+    shown = "; ".join(f"ε = {each:g}: {limit_inf(each):.4f} ≤ {limit_global_ratio(each):.4f} ≤ {limit_sup(each):.4f}" for each in (1.0, 2.0))  # fmt: skip
+    return holds_if(
+        outside == 0, f"outside in {outside} of {len(values)} values of ε from 0.1 to 10; {shown}",
+        "A ratio of sums lies between the least and the largest ratio of the terms.", "The global ratio lies outside.",
+    )  # fmt: skip
+
+
+def _rounding(evidence: Evidence) -> Judgement:
+    rows = _of(evidence, "rounding")
+    moved = [number(row, "moved") for row in rows]
+    measured = "mean way to the node, values spread evenly over [0, 1]: " + ", ".join(
+        f"{value:.5f} (N = {row['nodes']})" for row, value in zip(rows, moved, strict=True)
+    )
+    return holds_if(
+        all(b < a for a, b in pairwise(moved)), measured, "It falls as (b − a)/(4(N − 1)).", "It does not always fall."
+    )  # fmt: skip
+
+
+def _near_share(evidence: Evidence) -> Judgement:
+    rows = _of(evidence, "near reports")
+    spread, said = {}, []
+    for epsilon in distinct(rows, "epsilon"):
+        for name in ("BRR", "GRR"):
+            values = [number(row, "near") for row in select(rows, mechanism=name, epsilon=epsilon)]
+            spread[name, epsilon] = max(values) / min(values)
+            said.append(f"{name} {min(values):.2g} to {max(values):.2g}")
+        said[-2] = f"ε = {epsilon:g}: {said[-2]}"
+    sizes = distinct(rows, "points")
+    measured = f"chance that a report is one of the near ones, N = {min(sizes):,} to {max(sizes):,}: {', '.join(said)}"
+    return holds_if(
+        all(spread["BRR", each] < spread["GRR", each] for each in distinct(rows, "epsilon")), measured,
+        "BRR’s tends to h/(h + 1), h = e^{ε/2}; GRR’s, where only the true value is near, to nothing.", "Not stabler than GRR’s.",
+    )  # fmt: skip
+
+
+def _ratio_falls(evidence: Evidence) -> Judgement:
+    from reproduction.experiments.qloss_by_n import ratios  # noqa: PLC0415 (lazily, as all experiments)
+
+    found = {float(epsilon): by_n[max(by_n)] for epsilon, by_n in ratios(evidence["qloss_by_n"]).items()}
+    largest = max(int(row["points"]) for row in evidence["qloss_by_n"])
+    measured = f"N = {largest:,}: " + ", ".join(f"{value:.3f} (ε = {epsilon:g})" for epsilon, value in found.items())
+    falls = all(b < a for (_, a), (_, b) in pairwise(sorted(found.items())))
+    return holds_if(falls, measured, "It falls with every step of ε, in the end as 7/(4e^{ε/2}).", "It does not fall.")
+
+
+def _places_fall(evidence: Evidence) -> Judgement:
+    rows = select(evidence["location_errors"], scope=WITHIN)
+    steps = rises = 0
+    said = []
+    for dataset in distinct(rows, "dataset"):
+        for name in ("GRR", PUBLISHED, "BRR"):
+            of = [number(row, "expected_km") for row in select(rows, dataset=dataset, mechanism=name)]
+            steps += len(of) - 1
+            rises += sum(b > a * (1 + _EQUAL) for a, b in pairwise(of))
+            said.append(f"{name} {of[0]:.3g} to {of[-1]:.3g} km ({of[-1] / of[0] - 1:+.0%})")
+        said[-3] = f"{dataset}: {said[-3]}"
+    epsilons = [float(each) for each in distinct(rows, "epsilon")]
+    measured = f"expected error within regions rises in {rises} of {steps} steps; from ε = {min(epsilons):g} to {max(epsilons):g} {', '.join(said)}"
+    return holds_if(rises == 0, measured, "It falls with ε for all three, for GRR by little.", "It rises somewhere.")
+
+
+def _near_no_noise(evidence: Evidence) -> Judgement:
+    rows = select(evidence["sgd"], network="paper-cnn", measure="final")
+    largest = max((float(each) for each in distinct(select(rows, mechanism="paper-brr"), "epsilon")), default=0.0)
+    plain = by_seed(select(rows, mechanism="none"))
+    found = jointly(
+        {
+            words: (by_seed(select(rows, mechanism=name, epsilon=largest)), plain)
+            for name, words in (("paper-brr", "BRR-SGD"), ("paper-laplace", "Laplace on the sum"))
+        },
+        sub,
+    )
+    if not found:
+        return Judgement(Verdict.UNDECIDED, "nothing", TOO_SMALL)
+    numbers = "; ".join(f"{name} {each.say('+.1%')}" for name, each in found.items())
+    measured = f"final accuracy minus that without noise, at ε = {largest:g}, by the paper’s protocol, which spends ε = ∞: {numbers} {brackets(found.values())}"
+    if all(each.low > -_AS_GOOD for each in found.values()):
+        return Judgement(Verdict.HOLDS, measured, "Both are within two points of training without noise.")
+    if all(each.low > -_NEAR for each in found.values()):
+        return Judgement(Verdict.CORRECTED, measured, "Both are within five points of training without noise, not both within two.")  # fmt: skip
+    if any(each.high < -_NEAR for each in found.values()):
+        return Judgement(Verdict.FAILS, measured, "One of them is more than five points below.")
+    return Judgement(Verdict.UNDECIDED, measured, "The intervals reach beyond five points.")
+
+
+CLAIMS: Final = (
+    Claim("nearer is likelier", "Introduction, Fig. 1", "BRR increases the likelihood of publishing data closer to the true item and decreases that of data farther away.", _nearer, ("pmf",)),
+    Claim("an m for each value", "Section 3.2", "Different locally optimal m for different values will certainly violate ε-differential privacy.", _own_m, ("sentences",)),
+    Claim("proof of theorem 1 (2)", "Proof of Theorem 1", "i₁ᵣ < N(h − 1)/(e^ε − 1), so from ε > 2 ln((1 + √5)/2) ≈ 0.9624 on i₃ᵣ > i₁ᵣ.", _proof_of_the_order, ("sentences",), "docs/errata.md"),
+    Claim("local bounds, global ratio", "Section 3.4", "The bounds on the local ratios also bound the ratio of the global expected errors.", _local_and_global),
+    Claim("rounding to nodes", "Section 4.1", "As N increases the mapped value gets closer to the original one.", _rounding, ("sentences",)),
+    Claim("share of near reports", "Section 5.1", "m grows in proportion to N, so BRR maintains a more stable probability of effective responses.", _near_share, ("sentences",)),
+    Claim("the ratio falls with ε", "Section 5.1, Fig. 5(b)", "For large N the ratio of BRR to GRR decreases quickly as the privacy budget grows.", _ratio_falls, ("qloss_by_n",)),
+    Claim("places, falls with ε", "Section 5.3, Fig. 8", "As the privacy budget increases, the overall utility loss gradually decreases.", on_a_fine_grid("location_errors", _BUDGETS, _places_fall), ("location_errors",), "docs/places.md"),
+    Claim("SGD, near no noise", "Appendix B.2", "At higher budgets the performance of both approximates a noise-free scenario.", enough("sgd", complete, _near_no_noise), ("sgd",), "docs/private-sgd.md"),
+)  # fmt: skip
+"""In the order of the paper."""

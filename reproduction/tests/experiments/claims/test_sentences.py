@@ -1,0 +1,117 @@
+"""Sentences between the figures: true and false rows give different verdicts."""
+
+import pytest
+
+from reproduction.claims import CLAIMS, Verdict
+
+BY_KEY = {claim.key: claim for claim in CLAIMS}
+
+
+def verdict(key, **evidence):
+    return BY_KEY[key].judge(evidence).verdict
+
+
+@pytest.mark.parametrize(
+    ("chances", "expected"),
+    [
+        ((0.2, 0.3, 0.3, 0.2), Verdict.CORRECTED),
+        ((0.1, 0.4, 0.4, 0.1), Verdict.HOLDS),
+        ((0.21, 0.29, 0.29, 0.21), Verdict.FAILS),
+    ],
+)
+def test_near_reports_are_likelier_and_the_true_one_may_not_be(chances, expected):
+    of = {"BRR": chances, "GRR": (0.2001, 0.3999, 0.2, 0.2001)}
+    rows = [
+        {"mechanism": name, "epsilon": "1", "points": 4, "truth": 2, "report": at, "chance": chance}
+        for name, all_of_them in of.items()
+        for at, chance in enumerate(all_of_them, start=1)
+    ]
+    assert verdict("nearer is likelier", pmf=rows) == expected
+
+
+@pytest.mark.parametrize(("broken", "expected"), [(5, Verdict.HOLDS), (4, Verdict.FAILS)])
+def test_every_difference_of_m_must_break_epsilon(broken, expected):
+    row = {"what": "local m", "most": 9, "cases": 7, "differ": 5, "broken": broken, "worst": 1.2, "worst_points": 6}
+    assert verdict("an m for each value", sentences=[{**row, "worst_epsilon": "1"}]) == expected
+
+
+@pytest.mark.parametrize(
+    ("bound", "ordered", "expected"),
+    [(9, 9, Verdict.HOLDS), (0, 9, Verdict.CORRECTED), (0, 8, Verdict.FAILS)],
+)
+def test_a_wrong_bound_with_a_right_end_is_corrected(bound, ordered, expected):
+    row = {"what": "roots", "most": 9, "cases": 9, "end_below_its_bound": bound, "middle_above_its_bound": 9}
+    rows = [{**row, "ordered": ordered, "cases_below_one": 4, "middle_matters": 0}]
+    assert verdict("proof of theorem 1 (2)", sentences=rows) == expected
+
+
+def test_the_limits_of_the_theorems_are_in_order():
+    assert verdict("local bounds, global ratio") == Verdict.HOLDS
+
+
+@pytest.mark.parametrize(("last", "expected"), [(0.1, Verdict.HOLDS), (0.2, Verdict.FAILS)])
+def test_finer_nodes_must_be_nearer(last, expected):
+    rows = [{"what": "rounding", "nodes": at, "moved": moved} for at, moved in enumerate((0.3, 0.2, last), start=2)]
+    assert verdict("rounding to nodes", sentences=rows) == expected
+
+
+@pytest.mark.parametrize(("ours", "expected"), [((0.5, 0.6), Verdict.HOLDS), ((0.5, 0.1), Verdict.FAILS)])
+def test_the_share_of_near_reports_must_vary_less_than_under_grr(ours, expected):
+    rows = [
+        {"what": "near reports", "mechanism": name, "points": points, "epsilon": 1.0, "near": near}
+        for name, of in (("BRR", ours), ("GRR", (0.4, 0.2)))
+        for points, near in zip((10, 100), of, strict=True)
+    ]
+    assert verdict("share of near reports", sentences=rows) == expected
+
+
+@pytest.mark.parametrize(("last", "expected"), [(0.1, Verdict.HOLDS), (0.4, Verdict.FAILS)])
+def test_the_ratio_must_fall_with_every_step_of_epsilon(last, expected):
+    rows = [
+        {"mechanism": name, "points": 1000, "epsilon": epsilon, "qloss": loss}
+        for epsilon, ours in (("1", 0.3), ("2", 0.2), ("4", last))
+        for name, loss in (("BRR", ours), ("GRR", 1.0))
+    ]
+    assert verdict("the ratio falls with ε", qloss_by_n=rows) == expected
+
+
+@pytest.mark.parametrize(
+    ("budgets", "last", "expected"),
+    [(8, 1.0, Verdict.HOLDS), (8, 9.0, Verdict.FAILS), (7, 1.0, Verdict.UNDECIDED), (7, 9.0, Verdict.FAILS)],
+)
+def test_an_error_of_places_that_rises_with_epsilon_is_seen(budgets, last, expected):
+    rows = [
+        {
+            "dataset": "Gowalla",
+            "scope": "within regions",
+            "mechanism": name,
+            "epsilon": 0.25 * at,
+            "expected_km": last if (name, at) == ("BRR", budgets) else 8.0 / at,
+        }
+        for name in ("GRR", "L-SRR as published", "BRR")
+        for at in range(1, budgets + 1)
+    ]
+    assert verdict("places, falls with ε", location_errors=rows) == expected
+
+
+@pytest.mark.parametrize(
+    ("brr", "laplace", "expected"),
+    [
+        (0.975, 0.965, Verdict.HOLDS),
+        (0.975, 0.945, Verdict.CORRECTED),
+        (0.975, 0.5, Verdict.FAILS),
+    ],
+)
+def test_training_near_no_noise_is_within_five_points(brr, laplace, expected):
+    rows = [
+        {"network": "paper-cnn", "measure": "final", "mechanism": name, "epsilon": epsilon, "seed": seed}
+        | {"value": value + seed / 10_000}
+        for name, value in (("none", 0.98), ("paper-brr", brr), ("paper-laplace", laplace))
+        for epsilon in ((0.0,) if name == "none" else (0.3, 0.5, 0.7, 1.0))
+        for seed in range(5)
+    ]
+    assert verdict("SGD, near no noise", sgd=rows) == expected
+    few = [row for row in rows if row["seed"] < 2]
+    assert verdict("SGD, near no noise", sgd=few) == Verdict.UNDECIDED
+    nothing = [row for row in rows if row["mechanism"] != "none"]
+    assert verdict("SGD, near no noise", sgd=nothing) == Verdict.UNDECIDED
