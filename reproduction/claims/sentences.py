@@ -58,11 +58,21 @@ def _of(evidence: Evidence, what: str) -> Rows:
     return select(evidence["sentences"], what=what)
 
 
+def _sum(rows: Rows, column: str) -> int:
+    return sum(int(row[column]) for row in rows)
+
+
+def _last(rows: Rows) -> int:
+    """The largest N of rows of counts."""
+    return max(int(row["most"]) for row in rows)
+
+
 def _own_m(evidence: Evidence) -> Judgement:
-    (row,) = _of(evidence, "local m")
-    differ, broken = int(row["differ"]), int(row["broken"])
+    rows = _of(evidence, "local m")
+    cases, differ, broken = (_sum(rows, each) for each in ("cases", "differ", "broken"))
+    row = max(rows, key=lambda each: number(each, "worst"))
     measured = (
-        f"the locally best m differ in {differ} of {row['cases']:,} cases (N = 3 to {row['most']}); of these {broken} spend more than ε, "
+        f"the locally best m differ in {differ} of {cases:,} cases (N = 3 to {_last(rows)}); of these {broken} spend more than ε, "
         f"at most {number(row, 'worst'):.2f} times ε (N = {row['worst_points']}, ε = {row['worst_epsilon']})"
     )
     return holds_if(
@@ -73,14 +83,14 @@ def _own_m(evidence: Evidence) -> Judgement:
 
 
 def _proof_of_the_order(evidence: Evidence) -> Judgement:
-    (row,) = _of(evidence, "roots")
+    rows = _of(evidence, "roots")
     cases, bound, other, ordered = (
-        int(row[each]) for each in ("cases", "end_below_its_bound", "middle_above_its_bound", "ordered")
+        _sum(rows, each) for each in ("cases", "end_below_its_bound", "middle_above_its_bound", "ordered")
     )
     measured = (
-        f"of {cases:,} cases (N = 2 to {row['most']}, 11 values of ε from 0.1) the printed upper bound on i₁ᵣ holds in {bound}, the lower "
+        f"of {cases:,} cases (N = 2 to {_last(rows)}, 11 values of ε from 0.1) the printed upper bound on i₁ᵣ holds in {bound}, the lower "
         f"bound on i₃ᵣ in {other}, i₃ᵣ > i₁ᵣ in {ordered}; for ε < 1 lines 3 to 5 of Algorithm 3 as printed change m₁ in "
-        f"{row['middle_matters']} of {row['cases_below_one']}"
+        f"{_sum(rows, 'middle_matters')} of {_sum(rows, 'cases_below_one')}"
     )
     if bound == other == cases:
         return Judgement(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _EPSILONS: Final = ("0.1", "0.25", "0.5", "0.75", "0.9", "1", "1.5", "2", "3", "4", "5")
+_BLOCK: Final = 20
 _SLACK: Final = 1e-9
 
 
@@ -56,13 +57,13 @@ QUICK = Settings(most=20, most_roots=40, nodes=(2, 3, 5, 9, 17, 33))
 
 
 def cells(settings: Settings) -> tuple[Cell, ...]:
-    """One for each check."""
-    return (
-        Cell("local m", tuple(range(3, settings.most + 1)), settings.epsilons),
-        Cell("roots", tuple(range(2, settings.most_roots + 1)), settings.epsilons),
-        Cell("near reports", settings.points, settings.drawn),
-        Cell("rounding", settings.nodes, ()),
-    )
+    """Blocks of N for what is counted, and one for each of the others."""
+    counted = [
+        Cell(what, tuple(range(first, min(first + _BLOCK, most + 1))), settings.epsilons)
+        for what, least, most in (("local m", 3, settings.most), ("roots", 2, settings.most_roots))
+        for first in range(least, most + 1, _BLOCK)
+    ]
+    return (*counted, Cell("near reports", settings.points, settings.drawn), Cell("rounding", settings.nodes, ()))
 
 
 def measure(cell: Cell) -> list[Row]:

@@ -6,7 +6,7 @@ import pytest
 
 import result_tables
 from bipartite.errors import MissingDataError
-from reproduction.runner import sentinels
+from reproduction.runner import reading, sentinels
 from reproduction.runner.registry import EXPERIMENTS, named
 
 HELD = sentinels.held()
@@ -42,7 +42,7 @@ def test_sentinels_are_rows_of_the_committed_tables(name):
     table = [{each: row[each] for each in columns if row[each] != ""} for row in result_tables.rows(name)]
     for cell in HELD[name]["cells"]:
         for row in cell["rows"]:
-            numbers = {column: result_tables._read(str(value)) for column, value in row.items() if value != ""}
+            numbers = {column: reading._read(str(value)) for column, value in row.items() if value != ""}
             assert any(sentinels.is_same(name, numbers, other) for other in table), (cell["cell"], row)
 
 

@@ -32,6 +32,7 @@ def test_a_common_m_spends_epsilon_and_m_of_their_own_spend_more():
 
 
 def test_counts_are_those_of_their_cases(rows):
+    # Both fit into one block.
     (own,), (roots,) = select(rows, what="local m"), select(rows, what="roots")
     assert own["cases"] == 6 * 11 and 0 < own["differ"] == own["broken"] <= own["cases"]
     assert own["worst"] > 1

@@ -31,8 +31,10 @@ def test_near_reports_are_likelier_and_the_true_one_may_not_be(chances, expected
 
 @pytest.mark.parametrize(("broken", "expected"), [(5, Verdict.HOLDS), (4, Verdict.FAILS)])
 def test_every_difference_of_m_must_break_epsilon(broken, expected):
-    row = {"what": "local m", "most": 9, "cases": 7, "differ": 5, "broken": broken, "worst": 1.2, "worst_points": 6}
-    assert verdict("an m for each value", sentences=[{**row, "worst_epsilon": "1"}]) == expected
+    row = {"what": "local m", "most": 9, "cases": 7, "differ": 5, "worst": 1.2, "worst_points": 6, "worst_epsilon": "1"}
+    rows = [{**row, "broken": broken}, {**row, "broken": 5, "worst": 1.1}]
+    assert verdict("an m for each value", sentences=rows) == expected
+    assert "10 of 14 cases" in BY_KEY["an m for each value"].judge({"sentences": rows}).measured
 
 
 @pytest.mark.parametrize(
