@@ -1,4 +1,5 @@
-# `make run` and `make test` do everything on a machine with Python ≥ 3.11, make and a package registry.
+# `make run` and `make test` do everything on a machine with Python ≥ 3.11, make and a package registry; `make client` also
+# wants Node ≥ 20 and a registry of its packages.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,7 +7,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 STAMPS := $(VENV)/stamps
 SOURCES := $(shell find src -name '*.py' -o -name '*.json')
 
-.PHONY: run test lint lock bench docs dist reproduce clean
+.PHONY: run test lint lock bench docs dist reproduce client client-browsers client-demo clean
 .DEFAULT_GOAL := run
 
 # constraints.txt pins what was tested, with the hash of every file that the registry has of it; groups of tools are named
@@ -94,5 +95,26 @@ reproduce: export BIPARTITE_DATA := $(or $(BIPARTITE_DATA),$(abspath $(wildcard 
 reproduce: $(STAMPS)/test
 	$(BIN)/python -m reproduction run $(HOW)
 
+# The package for browsers: types, build, size, and vitest on the vectors that Python reads too. Tools are pinned with their
+# hashes in client/package-lock.json, and none of them runs a script when it is installed.
+NPM := npm --prefix client --no-audit --no-fund --no-update-notifier --loglevel=error
+CLIENT := client/node_modules/.package-lock.json
+
+$(CLIENT): client/package.json client/package-lock.json
+	$(NPM) ci --ignore-scripts
+
+client: $(CLIENT)
+	$(NPM) run --silent check
+	$(NPM) run --silent build
+	$(NPM) run --silent test
+
+# One page that loads nothing, client/dist/demo.html.
+client-demo: $(CLIENT)
+	$(NPM) run --silent demo
+
+# The same vectors and more in Chromium and Firefox, which must be installed; writes client/browsers.log.
+client-browsers: client client-demo
+	$(NPM) run --silent browsers
+
 clean:
-	rm -rf $(VENV) .venv-dist dist docs/_build
+	rm -rf $(VENV) .venv-dist dist docs/_build client/dist client/node_modules
