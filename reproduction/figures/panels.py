@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.plots import LETTER, Picture, beyond, lines, mark, path, picture, rule, style, text, ticks
+from reproduction.figures.labels import HALO, SMALL, SMALLER, Labels, around, star
 from reproduction.runner.contract import Rows, distinct, number, select
 
 if TYPE_CHECKING:
@@ -27,9 +28,8 @@ _NARROW: Final = 3
 _FEW_DECADES: Final = 3
 _DECADE: Final = 110  # pixels from which 2 and 5 are marked between powers of ten; upwards half of it is enough
 _APART: Final = 2.5  # pixels between the intervals of two lines at one place
-_SMALL: Final = 11
-_SMALLER: Final = 6.2  # the mean width of a letter of that size
-_HALO: Final[dict[str, Any]] = {"stroke": style.PAPER, "stroke_width": 3, "paint_order": "stroke"}
+_PRINTED: Final = "printed in the paper"
+_LEVEL: Final = {"stroke": style.INK, "stroke_width": 1, "stroke_dasharray": "1 2"}
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,17 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Printed:
+    """A number that the paper prints: a star named "the paper: …", never cut off by the edge of its panel."""
+
+    y: float
+    words: str
+    """The number as it is printed: 66 %."""
+    x: float | None = None
+    """None where it belongs to no single x: a mean over all of them is a level with its star in the middle."""
+
+
+@dataclass(frozen=True)
 class Panel:
     """One small picture. Without ``lowest`` and ``highest`` the lines decide; what lies beyond is said at the edge.
 
@@ -81,9 +92,11 @@ class Panel:
     """
 
     title: str
+    """What is drawn: which data, network, ε or N. Read alone, it tells this panel from every other of the report."""
     lines: Sequence[Line]
     lowest: float | None = None
     highest: float | None = None
+    printed: Sequence[Printed] = ()
 
 
 def panels(  # noqa: PLR0913 (all that a picture says, each by its name)
@@ -110,7 +123,7 @@ def panels(  # noqa: PLR0913 (all that a picture says, each by its name)
     tall = _HEIGHT[columns]
     marked = {line.name for panel in drawn for line in panel.lines if _is_marked(line)}
     joined = {line.name for panel in drawn for line in panel.lines if line.joined}
-    parts, top = _key([(name, looks[name], name in marked) for name in names], joined)
+    parts, top = _key([(name, looks[name], name in marked) for name in names], joined, _stars(drawn))
     for at, panel in enumerate(drawn):
         x, y = (wide + _GAP) * (at % columns), top + (tall + _GAP) * (at // columns)
         parts += _Drawn(panel, (x, y, wide, tall), (log_x, log_y)).parts(looks, across, up)
@@ -121,18 +134,27 @@ def panels(  # noqa: PLR0913 (all that a picture says, each by its name)
     return picture(bottom + 6, says, parts)
 
 
-def _key(entries: Sequence[tuple[str, Mapping[str, Any], bool]], joined: Collection[str]) -> tuple[list[str], float]:
+def _stars(drawn: Sequence[Panel]) -> list[bool]:
+    """For each number that the paper prints: whether it is a level."""
+    return [each.x is None for panel in drawn for each in panel.printed]
+
+
+def _key(
+    entries: Sequence[tuple[str, Mapping[str, Any], bool]], joined: Collection[str], stars: Sequence[bool]
+) -> tuple[list[str], float]:
     """The names with samples of their lines, in as many rows as they need; and where the panels begin."""
     parts, x, y = [], 2.0, 14.0
-    for name, how, marked in entries:
+    for name, how, marked in [*entries, *([(_PRINTED, _LEVEL, False)] if stars else [])]:
         wide = _SAMPLE + 7 + LETTER * len(name) + 16
         if x + wide > style.WIDTH and x > 2:  # noqa: PLR2004 (the left edge)
             x, y = 2.0, y + _KEY
-        if name in joined:
+        if name in joined or (name == _PRINTED and any(stars)):
             parts.append(rule(x, y - 4, x + _SAMPLE, y - 4, **how))
         parts.append(text(x + _SAMPLE + 7, y, name))
         if marked:
             parts.append(mark(name, x + _SAMPLE / 2, y - 4, how["stroke"]))
+        if name == _PRINTED:
+            parts.append(star(x + _SAMPLE / 2, y - 4))
         x += wide
     return parts, y + 10
 
@@ -148,6 +170,7 @@ class _Drawn:
         self._top, self._ground = y + _TOP, y + tall - _BOTTOM
         self._narrow = wide * _NARROW < style.WIDTH + _GAP
         across = [self._scaled(each, 0) for line in panel.lines for each in line.x]
+        across += [self._scaled(each.x, 0) for each in panel.printed if each.x is not None]
         self._x0, self._x1 = min(across), max(across)
         if self._x0 == self._x1:
             self._x0, self._x1 = self._x0 - 0.5, self._x1 + 0.5
@@ -158,11 +181,15 @@ class _Drawn:
             for each in values
             if math.isfinite(each)
         ]
-        low = min(heights) if panel.lowest is None else self._scaled(panel.lowest, 1)
-        high = max(heights) if panel.highest is None else self._scaled(panel.highest, 1)
+        printed = [self._scaled(each.y, 1) for each in panel.printed]
+        lows, highs = (
+            [*(heights if held is None else [self._scaled(held, 1)]), *printed]
+            for held in (panel.lowest, panel.highest)
+        )
+        low, high = min(lows), max(highs)
         room = (high - low) * _HEADROOM or abs(low) * _HEADROOM or 1.0
-        self._y0 = low - room if panel.lowest is None else low
-        self._y1 = high + room if panel.highest is None else high
+        self._y0 = low - room if panel.lowest is None or low in printed else low
+        self._y1 = high + room if panel.highest is None or high in printed else high
         uncertain = [line.name for line in panel.lines if line.low is not None]
         places = sorted({self._at_x(each) for line in panel.lines if line.low is not None for each in line.x})
         least = min((b - a for a, b in itertools.pairwise(places)), default=math.inf)
@@ -170,6 +197,7 @@ class _Drawn:
         self._aside = {name: (at - (len(uncertain) - 1) / 2) * apart for at, name in enumerate(uncertain)}
         self._said: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
         self._words: list[str] = []
+        self._labels = Labels((self._left, self._top, self._right, self._ground))
 
     def _scaled(self, value: float, axis: int) -> float:
         return math.log10(value) if self._logs[axis] else float(value)
@@ -208,7 +236,21 @@ class _Drawn:
         parts.append(text(at, centre, up, text_anchor="middle", font_size=12, transform=turned))
         for line in self._panel.lines:
             parts += self._line(line, looks[line.name])
-        return parts + self._words  # last, so that no line runs through a number
+        stars = [self._printed(each) for each in self._panel.printed]
+        for box in around(spot for spot, _ in stars):
+            self._labels.take(box)
+        for (x, y), each in zip((spot for spot, _ in stars), self._panel.printed, strict=True):
+            self._words.append(self._labels.beside(x, y, f"the paper: {each.words}"))
+        return parts + [part for _, drawn in stars for part in drawn] + self._words  # words last, above every line
+
+    def _printed(self, held: Printed) -> tuple[tuple[float, float], list[str]]:
+        """Where the star of a printed number stands, and what is drawn."""
+        y = self._at_y(held.y)
+        if held.x is not None:
+            return (self._at_x(held.x), y), [star(self._at_x(held.x), y)]
+        x = (self._left + self._right) / 2
+        self._labels.keep_clear([(self._left, y), (self._right, y)])
+        return (x, y), [rule(self._left, y, self._right, y, **_LEVEL), star(x, y)]
 
     def _line(self, line: Line, how: Mapping[str, Any]) -> list[str]:
         colour, aside = how["stroke"], self._aside.get(line.name, 0.0)
@@ -219,6 +261,7 @@ class _Drawn:
                     parts += self._interval(self._at_x(x) + aside, self._at_y(low), self._at_y(high), colour)
         for run in _runs(line):
             spots = [(self._at_x(x) + aside, self._at_y(y)) for x, y in run]
+            self._labels.keep_clear(spots)
             if line.joined:
                 parts += [path(piece, fill="none", **how) for piece in self._pieces(spots)]
             if _is_marked(line):
@@ -226,7 +269,8 @@ class _Drawn:
             parts += self._left_out(spots, [y for _, y in run], colour)
             if line.end:
                 x, y = spots[-1]
-                self._words.append(text(x, y - 7, line.end, text_anchor="end", font_size=12, **_HALO))
+                self._labels.take((x - LETTER * len(line.end), y - 18, x, y - 4))
+                self._words.append(text(x, y - 7, line.end, text_anchor="end", font_size=12, **HALO))
         return parts
 
     def _interval(self, x: float, below: float, above: float, colour: str) -> list[str]:
@@ -279,13 +323,14 @@ class _Drawn:
 
     def _number_at(self, x: float, words: str, colour: str, *, up: bool) -> str:
         """A number at an arrow, on the side of the lines, and farther in than others that it would cover."""
-        half = _SMALLER * len(words) / 2
+        half = SMALLER * len(words) / 2
         x = min(max(x, self._left + half), self._right - half)
         level = sum(abs(x - other) < half + wide for other, wide in self._said[up])
         self._said[up].append((x, half))
-        inwards = 9 + _SMALL * level
-        y = self._top + inwards + _SMALL - 2 if up else self._ground - inwards
-        return text(x, y, words, text_anchor="middle", font_size=_SMALL, **{**_HALO, "fill": colour})
+        inwards = 9 + SMALL * level
+        y = self._top + inwards + SMALL - 2 if up else self._ground - inwards
+        self._labels.take((x - half, y - SMALL, x + half, y + 2))
+        return text(x, y, words, text_anchor="middle", font_size=SMALL, **{**HALO, "fill": colour})
 
     def _marks(self, axis: int) -> list[float]:
         low, high = (self._x0, self._x1) if axis == 0 else (self._y0, self._y1)
