@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING, Final
 from bipartite.locations import CALIBRATED, PUBLISHED, WITHIN
 from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict, holds_if, on_a_fine_grid
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
+from reproduction.experiments.printed import PLACES_MEAN, PLACES_MOST, REGIONS, SERVER, USER_SECONDS
 from reproduction.runner.contract import distinct, number, select
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_PAPER_REGIONS: Final = {GOWALLA: (13, 7, 235), FOURSQUARE: (14, 64, 278)}
-_PAPER_MEAN: Final = {GOWALLA: 0.087, FOURSQUARE: 0.067}
-_PAPER_MOST: Final = {GOWALLA: (2.0, 0.234), FOURSQUARE: (0.25, 0.143)}
 _POINTS: Final = 0.02
 """A percentage counts as reproduced within two points."""
 _BUDGETS: Final = 8
 """From 0.25 to 2 by quarters."""
-_USER_SECONDS: Final = 0.03
-_SERVER_SECONDS: Final = 4.0
 _SAME_TIME: Final = 1.5
 """Two times of this machine count as different from half as much again on."""
 
@@ -30,7 +26,7 @@ def _regions(name: str) -> Callable[[Evidence], Judgement]:
     def judge(evidence: Evidence) -> Judgement:
         rows = select(evidence["location_maps"], dataset=name)
         sizes = [int(row["size"]) for row in rows]
-        found, paper = (len(sizes), min(sizes), max(sizes)), _PAPER_REGIONS[name]
+        found, paper = (len(sizes), min(sizes), max(sizes)), REGIONS[name]
         measured = f"{rows[0]['places']} places: {found[0]} regions of {found[1]} to {found[2]} (the paper: {paper[0]} of {paper[1]} to {paper[2]})"
         if found == paper:
             return Judgement(Verdict.HOLDS, measured, "The rule gives the regions of the paper.")
@@ -81,22 +77,22 @@ def _saving(name: str) -> Callable[[Evidence], Judgement]:
         published, calibrated = (savings(rows, rival)[name] for rival in (PUBLISHED, CALIBRATED))
         mean = math.fsum(published.values()) / len(published)
         fair = math.fsum(calibrated.values()) / len(calibrated)
-        at, share = _PAPER_MOST[name]
+        at, share = PLACES_MOST[name]
         there = published.get(at, math.nan)
         most = max(published, key=lambda each: published[each])
         measured = (
             f"within regions, below L-SRR as published by {mean:.1%} on average over ε = {', '.join(f'{each:g}' for each in published)} "
             f"({there:.1%} at ε = {at:g}; most at ε = {most:g}), below the calibrated L-SRR by {fair:.1%}; the paper: "
-            f"{_PAPER_MEAN[name]:.1%}, {share:.1%} at ε = {at:g}"
+            f"{PLACES_MEAN[name]:.1%}, {share:.1%} at ε = {at:g}"
         )
         if name == FOURSQUARE:
             return Judgement(
                 Verdict.UNCHECKABLE, measured, f"The paper’s 3000 places are not published; these are others. Here the saving is largest at ε = {most:g}."
             )  # fmt: skip
-        if abs(mean - _PAPER_MEAN[name]) <= _POINTS and abs(there - share) <= _POINTS:
+        if abs(mean - PLACES_MEAN[name]) <= _POINTS and abs(there - share) <= _POINTS:
             return Judgement(Verdict.HOLDS, measured, "Both numbers are reproduced within two points.")
         if mean > 0:
-            near = abs(mean - _PAPER_MEAN[name]) <= _POINTS
+            near = abs(mean - PLACES_MEAN[name]) <= _POINTS
             numbers = f"by the paper’s average but not by its {share:.1%}" if near else "by other numbers"
             return Judgement(
                 Verdict.CORRECTED, measured, f"BRR is below L-SRR, {numbers}: the distance, the groups of L-SRR and its ε are not stated, and as published it spends more than ε."
@@ -158,7 +154,7 @@ def _user_side(evidence: Evidence) -> Judgement:
         for row in rows
     )
     return holds_if(
-        slowest <= _USER_SECONDS, f"one report of BRR on this machine: {numbers}",
+        slowest <= USER_SECONDS, f"one report of BRR on this machine: {numbers}",
         "No slower than the paper’s 0.03 s; its machine and language differ.", "Slower than 0.03 s on this machine.",
     )  # fmt: skip
 
@@ -177,7 +173,7 @@ def _server_side(evidence: Evidence) -> Judgement:
     )
     slower = sum(grr[size] > ours[size] for size in ours)
     measured += f"; GRR takes longer than BRR with {slower} of {len(ours)} numbers of users and sets of places"
-    faster = seconds["BRR"] <= _SERVER_SECONDS
+    faster = seconds["BRR"] <= SERVER[1]
     order = seconds["GRR"] <= seconds["BRR"] * _SAME_TIME and seconds["BRR"] <= seconds["L-SRR calibrated"] * _SAME_TIME
     if faster and order:
         apart = (

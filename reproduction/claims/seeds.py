@@ -10,28 +10,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reproduction.claims.verdict import Evidence, Judgement, Verdict
-from reproduction.runner.contract import Rows, Value, distinct, number
-from reproduction.runner.intervals import MeanInterval
+from reproduction.runner.contract import Rows, distinct
+from reproduction.runner.intervals import BySeed, MeanInterval, by_seed, each_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import TypeVar
 
-    BySeed = Mapping[Value, float]
     Case = TypeVar("Case")
+
+__all__ = [
+    "LEAST_SEEDS", "TOO_SMALL", "BySeed", "brackets", "by_seed", "each_seed", "enough", "everywhere", "jointly",
+    "paired", "surely",
+]  # fmt: skip
 
 LEAST_SEEDS: Final = 3
 TOO_SMALL: Final = "Too few seeds, data sets or budgets for a verdict; run it with --full."
-
-
-def by_seed(rows: Rows, column: str = "value") -> BySeed:
-    """One number for each seed."""
-    return {row["seed"]: number(row, column) for row in rows}
-
-
-def each_seed(ours: BySeed, theirs: BySeed, how: Callable[[float, float], float]) -> BySeed:
-    """A difference or ratio for every seed that both have."""
-    return {seed: how(value, theirs[seed]) for seed, value in ours.items() if seed in theirs}
 
 
 def paired(ours: BySeed, theirs: BySeed, how: Callable[[float, float], float]) -> MeanInterval | None:

@@ -71,7 +71,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
         lines = Line.of_mechanisms(select(rows, epsilon=epsilon), "nodes", "error")
         if extra:
             lines.append(Line(_CONSTANT, [lines[0].x[0], lines[0].x[-1]], [0.25, 0.25], marked=False))
-        drawn.append(Panel(f"ε = {epsilon}", lines, lowest=0))
+        drawn.append(Panel(f"[0, 1] at ε = {epsilon}", lines, lowest=0))
     return {
         "interval_nodes": panels(
             drawn, across="nodes in [0, 1]", up="total error", columns=min(3, len(drawn)), log_x=True,

@@ -59,7 +59,7 @@ def measure(cell: Cell) -> list[Row]:
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     """One panel for each N."""
     kept = [row for row in rows if extra or row["mechanism"] not in EXTRA | {_CONSTANT}]
-    drawn = panels_by_n(kept, "utility", _CONSTANT, lowest=0.5, highest=1.0)
+    drawn = panels_by_n(kept, "utility", _CONSTANT, title="Jaccard", lowest=0.5, highest=1.0)
     return {
         "jaccard": panels(
             drawn, across="ε", up="expected similarity", columns=3,

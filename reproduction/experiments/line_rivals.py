@@ -49,11 +49,13 @@ def makers(*, tables: bool = True) -> dict[str, Maker]:
     return made
 
 
-def panels_by_n(rows: Rows, column: str, without_marks: str, *, lowest: float, highest: float) -> list[Panel]:
+def panels_by_n(
+    rows: Rows, column: str, without_marks: str, *, title: str, lowest: float, highest: float
+) -> list[Panel]:
     """A panel for each N: this column against ε, a line a mechanism."""
     return [
         Panel(
-            f"N = {points}",
+            f"{title}, N = {points}",
             Line.of_mechanisms(select(rows, points=points), "epsilon", column, without_marks),
             lowest,
             highest,

@@ -10,7 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bipartite.locations import draw as draw_map
+from bipartite.plots import titled
 from reproduction.experiments.places_of_the_paper import CREDITS, FOURSQUARE, GOWALLA, places_of
+from reproduction.experiments.printed import REGIONS
+from reproduction.figures import Line, Panel, Printed, panels
+from reproduction.runner.contract import number, select
 
 if TYPE_CHECKING:
     from reproduction.runner.contract import Row, Rows
@@ -57,8 +61,30 @@ def measure(cell: Cell) -> list[Row]:
 
 
 def draw(rows: Rows) -> dict[str, str]:
-    """The maps."""
+    """The maps, and how many places each region has."""
     sets = dict.fromkeys((str(row["dataset"]), int(row["places"])) for row in rows)
-    return {
-        f"map_{name.lower()}": str(draw_map(places_of(name, count)[1], credit=CREDITS[name])) for name, count in sets
+    maps: dict[str, str] = {
+        f"map_{name.lower()}": titled(
+            draw_map(places_of(name, count)[1], credit=CREDITS[name]), f"{name}, {count:,} places"
+        )
+        for name, count in sets
     }
+    return maps | {
+        "region_sizes": panels(
+            [_sizes(select(rows, dataset=name), f"{name}, {count:,} places: sizes of regions") for name, count in sets],
+            across="regions, the largest first", up="places of a region", log_y=True,
+            says="How many places each region has, the largest first.",
+            notes=["The vertical axis is logarithmic. Of its regions the paper prints number, largest and smallest."],
+        )
+    }  # fmt: skip
+
+
+def _sizes(rows: Rows, title: str) -> Panel:
+    """The sizes in order, and of the paper's the largest and the smallest, which is the last."""
+    count, smallest, largest = REGIONS[str(rows[0]["dataset"])]
+    line = Line("region", [number(row, "region") for row in rows], [number(row, "size") for row in rows])
+    printed = [
+        Printed(largest, f"the largest {largest}", 1),
+        Printed(smallest, f"{count} regions, the smallest {smallest}", count),
+    ]
+    return Panel(title, [line], printed=printed)

@@ -101,6 +101,7 @@ def draw(rows: Rows) -> dict[str, str]:
     return {
         "monotonicity": grid(
             Grid([subscripted("λ", i) for i in range(1, points + 1)], listed, "value", "", between),
+            title=f"N = {points}, every ε: sorted distances of the first {last} values",
             says=says,
             entries=[],
             notes=["▲ the derivative ∂Q/∂sᵢ is larger in the row above; ▽ in the row below.",

@@ -118,11 +118,11 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
         for name in names:
             of = gaps(rows, name)[case]
             lines.append(Line(name, list(of), [1 + max(share, 0.0) for share in of.values()], marked=name != _SILENCE))
-        drawn.append(Panel(case, lines))
+        drawn.append(Panel(f"{case[0].upper()}{case[1:]}, N = {rows[0]['points']}", lines))
     worst = max(max(of.values()) for of in gaps(rows, "BRR").values())
     return {
         "optimality": panels(
             drawn, across="ε", up=_GAP, says=f"BRR lies up to {worst:.0%} above the best ε-LDP release.",
-            notes=[f"N = {rows[0]['points']}; 1 is the optimum.", *(_notes(rows) if extra else [])],
+            notes=["1 is the optimum.", *(_notes(rows) if extra else [])],
         )
     }  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 
 from bipartite.domains import Integers
 from bipartite.mechanisms import BRR, GRR
-from bipartite.plots import chances_on_a_line
+from bipartite.plots import Picture, chances_on_a_line, titled
 from reproduction.runner.contract import Row, Rows, number, select
 
 
@@ -58,14 +58,15 @@ def measure(cell: Cell) -> list[Row]:
 
 def draw(rows: Rows) -> dict[str, str]:
     """One picture for each true value."""
-    pictures = {}
+    pictures: dict[str, str] = {}
     for truth in dict.fromkeys(int(row["truth"]) for row in rows):
         of = {
             name: np.array([number(row, "chance") for row in select(rows, mechanism=name, truth=truth)])
             for name in ("BRR", "GRR")
         }
         values = np.arange(1, len(of["BRR"]) + 1)
-        pictures[f"pmf_{truth}"] = chances_on_a_line(
-            values, of["BRR"], of["GRR"], truth=truth, label="report", say=lambda value: f"{value:g}"
+        drawn = Picture(
+            chances_on_a_line(values, of["BRR"], of["GRR"], truth=truth, label="report", say=lambda value: f"{value:g}")
         )
+        pictures[f"pmf_{truth}"] = titled(drawn, f"N = {len(values)}, ε = {rows[0]['epsilon']}, true value {truth}")
     return pictures

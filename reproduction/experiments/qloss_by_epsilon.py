@@ -58,7 +58,7 @@ def measure(cell: Cell) -> list[Row]:
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     """One panel for each N."""
     kept = [row for row in rows if extra or row["mechanism"] not in EXTRA]
-    drawn = panels_by_n(kept, "qloss", SILENCE, lowest=0, highest=0.36)
+    drawn = panels_by_n(kept, "qloss", SILENCE, title="QLoss", lowest=0, highest=0.36)
     return {
         "qloss_by_epsilon": panels(
             drawn, across="ε", up="QLoss", columns=3,

@@ -13,7 +13,8 @@ from typing import Final
 from bipartite.domains import Integers
 from bipartite.quality import qloss
 from reproduction.experiments.line_rivals import EXTRA, SILENCE, makers
-from reproduction.figures import Line, Panel, panels
+from reproduction.experiments.printed import RATIO_AT_2
+from reproduction.figures import Line, Panel, Printed, panels
 from reproduction.runner.contract import Row, Rows, beside, distinct, select
 from reproduction.theory import limit_global_ratio
 
@@ -74,7 +75,11 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     """Quality loss at two budgets, and the ratio."""
     kept = [row for row in rows if extra or row["mechanism"] not in EXTRA]
     drawn = [
-        Panel(f"ε = {epsilon}", Line.of_mechanisms(select(kept, epsilon=epsilon), "points", "qloss", SILENCE), lowest=0)
+        Panel(
+            f"QLoss at ε = {epsilon}",
+            Line.of_mechanisms(select(kept, epsilon=epsilon), "points", "qloss", SILENCE),
+            lowest=0,
+        )
         for epsilon in distinct(kept, "epsilon")
         if str(epsilon) in _SHOWN
     ]
@@ -86,6 +91,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     for epsilon, by_n in by_epsilon.items():
         limit = limit_global_ratio(float(epsilon))
         lines.append(Line(_ASYMPTOTE, [min(by_n), largest], [limit, limit], marked=False))
+    printed = [Printed(RATIO_AT_2, f"about {RATIO_AT_2:g} at ε = 2", largest)] if "2" in by_epsilon else []
     says = "; ".join(
         f"ε = {epsilon}: {by_n[largest]:.4f} at N = {largest:,}, limit {limit_global_ratio(float(epsilon)):.4f}"
         for epsilon, by_n in by_epsilon.items()
@@ -96,7 +102,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
             says="QLoss of GRR rises to 1/3 with N; that of BRR stays nearly the same.", notes=_where_tables_end(kept),
         ),
         "ratio_by_n": panels(
-            [Panel("Expected error of BRR over that of GRR", lines, lowest=0, highest=1.05)],
+            [Panel("Expected error of BRR over that of GRR on 1 … N", lines, lowest=0, highest=1.05, printed=printed)],
             across="N", up="ratio", log_x=True, columns=1, says=f"Ratio of BRR to GRR. {says}.", how=_looks(by_epsilon),
         ),
     }  # fmt: skip

@@ -21,7 +21,8 @@ import numpy as np
 from bipartite.lottery import insecure_seed
 from bipartite.mechanisms import BRR, GRR, LSRR, Anchored, Mechanism
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, places_of
-from reproduction.figures import Line, Panel, panels
+from reproduction.experiments.printed import SERVER, USER_SECONDS
+from reproduction.figures import Line, Panel, Printed, panels
 from reproduction.runner.contract import Row, Rows, distinct, number, select
 
 if TYPE_CHECKING:
@@ -120,7 +121,8 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
             for name in distinct(some, "mechanism")
             for of in [select(some, mechanism=name)]
         ]
-        drawn.append(Panel(f"{dataset}, {some[0]['places']:,} places", lines))
+        printed = [Printed(1e3 * SERVER[1], f"BRR {SERVER[1]:g} s", SERVER[0])] if dataset == FOURSQUARE else []
+        drawn.append(Panel(f"Server: {dataset}, {some[0]['places']:,} places", lines, printed=printed))
     one = "; ".join(
         f"{row['dataset']} {1e6 * number(row, 'seconds'):.0f} µs (99 % within {1e6 * number(row, 'p99'):,.0f} µs)"
         for row in select(kept, what="one report", mechanism="BRR")
@@ -129,6 +131,22 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
         "runtime": panels(
             drawn, across="users", up="time of the server, ms", log_y=True,
             says=f"Time of the server against the number of users. One report by BRR: {one}.",
-            notes=["The vertical axis is logarithmic.", f"One report by BRR: {one}."],
-        )
+            notes=["The vertical axis is logarithmic. Design, done once, is not in it."],
+        ),
+        "runtime_of_a_report": panels(
+            [_one_report(kept)], across="places", up="time of one report, ms", log_x=True, log_y=True, columns=2,
+            says=f"Time of one report against the number of places. By BRR: {one}.",
+            notes=["Median of single calls, from the secure source. Both axes are logarithmic.", f"BRR: {one}."],
+        ),
     }  # fmt: skip
+
+
+def _one_report(rows: Rows) -> Panel:
+    some = select(rows, what="one report")
+    lines = [
+        Line(name, [number(row, "places") for row in of], [1e3 * number(row, "seconds") for row in of])
+        for name in distinct(some, "mechanism")
+        for of in [select(some, mechanism=name)]
+    ]
+    printed = [Printed(1e3 * USER_SECONDS, f"{USER_SECONDS:g} s")]
+    return Panel("One report: " + ", ".join(distinct(some, "dataset")), lines, printed=printed)

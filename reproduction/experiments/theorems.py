@@ -302,6 +302,14 @@ _CHECKS: Final[dict[str, Callable[[Cell], list[Row]]]] = {
 }
 
 
+_QUANTITIES: Final = {
+    "m/N": "m/N",
+    "global ratio": "Q_g of BRR over GRR’s",
+    "largest local ratio": "Largest Q⁽ˣ⁾ of BRR over GRR’s",
+    "least local ratio": "Least Q⁽ˣ⁾ of BRR over GRR’s",
+}
+
+
 def draw(rows: Rows) -> dict[str, str]:
     """How fast the four limits of Theorems 1 to 3 are reached."""
     limits = select(rows, what="limits")
@@ -311,7 +319,13 @@ def draw(rows: Rows) -> dict[str, str]:
     for name in names:
         of = select(limits, quantity=name, points=largest)
         found = replace(Line.of("BRR", of, "epsilon", "measured"), joined=False)
-        drawn.append(Panel(name, [Line.of("limit", of, "epsilon", "limit", marked=False), found], lowest=0))
+        drawn.append(
+            Panel(
+                f"{_QUANTITIES[name]}, N = {largest:,}",
+                [Line.of("limit", of, "epsilon", "limit", marked=False), found],
+                lowest=0,
+            )
+        )
     return {
         "limits": panels(
             drawn, across="ε", up="m/N, or BRR over GRR", columns=2,

@@ -74,6 +74,7 @@ def draw(rows: Rows) -> dict[str, str]:
     return {
         "worked_example": grid(
             drawn,
+            title=f"N = {points}, ε = {rows[0]['epsilon']}: distances of all reports from x, in order",
             says=says,
             entries=[
                 ("weight e^ε for everybody", style.BRR_NEAR_STYLE),
@@ -81,7 +82,6 @@ def draw(rows: Rows) -> dict[str, str]:
                 ("weight 1", {"fill": style.PAPER, "stroke": style.GRR}),
             ],
             notes=[
-                f"Distances of all reports from x in order, N = {points}, ε = {rows[0]['epsilon']}.",
                 f"m = {least}, the least m⁽ˣ⁾, holds for every x.",
             ],
         )

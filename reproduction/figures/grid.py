@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.plots import Picture, legend, picture, rule, style, tag, text
+from bipartite.plots import Picture, legend, picture, rule, style, tag, text, titled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,9 +45,9 @@ def subscripted(letter: str, number: int) -> str:
 
 
 def grid(
-    drawn: Grid, *, says: str, entries: Sequence[tuple[str, Mapping[str, Any]]], notes: Sequence[str] = ()
+    drawn: Grid, *, title: str, says: str, entries: Sequence[tuple[str, Mapping[str, Any]]], notes: Sequence[str] = ()
 ) -> Picture:
-    """A table with its legend above and lines of notes below."""
+    """A table with its title and legend above and lines of notes below."""
     gap = 20.0 if drawn.between else 0.0
     parts = legend(entries)
     top = _TOP if entries else _TOP - 28
@@ -79,4 +79,4 @@ def grid(
     for note in notes:
         bottom += 20
         parts.append(text(2, bottom + 4, note))
-    return picture(bottom + 14, says, parts)
+    return titled(picture(bottom + 14, says, parts), title)

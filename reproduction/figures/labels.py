@@ -62,8 +62,8 @@ class Labels:
         starts = [(x + _NEAR, y + 4), (x - _NEAR - wide, y + 4)]
         starts += [(at, y + down) for down in (-_NEAR, _NEAR + 8) for at in (middle, x + 4, x - 4 - wide)]
         starts += [(at, y + down) for down in (-2.4 * _NEAR, 2.4 * _NEAR + 8) for at in (middle, x + 4, x - 4 - wide)]
-        at, base = min(starts, key=lambda start: self._covered(_box(*start, wide)))
-        self.take(_box(at, base, wide))
+        at, base = min(starts, key=lambda start: self._covered(_box(start, wide)))
+        self.take(_box((at, base), wide))
         return text(at, base, words, font_size=SMALL, **HALO)
 
     def _covered(self, box: Box) -> float:
@@ -77,7 +77,8 @@ class Labels:
         )
 
 
-def _box(left: float, base: float, wide: float) -> Box:
+def _box(start: Spot, wide: float) -> Box:
+    left, base = start
     return left - 1, base - SMALL + 1, left + wide + 1, base + 3
 
 

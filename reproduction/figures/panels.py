@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.plots import LETTER, Picture, beyond, lines, mark, path, picture, rule, style, text, ticks
 from reproduction.figures.labels import HALO, SMALL, SMALLER, Labels, around, star
 from reproduction.runner.contract import Rows, distinct, number, select
+from reproduction.runner.intervals import MeanInterval, by_seed, each_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from reproduction.runner.intervals import MeanInterval
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 26, 44
 _GAP: Final = 16
 _HEIGHT: Final = {1: 300, 2: 240, 3: 210}
 _KEY: Final = 20
+_TOGETHER: Final = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
+_TITLE: Final = 16  # from one line of a title to the next
+_BOLD: Final = 7.6  # the mean width of a bold letter
 _SAMPLE: Final = 30
 _FEW: Final = 16  # up to so many points each is marked
 _HEADROOM: Final = 0.05
@@ -47,6 +49,8 @@ class Line:
     """Whether the points are joined: not where they lie on another line."""
     end: str = ""
     """Words above its right end."""
+    like: str = ""
+    """The name whose line and points it is drawn with, where that is not its own."""
 
     @classmethod
     def of(cls, name: str, rows: Rows, x: str, y: str, *, marked: bool = True) -> Line:
@@ -63,6 +67,22 @@ class Line:
             return cls(name, list(means), y)
         lows = [max(ends[0], each.low) for each in means.values()]
         return cls(name, list(means), y, lows, [min(ends[1], each.high) for each in means.values()])
+
+    @classmethod
+    def of_pairs(
+        cls,
+        name: str,
+        pairs: Mapping[float, tuple[Rows, Rows]],
+        column: str,
+        how: Callable[[float, float], float],
+        like: str = "",
+    ) -> Line:
+        """Differences or ratios of two sets of rows at every x, paired by seed; without a common seed there is none."""
+        by_x = {
+            x: each_seed(by_seed(ours, column), by_seed(theirs, column), how) for x, (ours, theirs) in pairs.items()
+        }
+        found = cls.of_means(name, {x: MeanInterval.of(of.values()) for x, of in by_x.items() if of})
+        return replace(found, like=like)
 
     @classmethod
     def of_mechanisms(cls, rows: Rows, x: str, y: str, unmarked: str = "") -> list[Line]:
@@ -117,21 +137,42 @@ def panels(  # noqa: PLR0913 (all that a picture says, each by its name)
     Lines with intervals are moved apart by a few pixels, so that one does not hide another.
     """
     names = list(dict.fromkeys(line.name for panel in drawn for line in panel.lines))
-    looks = {**lines(names), **(how or {})}
+    alike = {line.name: line.like or line.name for panel in drawn for line in panel.lines}
+    held = lines(alike.values())
+    looks = {**{name: held[alike[name]] for name in names}, **(how or {})}
     columns = min(columns, len(drawn))
     wide = (style.WIDTH - _GAP * (columns - 1)) / columns
-    tall = _HEIGHT[columns]
+    titles = [_wrapped(panel.title, wide - _LEFT) for panel in drawn]
+    head = _TOP + _TITLE * (max(map(len, titles)) - 1)
+    tall = _HEIGHT[columns] + head - _TOP
     marked = {line.name for panel in drawn for line in panel.lines if _is_marked(line)}
     joined = {line.name for panel in drawn for line in panel.lines if line.joined}
-    parts, top = _key([(name, looks[name], name in marked) for name in names], joined, _stars(drawn))
+    entries = [(name, looks[name], alike[name] if name in marked else "") for name in names]
+    parts, top = _key(entries, joined, _stars(drawn))
     for at, panel in enumerate(drawn):
         x, y = (wide + _GAP) * (at % columns), top + (tall + _GAP) * (at // columns)
-        parts += _Drawn(panel, (x, y, wide, tall), (log_x, log_y)).parts(looks, across, up)
+        parts += [
+            text(x + _LEFT, y + _TOP - 9 + _TITLE * line, words, font_weight="bold")
+            for line, words in enumerate(titles[at])
+        ]
+        parts += _Drawn(panel, (x, y + head, wide, tall - head), (log_x, log_y)).parts(looks, across, up)
     bottom = top + (tall + _GAP) * (-(-len(drawn) // columns)) - _GAP + 6
     for note in notes:
         bottom += 16
         parts.append(text(2, bottom, note, font_size=12))
     return picture(bottom + 6, says, parts)
+
+
+def _wrapped(title: str, wide: float) -> list[str]:
+    """A title in as many lines as it needs, one at least; none ends within "ε = 1"."""
+    held = [""]
+    for word in title.replace(" = ", _TOGETHER).split(" "):
+        longer = f"{held[-1]} {word}".strip()
+        if _BOLD * len(longer) <= wide or not held[-1]:
+            held[-1] = longer
+        else:
+            held.append(word)
+    return [line.replace(_TOGETHER, " = ") for line in held]
 
 
 def _stars(drawn: Sequence[Panel]) -> list[bool]:
@@ -140,19 +181,19 @@ def _stars(drawn: Sequence[Panel]) -> list[bool]:
 
 
 def _key(
-    entries: Sequence[tuple[str, Mapping[str, Any], bool]], joined: Collection[str], stars: Sequence[bool]
+    entries: Sequence[tuple[str, Mapping[str, Any], str]], joined: Collection[str], stars: Sequence[bool]
 ) -> tuple[list[str], float]:
-    """The names with samples of their lines, in as many rows as they need; and where the panels begin."""
+    """The names with samples of their lines and points, in as many rows as they need; and where the panels begin."""
     parts, x, y = [], 2.0, 14.0
-    for name, how, marked in [*entries, *([(_PRINTED, _LEVEL, False)] if stars else [])]:
+    for name, how, point in [*entries, *([(_PRINTED, _LEVEL, "")] if stars else [])]:
         wide = _SAMPLE + 7 + LETTER * len(name) + 16
         if x + wide > style.WIDTH and x > 2:  # noqa: PLR2004 (the left edge)
             x, y = 2.0, y + _KEY
         if name in joined or (name == _PRINTED and any(stars)):
             parts.append(rule(x, y - 4, x + _SAMPLE, y - 4, **how))
         parts.append(text(x + _SAMPLE + 7, y, name))
-        if marked:
-            parts.append(mark(name, x + _SAMPLE / 2, y - 4, how["stroke"]))
+        if point:
+            parts.append(mark(point, x + _SAMPLE / 2, y - 4, how["stroke"]))
         if name == _PRINTED:
             parts.append(star(x + _SAMPLE / 2, y - 4))
         x += wide
@@ -167,7 +208,7 @@ class _Drawn:
         x, y, wide, tall = place
         self._logs = logs
         self._left, self._right = x + _LEFT, x + wide - _RIGHT
-        self._top, self._ground = y + _TOP, y + tall - _BOTTOM
+        self._top, self._ground = y, y + tall - _BOTTOM
         self._narrow = wide * _NARROW < style.WIDTH + _GAP
         across = [self._scaled(each, 0) for line in panel.lines for each in line.x]
         across += [self._scaled(each.x, 0) for each in panel.printed if each.x is not None]
@@ -219,7 +260,7 @@ class _Drawn:
 
     def parts(self, looks: Mapping[str, Mapping[str, Any]], across: str, up: str) -> list[str]:
         """Grid, axes, lines."""
-        parts = [text(self._left, self._top - 9, self._panel.title, font_weight="bold")]
+        parts: list[str] = []
         for value in self._marks(1):
             y = self._at_y(value)
             parts.append(rule(self._left, y, self._right, y, stroke=style.FAINT))
@@ -265,7 +306,7 @@ class _Drawn:
             if line.joined:
                 parts += [path(piece, fill="none", **how) for piece in self._pieces(spots)]
             if _is_marked(line):
-                parts += [mark(line.name, x, y, colour) for x, y in spots if self._is_inside(y)]
+                parts += [mark(line.like or line.name, x, y, colour) for x, y in spots if self._is_inside(y)]
             parts += self._left_out(spots, [y for _, y in run], colour)
             if line.end:
                 x, y = spots[-1]
@@ -276,6 +317,7 @@ class _Drawn:
     def _interval(self, x: float, below: float, above: float, colour: str) -> list[str]:
         """A bar with caps, or an arrow where it goes on."""
         parts = []
+        self._labels.keep_clear([(x, self._held(below)), (x, self._held(above))])
         if above <= self._ground and below >= self._top:
             parts.append(rule(x, self._held(below), x, self._held(above), stroke=colour, stroke_width=1))
         for y in (below, above):

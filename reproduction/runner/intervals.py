@@ -5,12 +5,16 @@ from __future__ import annotations
 import functools
 import math
 import statistics
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+from reproduction.runner.contract import Rows, Value, number
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+BySeed = Mapping[Value, float]
 _MISS: Final = 0.05
 
 
@@ -51,6 +55,16 @@ class MeanInterval:
         if self.repetitions == 1:
             return f"{self.mean:{how}} (one repetition)"
         return f"{self.mean:{how}} ({self.low:{how}} to {self.high:{how}})"
+
+
+def by_seed(rows: Rows, column: str = "value") -> BySeed:
+    """One number for each seed."""
+    return {row["seed"]: number(row, column) for row in rows}
+
+
+def each_seed(ours: BySeed, theirs: BySeed, how: Callable[[float, float], float]) -> BySeed:
+    """A difference or ratio for every seed that both have."""
+    return {seed: how(value, theirs[seed]) for seed, value in ours.items() if seed in theirs}
 
 
 def bars_of(seeds: Collection[object]) -> str:

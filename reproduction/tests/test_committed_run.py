@@ -34,6 +34,25 @@ def test_the_verdicts_are_those_of_the_tables(report):
             assert html.escape(row[column]) in report, row["claim"]
 
 
+def test_every_panel_of_every_picture_has_a_title(report):
+    pictures = re.findall(r'<div class="picture">(<svg .*?</svg>)</div>', report, re.DOTALL)
+    assert len(pictures) > len(EXPERIMENTS)
+    for svg in pictures:
+        axes = len(re.findall(r'transform="rotate', svg))
+        titles = re.findall(r'font-weight="bold">([^<]+)<', svg)
+        assert titles and len(titles) >= axes, svg[:300]
+
+
+def test_numbers_that_the_paper_prints_are_drawn(report):
+    marks = set(re.findall(r">(the paper: [^<]+)<", report))
+    assert {f"the paper: {words}" for words in (
+        "66 % of Laplace’s", "45 % of Laplace’s", "67 % of Laplace’s", "+28 %", "+21 %", "+12 %", "+3.22 % on average",
+        "+5.29 %", "8.7 % on average", "23.4 %", "6.7 % on average", "14.3 %", "0.03 s", "BRR 4 s",
+        "about 0.5 at ε = 2", "the largest 235", "13 regions, the smallest 7", "the largest 278",
+        "14 regions, the smallest 64",
+    )} <= marks  # fmt: skip
+
+
 # Maps are drawn from the places themselves, which are not in a table.
 @pytest.mark.parametrize(
     "entry", [each for each in EXPERIMENTS if each.name != "location_maps"], ids=lambda entry: entry.name

@@ -181,11 +181,11 @@ def test_places_give_rows_and_pictures():
     errors = measured(location_errors, location_errors.Settings(gowalla=40, foursquare=40, epsilons=("1",)))
     assert distinct(errors, "dataset") == ["Gowalla", "FourSquare"]
     assert set(location_errors.savings(errors, "GRR")["Gowalla"]) == {1.0}
-    assert set(location_errors.draw(errors)) == {"places_within_regions", "places_whole"}
-    assert set(location_errors.draw(errors, extra=False)) == {"places_within_regions"}
+    assert set(location_errors.draw(errors)) == {"places_within_regions", "places_saved", "places_whole"}
+    assert set(location_errors.draw(errors, extra=False)) == {"places_within_regions", "places_saved"}
     maps = measured(location_maps, location_maps.Settings(gowalla=40, foursquare=40))
     assert sum(int(row["size"]) for row in select(maps, dataset="Gowalla")) == 40
-    assert set(location_maps.draw(maps)) == {"map_gowalla", "map_foursquare"}
+    assert set(location_maps.draw(maps)) == {"map_gowalla", "map_foursquare", "region_sizes"}
     times = measured(runtime, runtime.Settings(gowalla=40, foursquare=40, shares=(50, 100), rounds=1, singles=5))
     assert {row["what"] for row in times} == {"design", "server", "one report"}
     assert "one report" not in runtime.draw(times)["runtime"].split("aria-label")[0]

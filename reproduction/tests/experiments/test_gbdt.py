@@ -51,19 +51,18 @@ def test_a_cell_measures_the_same_every_time_and_seeds_differ():
     assert measure(cell("BRR"))[0]["rmse"] != measure(cell("BRR", seed=1))[0]["rmse"]
 
 
-def test_folds_hold_every_record_out_once_and_are_shared_by_mechanisms():
-    folds = list(gbdt._folds(100, cell("BRR")))
+def test_folds_hold_every_record_out_once():
+    folds = list(gbdt.folds("abalone", 0, 3, 100))
     assert np.sum(folds, axis=0).tolist() == [1] * 100
     assert [int(each.sum()) for each in folds] == [34, 33, 33]
-    np.testing.assert_array_equal(folds, list(gbdt._folds(100, cell("Laplace", epsilon="1"))))
-    assert (np.array(folds) != list(gbdt._folds(100, cell("BRR", seed=1)))).any()
+    assert (np.array(folds) != list(gbdt.folds("abalone", 1, 3, 100))).any()
 
 
 def test_baselines_are_what_they_say(diabetes):
     y = diabetes.targets
     (middle,) = measure(cell("always the middle"))
     assert middle["rmse"] == pytest.approx(math.sqrt(np.mean((y - 187.5) ** 2)))
-    folds = list(gbdt._folds(len(y), cell("BRR")))
+    folds = list(gbdt.folds("abalone", 0, 3, len(y)))
     squares = sum(((y[held] - y[~held].mean()) ** 2).sum() for held in folds)
     assert measure(cell("the mean (no privacy)"))[0]["rmse"] == pytest.approx(math.sqrt(squares / len(y)))
     theirs = measure(cell("scikit-learn (no privacy)", trees=30))[0]["rmse"]
@@ -94,7 +93,7 @@ def test_a_small_run_is_drawn_with_every_line():
     rows = [each for one in cells(TINY) for each in measure(one)]
     assert len(rows) == len(cells(TINY))
     drawn = draw(rows)
-    assert set(drawn) == {"gbdt", "gbdt_leaves", "gbdt_points"}
+    assert set(drawn) == {"gbdt", "gbdt_shares", "gbdt_leaves", "gbdt_points"}
     for svg in drawn.values():
         ET.fromstring(svg)
     named = {
@@ -102,7 +101,7 @@ def test_a_small_run_is_drawn_with_every_line():
     }
     assert named >= {*LEAVES, *BASELINES} - {ALL_RECORDS}
     plain = draw(rows, extra=False)
-    assert set(plain) == {"gbdt", "gbdt_points"}
+    assert set(plain) == {"gbdt", "gbdt_shares", "gbdt_points"}
     for name in ("Anchored", "Geometric", "clamped", "middle", "mean"):
         assert f"{name}</text>" not in plain["gbdt"] + plain["gbdt_points"]
     assert all(f">{name}</text>" in plain["gbdt"] for name in ("BRR", "Laplace", "no privacy"))

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from dataclasses import asdict, replace
@@ -142,15 +143,17 @@ def test_a_summary_of_nothing_says_what_to_measure():
 
 def test_pictures_say_that_the_protocols_are_not_private(rows):
     drawn = sgd.draw(rows)
-    assert set(drawn) == {"sgd_budgets", "sgd_protocols_softmax"}
-    assert "claimed ε = 0.3, spent ε = ∞" in drawn["sgd_protocols_softmax"]
+    assert set(drawn) == {"sgd_budgets", "sgd_ahead", "sgd_protocols_softmax"}
+    titles = " ".join(re.findall(r'font-weight="bold">([^<]+)<', drawn["sgd_protocols_softmax"]))
+    assert "softmax regression, claimed ε = 0.3, spent ε = ∞" in titles
+    assert "none is private" in drawn["sgd_ahead"] and "the paper: " not in drawn["sgd_ahead"]  # another network
     for name in ("Gaussian, central", "BRR, padded", "Duchi", "no privacy"):
         assert name in drawn["sgd_budgets"]
     assert "as described" not in drawn["sgd_budgets"]
 
 
 def test_without_extra_lines_the_pictures_have_what_the_paper_draws(rows):
-    (picture,) = sgd.draw(rows, extra=False).values()
+    picture = sgd.draw(rows, extra=False)["sgd_protocols_softmax"]
     assert "Gaussian" not in picture
     for name in ("BRR-SGD as described", "Laplace on the sum, as described", "no privacy"):
         assert f">{name}</text>" in picture
@@ -227,7 +230,7 @@ def test_rows_measured_apart_are_drawn_without_measuring_and_said_to_be_from_els
     assert (outcome.state, outcome.cells, outcome.kept, outcome.seconds) == ("done", 26, 26, 52.0)
     assert outcome.rows == running.plain_rows(rows)
     assert outcome.note.endswith("26 of 26 parts were measured elsewhere: one GPU.")
-    assert set(outcome.pictures) == {"sgd_budgets", "sgd_protocols_softmax"}
+    assert set(outcome.pictures) == {"sgd_budgets", "sgd_ahead", "sgd_protocols_softmax"}
 
 
 def test_rows_that_are_not_of_the_plan_are_refused_and_nothing_is_kept(tmp_path, rows, monkeypatch, capsys):

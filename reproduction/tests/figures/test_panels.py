@@ -2,12 +2,13 @@
 
 import math
 import xml.etree.ElementTree as ET
+from operator import truediv
 
 import pytest
 
 from bipartite.plots.marks import mark
 from bipartite.plots.palette import line_of, lines, mark_of
-from reproduction.figures import Grid, Line, Panel, Square, grid, panels, subscripted
+from reproduction.figures import Grid, Line, Panel, Printed, Square, grid, panels, subscripted
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -48,8 +49,8 @@ def test_higher_values_stand_higher_and_panels_side_by_side():
     assert found[0][-1][0] < found[1][0][0]
 
 
-def corners(element):
-    return [tuple(map(float, each.split())) for each in element.attrib["d"][1:].split("L")]
+def corners(element):  # of a path, closed or not
+    return [tuple(map(float, each.split())) for each in element.attrib["d"][1:].removesuffix("Z").split("L")]
 
 
 def of_width(svg, width):
@@ -187,6 +188,88 @@ def test_many_names_wrap_into_rows():
     assert all(float(each["x"]) + 6.9 * len(name) < 880 for name, each in places.items())
 
 
+STAR = "#f5c400"
+
+
+def stars(svg):
+    return [corners(element)[0] for element in drawn(svg, "path") if element.attrib["fill"] == STAR]
+
+
+def corners_of_words(svg, beginning):
+    """The boxes of words, by the width that a letter of their size has."""
+    found = [each for each in drawn(svg, "text") if (each.text or "").startswith(beginning)]
+    return [
+        (float(each.attrib["x"]), float(each.attrib["y"]) - 9, float(each.attrib["x"]) + 6.2 * len(each.text),
+         float(each.attrib["y"]))
+        for each in found
+    ]  # fmt: skip
+
+
+def test_a_printed_number_is_a_star_where_it_belongs_with_words_and_stands_in_the_key():
+    line = Line("BRR", [1, 2, 3], [0.2, 0.4, 0.6])
+    svg = panels([Panel("", [line], printed=[Printed(0.4, "40 %", 2)])], across="", up="", says="x")
+    assert {"the paper: 40 %", "printed in the paper"} <= set(words(svg))
+    in_key, in_panel = stars(svg)
+    (point,) = [each for each in drawn(svg, "circle") if float(each.attrib["cx"]) == pytest.approx(in_panel[0])]
+    assert float(point.attrib["cy"]) == pytest.approx(in_panel[1] + 6.5, abs=0.11)  # the upper corner of the star
+    assert in_key[1] < 14
+    without = panels([Panel("", [line])], across="", up="", says="x")
+    assert stars(without) == [] and "printed in the paper" not in words(without)
+
+
+def test_a_printed_mean_is_a_level():
+    line = Line("BRR", [1, 2, 3], [0.2, 0.4, 0.6])
+    svg = panels([Panel("", [line], printed=[Printed(0.3, "30 %")])], across="", up="", says="x")
+    levels = [each for each in drawn(svg, "line") if each.attrib.get("stroke-dasharray") == "1 2"]
+    assert len(levels) == 2  # and in the key
+    assert float(levels[1].attrib["y1"]) == float(levels[1].attrib["y2"]) == pytest.approx(stars(svg)[1][1] + 6.5)
+
+
+@pytest.mark.parametrize(("y", "x"), [(5.0, 2), (-5.0, 2), (0.5, 9)])
+def test_a_printed_number_widens_its_panel(y, x):
+    panel = Panel("", [Line("BRR", [1, 3], [0.2, 0.6])], lowest=0, highest=1, printed=[Printed(y, "?", x)])
+    svg = panels([panel], across="", up="", says="x", columns=1)
+    left, top = stars(svg)[1]
+    frame = [float(each.attrib["y1"]) for each in drawn(svg, "line") if each.attrib.get("stroke-width") == "0.8"]
+    assert 58 <= left <= 846 and 24 + 26 <= top + 6.5 <= frame[0]
+
+
+def test_words_of_printed_numbers_cover_neither_each_other_nor_a_line():
+    line = Line("BRR", [1, 2, 3], [0.5, 0.5, 0.5], marked=False)
+    printed = [Printed(0.5, "one", 2), Printed(0.52, "two", 2.05), Printed(0.48, "three", 3)]
+    svg = panels([Panel("", [line], lowest=0, highest=1, printed=printed)], across="", up="", says="x", columns=1)
+    boxes = corners_of_words(svg, "the paper: ")
+    assert len(boxes) == 3
+    for at, (left, top, right, bottom) in enumerate(boxes):
+        assert left >= 58 and right <= 846
+        level = float(of_width(svg, "2.6")[0][0][1])
+        assert not top < level < bottom
+        for other in boxes[:at]:
+            assert left > other[2] or right < other[0] or top > other[3] or bottom < other[1]
+
+
+def test_pairs_are_taken_seed_by_seed_and_a_line_may_look_like_another():
+    ours = [{"seed": 0, "rmse": 2.0}, {"seed": 1, "rmse": 6.0}, {"seed": 2, "rmse": 1.0}]
+    theirs = [{"seed": 0, "rmse": 1.0}, {"seed": 1, "rmse": 2.0}]
+    line = Line.of_pairs("BRR over Laplace", {5.0: (ours, theirs), 6.0: (ours, [])}, "rmse", truediv, like="Laplace")
+    assert (line.x, line.y) == ([5.0], [2.5])  # 2/1 and 6/2, not 8/3
+    assert line.high[0] - 2.5 == pytest.approx(12.706 * 0.5, rel=1e-4)  # Student's t with one degree of freedom
+    svg = panels([Panel("", [line, Line("BRR", [5], [1])])], across="", up="", says="x")
+    assert line_of("Laplace")["stroke"] in {each.attrib["stroke"] for each in drawn(svg, "line")}
+    assert words(svg).count("BRR over Laplace") == 1
+
+
+def test_a_long_title_is_wrapped_within_its_panel():
+    title = "superconductivity: critical temperature in kelvin, BRR over its rivals at every ε"
+    svg = panels([Panel(title, [Line("BRR", [1, 2], [1, 2])]), Panel("short", [Line("BRR", [1, 2], [1, 2])])],
+                 across="", up="", says="x")  # fmt: skip
+    bold = [each for each in drawn(svg, "text") if each.attrib.get("font-weight") == "bold"]
+    assert [each.text for each in bold][-1] == "short" and len(bold) > 2
+    assert " ".join(each.text for each in bold[:-1]) == title
+    assert all(float(each.attrib["x"]) + 7.6 * len(each.text) <= 422 for each in bold[:-1])
+    assert len({each.attrib["y"] for each in bold[:-1]}) == len(bold) - 1
+
+
 def test_an_index_stands_below():
     assert subscripted("λ", 10) == "λ₁₀"
 
@@ -196,10 +279,11 @@ def test_a_grid_has_its_squares_names_and_cut():
     marks = {(0, 1): Square("▲", {"fill": "#000000"})}
     svg = grid(
         Grid(["a", "b"], rows, "value", "m", marks, cut=1),
+        title="what it is",
         says="x",
         entries=[("dark", {"fill": "#123456"})],
         notes=["why"],
     )
     assert len(drawn(svg, "rect")) == 5
-    assert {"x = 1", "x = 2", "a", "b", "value", "m", "▲", "why", "dark"} <= set(words(svg))
+    assert {"what it is", "x = 1", "x = 2", "a", "b", "value", "m", "▲", "why", "dark"} <= set(words(svg))
     assert len([each for each in drawn(svg, "line") if each.attrib.get("stroke-width") == "3"]) == 1

@@ -17,7 +17,7 @@ from bipartite.plots.map_heat import shares_on_a_map
 from bipartite.plots.marks import beyond, mark
 from bipartite.plots.palette import line_of, lines, mark_of
 from bipartite.plots.shares import shares_by_name
-from bipartite.plots.svg import LETTER, Picture, legend, path, picture, rule, tag, text, ticks
+from bipartite.plots.svg import LETTER, Picture, legend, path, picture, rule, tag, text, ticks, titled
 
 __all__ = [
     "COLOURS",
@@ -56,4 +56,5 @@ __all__ = [
     "tag",
     "text",
     "ticks",
+    "titled",
 ]
