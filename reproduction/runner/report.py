@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.plots import style
 from reproduction.claims import Judged, Verdict
+from reproduction.runner.report_items import every_item
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -46,6 +47,7 @@ def report(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumsta
         _verdicts(judged, {outcome.entry.name for outcome in done}, how),
         "<h2>The figures</h2>",
         *(_figure(outcome, how) for outcome in done),
+        every_item(judged, {outcome.entry.name for outcome in done}),
         _closing(how),
     ]
     return (
