@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 STAMPS := $(VENV)/stamps
 SOURCES := $(shell find src -name '*.py' -o -name '*.json')
 
-.PHONY: run test lint lock bench docs dist reproduce client client-browsers client-demo clean
+.PHONY: run test lint lock bench docs dist draw-archive reproduce client client-browsers client-demo clean
 .DEFAULT_GOAL := run
 
 # constraints.txt pins what was tested, with the hash of every file that the registry has of it; groups of tools are named
@@ -86,6 +86,11 @@ dist: $(STAMPS)/dist
 	.venv-dist/bin/python -m doctest README.md
 	.venv-dist/bin/bipartite demo --people 1000
 	rm -rf .venv-dist
+	$(BIN)/python tools/draw_archive.py dist
+
+# docs/draw.md with all vectors, for whoever writes a client: dist/bipartite-draw-1.zip.
+draw-archive: $(STAMPS)/package
+	$(BIN)/python tools/draw_archive.py dist
 
 # Every figure of the paper and a verdict on every claim, into results/. The folder that BIPARTITE_DATA names holds the
 # data, ../shared/data where it is there and nothing is named; what is missing is reported. `make reproduce HOW=--full`
