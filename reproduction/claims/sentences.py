@@ -141,6 +141,24 @@ def _near_share(evidence: Evidence) -> Judgement:
     )  # fmt: skip
 
 
+def _lower_at_every_n(evidence: Evidence) -> Judgement:
+    both = beside(evidence["qloss_by_n"], "qloss", "BRR", "GRR", "points", "epsilon")
+    above = sum(ours > theirs * (1 + _EQUAL) for _, ours, theirs in both)
+    equal = [row for row, ours, theirs in both if math.isclose(ours, theirs, rel_tol=_EQUAL)]
+    gains = [1 - ours / theirs for _, ours, theirs in both]
+    points, epsilons = (sorted({float(row[each]) for row, _, _ in both}) for each in ("points", "epsilon"))
+    measured = (
+        f"N = {points[0]:,.0f} to {points[-1]:,.0f}, ε = {epsilons[0]:g} to {epsilons[-1]:g}: QLoss of BRR above GRR’s in {above} of {len(both)} "
+        f"cases, equal in {len(equal)}, lower by {min(gains):.0%} to {max(gains):.0%}"
+    )
+    if above:
+        return Judgement(Verdict.FAILS, measured, "GRR has the smaller quality loss somewhere.")
+    if equal:
+        where = ", ".join(f"N = {row['points']}, ε = {row['epsilon']}" for row in equal)
+        return Judgement(Verdict.CORRECTED, measured, f"Lower, or equal where m = 1 and BRR is GRR ({where}).")
+    return Judgement(Verdict.HOLDS, measured, "Lower at every N and ε.")
+
+
 def _ratio_falls(evidence: Evidence) -> Judgement:
     from reproduction.experiments.qloss_by_n import ratios  # noqa: PLC0415 (lazily, as all experiments)
 
@@ -165,6 +183,24 @@ def _places_fall(evidence: Evidence) -> Judgement:
     epsilons = [float(each) for each in distinct(rows, "epsilon")]
     measured = f"expected error within regions rises in {rises} of {steps} steps; from ε = {min(epsilons):g} to {max(epsilons):g} {', '.join(said)}"
     return holds_if(rises == 0, measured, "It falls with ε for all three, for GRR by little.", "It rises somewhere.")
+
+
+def _larger_noise(evidence: Evidence) -> Judgement:
+    rows = _of(evidence, "gradient noise")
+    larger, said = {}, []
+    for name in ("Laplace on the mean", "Laplace on the sum"):
+        both = beside(rows, "noise", name, "BRR", "epsilon")
+        larger[name] = all(theirs > ours for _, theirs, ours in both)
+        said.append(f"{name} {min(each for _, each, _ in both):.2g} to {max(each for _, each, _ in both):.2g}")
+    ours = [number(row, "noise") for row in select(rows, mechanism="BRR")]
+    measured = f"noise of a coordinate near zero, root mean square in units of C, at the paper’s budgets: BRR {min(ours):.2g} to {max(ours):.2g}, {', '.join(said)}"
+    if all(larger.values()):
+        return Judgement(
+            Verdict.HOLDS, measured, "Laplace’s noise is the larger at every budget, wherever it is added."
+        )
+    if any(larger.values()):
+        return Judgement(Verdict.CORRECTED, measured, "So where Laplace noise is added to the mean of a batch; added to their sum, as in DP-SGD, it is smaller than BRR’s.")  # fmt: skip
+    return Judgement(Verdict.FAILS, measured, "Laplace’s noise is the smaller at some budget, wherever it is added.")
 
 
 def _near_no_noise(evidence: Evidence) -> Judgement:
@@ -193,6 +229,7 @@ def _near_no_noise(evidence: Evidence) -> Judgement:
 
 CLAIMS: Final = (
     Claim("nearer is likelier", "Introduction, Fig. 1", "BRR increases the likelihood of publishing data closer to the true item and decreases that of data farther away.", _nearer, ("pmf",)),
+    Claim("lower at every N", "Introduction, Fig. 5(a)", "BRR has a significantly lower QLoss than GRR with varying N.", _lower_at_every_n, ("qloss_by_n",)),
     Claim("an m for each value", "Section 3.2", "Different locally optimal m for different values will certainly violate ε-differential privacy.", _own_m, ("sentences",)),
     Claim("proof of theorem 1 (2)", "Proof of Theorem 1", "i₁ᵣ < N(h − 1)/(e^ε − 1), so from ε > 2 ln((1 + √5)/2) ≈ 0.9624 on i₃ᵣ > i₁ᵣ.", _proof_of_the_order, ("sentences",), "docs/errata.md"),
     Claim("local bounds, global ratio", "Section 3.4", "The bounds on the local ratios also bound the ratio of the global expected errors.", _local_and_global),
@@ -200,6 +237,7 @@ CLAIMS: Final = (
     Claim("share of near reports", "Section 5.1", "m grows in proportion to N, so BRR maintains a more stable probability of effective responses.", _near_share, ("sentences",)),
     Claim("the ratio falls with ε", "Section 5.1, Fig. 5(b)", "For large N the ratio of BRR to GRR decreases quickly as the privacy budget grows.", _ratio_falls, ("qloss_by_n",)),
     Claim("places, falls with ε", "Section 5.3, Fig. 8", "As the privacy budget increases, the overall utility loss gradually decreases.", on_a_fine_grid("location_errors", _BUDGETS, _places_fall), ("location_errors",), "docs/places.md"),
+    Claim("SGD, larger noise", "Appendix B.2", "With small budgets the Laplace mechanism introduces larger noise magnitudes.", _larger_noise, ("sentences",), "docs/private-sgd.md"),
     Claim("SGD, near no noise", "Appendix B.2", "At higher budgets the performance of both approximates a noise-free scenario.", enough("sgd", complete, _near_no_noise), ("sgd",), "docs/private-sgd.md"),
 )  # fmt: skip
 """In the order of the paper."""

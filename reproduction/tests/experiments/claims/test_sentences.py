@@ -67,6 +67,16 @@ def test_the_share_of_near_reports_must_vary_less_than_under_grr(ours, expected)
     assert verdict("share of near reports", sentences=rows) == expected
 
 
+@pytest.mark.parametrize(("last", "expected"), [(0.2, Verdict.HOLDS), (0.3, Verdict.CORRECTED), (0.31, Verdict.FAILS)])
+def test_a_loss_that_is_not_below_that_of_grr_is_seen(last, expected):
+    rows = [
+        {"mechanism": name, "points": points, "epsilon": "2", "qloss": loss}
+        for points, ours in ((5, last), (100, 0.1))
+        for name, loss in (("BRR", ours), ("GRR", 0.3))
+    ]
+    assert verdict("lower at every N", qloss_by_n=rows) == expected
+
+
 @pytest.mark.parametrize(("last", "expected"), [(0.1, Verdict.HOLDS), (0.4, Verdict.FAILS)])
 def test_the_ratio_must_fall_with_every_step_of_epsilon(last, expected):
     rows = [
@@ -94,6 +104,20 @@ def test_an_error_of_places_that_rises_with_epsilon_is_seen(budgets, last, expec
         for at in range(1, budgets + 1)
     ]
     assert verdict("places, falls with ε", location_errors=rows) == expected
+
+
+@pytest.mark.parametrize(
+    ("of_the_mean", "of_the_sum", "expected"),
+    [(2.0, 1.0, Verdict.HOLDS), (2.0, 0.1, Verdict.CORRECTED), (0.2, 0.1, Verdict.FAILS)],
+)
+def test_noise_is_compared_where_it_is_added(of_the_mean, of_the_sum, expected):
+    of = {"BRR": 0.5, "Laplace on the mean": of_the_mean, "Laplace on the sum": of_the_sum}
+    rows = [
+        {"what": "gradient noise", "mechanism": name, "epsilon": epsilon, "noise": noise}
+        for name, noise in of.items()
+        for epsilon in (0.3, 1.0)
+    ]
+    assert verdict("SGD, larger noise", sentences=rows) == expected
 
 
 @pytest.mark.parametrize(
