@@ -37,6 +37,8 @@ class Grid:
     between: Mapping[tuple[int, int], Square] = field(default_factory=dict)
     cut: int | None = None
     """A heavy line after so many columns."""
+    wide: float = _SIDE * 1.6
+    """The most that a column takes."""
 
 
 def subscripted(letter: str, number: int) -> str:
@@ -51,7 +53,7 @@ def grid(
     gap = 20.0 if drawn.between else 0.0
     parts = legend(entries)
     top = _TOP if entries else _TOP - 28
-    wide = min(_SIDE * 1.6, (style.WIDTH - _LEFT - 130) / len(drawn.columns))
+    wide = min(drawn.wide, (style.WIDTH - _LEFT - 130) / len(drawn.columns))
     parts.append(text(_LEFT - 10, top - 8, drawn.corner, text_anchor="end"))
     parts += [
         text(_LEFT + wide * (at + 0.5), top - 8, name, text_anchor="middle") for at, name in enumerate(drawn.columns)

@@ -52,7 +52,8 @@ class Labels:
 
     def take(self, box: Box) -> None:
         """Note where something stands that no word may cover."""
-        self._words.append(box)
+        left, one, right, other = box
+        self._words.append((left, min(one, other), right, max(one, other)))
 
     def beside(self, x: float, y: float, words: str) -> str:
         """Write words beside a place: to its right or left, above or below."""
@@ -65,6 +66,21 @@ class Labels:
         at, base = min(starts, key=lambda start: self._covered(_box(start, wide)))
         self.take(_box((at, base), wide))
         return text(at, base, words, font_size=SMALL, **HALO)
+
+    def at_edge(self, x: float, words: str, colour: str, *, up: bool) -> str:
+        """Write a number near an arrow at the upper or lower edge: as near as leaves most room."""
+        wide = SMALLER * len(words)
+        left, top, right, ground = self._frame
+        bases = [top + 9 + SMALL * (level + 1) - 2 if up else ground - 9 - SMALL * level for level in range(4)]
+        asides = [0.0, wide / 2 + 6, -wide / 2 - 6, wide + 6, -wide - 6]
+        starts = [
+            (min(max(x + aside - wide / 2, left), right - wide), base)
+            for level, base in enumerate(bases)
+            for aside in (asides if level < 2 else asides[:1])  # noqa: PLR2004 (farther in, above its arrow only)
+        ]
+        at, base = min(starts, key=lambda start: self._covered(_box(start, wide)))
+        self.take(_box((at, base), wide))
+        return text(at, base, words, font_size=SMALL, **{**HALO, "fill": colour})
 
     def _covered(self, box: Box) -> float:
         left, top, right, bottom = box

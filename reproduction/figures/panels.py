@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.plots import LETTER, Picture, beyond, lines, mark, path, picture, rule, style, text, ticks
-from reproduction.figures.labels import HALO, SMALL, SMALLER, Labels, around, star
+from reproduction.figures.labels import HALO, Labels, around, star
 from reproduction.runner.contract import Rows, distinct, number, select
 from reproduction.runner.intervals import MeanInterval, by_seed, each_seed
 
@@ -236,7 +236,7 @@ class _Drawn:
         least = min((b - a for a, b in itertools.pairwise(places)), default=math.inf)
         apart = min(_APART, least / (len(uncertain) + 1)) if len(uncertain) > 1 else 0.0
         self._aside = {name: (at - (len(uncertain) - 1) / 2) * apart for at, name in enumerate(uncertain)}
-        self._said: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
+        self._beyond: list[tuple[float, str, str, bool]] = []
         self._words: list[str] = []
         self._labels = Labels((self._left, self._top, self._right, self._ground))
 
@@ -277,6 +277,8 @@ class _Drawn:
         parts.append(text(at, centre, up, text_anchor="middle", font_size=12, transform=turned))
         for line in self._panel.lines:
             parts += self._line(line, looks[line.name])
+        for x, words, colour, above in self._beyond:
+            self._words.append(self._labels.at_edge(x, words, colour, up=above))
         stars = [self._printed(each) for each in self._panel.printed]
         for box in around(spot for spot, _ in stars):
             self._labels.take(box)
@@ -357,22 +359,13 @@ class _Drawn:
             up = side < 0
             edge = self._top if up else self._ground
             parts += [beyond(spots[at][0], edge, colour, up=up) for at in some]
+            for at in some:
+                self._labels.take((spots[at][0] - 4, edge, spots[at][0] + 4, edge + (8 if up else -8)))
             written = [_number(each) for each in sorted({float(f"{values[at]:.3g}") for at in some})]
             farthest = max(some, key=lambda at: abs(spots[at][1] - edge))
             words = " to ".join(written[:: len(written) - 1 or 1])
-            self._words.append(self._number_at(spots[farthest][0], words, colour, up=up))
+            self._beyond.append((spots[farthest][0], words, colour, up))
         return parts
-
-    def _number_at(self, x: float, words: str, colour: str, *, up: bool) -> str:
-        """A number at an arrow, on the side of the lines, and farther in than others that it would cover."""
-        half = SMALLER * len(words) / 2
-        x = min(max(x, self._left + half), self._right - half)
-        level = sum(abs(x - other) < half + wide for other, wide in self._said[up])
-        self._said[up].append((x, half))
-        inwards = 9 + SMALL * level
-        y = self._top + inwards + SMALL - 2 if up else self._ground - inwards
-        self._labels.take((x - half, y - SMALL, x + half, y + 2))
-        return text(x, y, words, text_anchor="middle", font_size=SMALL, **{**HALO, "fill": colour})
 
     def _marks(self, axis: int) -> list[float]:
         low, high = (self._x0, self._x1) if axis == 0 else (self._y0, self._y1)

@@ -81,7 +81,7 @@ def outcomes(folder: Path, found: dict[str, Any]) -> dict[str, Outcome]:
             settings=said["settings"],
             rows=rows,
             pictures=pictures_of(module, rows, extra=True),
-            note=note_of(module, elsewhere, said["cells"]),
+            note=note_of(module),
             cells=said["cells"],
             kept=said["cells"],
             seconds=said["seconds"],

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import html
+import re
 from collections import Counter
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Final
 
 from bipartite.plots import style
-from reproduction.claims import Judged, Verdict
+from reproduction.runner.report_claims import summary, verdicts
 from reproduction.runner.report_items import every_item
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
+    from reproduction.claims import Judged
     from reproduction.runner.files import Circumstances
     from reproduction.runner.running import Outcome
 
-_MARKS: Final[Mapping[Verdict, tuple[str, str]]] = {
-    Verdict.HOLDS: ("●", "#1b6e3c"),
-    Verdict.CORRECTED: ("◐", "#8a5a00"),
-    Verdict.READING: ("◌", "#5b3f8c"),
-    Verdict.FAILS: ("○", "#a3261d"),
-    Verdict.UNCHECKABLE: ("?", "#555555"),
-    Verdict.UNDECIDED: ("…", "#555555"),
-    Verdict.NOT_RUN: ("–", "#555555"),
-}
 _MEANS: Final = "in this run or an earlier one, on whichever machine, parts that ran side by side counted each"
 _STYLE: Final = Template(Path(__file__).with_suffix(".css").read_text(encoding="utf-8")).substitute(vars(style))
 
@@ -34,35 +27,36 @@ _STYLE: Final = Template(Path(__file__).with_suffix(".css").read_text(encoding="
 def report(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumstances) -> str:
     """The whole page."""
     done = [outcome for outcome in outcomes if outcome.state == "done"]
+    shown = {outcome.entry.name for outcome in done}
     parts = [
-        _opening(outcomes, judged, how),
         *_not_run(outcomes),
-        "<h2>The claims of the paper</h2>",
+        '<h2 id="claims">The claims of the paper</h2>',
         _p(
             "The first column is in our words, close to those of the paper. What rests on a measurement is judged by a "
             "function of the rows of this run with a stated threshold (<code>reproduction/claims</code>); a "
             "command stands beside it. <em>Cannot be checked</em>: results of others, places that are not published, "
             "another machine. <em>Undecided</em>: too little ran, or nothing could be told from chance."
         ),
-        _verdicts(judged, {outcome.entry.name for outcome in done}, how),
-        "<h2>The figures</h2>",
+        verdicts(judged, shown, how),
+        '<h2 id="figures">The figures</h2>',
+        _p(
+            "In the order of the paper. A yellow star is a number that the paper prints; every other mark was measured."
+        ),
         *(_figure(outcome, how) for outcome in done),
-        every_item(judged, {outcome.entry.name for outcome in done}),
+        _circumstances(outcomes, how),
+        every_item(judged, shown),
         _closing(how),
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>Bipartite randomized response, reproduced</title>\n<style>\n{_STYLE}</style>\n</head>\n<body>\n"
-        + "\n".join(parts)
+        + "\n".join([_opening(judged, how), _contents(parts), *parts])
         + "\n</body>\n</html>\n"
     )
 
 
-def _opening(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumstances) -> str:
-    counts = Counter(each.judgement.verdict for each in judged)
-    said = ", ".join(f"{_sign(verdict)} {counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
-    measuring = sum(outcome.seconds for outcome in outcomes)
+def _opening(judged: Sequence[Judged], how: Circumstances) -> str:
     size = (
         "This is the <strong>quick</strong> run: real data, fewer seeds, budgets and sizes. Its intervals are wide; "
         "conclusions about learning need the full one (<code>python -m reproduction run --full</code>)."
@@ -75,26 +69,31 @@ def _opening(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circums
             _p(
                 "Every figure of <em>Bipartite Randomized Response Mechanism for Local Differential Privacy</em> "
                 "(Zhang, Zhu, Chen, Hu, 2026), run again on real data by the package <code>bipartite</code>, "
-                "and a verdict on every claim.",
+                f"and a verdict on every claim. {size}",
                 "lead",
             ),
-            _p(said, "said"),
-            _p(size),
-            _table(
-                ("", ""),
-                [
-                    ("command", f"<code>{html.escape(how.command)}</code>"),
-                    ("finished", html.escape(how.finished)),
-                    (
-                        "time",
-                        f"{_duration(how.seconds)}; the measuring of all parts took {_duration(measuring)}, {_MEANS}",
-                    ),
-                    ("machine", html.escape(_machines(outcomes, how))),
-                    ("versions", html.escape(", ".join(f"{name} {each}" for name, each in how.versions.items()))),
-                ],
-            ),
+            summary(judged),
         ]
     )
+
+
+def _contents(parts: Sequence[str]) -> str:
+    """A link to every heading that has an id."""
+    found = re.findall(r'<h([23]) id="([^"]+)">(.*?)</h', "\n".join(parts))
+    lines = [f'<li class="level{level}"><a href="#{name}">{words}</a></li>' for level, name, words in found]
+    return '<nav aria-label="Contents">\n<h2>Contents</h2>\n<ul>\n' + "\n".join(lines) + "\n</ul>\n</nav>"
+
+
+def _circumstances(outcomes: Sequence[Outcome], how: Circumstances) -> str:
+    measuring = sum(outcome.seconds for outcome in outcomes)
+    rows = [
+        ("command", f"<code>{html.escape(how.command)}</code>"),
+        ("finished", html.escape(how.finished)),
+        ("time", f"{_duration(how.seconds)}; the measuring of all parts took {_duration(measuring)}, {_MEANS}"),
+        ("machine", html.escape(_machines(outcomes, how))),
+        ("versions", html.escape(", ".join(f"{name} {each}" for name, each in how.versions.items()))),
+    ]
+    return '<h2 id="this-run">This run</h2>\n' + _table(("", ""), rows)
 
 
 def _machines(outcomes: Sequence[Outcome], how: Circumstances) -> str:
@@ -121,30 +120,7 @@ def _not_run(outcomes: Sequence[Outcome]) -> list[str]:
         )
         for outcome in missing
     ]
-    return ["<h2>What did not run</h2>", _table(("experiment", "why", "what to do"), rows)]
-
-
-def _verdicts(judged: Sequence[Judged], shown: set[str], how: Circumstances) -> str:
-    rows = []
-    for each in judged:
-        found = each.judgement
-        sources = [f'<a href="#{name}">{name}</a>' if name in shown else name for name in each.claim.needs]
-        sources += [html.escape(each.claim.evidence)] if each.claim.evidence else []
-        command = html.escape(how.again(each.claim.needs))
-        rows.append(
-            (
-                f'<span class="where">{html.escape(each.claim.where)}</span><br>{html.escape(each.claim.says)}',
-                f'<span style="color: {_MARKS[found.verdict][1]}">{_sign(found.verdict)} {found.verdict}</span>',
-                html.escape(found.measured) + (f"<br><code>{command}</code>" if command else ""),
-                html.escape(found.why) + (f"<br>See {', '.join(sources)}." if sources else ""),
-            )
-        )
-    body = "\n".join(
-        f'<tr><td>{claim}</td><td class="verdict">{verdict}</td><td>{measured}</td><td>{why}</td></tr>'
-        for claim, verdict, measured, why in rows
-    )
-    head = "<tr><th>the paper says</th><th>verdict</th><th>measured</th><th>why</th></tr>"
-    return f'<div class="picture"><table><thead>{head}</thead><tbody>\n{body}\n</tbody></table></div>'
+    return ['<h2 id="not-run">What did not run</h2>', _table(("experiment", "why", "what to do"), rows)]
 
 
 def _figure(outcome: Outcome, how: Circumstances) -> str:
@@ -158,8 +134,11 @@ def _figure(outcome: Outcome, how: Circumstances) -> str:
     parts.append(
         _p(
             f"<code>{command}</code>, {len(outcome.rows):,} rows in <code>{entry.name}.csv</code>; "
-            f"{outcome.cells} {'part' if outcome.cells == 1 else 'parts'} in {_duration(outcome.seconds)}. "
-            f"Settings: <code>{html.escape(settings)}</code>"
+            f"{outcome.cells} {'part' if outcome.cells == 1 else 'parts'} in {_duration(outcome.seconds)}"
+            + "".join(f"; {count:,} measured elsewhere: {html.escape(at)}" for at, count in outcome.elsewhere.items())
+            + ". "
+            f"Settings: <code>{html.escape(settings)}</code>",
+            "how",
         )
     )
     return "\n".join(parts)
@@ -181,10 +160,6 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     top = f"<thead><tr>{''.join(f'<th>{name}</th>' for name in names)}</tr></thead>" if any(names) else ""
     body = "\n".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table>{top}<tbody>\n{body}\n</tbody></table>"
-
-
-def _sign(verdict: Verdict) -> str:
-    return _MARKS[verdict][0]
 
 
 def _p(words: str, kind: str = "") -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import html
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reproduction.items import Item, Reference, items
+from reproduction.runner.report_claims import anchor
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from reproduction.claims import Judged
+
+
+_COLUMNS: Final = ("item", "in the paper", "it says", "where it is here")
 
 
 def every_item(judged: Sequence[Judged], shown: Collection[str]) -> str:
@@ -32,11 +36,11 @@ def _part(rows: Sequence[Item], verdicts: Mapping[str, str], shown: Collection[s
     """One section of the paper, closed until somebody opens it."""
     number = rows[0].item.rpartition("-")[0]
     title = rows[0].section if number == "abstract" else f"{number} {rows[0].section}"
-    head = "<tr><th>item</th><th>in the paper</th><th>it says</th><th>where it is here</th></tr>"
+    head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
     body = "\n".join(_row(each, verdicts, shown) for each in rows)
     return (
-        f'<details><summary>{html.escape(title)} ({len(rows)})</summary>\n<div class="picture"><table>'
-        f"<thead>{head}</thead><tbody>\n{body}\n</tbody></table></div></details>"
+        f'<details><summary>{html.escape(title)} ({len(rows)})</summary>\n<table class="cards items">'
+        f"<thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></details>"
     )
 
 
@@ -49,13 +53,14 @@ def _row(item: Item, verdicts: Mapping[str, str], shown: Collection[str]) -> str
         html.escape(item.says),
         "<br>".join(here),
     )
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+    written = "".join(f'<td data-label="{name}">{cell}</td>' for name, cell in zip(_COLUMNS, cells, strict=True))
+    return f"<tr>{written}</tr>"
 
 
 def _said(reference: Reference, verdicts: Mapping[str, str], shown: Collection[str]) -> str:
     name = html.escape(reference.name)
     if reference.sort == "claim":
-        return f"“{name}”: {html.escape(verdicts.get(reference.name, ''))}"
+        return f'<a href="#{anchor(reference.name)}">{name}</a>: {html.escape(verdicts[reference.name])}'
     if reference.sort == "run":
         return f'<a href="#{name}">{name}</a>' if reference.name in shown else f"experiment {name}"
     return f"<code>{name}</code>"

@@ -21,7 +21,7 @@ from reproduction.runner.cache import Cache, Measured, NotKeptError
 from reproduction.runner.machine import this_machine
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from reproduction.runner.contract import Experiment, Row
     from reproduction.runner.registry import Entry
@@ -172,7 +172,7 @@ def _run(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: 
         settings=asdict(settings),
         rows=rows,
         pictures=pictures_of(module, rows, extra=extra),
-        note=note_of(module, elsewhere, len(cells)),
+        note=note_of(module),
         cells=len(cells),
         kept=kept,
         seconds=seconds,
@@ -180,10 +180,9 @@ def _run(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: 
     )
 
 
-def note_of(module: Experiment, elsewhere: Mapping[str, int], cells: int) -> str:
-    """What is said below the pictures: the experiment's own note, and which parts other machines measured."""
-    said = [f"{count} of {cells} parts were measured elsewhere: {where}." for where, count in elsewhere.items()]
-    return " ".join([str(getattr(module, "NOTE", "")), *said]).strip()
+def note_of(module: Experiment) -> str:
+    """What an experiment says below its pictures."""
+    return str(getattr(module, "NOTE", ""))
 
 
 def settings_of(module: Experiment, mode: Mode, seeds: int | None) -> Any:  # noqa: ANN401 (its own Settings)

@@ -169,7 +169,7 @@ def curve(mechanism, values, epsilon=0.3):
 
 
 @pytest.mark.parametrize(("last", "first_number"), [(0.9, "0.5"), (0.3, "0")])
-def test_the_axis_of_a_protocol_begins_at_a_half_only_where_what_learns_ends_above_it(last, first_number):
+def test_the_axis_of_a_protocol_begins_at_a_half_only_where_what_learns_stays_above_it(last, first_number):
     rows = [*curve("paper-brr", (0.7, last)), *curve("none", (0.8, 0.95)),
             *curve("paper-laplace-of-the-mean", (0.1, 0.11))]  # fmt: skip
     svg = sgd.draw(rows)["sgd_protocols_softmax"]
@@ -229,7 +229,7 @@ def test_rows_measured_apart_are_drawn_without_measuring_and_said_to_be_from_els
     (outcome,) = running.run(named(["sgd"]), tmp_path / CELLS)
     assert (outcome.state, outcome.cells, outcome.kept, outcome.seconds) == ("done", 26, 26, 52.0)
     assert outcome.rows == running.plain_rows(rows)
-    assert outcome.note.endswith("26 of 26 parts were measured elsewhere: one GPU.")
+    assert outcome.elsewhere == {"one GPU": 26}
     assert set(outcome.pictures) == {"sgd_budgets", "sgd_ahead", "sgd_protocols_softmax"}
 
 
