@@ -7,9 +7,12 @@ from html.parser import HTMLParser
 
 import pytest
 
+from reproduction.claims import Judged, Verdict
+from reproduction.claims.verdict import Claim, Judgement
 from reproduction.commands import run as reproduce
 from reproduction.runner import machine
-from reproduction.runner.registry import Entry
+from reproduction.runner.registry import EXPERIMENTS, Entry
+from reproduction.runner.report_claims import anchor, summary
 from reproduction.tests.published import conforms
 
 
@@ -68,6 +71,83 @@ def test_a_few_figures_are_written_and_the_page_needs_nothing_else(run, tmp_path
     assert verdicts["prose of step 2"] == "holds with a correction"
     assert verdicts["theorem 3"] == "not run"
     assert "@media print" in text and "<code>python -m reproduction run theorems</code>" in text
+
+
+@pytest.fixture
+def page(run, tmp_path):
+    run("run", "pmf", "worked_example", "qloss_by_n", "--out", tmp_path)
+    with (tmp_path / "verdicts.csv").open(encoding="utf-8") as file:
+        return (tmp_path / "report.html").read_text(encoding="utf-8"), list(csv.DictReader(file))
+
+
+def test_contents_lead_to_every_section_and_figure(page):
+    text, _ = page
+    contents = text.partition('<nav aria-label="Contents">')[2].partition("</nav>")[0]
+    named = re.findall(r'<a href="#([^"]+)">', contents)
+    assert named == re.findall(r'<h[23] id="([^"]+)">', text)
+    assert {"claims", "figures", "pmf", "worked_example", "qloss_by_n", "this-run", "every-item"} <= set(named)
+    ids = Page(text).ids
+    assert len(ids) == len(set(ids))
+
+
+def test_the_filter_has_every_verdict_that_occurs_and_shows_all_at_first(page):
+    text, verdicts = page
+    choices = re.findall(r'<input type="radio" name="show" id="show-([a-z-]+)"( checked)?>', text)
+    assert choices[0] == ("all", " checked")
+    assert not any(checked for _, checked in choices[1:])
+    classes = {
+        re.search(rf'id="{anchor(row["claim"])}" class="([a-z-]+)"', text)[1]: row["verdict"] for row in verdicts
+    }
+    assert {name for name, _ in choices[1:]} == set(classes)
+    assert set(classes.values()) == {row["verdict"] for row in verdicts}
+    for name, verdict in classes.items():
+        assert f"#claims-table:has(#show-{name}:checked) tbody tr:not(.{name}) {{ display: none; }}" in text
+        count = sum(row["verdict"] == verdict for row in verdicts)
+        assert text.count(f' class="{name}"><td') == count
+        assert f"{verdict} ({count})</span></label>" in text
+
+
+def test_the_summary_leads_to_what_does_not_hold_as_it_stands(page):
+    text, verdicts = page
+    top = text.partition('<nav aria-label="Contents">')[0]
+    listed = set(re.findall(r'<li><a href="#(claim-[^"]+)">', top))
+    assert listed == {
+        anchor(row["claim"])
+        for row in verdicts
+        if row["verdict"] in {"does not hold", "holds with a correction",
+                              "found under a reading that the paper does not state"}
+    }  # fmt: skip
+    assert listed
+    held = sum(row["verdict"] == "holds" for row in verdicts)
+    assert f"Of {len(verdicts)} claims, {held} hold as they stand" in top
+    assert top.index("Holds with a correction") < top.index(f"All {len(verdicts)} claims")
+
+
+def test_the_summary_begins_with_what_fails_and_counts_every_kind():
+    judged = [
+        Judged(
+            Claim(f"the claim {verdict.name}", "here", f"It says {verdict.name}.", lambda _: None),
+            Judgement(verdict, "", ""),
+        )
+        for verdict in Verdict
+    ]
+    found = summary(judged)
+    assert re.findall(r">It says ([A-Z]+)\.</a>", found) == ["FAILS", "READING", "CORRECTED"]
+    for verdict in Verdict:
+        assert f"1 {verdict}</span>" in found
+
+
+def test_nothing_is_loaded_from_elsewhere(page):
+    text, _ = page
+    for loads in (r"<link\b", r"<img\b", r"<iframe\b", r"<script [^>]*src", r"@import", r"url\(", r"fetch\(",
+                  r"XMLHttpRequest", r"""(?:src|href)=["'](?!#)"""):  # fmt: skip
+        assert not re.search(loads, text), loads
+
+
+def test_figures_stand_in_the_order_of_the_paper():
+    numbers = [int(found[1]) for entry in EXPERIMENTS if (found := re.match(r"Fig\. (\d+)", entry.figure))]
+    assert numbers == sorted(numbers)
+    assert set(numbers) == set(range(1, 13))
 
 
 def test_commands_of_figures_and_verdicts_measure_the_same_again(run, tmp_path):

@@ -1,5 +1,6 @@
 """Small multiples and tables of squares: where things stand, what is left out, and that one name has one line."""
 
+import itertools
 import math
 import xml.etree.ElementTree as ET
 from operator import truediv
@@ -82,7 +83,18 @@ def test_two_numbers_at_one_place_do_not_cover_each_other():
     some = [Line("BRR", [1, 2, 3], [0.5, 7, 0.5]), Line("GRR", [1, 2, 3], [0.5, 8, 0.5])]
     svg = panels([Panel("", some, lowest=0, highest=1)], across="", up="", says="x")
     seven, eight = (next(each.attrib for each in drawn(svg, "text") if each.text == word) for word in "78")
-    assert abs(float(seven["y"]) - float(eight["y"])) >= 11
+    apart = {at: abs(float(seven[at]) - float(eight[at])) for at in "xy"}
+    assert apart["y"] >= 11 or apart["x"] >= 6.2
+
+
+def test_a_number_at_the_edge_covers_no_line_where_there_is_room():
+    steep = Line("BRR", [1, 2, 3], [0.2, 9.5, 0.2])
+    svg = panels([Panel("", [steep], lowest=0, highest=1)], across="", up="", says="x", columns=1)
+    (left, top, right, bottom), *_ = corners_of_words(svg, "9.5")
+    for (ax, ay), (bx, by) in (each for run in of_width(svg, "2.6") for each in itertools.pairwise(run)):
+        for share in range(101):
+            x, y = ax + (bx - ax) * share / 100, ay + (by - ay) * share / 100
+            assert not (left < x < right and top < y < bottom)
 
 
 def test_a_line_wholly_beyond_leaves_arrows_alone():
