@@ -68,6 +68,58 @@ def test_raising_m_must_harm_somebody_every_time(harms, expected):
     assert verdict("raising m", theorems=[row]) == expected
 
 
+@pytest.mark.parametrize(
+    ("differs", "above", "below", "expected"),
+    [(0, 0, 0, Verdict.HOLDS), (3, 1, 0, Verdict.CORRECTED), (3, 2, 0, Verdict.FAILS), (3, 1, 1, Verdict.FAILS)],
+)
+def test_theorem_1_2_may_be_off_by_one(differs, above, below, expected):
+    row = count("theorem 1 (2)", cases=9, differs=differs, most_above=above, most_below=below, last=5)
+    assert verdict("theorem 1 (2)", choice_of_m=[row]) == expected
+
+
+@pytest.mark.parametrize(
+    ("better", "wrong", "expected"), [(0, 0, Verdict.HOLDS), (3, 0, Verdict.CORRECTED), (3, 1, Verdict.FAILS)]
+)
+def test_the_global_search_is_judged_by_every_m(better, wrong, expected):
+    rows = [
+        count(
+            "every m",
+            cases=9,
+            larger_better=better,
+            smaller_better=0,
+            largest_gap=0.1,
+            steps=7,
+            steps_wrong=wrong,
+            last=5,
+        ),
+        count("large", points=1001, gap=0.0012),
+    ]
+    jaccard = [
+        {"points": 20, "epsilon": 1.0, "mechanism": name, "utility": value}
+        for name, value in (("BRR", 0.5), ("BRR, best m", 0.6))
+    ]
+    found = BY_KEY["global search"].judge({"choice_of_m": rows, "jaccard": jaccard})
+    assert found.verdict == expected
+    assert "at N = 1,001 by 0.12% to 0.12%; for Jaccard similarity by up to 20%" in found.measured
+
+
+@pytest.mark.parametrize(
+    ("below", "above", "apart", "expected"),
+    [
+        (False, False, 1.0, Verdict.HOLDS),
+        (False, True, 1.0, Verdict.CORRECTED),
+        (True, True, 1.0, Verdict.FAILS),
+        (False, True, 99.0, Verdict.FAILS),
+    ],
+)
+def test_bounds_of_centred_windows_must_be_approached(below, above, apart, expected):
+    row = count(
+        "centred windows", points=1001, h="3/2", least=0.77, low=0.76, most=0.81, high=0.8, below_low=below,
+        above_high=above, least_apart=apart, most_apart=apart,
+    )  # fmt: skip
+    assert verdict("appendix, centred windows", choice_of_m=[row]) == expected
+
+
 @pytest.mark.parametrize(("off", "expected"), [(0.0, Verdict.HOLDS), (0.02, Verdict.FAILS)])
 def test_a_limit_that_is_not_approached_fails(off, expected):
     rows = [
@@ -110,12 +162,58 @@ def losses(**of):
 
 def test_stability_is_measured_across_n():
     for brr, expected in (
-        ((0.25, 0.24), Verdict.HOLDS),
-        ((0.25, 0.21), Verdict.CORRECTED),
+        ((0.25, 0.21), Verdict.HOLDS),
+        ((0.25, 0.16), Verdict.CORRECTED),  # stabler than GRR
         ((0.25, 0.1), Verdict.FAILS),
     ):
         rows = losses(BRR=brr, Exponential=(0.3, 0.3), GRR=(0.2, 0.33))
         assert verdict("stable across N", qloss_by_epsilon=rows) == expected
+
+
+@pytest.mark.parametrize(
+    ("last", "at_large", "expected"),
+    [(0.3, 0.33, Verdict.CORRECTED), (0.03, 0.33, Verdict.FAILS), (0.3, 0.5, Verdict.HOLDS)],
+)
+def test_growth_is_explosive_where_it_is_tenfold_and_ends_where_it_saturates(last, at_large, expected):
+    rows = [
+        {"points": points, "epsilon": "5", "mechanism": name, "qloss": value}
+        for name, values in (("GRR", (0.02, last)), ("BRR", (0.02, 0.04)))
+        for points, value in zip((5, 1000), values, strict=True)
+    ]
+    ends = [count("saturation", qloss=value) for value in (0.3, 0.33, at_large)]
+    found = BY_KEY["GRR explodes"].judge({"qloss_by_n": rows, "theorems": ends})
+    assert found.verdict == expected
+    assert f"×{last / 0.02:.2f} (BRR ×2.00)" in found.measured
+
+
+def optimum(a_prior, any_prior):
+    return [
+        {"case": case, "points": 40, "epsilon": epsilon, "mechanism": name, "expected_loss": value}
+        for case, gaps in (("line, uniform prior", a_prior), ("worst prior, over GRR, N = 40", any_prior))
+        for epsilon, gap in gaps.items()
+        for name, value in (("limit", 0.5), ("BRR", 0.5 * (1 + gap)), ("GRR", 1.0))
+    ]
+
+
+def test_optimality_is_judged_with_and_without_a_prior():
+    key = "optimal in a global sense"
+    assert verdict(key, optimality=optimum({1.0: 0.0}, {1.0: 0.0})) == Verdict.HOLDS
+    found = BY_KEY[key].judge({"optimality": optimum({1.0: 0.3}, {1.0: 0.01, 2.0: 0.04, 3.0: 0.07, 4.0: 0.02})})
+    assert found.verdict == Verdict.CORRECTED
+    assert "within 5% of the least that any ε-LDP release can have for ε up to 2, and within 7% up to 4" in found.why
+    assert "7.0% (ε = 3; GRR 100%)" in found.measured
+    assert verdict(key, optimality=optimum({1.0: 0.3}, {1.0: 0.2})) == Verdict.FAILS
+
+
+@pytest.mark.parametrize(
+    ("rank", "wrong", "expected"), [(40, 0, Verdict.HOLDS), (30, 0, Verdict.CORRECTED), (30, 1, Verdict.FAILS)]
+)
+def test_what_grr_has_brr_has_where_it_is_grr(rank, wrong, expected):
+    ranks = [count("rank", mechanism="BRR", epsilon=2.0, points=40, m=11, rank=rank)]
+    asked = [count("becomes GRR", cases=20, threshold_wrong=wrong, last=14)]
+    found = BY_KEY["same properties as GRR"].judge({"theorems": ranks, "choice_of_m": asked})
+    assert found.verdict == expected
+    assert "ε = 5.89 at N = 40" in found.measured  # ln(38²/4)
 
 
 def test_no_exception_on_a_coarse_grid_decides_nothing_and_an_exception_does():
