@@ -2,7 +2,10 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
+
+import bipartite as bp
 
 RATIOS = [Fraction(11, 10), Fraction(27183, 10000), Fraction(20)]
 
@@ -95,3 +98,12 @@ def test_the_golden_ratio_is_where_the_printed_bounds_cross():
             a, b = n * h - n, h * (n - 1) - (n - h**2 + 1)
             assert b - a == h**2 - h - 1 == (h - Fraction(1, 2)) ** 2 - Fraction(5, 4)
             assert (b > a) == (h > Fraction(16180339887, 10**10))
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1, 5])
+def test_with_one_near_output_brr_is_grr_and_with_two_values_grr_is_rr(epsilon):
+    for points in (2, 9, 60):
+        domain = bp.Integers(1, points)
+        np.testing.assert_array_equal(bp.BRR(domain, epsilon, m=1).matrix(), bp.GRR(domain, epsilon).matrix())
+    two = bp.Integers(1, 2)
+    np.testing.assert_array_equal(bp.GRR(two, epsilon).matrix(), bp.RR(two, epsilon).matrix())
