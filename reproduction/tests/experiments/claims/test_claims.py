@@ -396,6 +396,45 @@ def test_training_is_judged_by_paired_differences():
     assert verdict("SGD is private", sgd=training(0.9, 0.9)) == Verdict.FAILS
 
 
+def test_smoothness_is_a_ratio_and_at_one_budget_corrects_the_claim():
+    def at(epsilon, factor):
+        rows = training(0.002, 0.002, "stability")
+        return [
+            row
+            | {"value": row["value"] * (factor if row["epsilon"] == epsilon and row["mechanism"] != "paper-brr" else 1)}
+            for row in rows
+        ]
+
+    found = BY_KEY["SGD, smoother"].judge({"sgd": at(0.3, 4.0)})
+    assert found.verdict == Verdict.CORRECTED
+    assert "Smoother for sure only at ε = 0.3" in found.why and "neither varies by more than 0.3 points" in found.why
+    assert "ε = 0.3: 0.27 against 1.10 points, 4.00 times (4.00 to 4.00)" in found.measured
+    assert verdict("SGD, smoother", sgd=at(0.3, 0.25)) == Verdict.FAILS
+
+
+def with_budgets(brr, laplace):
+    """Final accuracies at ε = 0.3, 0.5 and 0.7."""
+    values = {("paper-brr", each): value for each, value in zip((0.3, 0.5, 0.7), brr, strict=True)}
+    values |= {("paper-laplace", each): value for each, value in zip((0.3, 0.5, 0.7), laplace, strict=True)}
+    return [row | {"value": row["value"] + values[row["mechanism"], row["epsilon"]]} for row in training(0, 0)]
+
+
+def test_a_smaller_budget_lowers_the_accuracy_of_both_of_one_or_of_none():
+    key = "SGD, smaller ε"
+    up, flat = (0.7, 0.8, 0.9), (0.9, 0.9, 0.9)
+    assert verdict(key, sgd=with_budgets(up, up)) == Verdict.HOLDS
+    found = BY_KEY[key].judge({"sgd": with_budgets(flat, up)})
+    assert found.verdict == Verdict.CORRECTED and "BRR-SGD ends equally high" in found.why
+    assert "Surely so for BRR-SGD only." in BY_KEY[key].judge({"sgd": with_budgets(up, flat)}).why
+    assert verdict(key, sgd=with_budgets(flat, flat)) == Verdict.FAILS
+    assert verdict(key, sgd=scattered_at_the_end(with_budgets(flat, flat))) == Verdict.UNDECIDED
+
+
+def scattered_at_the_end(rows):
+    """The same rows, scattered by the seed at the largest budget."""
+    return [row | {"value": row["value"] + 0.2 * (row["seed"] % 2) * (row["epsilon"] == 0.7)} for row in rows]
+
+
 def scattered(rows, by):
     """The same rows, scattered by the seed on one side."""
     return [row | {"value": row["value"] + by * (row["seed"] % 2) * (row["mechanism"] == "paper-brr")} for row in rows]
