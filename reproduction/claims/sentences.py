@@ -47,11 +47,10 @@ def _nearer(evidence: Evidence) -> Judgement:
     )
     if wrong:
         return Judgement(Verdict.FAILS, measured, "Some near report is not likelier, or some far one not less likely.")
+    why = "Near reports are likelier, far ones less likely."
     if true_less:
-        return Judgement(
-            Verdict.CORRECTED, measured, "So for its neighbours and for what is far; but the true value itself is reported less often than under GRR: its weight is shared with m − 1 others."
-        )  # fmt: skip
-    return Judgement(Verdict.HOLDS, measured, "Near reports are likelier, far ones less likely.")
+        why += " The true value itself is reported less often than under GRR: it shares its weight with m − 1 others."
+    return Judgement(Verdict.HOLDS, measured, why)
 
 
 def _of(evidence: Evidence, what: str) -> Rows:

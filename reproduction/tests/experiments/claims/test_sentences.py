@@ -12,21 +12,23 @@ def verdict(key, **evidence):
 
 
 @pytest.mark.parametrize(
-    ("chances", "expected"),
+    ("chances", "expected", "less"),
     [
-        ((0.2, 0.3, 0.3, 0.2), Verdict.CORRECTED),
-        ((0.1, 0.4, 0.4, 0.1), Verdict.HOLDS),
-        ((0.21, 0.29, 0.29, 0.21), Verdict.FAILS),
+        ((0.2, 0.3, 0.3, 0.2), Verdict.HOLDS, True),
+        ((0.1, 0.4, 0.4, 0.1), Verdict.HOLDS, False),
+        ((0.21, 0.29, 0.29, 0.21), Verdict.FAILS, False),
     ],
 )
-def test_near_reports_are_likelier_and_the_true_one_may_not_be(chances, expected):
+def test_near_reports_are_likelier_and_the_true_one_may_not_be(chances, expected, less):
     of = {"BRR": chances, "GRR": (0.2001, 0.3999, 0.2, 0.2001)}
     rows = [
         {"mechanism": name, "epsilon": "1", "points": 4, "truth": 2, "report": at, "chance": chance}
         for name, all_of_them in of.items()
         for at, chance in enumerate(all_of_them, start=1)
     ]
-    assert verdict("nearer is likelier", pmf=rows) == expected
+    found = BY_KEY["nearer is likelier"].judge({"pmf": rows})
+    assert found.verdict == expected
+    assert ("The true value itself is reported less often" in found.why) == less
 
 
 @pytest.mark.parametrize(("broken", "expected"), [(5, Verdict.HOLDS), (4, Verdict.FAILS)])
