@@ -83,29 +83,37 @@ class HalfIntervalBRR:
     def cost(self, size: int, batch: int, epochs: float) -> RealCost:
         """Whatever the size of the network."""
         del size, batch, epochs
-        why = ("the interval [−C, 0] or [0, C] publishes the sign of every coordinate", _BOUND)
-        return RealCost(self.epsilon, math.inf, math.inf, why)
+        return RealCost(self.epsilon, math.inf, math.inf, (_SIGN, _BOUND))
 
 
 @dataclass(frozen=True)
 class AdaptiveLaplace:
     """The rival: Laplace noise of scale C_t/ε on every coordinate, of the sum (Abadi et al.), or of the mean.
 
-    The paper does not say which. On the mean the noise is ``batch`` times larger.
+    The paper does not say which. On the mean the noise is ``batch`` times larger. Readings that it does not state
+    either: ``times`` as much noise, as if ε were split over so many epochs; and ``in_half``, the released coordinate
+    clamped to [0, C_t] or [−C_t, 0], where it lies: the range that BRR-SGD has.
     """
 
     epsilon: float
     of: str = "sum"
+    times: int = 1
+    in_half: bool = False
 
     def perturbed(self, gradient: Array, bound: float, batch: int, source: Source) -> Array:
         """The released mean gradient."""
         noise = discrete_laplace(len(gradient), _LAPLACE_BITS, source) / 2.0**_LAPLACE_BITS
-        scale = bound / self.epsilon
-        return gradient + noise * (scale / batch if self.of == "sum" else scale)
+        scale = bound / self.epsilon * self.times
+        released: Array = gradient + noise * (scale / batch if self.of == "sum" else scale)
+        if not self.in_half:
+            return released
+        return np.clip(released, np.where(gradient < 0, -bound, 0), np.where(gradient < 0, 0, bound))
 
     def cost(self, size: int, batch: int, epochs: float) -> RealCost:
         """By composition over coordinates and epochs, adding or removing a record."""
-        each = math.sqrt(size) * self.epsilon / (1 if self.of == "sum" else batch)
+        if self.in_half:
+            return RealCost(self.epsilon, math.inf, math.inf, (_SIGN, _BOUND))
+        each = math.sqrt(size) * self.epsilon / self.times / (1 if self.of == "sum" else batch)
         total = each * math.ceil(epochs)
         why = (
             _BOUND,
@@ -114,6 +122,7 @@ class AdaptiveLaplace:
         return RealCost(self.epsilon, math.inf, total, why)
 
 
+_SIGN: Final = "the interval [−C, 0] or [0, C] publishes the sign of every coordinate"
 _BOUND: Final = "the bound C_t is computed from private norms and scales what is released"
 
 

@@ -1,4 +1,4 @@
-"""The SGD experiment on a machine apart, one with a GPU on which nothing can be installed.
+"""The SGD experiments on a machine apart, one with a GPU on which nothing can be installed.
 
 Where bipartite is installed::
 
@@ -15,6 +15,8 @@ At home again, rows go into the folder of results, where ``python -m reproductio
 them without measuring; its report says where they were measured::
 
     python -m reproduction.experiments.sgd_apart collect results rows.jsonl --where "one NVIDIA H200, torch 2.11"
+
+``--of sgd_readings`` before the first word does the same for that experiment.
 """
 
 from __future__ import annotations
@@ -27,10 +29,11 @@ import time
 from dataclasses import asdict
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError, Problems, shown
-from reproduction.experiments.sgd import MEASURES, QUICK, Cell, Settings, about_of, cells, measure
+from reproduction.experiments import sgd, sgd_readings
+from reproduction.experiments.sgd import MEASURES, Cell, about_of
 from reproduction.runner.cache import Cache, Measured
 from reproduction.runner.files import CELLS
 from reproduction.runner.registry import named
@@ -38,10 +41,13 @@ from reproduction.runner.registry import named
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+MODULES: Final = {"sgd": sgd, "sgd_readings": sgd_readings}
+"""The experiments whose cells are trainings, by name."""
 
-def write_plan(path: Path, settings: Settings) -> int:
+
+def write_plan(path: Path, settings: Any, name: str = "sgd") -> int:  # noqa: ANN401 (of that experiment)
     """All cells as plain numbers; how many."""
-    planned = [asdict(cell) for cell in cells(settings)]
+    planned = [asdict(cell) for cell in MODULES[name].cells(settings)]
     path.write_text(json.dumps(planned, allow_nan=False), encoding="utf-8")
     return len(planned)
 
@@ -66,16 +72,16 @@ def finished(path: Path) -> set[int]:
     return found
 
 
-def run(plan: Path, out: Path, asked: range) -> None:
+def run(plan: Path, out: Path, asked: range, name: str = "sgd") -> None:
     """Measure the cells asked for that are not yet in ``out``: a line of JSON for each."""
     planned = read_plan(plan)
-    version = named(["sgd"])[0].version
+    version = named([name])[0].version
     there = finished(out)
     wanted = [number for number in asked if number < len(planned) and number not in there]
     with out.open("a", encoding="utf-8") as stream:
         for done, number in enumerate(wanted, 1):
             start = time.perf_counter()
-            rows = measure(planned[number])
+            rows = MODULES[name].measure(planned[number])
             seconds = time.perf_counter() - start
             line = {"cell": number, "version": version, "seconds": round(seconds, 3), "rows": rows}
             stream.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
@@ -84,7 +90,7 @@ def run(plan: Path, out: Path, asked: range) -> None:
             sys.stderr.write(f"{done}/{len(wanted)} cell {number}: {about}, {seconds:.1f} s\n")
 
 
-def collect(folder: Path, paths: Sequence[Path], where: str, settings: Settings) -> int:
+def collect(folder: Path, paths: Sequence[Path], where: str, settings: Any, name: str = "sgd") -> int:  # noqa: ANN401
     """Put rows that were measured apart where ``python -m reproduction run`` looks for them; how many cells.
 
     Nothing is kept unless everything fits.
@@ -94,8 +100,8 @@ def collect(folder: Path, paths: Sequence[Path], where: str, settings: Settings)
     InputError
         A cell is not of the plan, its rows are not those of the cell, or another version of the experiment measured.
     """
-    (entry,) = named(["sgd"])
-    planned = cells(settings)
+    (entry,) = named([name])
+    planned = MODULES[name].cells(settings)
     found: dict[int, Measured] = {}
     problems = Problems()
     for path in paths:
@@ -104,7 +110,7 @@ def collect(folder: Path, paths: Sequence[Path], where: str, settings: Settings)
                 held = json.loads(line)
                 number, rows, version = held["cell"], held["rows"], held["version"]
                 seconds = float(held["seconds"])
-                fits = type(number) is int and 0 <= number < len(planned) and _belong(planned[number], rows)
+                fits = type(number) is int and 0 <= number < len(planned) and _belong(planned[number], rows, name)
             except (ValueError, KeyError, TypeError, AttributeError):
                 problems.add(f"Expected line {at} of {path.name} as a cell and its rows, got something else; cut it.")
                 continue
@@ -128,15 +134,16 @@ def collect(folder: Path, paths: Sequence[Path], where: str, settings: Settings)
     return len(found)
 
 
-def _belong(cell: Cell, rows: list[dict[str, Any]]) -> bool:
+def _belong(cell: Cell, rows: list[dict[str, Any]], name: str) -> bool:
     """Whether rows are those that measuring a cell gives: its columns, its grid, its steps and measures."""
     about = about_of(cell)
+    curve = list(range(cell.every, cell.steps + 1, cell.every)) if name == "sgd" else []
     steps = [row["step"] for row in rows if row["measure"] == "accuracy"]
     others = [row["measure"] for row in rows if row["measure"] != "accuracy"]
     return (
         all({name: row[name] for name in about} == about for row in rows)
         and {(row["learning_rate"], row["clip"]) for row in rows} <= set(product(cell.learning_rates, cell.clips))
-        and steps == list(range(cell.every, cell.steps + 1, cell.every))
+        and steps == curve
         and sorted(others) == sorted(MEASURES)
         and all(math.isfinite(row["value"]) for row in rows)
     )
@@ -145,6 +152,7 @@ def _belong(cell: Cell, rows: list[dict[str, Any]]) -> bool:
 def main(arguments: list[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m reproduction.experiments.sgd_apart", description=__doc__)
+    parser.add_argument("--of", default="sgd", choices=MODULES, help="which experiment (default: sgd)")
     what = parser.add_subparsers(dest="what", required=True)
     planning = what.add_parser("plan", help="write all cells to a file")
     planning.add_argument("plan", type=Path)
@@ -161,15 +169,17 @@ def main(arguments: list[str] | None = None) -> int:
     collecting.add_argument("--where", required=True, help="the machine that measured, for the report")
     collecting.add_argument("--quick", action="store_true", help="the small run")
     parsed = parser.parse_args(arguments)
+    module = MODULES[parsed.of]
+    settings = module.QUICK if getattr(parsed, "quick", False) else module.Settings()
     if parsed.what == "collect":
         try:
-            count = collect(parsed.folder, parsed.rows, parsed.where, QUICK if parsed.quick else Settings())
+            count = collect(parsed.folder, parsed.rows, parsed.where, settings, parsed.of)
         except InputError as error:
             parser.error(str(error))
         sys.stderr.write(f"{count} cells\n")
         return 0
     if parsed.what == "plan":
-        count = write_plan(parsed.plan, QUICK if parsed.quick else Settings())
+        count = write_plan(parsed.plan, settings, parsed.of)
         sys.stderr.write(f"{count} cells\n")
         return 0
     try:
@@ -177,7 +187,7 @@ def main(arguments: list[str] | None = None) -> int:
         asked = range(first, last, *step)
     except (TypeError, ValueError):
         parser.error(f"expected --cells as first:last, such as 0:120, got {parsed.cells!r}")
-    run(parsed.plan, parsed.out, asked)
+    run(parsed.plan, parsed.out, asked, parsed.of)
     return 0
 
 

@@ -163,10 +163,14 @@ def _described(
 
 
 def protocol_of(cell: Cell) -> HalfIntervalBRR | AdaptiveLaplace:
-    """The paper's protocol of this name."""
+    """The paper's protocol of this name, or a reading of it: ``paper-laplace-x4-in-half`` has four times the noise."""
     if cell.mechanism == "paper-brr":
         return HalfIntervalBRR(cell.epsilon)
-    return AdaptiveLaplace(cell.epsilon, "sum" if cell.mechanism == "paper-laplace" else "mean")
+    if cell.mechanism == "paper-laplace-of-the-mean":
+        return AdaptiveLaplace(cell.epsilon, "mean")
+    reading = cell.mechanism.removeprefix("paper-laplace")
+    times, in_half = reading.removesuffix("-in-half").removeprefix("-x"), reading.endswith("-in-half")
+    return AdaptiveLaplace(cell.epsilon, times=int(times or 1), in_half=in_half)
 
 
 def _shuffled(

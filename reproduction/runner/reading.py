@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 def table(file: Path) -> list[Row]:
     """The rows of a table, its numbers as numbers."""
     with file.open(encoding="utf-8", newline="") as lines:
-        return [{column: _read(value) for column, value in row.items()} for row in csv.DictReader(lines)]
+        return [{column: value_of(value) for column, value in row.items()} for row in csv.DictReader(lines)]
 
 
-def _read(value: str) -> Value:
+def value_of(value: str) -> Value:
+    """What a cell of a table holds."""
     if value in {"True", "False"}:
         return value == "True"
     for kind in (int, float):
