@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Final
 
 from reproduction.claims.seeds import TOO_SMALL, brackets, by_seed, each_seed, enough, everywhere, jointly, paired
 from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict
+from reproduction.experiments import sgd_readings
 from reproduction.experiments.printed import SGD_AHEAD
 from reproduction.runner.contract import Rows, distinct, number, select
 from reproduction.runner.intervals import MeanInterval
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reproduction.claims.seeds import BySeed
 
 _RIVALS: Final = {"paper-laplace": "Laplace on the sum", "paper-laplace-of-the-mean": "Laplace on the mean"}
@@ -96,10 +99,6 @@ def _gain(evidence: Evidence) -> Judgement:
             measured,
             f"Reproduced within two points against {_RIVALS[near[0]]}; neither side is private.",
         )
-    ahead = [rival for rival in rivals if all(each.is_above for (_, of), each in found.items() if of == rival)]
-    said = (
-        f"it is ahead under {'every' if len(ahead) == len(rivals) else 'one'} reading" if ahead else "nor surely ahead"
-    )
     excluded = all(
         any(
             not each.low - _TOLERANCE <= SGD_AHEAD[epsilon] <= each.high + _TOLERANCE
@@ -108,11 +107,58 @@ def _gain(evidence: Evidence) -> Judgement:
         )
         for rival in rivals
     )
-    return Judgement(
-        Verdict.FAILS if excluded else Verdict.UNDECIDED,
-        measured,
-        f"Under no reading of the rival’s noise is BRR-SGD ahead by these numbers ({said}); neither side is private.",
+    if not excluded:
+        return Judgement(Verdict.UNDECIDED, measured, "The intervals reach the paper’s numbers, the means do not.")
+    return _read_otherwise(evidence["sgd_readings"], measured)
+
+
+def _read_otherwise(rows: Rows, measured: str) -> Judgement:
+    """The same numbers under readings that the paper does not state: more noise, and noise in BRR's range."""
+    fitted = [times for times in sgd_readings.FACTORS if times > 1]
+    ahead = {
+        (times, in_half): jointly(
+            {epsilon: _under(rows, epsilon, sgd_readings.rival(times, in_half=in_half)) for epsilon in SGD_AHEAD}, sub
+        )
+        for times in sgd_readings.FACTORS
+        for in_half in (False, True)
+    }
+    text = "By neither reading of the text is BRR-SGD ahead by these numbers; neither side is private."
+    if any(set(each) != set(SGD_AHEAD) for each in ahead.values()):
+        return Judgement(Verdict.FAILS, measured, text)
+    readings = "; ".join(
+        f"{times} times the noise {_points(ahead[times, False])}, in BRR’s range {_points(ahead[times, True])}"
+        for times in sgd_readings.FACTORS
     )
+    measured += f". Read otherwise, at ε = {', '.join(f'{each:g}' for each in SGD_AHEAD)}: {readings}"
+    reached = all(
+        min(ahead[times, False][at].mean for times in fitted) - _TOLERANCE
+        <= printed
+        <= max(ahead[times, False][at].mean for times in fitted) + _TOLERANCE
+        for at, printed in SGD_AHEAD.items()
+    )
+    if not reached:
+        return Judgement(Verdict.FAILS, measured, text)
+    left = [each.mean for times in sgd_readings.FACTORS for each in ahead[times, True].values()]
+    return Judgement(
+        Verdict.READING,
+        measured,
+        f"Laplace noise of {fitted[0]} to {fitted[-1]} times C/ε, as if the rival alone split ε over so many epochs, gives them "
+        "within two points. The factor was fitted to the paper, and no single one gives all three. Clamped to BRR’s "
+        f"range, the same noise is {100 * min(left):+.1f} to {100 * max(left):+.1f} points behind BRR: the range, which "
+        "publishes every sign, makes the gain, not the mechanism. All of it spends ε = ∞.",
+    )
+
+
+def _under(rows: Rows, epsilon: float, rival: str) -> tuple[BySeed, BySeed]:
+    """BRR-SGD and a reading of its rival, each at its best learning rate; nothing where that did not run."""
+    if not select(rows, mechanism=rival, epsilon=epsilon):
+        return {}, {}
+    ours, theirs = (by_seed(sgd_readings.finals(rows, name, epsilon)) for name in (sgd_readings.BRR, rival))
+    return ours, theirs
+
+
+def _points(found: Mapping[float, MeanInterval]) -> str:
+    return " / ".join(f"{100 * each.mean:+.1f}" for each in found.values())
 
 
 def _slower(evidence: Evidence) -> Judgement:
@@ -234,7 +280,7 @@ CLAIMS: Final = (
     Claim("SGD, smoother", "Appendix B.2", "BRR is more stable: Laplace’s accuracy fluctuates.", _enough(_smoother), ("sgd",), "docs/private-sgd.md"),
     Claim("SGD, slower", "Appendix B.2", "BRR converges more slowly.", _enough(_slower), ("sgd",), "docs/private-sgd.md"),
     Claim("SGD, eventually equal", "Appendix B.2", "BRR eventually reaches or surpasses the accuracy of Laplace.", _enough(_equal), ("sgd",), "docs/private-sgd.md"),
-    Claim("SGD, +28 %, +21 %, +12 %", "Appendix B.2, Fig. 10", "Accuracy improves by about 28 %, 21 % and 12 % at ε = 0.3, 0.5, 0.7.", _enough(_gain), ("sgd",), "docs/private-sgd.md"),
+    Claim("SGD, +28 %, +21 %, +12 %", "Appendix B.2, Fig. 10", "Accuracy improves by about 28 %, 21 % and 12 % at ε = 0.3, 0.5, 0.7.", _enough(_gain), ("sgd", "sgd_readings"), "docs/private-sgd.md"),
     Claim("SGD, the gap narrows", "Appendix B.2", "At higher budgets the gap in accuracy between the two narrows.", _enough(_narrows), ("sgd",), "docs/private-sgd.md"),
 )  # fmt: skip
 """In the order of the paper."""
