@@ -82,7 +82,9 @@ def draw(rows: Rows) -> dict[str, str]:
         squares = [Square(f"{row[name]:,}") for name in _COUNTED]
         for printed, counted in _PRINTED.items():
             same = row[printed] == row[counted]
-            squares.append(Square(f"{row[printed]:,}", style.BRR_NEAR_STYLE if not same else {}, dark=not same))
+            squares.append(
+                Square(f"{row[printed]:,}", style.BRR_NEAR_STYLE if not same else {"fill": style.PAPER}, dark=not same)
+            )
         listed.append((str(row["dataset"]), squares, ""))
     head = ["rows", "complete rows", "features", "paper: rows", "paper: features"]
     return {

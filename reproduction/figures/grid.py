@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.plots import Picture, legend, picture, rule, style, tag, text, titled
+from bipartite.plots import LETTER, Picture, legend, picture, rule, style, tag, text, titled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,19 +52,20 @@ def grid(
     """A table with its title and legend above and lines of notes below."""
     gap = 20.0 if drawn.between else 0.0
     parts = legend(entries)
+    left = max(_LEFT, LETTER * max(len(name) for name, _, _ in drawn.rows) + 22)
     top = _TOP if entries else _TOP - 28
-    wide = min(drawn.wide, (style.WIDTH - _LEFT - 130) / len(drawn.columns))
-    parts.append(text(_LEFT - 10, top - 8, drawn.corner, text_anchor="end"))
+    wide = min(drawn.wide, (style.WIDTH - left - 130) / len(drawn.columns))
+    parts.append(text(left - 10, top - 8, drawn.corner, text_anchor="end"))
     parts += [
-        text(_LEFT + wide * (at + 0.5), top - 8, name, text_anchor="middle") for at, name in enumerate(drawn.columns)
+        text(left + wide * (at + 0.5), top - 8, name, text_anchor="middle") for at, name in enumerate(drawn.columns)
     ]
-    right = _LEFT + wide * len(drawn.columns)
+    right = left + wide * len(drawn.columns)
     parts.append(text(right + 14, top - 8, drawn.end))
     for number, (name, squares, word) in enumerate(drawn.rows):
         y = top + number * (_SIDE + gap)
-        parts.append(text(_LEFT - 10, y + _SIDE / 2 + 5, name, text_anchor="end"))
+        parts.append(text(left - 10, y + _SIDE / 2 + 5, name, text_anchor="end"))
         for at, square in enumerate(squares):
-            x = _LEFT + wide * at
+            x = left + wide * at
             how = {"stroke": style.GRR, "stroke_width": 0.8, **square.how}
             parts.append(tag("rect", x=x, y=y, width=wide, height=_SIDE, **how))
             words: dict[str, Any] = dict(_DARK) if square.dark else {}
@@ -72,11 +73,11 @@ def grid(
         parts.append(text(right + 14, y + _SIDE / 2 + 5, word, font_weight="bold"))
     for (above, column), mark in drawn.between.items():
         y = top + above * (_SIDE + gap) + _SIDE + gap / 2 + 5
-        x = _LEFT + wide * (column + 0.5)
+        x = left + wide * (column + 0.5)
         parts.append(text(x, y, mark.words, text_anchor="middle", **mark.how))
     bottom = top + len(drawn.rows) * (_SIDE + gap) - gap
     if drawn.cut is not None:
-        x = _LEFT + wide * drawn.cut
+        x = left + wide * drawn.cut
         parts.append(rule(x, top - 4, x, bottom + 6, stroke=style.INK, stroke_width=3))
     for note in notes:
         bottom += 20
