@@ -190,7 +190,7 @@ def draw(rows: Rows) -> dict[str, str]:
     near = select(rows, what="near reports")
     drawn = [
         Panel(
-            f"ε = {epsilon:g}",
+            f"Near reports, ε = {epsilon:g}",
             Line.of_mechanisms(select(near, epsilon=epsilon), "points", "near"),
             lowest=0,
             highest=1,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.plots import LETTER, Picture, beyond, lines, mark, path, picture, rule, style, text, ticks
-from reproduction.figures.labels import HALO, Labels, around, star
+from reproduction.figures.labels import Labels, around, star
 from reproduction.runner.contract import Rows, distinct, number, select
 from reproduction.runner.intervals import MeanInterval, by_seed, each_seed
 
@@ -20,6 +20,7 @@ _GAP: Final = 16
 _HEIGHT: Final = {1: 300, 2: 240, 3: 210}
 _KEY: Final = 20
 _TOGETHER: Final = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
+_LINE: Final = 13  # from one line of small words to the next
 _TITLE: Final = 16  # from one line of a title to the next
 _BOLD: Final = 7.6  # the mean width of a bold letter
 _SAMPLE: Final = 30
@@ -48,7 +49,7 @@ class Line:
     joined: bool = True
     """Whether the points are joined: not where they lie on another line."""
     end: str = ""
-    """Words above its right end."""
+    """Words right of its end."""
     like: str = ""
     """The name whose line and points it is drawn with, where that is not its own."""
 
@@ -207,7 +208,8 @@ class _Drawn:
         self._panel = panel
         x, y, wide, tall = place
         self._logs = logs
-        self._left, self._right = x + _LEFT, x + wide - _RIGHT
+        ends = max((LETTER * len(line.end) for line in panel.lines), default=0)
+        self._left, self._right = x + _LEFT, x + wide - _RIGHT - ends
         self._top, self._ground = y, y + tall - _BOTTOM
         self._narrow = wide * _NARROW < style.WIDTH + _GAP
         across = [self._scaled(each, 0) for line in panel.lines for each in line.x]
@@ -277,6 +279,7 @@ class _Drawn:
         parts.append(text(at, centre, up, text_anchor="middle", font_size=12, transform=turned))
         for line in self._panel.lines:
             parts += self._line(line, looks[line.name])
+        self._words += self._ends()
         for x, words, colour, above in self._beyond:
             self._words.append(self._labels.at_edge(x, words, colour, up=above))
         stars = [self._printed(each) for each in self._panel.printed]
@@ -285,6 +288,15 @@ class _Drawn:
         for (x, y), each in zip((spot for spot, _ in stars), self._panel.printed, strict=True):
             self._words.append(self._labels.beside(x, y, f"the paper: {each.words}"))
         return parts + [part for _, drawn in stars for part in drawn] + self._words  # words last, above every line
+
+    def _ends(self) -> list[str]:
+        """The words right of the lines that have some, pushed down where one would cover another."""
+        named = [line for line in self._panel.lines if line.end]
+        parts, lowest = [], -math.inf
+        for y, words in sorted((self._held(self._at_y(line.y[-1])), line.end) for line in named):
+            lowest = max(y, lowest + _LINE)
+            parts.append(text(self._right + 6, lowest + 4, words, font_size=12))
+        return parts
 
     def _printed(self, held: Printed) -> tuple[tuple[float, float], list[str]]:
         """Where the star of a printed number stands, and what is drawn."""
@@ -310,10 +322,6 @@ class _Drawn:
             if _is_marked(line):
                 parts += [mark(line.like or line.name, x, y, colour) for x, y in spots if self._is_inside(y)]
             parts += self._left_out(spots, [y for _, y in run], colour)
-            if line.end:
-                x, y = spots[-1]
-                self._labels.take((x - LETTER * len(line.end), y - 18, x, y - 4))
-                self._words.append(text(x, y - 7, line.end, text_anchor="end", font_size=12, **HALO))
         return parts
 
     def _interval(self, x: float, below: float, above: float, colour: str) -> list[str]:

@@ -130,6 +130,17 @@ def test_points_on_another_line_are_not_joined_and_a_line_is_named_at_its_end():
     assert "the end" in words(svg)
 
 
+def test_words_at_the_ends_of_lines_stand_right_of_them_and_do_not_cover_each_other():
+    some = [Line(f"line {at}", [1, 2], [at, 0.5 + at / 100], end=f"end {at}") for at in range(3)]
+    svg = panels([Panel("", some, lowest=0, highest=2)], across="", up="", says="x")
+    found = [each for each in drawn(svg, "text") if (each.text or "").startswith("end ")]
+    heights = sorted(float(each.attrib["y"]) for each in found)
+    assert len(found) == 3
+    assert min(b - a for a, b in itertools.pairwise(heights)) >= 13
+    last = max(float(each.attrib["cx"]) for each in drawn(svg, "circle"))
+    assert all(last + 2.8 < float(each.attrib["x"]) <= 860 - 6.9 * 5 for each in found)
+
+
 def test_lines_of_one_colour_differ_in_grey():
     # Colour alone tells nothing in print: with the same lightness, dash, weight or the shape of points must differ.
     def grey(name):
