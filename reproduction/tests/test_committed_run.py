@@ -4,6 +4,7 @@ import csv
 import html
 import importlib
 import re
+import xml.etree.ElementTree as ET
 
 import pytest
 
@@ -41,6 +42,28 @@ def test_every_panel_of_every_picture_has_a_title(report):
         axes = len(re.findall(r'transform="rotate', svg))
         titles = re.findall(r'font-weight="bold">([^<]+)<', svg)
         assert titles and len(titles) >= axes, svg[:300]
+
+
+def boxes(svg):
+    """Where the words of a picture stand; letters are taken to be half as wide as high, a little less than they are."""
+    for each in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"):
+        x, y, size = (float(each.attrib.get(name, 13)) for name in ("x", "y", "font-size"))
+        wide = 0.5 * size * len(each.text or "")
+        left = x - {"start": 0, "middle": wide / 2, "end": wide}[each.attrib.get("text-anchor", "start")]
+        if "transform" in each.attrib:  # an axis, turned about its middle
+            yield each.text, (x - 0.7 * size, y - wide / 2, x, y + wide / 2)
+        elif wide:
+            yield each.text, (left, y - 0.7 * size, left + wide, y)
+
+
+def test_no_words_of_a_picture_cover_others_or_leave_it(report):
+    for svg in re.findall(r'<div class="picture">(<svg .*?</svg>)</div>', report, re.DOTALL):
+        width = float(ET.fromstring(svg).attrib["viewBox"].split()[2])
+        found = list(boxes(svg))
+        for at, (words, (left, top, right, bottom)) in enumerate(found):
+            assert left >= -1 and right <= width + 1, words
+            for others, (a, b, c, d) in found[:at]:
+                assert right <= a or c <= left or bottom <= b or d <= top, (words, others)
 
 
 def test_numbers_that_the_paper_prints_are_drawn(report):
