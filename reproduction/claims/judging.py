@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reproduction.claims import boosting, line, networks, places, quality, sentences, training, words
+from reproduction.claims import boosting, line, networks, places, quality, runtime, sentences, training, words
 from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     *boosting.CLAIMS,
     *training.CLAIMS,
     *networks.CLAIMS,
+    *runtime.CLAIMS,
     *sentences.CLAIMS,
     *words.CITED,
 )

@@ -1,4 +1,4 @@
-"""Claims of section 5.3 and of the runtime appendix."""
+"""Claims of section 5.3."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from bipartite.locations import CALIBRATED, PUBLISHED, WITHIN
 from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict, holds_if, on_a_fine_grid
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
-from reproduction.experiments.printed import PLACES_MEAN, PLACES_MOST, REGIONS, SERVER, USER_SECONDS
+from reproduction.experiments.printed import PLACES_MEAN, PLACES_MOST, REGIONS
 from reproduction.runner.contract import distinct, number, select
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ _POINTS: Final = 0.02
 """A percentage counts as reproduced within two points."""
 _BUDGETS: Final = 8
 """From 0.25 to 2 by quarters."""
-_SAME_TIME: Final = 1.5
-"""Two times of this machine count as different from half as much again on."""
 
 
 def _regions(name: str) -> Callable[[Evidence], Judgement]:
@@ -146,52 +144,6 @@ def _two_dimensions(evidence: Evidence) -> Judgement:
     return Judgement(Verdict.HOLDS, measured, "The staircase over codes of one dimension is not ε-LDP.")
 
 
-def _user_side(evidence: Evidence) -> Judgement:
-    rows = select(evidence["runtime"], what="one report", mechanism="BRR")
-    slowest = max(number(row, "seconds") for row in rows)
-    numbers = "; ".join(
-        f"{row['dataset']} median {1e6 * number(row, 'seconds'):.0f} µs, 99 % {1e6 * number(row, 'p99'):.0f} µs"
-        for row in rows
-    )
-    return holds_if(
-        slowest <= USER_SECONDS, f"one report of BRR on this machine: {numbers}",
-        "No slower than the paper’s 0.03 s; its machine and language differ.", "Slower than 0.03 s on this machine.",
-    )  # fmt: skip
-
-
-def _server_side(evidence: Evidence) -> Judgement:
-    every = select(evidence["runtime"], what="server")
-    rows = select(every, dataset=FOURSQUARE)
-    users = max(int(row["users"]) for row in rows)
-    seconds = {str(row["mechanism"]): number(row, "seconds") for row in select(rows, users=users)}
-    measured = f"{users:,} users on this machine, ms: " + ", ".join(
-        f"{name} {1e3 * each:.2f}" for name, each in seconds.items()
-    )
-    ours, grr = (
-        {(row["dataset"], row["users"]): number(row, "seconds") for row in select(every, mechanism=name)}
-        for name in ("BRR", "GRR")
-    )
-    slower = sum(grr[size] > ours[size] for size in ours)
-    measured += f"; GRR takes longer than BRR with {slower} of {len(ours)} numbers of users and sets of places"
-    faster = seconds["BRR"] <= SERVER[1]
-    order = seconds["GRR"] <= seconds["BRR"] * _SAME_TIME and seconds["BRR"] <= seconds["L-SRR calibrated"] * _SAME_TIME
-    if faster and order:
-        apart = (
-            seconds["GRR"] * _SAME_TIME < seconds["BRR"] and seconds["BRR"] * _SAME_TIME < seconds["L-SRR calibrated"]
-        )
-        why = (
-            f"With {users:,} users GRR is fastest and L-SRR slowest of the three"
-            if apart
-            else "No time contradicts the order, nor are all three apart"
-        )
-        return Judgement(Verdict.HOLDS, measured, f"{why}; 4 s are not needed. Machine and language differ.")
-    if faster:
-        return Judgement(
-            Verdict.CORRECTED, measured, "Well within 4 s; the order of the three depends on the implementation."
-        )
-    return Judgement(Verdict.FAILS, measured, "Slower than the paper’s 4 s on this machine.")
-
-
 CLAIMS: Final = (
     Claim("L-SRR in two dimensions", "Sections 4.2 and 6.2", "L-SRR can only be used in two-dimensional discrete domains.", _two_dimensions, ("theorems",)),
     Claim("regions of Gowalla", "Fig. 7", "Gowalla: 13 regions, the smallest of 7 and the largest of 235 locations.", _regions(GOWALLA), ("location_maps",), "docs/places.md"),
@@ -201,7 +153,5 @@ CLAIMS: Final = (
     Claim("best across all budgets", "Section 5.3, Fig. 8", "BRR performs the best across all privacy budgets.", on_a_fine_grid("location_errors", _BUDGETS, _best_of_three), ("location_errors",), "docs/places.md"),
     Claim("Gowalla, 8.7 %", "Section 5.3", "On Gowalla Q_g of BRR is 8.7 % below L-SRR’s on average, 23.4 % at ε = 2.", _saving(GOWALLA), ("location_errors",), "docs/places.md"),
     Claim("FourSquare, 6.7 %", "Section 5.3", "On FourSquare 6.7 % on average, 14.3 % at ε = 0.25.", _saving(FOURSQUARE), ("location_errors",), "docs/places.md"),
-    Claim("runtime of a user", "Appendix B.4", "The user side takes 0.03 s for each user on average.", _user_side, ("runtime",)),
-    Claim("runtime of the server", "Appendix B.4, Fig. 12", "GRR takes little time, L-SRR more than BRR; BRR 4 s for 3000 users.", _server_side, ("runtime",)),
 )  # fmt: skip
 """In the order of the paper."""

@@ -267,23 +267,34 @@ def _state_of_the_art(evidence: Evidence) -> Judgement:
     rows = evidence["qloss_by_epsilon"]
     learned = gains(evidence["gbdt"], "Laplace")
     lost = [case for case, each in learned.items() if each.is_below]
+    compared = _pairs(rows, "qloss", "BRR", "GRR") + _pairs(rows, "qloss", "BRR", "Exponential")
+    behind = sum(a > b * (1 + _EQUAL) for a, b in compared)
     silence = _pairs(rows, "qloss", "BRR", "always the middle")
     epsilons = [number(row, "epsilon") for row in select(rows, mechanism="BRR")]
     worse = sorted({epsilon for epsilon, (a, b) in zip(epsilons, silence, strict=True) if a > b})
     best = _pairs(rows, "qloss", "BRR", "Anchored")
     measured = (
-        f"{_where(rows)}: BRR loses to always answering the middle in {sum(a > b for a, b in silence)} of {len(silence)} cases"
+        f"{_where(rows)}: BRR is above GRR or Exponential in {behind} of {len(compared)} comparisons, and loses to always answering the middle in "
+        f"{sum(a > b for a, b in silence)} of {len(silence)} cases"
         + (f" (ε up to {worse[-1]:g})" if worse else "")
-        + f"; Anchored is below BRR in {sum(b < a for a, b in best)} of {len(best)}, by up to {max(1 - b / a for a, b in best):.0%}; "
+        + f"; randomized response on bins (Ghazi et al. 2023; here Anchored) is below BRR in {sum(b < a for a, b in best)} of {len(best)}, by up to {max(1 - b / a for a, b in best):.0%}; "
         f"in boosting BRR is surely worse than Laplace in {len(lost)} of {len(learned)} data sets and budgets"
     )
     silent = (
         f" On a line, below ε ≈ {epsilon_to_beat_the_median():.2f} (large N), an answer that tells nothing is better." if worse else ""
     )  # fmt: skip
-    if lost:
+    if lost or behind:
+        ahead = "" if behind else "On a line it is not behind the rivals that the paper runs. "
+        where = (
+            f"in boosting Laplace is surely better: {', '.join(lost)}."
+            if lost
+            else "a rival of the paper is better on a line."
+        )
         return Judgement(
-            Verdict.FAILS, measured, f"A rival of the paper, Laplace, is surely better in boosting: {', '.join(lost)}.{silent}"
-        )  # fmt: skip
+            Verdict.FAILS,
+            measured,
+            f"{ahead}But {where}{silent}" if ahead else f"{where[0].upper()}{where[1:]}{silent}",
+        )
     if worse:
         return Judgement(Verdict.CORRECTED, measured, f"It is not behind the rivals of the paper here.{silent}")
     return Judgement(Verdict.HOLDS, measured, "No rival is better.")

@@ -19,6 +19,8 @@ from reproduction.runner.report import report
 if TYPE_CHECKING:
     import argparse
 
+    from reproduction.runner.running import Outcome
+
 _EXAMPLES = """examples:
   python -m reproduction render results                   judge and draw again, after judges or pictures changed
   python -m reproduction render results --take newer      with the experiments that newer/ has, instead of the old ones
@@ -40,15 +42,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, judge, draw, write."""
     held = reading.record(options.folder)
-    found = reading.outcomes(options.folder, held)
-    seconds = held["seconds"]
+    runs = [(options.folder, held)]
     for other in options.take:
         theirs = reading.record(other)
         if theirs["mode"] != held["mode"]:
             msg = f"Expected a {held['mode']} run in {str(other)!r}, got a {theirs['mode']} one; run it that way."
             raise InputError(msg)
-        found |= reading.outcomes(other, theirs)
-        seconds += theirs["seconds"]
+        runs.append((other, theirs))
+    found: dict[str, Outcome] = {}
+    for folder, said in reversed(runs):  # the newest first: what it has is not read from the others
+        found |= reading.outcomes(folder, said, found)
+    seconds = sum(said["seconds"] for _, said in runs)
     outcomes = [found[entry.name] for entry in EXPERIMENTS if entry.name in found]
     judged = judge_all(outcomes)
     how = Circumstances(

@@ -14,6 +14,7 @@ from reproduction.runner.registry import EXPERIMENTS
 from reproduction.runner.running import Outcome, note_of, pictures_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from reproduction.runner.contract import Row, Value
@@ -53,8 +54,8 @@ def record(folder: Path) -> dict[str, Any]:
     return found
 
 
-def outcomes(folder: Path, found: dict[str, Any]) -> dict[str, Outcome]:
-    """What every experiment of a run gave, by name, drawn anew; those that were not done are left out.
+def outcomes(folder: Path, found: dict[str, Any], but: Collection[str] = ()) -> dict[str, Outcome]:
+    """What every experiment of a run gave, by name, drawn anew; those that were not done, and ``but``, are left out.
 
     Raises
     ------
@@ -64,7 +65,7 @@ def outcomes(folder: Path, found: dict[str, Any]) -> dict[str, Outcome]:
     held = {each["name"]: each for each in found["experiments"] if each["state"] == "done"}
     read = {}
     for entry in EXPERIMENTS:
-        if entry.name not in held:
+        if entry.name not in held or entry.name in but:
             continue
         said = held[entry.name]
         if said["version"] != entry.version:

@@ -78,6 +78,21 @@ def test_an_experiment_that_changed_since_is_refused(run, results, monkeypatch):
     assert "measure it again with python -m reproduction run pmf." in err
 
 
+def test_an_experiment_that_changed_is_taken_from_the_run_that_measured_it_again(run, results, tmp_path, monkeypatch):
+    other = tmp_path / "other"
+    run("run", "pmf", "--out", other)
+    said = json.loads((other / "run.json").read_text(encoding="utf-8"))
+    said["experiments"][0]["version"] = 2
+    (other / "run.json").write_text(json.dumps(said), encoding="utf-8")
+    raised = [replace(each, version=2) if each.name == "pmf" else each for each in EXPERIMENTS]
+    monkeypatch.setattr(reading, "EXPERIMENTS", raised)
+    monkeypatch.setattr("reproduction.commands.render.EXPERIMENTS", raised)
+    assert run("render", results)[0] == 2
+    assert run("render", results, "--take", other)[0] == 0
+    found = json.loads((results / "run.json").read_text(encoding="utf-8"))
+    assert [(each["name"], each["version"]) for each in found["experiments"]] == [("pmf", 2), ("worked_example", 1)]
+
+
 def test_a_file_that_cannot_be_written_is_said(run, results, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")

@@ -312,6 +312,18 @@ def test_places_give_rows_and_pictures():
     maps = measured(location_maps, location_maps.Settings(gowalla=40, foursquare=40))
     assert sum(int(row["size"]) for row in select(maps, dataset="Gowalla")) == 40
     assert set(location_maps.draw(maps)) == {"map_gowalla", "map_foursquare", "region_sizes"}
-    times = measured(runtime, runtime.Settings(gowalla=40, foursquare=40, shares=(50, 100), rounds=1, singles=5))
-    assert {row["what"] for row in times} == {"design", "server", "one report"}
-    assert "one report" not in runtime.draw(times)["runtime"].split("aria-label")[0]
+    tiny = runtime.Settings(
+        gowalla=40, foursquare=40, shares=(50, 100), rounds=1, many=(50, 100), many_rounds=2, estimates=1, singles=5
+    )
+    times = measured(runtime, tiny)
+    assert {row["what"] for row in times} == {"design", "reports", "counting", "estimate", "one report"}
+    assert distinct(select(times, what="reports"), "users") == [20, 40, 50, 100]
+    assert distinct(select(times, what="estimate"), "mechanism") == [
+        "BRR", "GRR", "L-SRR as published", "L-SRR calibrated"
+    ]  # fmt: skip
+    assert all(0 <= number(row, "low") <= number(row, "seconds") <= number(row, "high") for row in times)
+    drawn = runtime.draw(times)
+    assert set(drawn) == {"runtime", "runtime_of_a_report", "runtime_of_estimates"}
+    assert "Anchored</text>" in drawn["runtime"]
+    assert "Anchored</text>" not in runtime.draw(times, extra=False)["runtime"]
+    assert set(runtime.draw([row for row in times if row["what"] != "estimate"])) == {"runtime", "runtime_of_a_report"}

@@ -252,10 +252,13 @@ def test_a_rival_that_is_better_somewhere_is_seen():
 
 
 def test_silence_that_is_better_corrects_the_state_of_the_art():
-    rows = losses(BRR=(0.25, 0.25), **{"always the middle": (0.3, 0.3), "Anchored": (0.2, 0.2)})
+    rivals = {"GRR": (0.3, 0.3), "Exponential": (0.3, 0.3), "Anchored": (0.2, 0.2)}
+    rows = losses(BRR=(0.25, 0.25), **rivals, **{"always the middle": (0.3, 0.3)})
     ahead = boosting(0.9, 1.0)
     assert verdict("state of the art", qloss_by_epsilon=rows, gbdt=ahead) == Verdict.HOLDS
-    rows = losses(BRR=(0.25, 0.25), **{"always the middle": (0.3, 0.2), "Anchored": (0.2, 0.2)})
+    behind = losses(BRR=(0.35, 0.35), **rivals, **{"always the middle": (0.4, 0.4)})
+    assert verdict("state of the art", qloss_by_epsilon=behind, gbdt=ahead) == Verdict.FAILS
+    rows = losses(BRR=(0.25, 0.25), **rivals, **{"always the middle": (0.3, 0.2)})
     assert verdict("state of the art", qloss_by_epsilon=rows, gbdt=ahead) == Verdict.CORRECTED
 
 
@@ -290,23 +293,46 @@ def test_the_regions_of_gowalla_are_compared_with_the_paper():
     assert verdict("regions of Gowalla", location_maps=rows([100, 7])) == Verdict.FAILS
 
 
-def server(**seconds):
+def times(estimates=(), **of):
+    """Rows of the server: seconds at 3000, 10⁵ and 10⁷ users, with quartiles a tenth away."""
+    names = {"grr": "GRR", "brr": "BRR", "lsrr": "L-SRR as published"}
     rows = [
-        {"what": "server", "dataset": "FourSquare", "users": 3000, "mechanism": name, "seconds": value}
-        for name, value in zip(("GRR", "BRR", "L-SRR calibrated"), seconds.values(), strict=True)
+        {"what": what, "dataset": "FourSquare", "places": 3000, "users": users, "mechanism": names[name],
+         "seconds": value, "low": 0.9 * value, "high": 1.1 * value}
+        for name, values in of.items()
+        for users, value in zip((3000, 10**5, 10**7), values, strict=True)
+        for what in ("reports", *(("counting",) if users > 3000 else ()))
+    ]  # fmt: skip
+    return rows + [
+        {"what": "estimate", "dataset": "FourSquare", "users": 10**7, "mechanism": names[name], "seconds": value}
+        for name, value in estimates
     ]
-    return BY_KEY["runtime of the server"].judge({"runtime": rows})
 
 
 def test_the_order_of_times_is_said_only_where_they_are_apart():
-    apart = server(grr=0.1, brr=0.2, lsrr=0.4)
-    assert "With 3,000 users GRR is fastest and L-SRR slowest" in apart.why
-    assert "GRR takes longer than BRR with 0 of 1 " in apart.measured
-    assert "GRR takes longer than BRR with 1 of 1 " in server(grr=0.4, brr=0.2, lsrr=0.4).measured
-    near = server(grr=0.22, brr=0.2, lsrr=0.4)
-    assert near.verdict == Verdict.HOLDS and "fastest" not in near.why
-    assert server(grr=0.4, brr=0.2, lsrr=0.4).verdict == Verdict.CORRECTED
-    assert server(grr=5.0, brr=5.0, lsrr=5.0).verdict == Verdict.FAILS
+    key = "runtime of the server"
+    apart = BY_KEY[key].judge({"runtime": times(grr=(0.1, 1, 1), brr=(0.2, 2, 2), lsrr=(0.1, 4, 4))})
+    assert apart.verdict == Verdict.HOLDS and "With 10,000,000 users" in apart.why
+    assert "reports of 3,000 users on this machine, ms: GRR 100.00, BRR 200.00" in apart.measured
+    assert "estimating" not in apart.measured
+    near = times(grr=(0.1, 1, 1.9), brr=(0.1, 2, 2), lsrr=(0.1, 4, 4))
+    assert verdict(key, runtime=near) == Verdict.CORRECTED
+    assert verdict(key, runtime=times(grr=(5, 9, 9), brr=(5, 9, 9), lsrr=(5, 9, 9))) == Verdict.FAILS
+    timed = times((("brr", 3.0), ("lsrr", 0.4)), grr=(0.1, 1, 1), brr=(0.2, 2, 2), lsrr=(0.1, 4, 4))
+    found = BY_KEY[key].judge({"runtime": timed})
+    assert "from the counts, s: BRR 3, L-SRR as published 0.4" in found.measured
+    assert "takes BRR longer than L-SRR" in found.why and "longer" not in apart.why
+
+
+def test_growth_is_for_each_further_user_and_sure_only_beyond_the_quartiles():
+    key = "runtime, growth"
+    brr = (0.1, 0.01, 1.0)
+    found = BY_KEY[key].judge({"runtime": times(brr=brr, lsrr=(0.1, 0.02, 4.0))})
+    assert found.verdict == Verdict.HOLDS
+    # (1.0 − 0.01) s over 9.9 million users; by quartiles (0.9 − 0.011) and (1.1 − 0.009)
+    assert "BRR 100 (89.8 to 110)" in found.measured and "over BRR: 4.0 (FourSquare)" in found.measured
+    assert verdict(key, runtime=times(brr=brr, lsrr=(0.1, 0.01, 1.1))) == Verdict.UNDECIDED
+    assert verdict(key, runtime=times(brr=brr, lsrr=(0.1, 0.01, 0.5))) == Verdict.FAILS
 
 
 def boosting(brr, laplace, seeds=5, **more):
