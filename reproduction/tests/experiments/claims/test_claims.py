@@ -294,13 +294,13 @@ def test_the_regions_of_gowalla_are_compared_with_the_paper():
 
 
 def times(estimates=(), **of):
-    """Rows of the server: seconds at 3000, 10⁵ and 10⁷ users, with quartiles a tenth away."""
+    """Rows of the server: seconds at 3000, 10⁵ and 10⁷ users, with quartiles a tenth away; half of it at 300."""
     names = {"grr": "GRR", "brr": "BRR", "lsrr": "L-SRR as published"}
     rows = [
         {"what": what, "dataset": "FourSquare", "places": 3000, "users": users, "mechanism": names[name],
          "seconds": value, "low": 0.9 * value, "high": 1.1 * value}
         for name, values in of.items()
-        for users, value in zip((3000, 10**5, 10**7), values, strict=True)
+        for users, value in zip((300, 3000, 10**5, 10**7), (values[0] / 2, *values), strict=True)
         for what in ("reports", *(("counting",) if users > 3000 else ()))
     ]  # fmt: skip
     return rows + [
@@ -326,13 +326,14 @@ def test_the_order_of_times_is_said_only_where_they_are_apart():
 
 def test_growth_is_for_each_further_user_and_sure_only_beyond_the_quartiles():
     key = "runtime, growth"
-    brr = (0.1, 0.01, 1.0)
-    found = BY_KEY[key].judge({"runtime": times(brr=brr, lsrr=(0.1, 0.02, 4.0))})
+    others = {"grr": (0.1, 0.01, 0.1), "brr": (0.2, 0.01, 1.0)}
+    found = BY_KEY[key].judge({"runtime": times(**others, lsrr=(0.1, 0.02, 4.0))})
     assert found.verdict == Verdict.HOLDS
     # (1.0 − 0.01) s over 9.9 million users; by quartiles (0.9 − 0.011) and (1.1 − 0.009)
     assert "BRR 100 (89.8 to 110)" in found.measured and "over BRR: 4.0 (FourSquare)" in found.measured
-    assert verdict(key, runtime=times(brr=brr, lsrr=(0.1, 0.01, 1.1))) == Verdict.UNDECIDED
-    assert verdict(key, runtime=times(brr=brr, lsrr=(0.1, 0.01, 0.5))) == Verdict.FAILS
+    assert "(FourSquare, 300 to 3,000 users) GRR +50.00 ms, BRR +100.00 ms" in found.measured
+    assert verdict(key, runtime=times(**others, lsrr=(0.1, 0.01, 1.1))) == Verdict.UNDECIDED
+    assert verdict(key, runtime=times(**others, lsrr=(0.1, 0.01, 0.5))) == Verdict.FAILS
 
 
 def boosting(brr, laplace, seeds=5, **more):
