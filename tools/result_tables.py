@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.locations import CALIBRATED, PUBLISHED, WHOLE, WITHIN
 from reproduction.claims import boosting, networks, training
-from reproduction.experiments import gbdt, location_errors, printed, sgd, sgd_readings
+from reproduction.experiments import gbdt, location_draws, location_errors, printed, sgd, sgd_readings
 from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.runner import reading
@@ -312,6 +312,41 @@ def places_errors() -> list[str]:
     return lines
 
 
+def places_draws() -> list[str]:
+    """How far BRR lies below L-SRR within regions on every kind of draw."""
+    head = (
+        "| places of | draws measured, of | regions | below L-SRR as published | at ε = 0.25 | at ε = 2 | calibrated |"
+    )
+    lines = [f"{head} at ε = 2 |", _rule(8)]
+    found = rows("location_draws")
+    for pool in location_draws.POOLS:
+        errors = select(found, what=location_draws.ERROR, pool=pool.name)
+        counts = sorted({row["regions"] for row in errors})
+        cells = [pool.name, f"{len({row['seed'] for row in errors})} of {pool.seeds}"]
+        cells.append(f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}")
+        for rival, budgets in ((PUBLISHED, (0.25, 2.0)), (CALIBRATED, (2.0,))):
+            saved = location_draws.savings(found, pool.name, rival)
+            several = [location_draws.mean_savings(found, pool.name, rival), *(saved[each] for each in budgets)]
+            cells += [f"{_spread(MeanInterval.of(each.values()), hide=True)} %" for each in several]
+        lines.append(_line(cells))
+    return lines
+
+
+def places_guessed() -> list[str]:
+    """The error of a report of a place and of the best guess from it, in kilometres."""
+    lines = ["| report / best guess, km | Gowalla, ε = 0.5 | 1 | 2 | Foursquare, ε = 0.5 | 1 | 2 |", _rule(7)]
+    found = select(rows("inference_errors"), scope=WHOLE)
+    for name in dict.fromkeys(row["mechanism"] for row in found):
+        cells = [
+            f"{row['expected_km']:.{digits}f} / {row['inference_km']:.{digits}f}"
+            for dataset, digits in ((GOWALLA, 0), (FOURSQUARE, 2))
+            for epsilon in (0.5, 1.0, 2.0)
+            for row in select(found, dataset=dataset, mechanism=name, epsilon=epsilon)
+        ]
+        lines.append(_line([name, *cells]))
+    return lines
+
+
 def _spread(found: MeanInterval, *, hide: bool = False) -> str:
     """In percent: the mean ± half of its interval; ``hide`` leaves out what would be 0.0 or is of one number."""
     half = 100 * (found.high - found.mean)
@@ -354,7 +389,7 @@ TABLES: Final[dict[str, tuple[Callable[[], list[str]], ...]]] = {
     "bench/results/sgd.md": (sgd_accuracies, sgd_advantages, sgd_readings_ahead),
     "bench/results/paper_boosting.md": (gbdt_errors, gbdt_shares, gbdt_points),
     "bench/results/networks.md": (dnn_accuracies,),
-    "bench/results/places.md": (places_below_lsrr, places_errors),
+    "bench/results/places.md": (places_below_lsrr, places_errors, places_draws, places_guessed),
 }
 """What writes the tables of a page, by its path in the repository."""
 

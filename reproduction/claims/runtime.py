@@ -101,9 +101,6 @@ def _growth(evidence: Evidence) -> Judgement:
     measured += "; L-SRR as published over BRR: " + ", ".join(
         f"{of[PUBLISHED]:.1f} ({name})" for name, of in times.items()
     )
-    measured += "; in the paper’s range " + "; ".join(
-        _in_range(select(rows, dataset=each, what="reports")) for each in found
-    )
     slower = [of["BRR"][2] < of[PUBLISHED][1] for of in found.values()]
     faster = [of["BRR"][1] > of[PUBLISHED][2] for of in found.values()]
     if all(slower):
@@ -113,19 +110,6 @@ def _growth(evidence: Evidence) -> Judgement:
     if any(faster):
         return Judgement(Verdict.FAILS, measured, "L-SRR’s time grows more slowly.")
     return Judgement(Verdict.UNDECIDED, measured, "The times vary more than they differ.")
-
-
-def _in_range(rows: Rows) -> str:
-    """What a tenth of the places to all of them as users add."""
-    within = [row for row in rows if int(row["users"]) <= int(row["places"])]
-    first, last = (least(int(row["users"]) for row in within) for least in (min, max))
-    added = []
-    for name in _THREE:
-        before, after = (
-            number(row, "seconds") for users in (first, last) for row in select(within, mechanism=name, users=users)
-        )
-        added.append(f"{name} {1e3 * (after - before):+.2f} ms")
-    return f"({rows[0]['dataset']}, {first:,} to {last:,} users) {', '.join(added)}"
 
 
 CLAIMS: Final = (

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 NOTE: Final = (
     "Processor time of this machine; the paper's times were taken on another one, in Python. The design, "
     "done once, is not part of the lines. One report is a call of its own, from the secure source. L-SRR as published "
-    "spends more than its ε; calibrated it keeps it. All work on the whole set of places, not within regions."
+    "spends more than its ε; calibrated it keeps it."
 )
 _EPSILON: Final = "1"
 _MAKERS: Final[dict[str, Callable[[Points, str], Mechanism]]] = {
