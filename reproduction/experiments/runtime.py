@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation import estimate
+from bipartite import estimate
 from bipartite.domains import Points
 from bipartite.locations import CALIBRATED, PUBLISHED
 from bipartite.lottery import insecure_seed
