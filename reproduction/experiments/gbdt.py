@@ -93,7 +93,7 @@ class Cell:
 
 
 QUICK = Settings(epsilons=("1", "5"), points=(101,), seeds=2, folds=2)
-_POINTS: Final = 21
+POINTS: Final = 21
 _AT: Final = "5"
 
 
@@ -103,8 +103,8 @@ def cells(settings: Settings) -> tuple[Cell, ...]:
     made = []
     for task in settings.tasks:
         for seed in range(settings.seeds):
-            made += [Cell(task, name, "0", _POINTS, seed, *common) for name in BASELINES]
-            made += [Cell(task, name, each, _POINTS, seed, *common) for name in LEAVES for each in settings.epsilons]
+            made += [Cell(task, name, "0", POINTS, seed, *common) for name in BASELINES]
+            made += [Cell(task, name, each, POINTS, seed, *common) for name in LEAVES for each in settings.epsilons]
             made += [Cell(task, name, _AT, points, seed, *common) for name in ON_POINTS for points in settings.points]
     return tuple(made)
 
@@ -163,7 +163,7 @@ def regressor(
     epsilon: str,
     seed: int,
     *,
-    points: int = _POINTS,
+    points: int = POINTS,
     ensemble_trees: int | None = None,
 ) -> PrivateBoostingRegressor:
     """The scripts' trees with these leaves, in the sound build."""
@@ -247,7 +247,7 @@ def _against_epsilon(made: Figures, task: str, names: Sequence[str]) -> Panel:
             level = [figure.mean for figure in of.values()][:1]
             lines += [Line(name, epsilons, level * len(epsilons), marked=False) for _ in level]
         elif of:
-            by_epsilon = {key[2]: each for key, each in of.items() if key[3] == _POINTS}
+            by_epsilon = {key[2]: each for key, each in of.items() if key[3] == POINTS}
             lines.append(Line.of_means(name, {at: by_epsilon[at] for at in sorted(by_epsilon)}))
     # Laplace at a small ε would flatten all others.
     tame = [y for line in lines if line.name != "Laplace" for y in line.y]
@@ -256,7 +256,7 @@ def _against_epsilon(made: Figures, task: str, names: Sequence[str]) -> Panel:
 
 def _shares(rows: Rows, task: str) -> Panel:
     """RMSE with BRR over that of its rivals, seed by seed, and what the paper prints."""
-    own = select(rows, task=task, points=_POINTS)
+    own = select(rows, task=task, points=POINTS)
     epsilons = sorted(distinct(select(own, mechanism="BRR"), "epsilon"))
     lines = []
     for rival in ("Laplace", "Laplace, clamped"):
