@@ -62,8 +62,8 @@ def _readings(evidence: Evidence) -> dict[str, Rows]:
 
 def _spends(rows: Rows) -> str:
     """What a reading spends, in words."""
-    (times,) = {float(row["spent"]) / float(row["epsilon"]) for row in rows if float(row["epsilon"])}
-    return "keeps no ε" if math.isinf(times) else "keeps its ε" if times == 1 else f"spends {times:g}·ε"
+    kept = all(float(row["spent"]) == float(row["epsilon"]) for row in rows if float(row["epsilon"]))
+    return "keeps its ε" if kept else "keeps no ε that is known"
 
 
 def _sizes(evidence: Evidence) -> Judgement:

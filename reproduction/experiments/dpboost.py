@@ -157,15 +157,6 @@ class Published:
 
 
 @dataclass(frozen=True)
-class Undivided(Published):
-    """The same without subsets: every tree sees every record and spends ε, so that one record spends it in each."""
-
-    def picks(self, tree: int, people: int, eta: float) -> int:  # noqa: ARG002
-        """All."""
-        return people
-
-
-@dataclass(frozen=True)
 class ScriptedDPBoost(Published):
     """The scripts' DPBoost: η is estimated, shares begin at (1 − η)¹, cuts leave no side empty."""
 
@@ -308,7 +299,7 @@ def boost(build: Build, records: Binned, labels: Numbers, rng: np.random.Generat
         rows = pool if wanted > len(pool) else rng.choice(pool, wanted, replace=False)
         gradients = scores[rows] - labels[rows]
         kept = np.abs(gradients) <= 1
-        free[rows[kept] if build.scripted else rows] = isinstance(build, Undivided)
+        free[rows[kept] if build.scripted else rows] = False
         grown.append(_grow(build, records, rows[kept], gradients[kept], labels[rows[kept]], (1 - eta) ** number, rng))
         scores += grown[-1].of(records.bins)
         if number == 0 and build.scripted:

@@ -338,19 +338,79 @@ def boosting(brr, laplace, seeds=5, **more):
     ]  # fmt: skip
 
 
+def read(brr, laplace, clamped=1.0, *, name="a reading", sound=True, seeds=5):
+    """Rows of a reading."""
+    rows = boosting(brr, laplace, seeds, **{"Laplace, clamped": clamped})
+    return [row | {"reading": name, "spent": row["epsilon"] if sound else math.inf} for row in rows]
+
+
+def as_printed(rows):
+    paper = {"bias-slope": 0.66, "abalone": 0.45, "superconduct": 0.67}
+    return [row | {"rmse": row["rmse"] * (paper[row["task"]] if row["mechanism"] == "BRR" else 1)} for row in rows]
+
+
+NEITHER = read(1.2, 1.0)
+
+
 def test_boosting_needs_seeds_and_an_interval():
     key = "boosting at ε = 5"
-    paper = {"bias-slope": 0.66, "abalone": 0.45, "superconduct": 0.67}
-    rows = boosting(1.0, 1.0)
-    for row in rows:
-        row["rmse"] *= paper[row["task"]] if row["mechanism"] == "BRR" else 1
-    assert verdict(key, gbdt=rows) == Verdict.HOLDS
-    assert verdict(key, gbdt=boosting(0.2, 1.0)) == Verdict.CORRECTED
-    assert verdict(key, gbdt=boosting(1.2, 1.0)) == Verdict.FAILS
-    assert verdict(key, gbdt=boosting(0.2, 1.0, seeds=1)) == Verdict.UNDECIDED
-    assert verdict("boosting, consistently better", gbdt=boosting(0.9, 1.0)) == Verdict.HOLDS
-    assert verdict("boosting, consistently better", gbdt=boosting(1.1, 1.0)) == Verdict.FAILS
-    assert verdict("boosting, consistently better", gbdt=boosting(1.0, 1.0)) == Verdict.FAILS  # no gain of note
+    assert verdict(key, gbdt=as_printed(boosting(1.0, 1.0)), gbdt_readings=NEITHER) == Verdict.HOLDS
+    assert verdict(key, gbdt=boosting(0.2, 1.0), gbdt_readings=NEITHER) == Verdict.CORRECTED
+    assert verdict(key, gbdt=boosting(1.2, 1.0), gbdt_readings=NEITHER) == Verdict.FAILS
+    assert verdict(key, gbdt=boosting(0.2, 1.0, seeds=1), gbdt_readings=NEITHER) == Verdict.UNDECIDED
+    key = "boosting, consistently better"
+    assert verdict(key, gbdt=boosting(0.9, 1.0), gbdt_readings=NEITHER) == Verdict.HOLDS
+    assert verdict(key, gbdt=boosting(1.1, 1.0), gbdt_readings=NEITHER) == Verdict.FAILS
+    assert verdict(key, gbdt=boosting(1.0, 1.0), gbdt_readings=NEITHER) == Verdict.FAILS  # no gain of note
+
+
+def test_ratios_found_under_a_reading_are_told_with_what_it_spends_and_with_the_clamped_rival():
+    judge = BY_KEY["boosting at ε = 5"].judge
+    same = as_printed(read(1.0, 1.0, 0.44, name="three ensembles"))
+    found = judge({"gbdt": boosting(1.2, 1.0), "gbdt_readings": NEITHER + same})
+    assert found.verdict == Verdict.READING
+    assert "1 of 2 readings give the paper’s ratios" in found.measured
+    assert "three ensembles bias-slope 66%" in found.measured
+    assert "under “three ensembles” (which keeps its ε)" in found.why
+    assert (
+        "surely better there on none and surely worse on bias-slope, abalone, superconduct: it is the range"
+        in found.why
+    )
+    better = as_printed(read(1.0, 1.0, 1.0, name="scripts", sound=False))
+    found = judge({"gbdt": boosting(1.2, 1.0), "gbdt_readings": better})
+    assert "(which keeps no ε that is known)" in found.why and "it is the range" not in found.why
+    # One data set off by more than a tenth, or too few seeds of the reading.
+    off = [row | {"rmse": row["rmse"] * (1.3 if row["task"] == "abalone" else 1)} for row in same]
+    half = [row if row["mechanism"] == "BRR" else was for row, was in zip(off, same, strict=True)]
+    assert verdict("boosting at ε = 5", gbdt=boosting(1.2, 1.0), gbdt_readings=half) == Verdict.FAILS
+    few = [row for row in same if row["seed"] < 2]
+    assert verdict("boosting at ε = 5", gbdt=boosting(1.2, 1.0), gbdt_readings=few) == Verdict.UNDECIDED
+
+
+def test_what_is_so_everywhere_under_a_reading_only_is_said_so():
+    key = "boosting, consistently better"
+    found = BY_KEY[key].judge({"gbdt": boosting(1.1, 1.0), "gbdt_readings": NEITHER + read(0.8, 1.0, name="ahead")})
+    assert found.verdict == Verdict.READING
+    assert "surely better than Laplace on all three under ahead" in found.measured
+    assert "surely better than Laplace, clamped on all three under ahead" in found.measured
+    assert "a reading 0 and 6 of 6; ahead 6 and 0 of 6" in found.measured
+    assert "everywhere under “ahead” (which keeps its ε). Where each record serves one of 50 trees: Not" in found.why
+    # One budget is not everywhere.
+    once = [row for row in read(0.8, 1.0, name="ahead") if row["epsilon"] == 5.0]
+    assert verdict(key, gbdt=boosting(1.1, 1.0), gbdt_readings=NEITHER + once) == Verdict.FAILS
+
+
+def test_the_privacy_of_dpboost_is_judged_by_its_ratios():
+    def rows(published):
+        return [
+            {"build": build, "mechanism": "BRR", "epsilon": 5.0, "log_ratio": value}
+            for build, value in (("as published", published), ("drawn", 1.0))
+        ]
+
+    found = BY_KEY["boosting is private"].judge({"dpboost_ratio": rows(6.2)})
+    assert found.verdict == Verdict.FAILS and "as published 6.2 (BRR); drawn 1.0 (BRR)" in found.measured
+    assert "in 1 of 1 cases, from ε = 5 on" in found.measured
+    assert verdict("boosting is private", dpboost_ratio=rows(4.9)) == Verdict.UNDECIDED
 
 
 def at_small(rows, factor, mechanism="Laplace"):
@@ -383,8 +443,11 @@ def test_an_advantage_that_vanishes_is_told_from_one_that_turns_into_a_loss():
 
 def test_laplace_at_a_small_budget_is_compared_with_an_answer_that_learns_nothing():
     key = "boosting, Laplace at small ε"
-    assert verdict(key, gbdt=at_small(boosting(1.0, 1.0, **{"always the middle": 2.0}), 3.0)) == Verdict.HOLDS
-    assert verdict(key, gbdt=boosting(1.0, 1.0, **{"always the middle": 2.0})) == Verdict.FAILS
+    low = boosting(1.0, 1.0, **{"always the middle": 2.0})
+    assert verdict(key, gbdt=at_small(low, 3.0), gbdt_readings=NEITHER) == Verdict.HOLDS
+    assert verdict(key, gbdt=low, gbdt_readings=NEITHER) == Verdict.FAILS
+    noisier = at_small(read(1.0, 1.0, name="more noise"), 3.0)
+    assert verdict(key, gbdt=low, gbdt_readings=NEITHER + noisier) == Verdict.READING
 
 
 def training(brr, laplace, measure="final", seeds=4):
@@ -503,6 +566,8 @@ def test_every_claim_about_learning_gives_a_verdict_on_such_rows():
     evidence = {
         "gbdt": boosting(0.5, 1.0),
         "sgd_readings": [],
+        "gbdt_readings": NEITHER,
+        "dpboost_ratio": [{"build": "as published", "mechanism": "BRR", "epsilon": 5.0, "log_ratio": 6.0}],
         "sgd": training(0.9, 0.4) + training(0.1, 0.2, "stability") + training(5, 4, "convergence"),
         "dnn": networks(0.8, 0.7),
         "data_sets": [
