@@ -269,6 +269,21 @@ def test_boosting():
     )
 
 
+def test_what_dpboost_spends():
+    found = select(rows("dpboost_ratio"), epsilon=5.0)
+    fixed, drawn = (
+        {row["mechanism"]: f"e^{row['log_ratio']:.1f}" for row in found if row["build"].startswith(build)}
+        for build in ("DPBoost", "each record")
+    )
+    assert_says(
+        "bench/results/paper_boosting.md",
+        f"is {fixed['Laplace']} times likelier with the fourth record when leaves have Laplace noise, "
+        f"{fixed['BRR']} times with BRR. Where each record draws its own tree it is {drawn['Laplace']} and "
+        f"{drawn['BRR']} times likelier",
+    )
+    assert_says("docs/private-boosting.md", f"spends {fixed['Laplace']} for a promised e^5")
+
+
 def test_mnist_with_a_curator():
     lines = (ROOT / "bench/results/sgd-mnist.md").read_text(encoding="utf-8").splitlines()
     table = [line.strip("| ").split(" | ") for line in lines if line.startswith(("| pixels", "| scattering"))]

@@ -51,9 +51,8 @@ def _enough_readings(judge: Callable[[Evidence], Judgement]) -> Callable[[Eviden
     return enough("gbdt_readings", complete, _enough(judge))
 
 
-def _readings(evidence: Evidence) -> dict[str, Rows]:
+def readings_of(rows: Rows) -> dict[str, Rows]:
     """The rows of every reading, with the paper's number of points as those of figure 9 have it."""
-    rows = evidence["gbdt_readings"]
     return {
         str(name): [{**row, "points": _POINTS} for row in select(rows, reading=name)]
         for name in distinct(rows, "reading")
@@ -134,7 +133,7 @@ def _is_printed(shares: dict[str, MeanInterval]) -> bool:
 
 
 def _at_5(evidence: Evidence) -> Judgement:
-    rows, readings = evidence["gbdt"], _readings(evidence)
+    rows, readings = evidence["gbdt"], readings_of(evidence["gbdt_readings"])
     found, fair = _shares(rows, "Laplace"), _shares(rows, _CLAMPED)
     if not found:
         return Judgement(Verdict.UNDECIDED, "nothing at ε = 5", TOO_SMALL)
@@ -216,7 +215,7 @@ def _consistent(evidence: Evidence) -> Judgement:
         + " (95 % intervals that hold for all together)"
         + (f"; its error is {min(middle):.2f} to {max(middle):.2f} of that of always answering the middle of the public range" if middle else "")
     )  # fmt: skip
-    readings = _readings(evidence)
+    readings = readings_of(evidence["gbdt_readings"])
     for rival in ("Laplace", _CLAMPED):
         ahead = [
             name
@@ -234,7 +233,7 @@ def _read_otherwise(
     """The same judgement, or where it does not hold: the readings of several budgets in which it does, for sure."""
     readings = {
         name: rows
-        for name, rows in _readings(evidence).items()
+        for name, rows in readings_of(evidence["gbdt_readings"]).items()
         if len(distinct(select(rows, mechanism="BRR"), "epsilon")) > 1
     }
     if judged.verdict == Verdict.HOLDS or not readings:

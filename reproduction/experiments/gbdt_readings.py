@@ -193,7 +193,7 @@ class Settings:
     folds: int = 5
 
 
-QUICK = Settings(tasks=("abalone",), epsilons=("1", "5"), seeds=2, folds=2)
+QUICK = Settings(tasks=("abalone",), epsilons=("1", "5"), seeds=1, folds=2)
 
 
 def cells(settings: Settings) -> tuple[Cell, ...]:
