@@ -134,7 +134,7 @@ def draw(rows: Rows) -> dict[str, str]:
         lines = Line.of_mechanisms(select(rows, build=build), "epsilon", "log_ratio")
         budgets = sorted({number(row, "epsilon") for row in rows})
         lines.append(Line(_PROMISED, budgets, budgets, marked=False))
-        drawn.append(Panel(f"Three trees, 3 or 4 records: {build}", lines, lowest=0, highest=20))
+        drawn.append(Panel(f"Three trees, 3 or 4 records: {build}", lines, lowest=-1, highest=20))
     return {
         "dpboost_ratio": panels(
             drawn,

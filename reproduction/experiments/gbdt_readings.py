@@ -270,7 +270,7 @@ def _ratios(rows: Rows, task: str) -> Panel:
     lines.append(Line("equal", [1, len(READINGS)], [1, 1], marked=False, like="limit"))
     share = BOOSTING_SHARES[task]
     printed = [Printed(share, f"{100 * share:g} % of Laplace’s")]
-    return Panel(f"{TASKS[task].title}: by reading, ε = {_AT}", lines, lowest=0, highest=2, printed=printed)
+    return Panel(f"{TASKS[task].title}, by reading, ε = {_AT}", lines, lowest=0, highest=2, printed=printed)
 
 
 def _against_epsilon(rows: Rows, task: str, reading: str) -> Panel:
@@ -290,4 +290,4 @@ def _against_epsilon(rows: Rows, task: str, reading: str) -> Panel:
     lines.append(Line(gbdt.NO_NOISE, epsilons, [plain] * len(epsilons), marked=False))
     # Laplace at a small ε would flatten all others.
     tame = [y for line in lines if line.name != "Laplace" for y in line.y]
-    return Panel(f"{TASKS[task].title}: {reading}", lines, lowest=0, highest=1.18 * max(tame))
+    return Panel(f"{TASKS[task].title}, {reading}", lines, lowest=0, highest=1.18 * max(tame))

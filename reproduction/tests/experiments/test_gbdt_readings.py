@@ -103,7 +103,7 @@ def test_pictures_name_data_and_reading_and_show_the_papers_ratio():
     joined = {name: " ".join(filter(None, texts)).replace("\N{NO-BREAK SPACE}", " ") for name, texts in named.items()}
     assert "the paper: 45 % of Laplace’s" in joined["gbdt_readings"]
     assert {"BRR over Laplace", "BRR over Laplace, clamped", f"3: {THREE}"} <= named["gbdt_readings"]
-    assert "abalone: rings: by reading, ε = 5" in joined["gbdt_readings"]
+    assert "abalone: rings, by reading, ε = 5" in joined["gbdt_readings"]
     assert {"BRR", "Laplace", "no privacy"} <= named["gbdt_readings_epsilon"]
 
 
