@@ -35,6 +35,8 @@ _TOLERANCE: Final = 0.10
 _OF_NOTE: Final = 0.02
 """A gain below a fiftieth of the error is none of note."""
 _CLAMPED: Final = "Laplace, clamped"
+_EQUALLY: Final = "scripted, a draw for each record: not private"
+"""The reading that treats Laplace as the scripts treat BRR."""
 
 
 def complete(rows: Rows) -> bool:
@@ -148,7 +150,9 @@ def _at_5(evidence: Evidence) -> Judgement:
         )
     same = {name: some for name, some in readings.items() if _is_printed(_shares(some, "Laplace"))}
     for name, some in same.items():
-        measured += f"; {name} {_said(_shares(some, 'Laplace'))}, over clamped Laplace {_said(_shares(some, _CLAMPED))}"
+        measured += (
+            f"; “{name}” {_said(_shares(some, 'Laplace'))}, over clamped Laplace {_said(_shares(some, _CLAMPED))}"
+        )
     measured += f"; {len(same)} of {len(readings)} readings give the paper’s ratios within a tenth on all three {brackets(found.values())}"
     if same:
         return Judgement(Verdict.READING, measured, _why_same(same))
@@ -222,9 +226,14 @@ def _consistent(evidence: Evidence) -> Judgement:
             for name, some in readings.items()
             if (of := _shares(some, rival)) and all(each.high < 1 for each in of.values())
         ]
-        measured += f"; read otherwise, at ε = 5 surely better than {rival} on all three under {', '.join(ahead) or 'no reading'}"
+        measured += f"; read otherwise, at ε = 5 surely better than {rival} on all three under {', '.join(f'“{name}”' for name in ahead) or 'none'}"
     judged = everywhere(found, _OF_NOTE, measured, ("BRR is better everywhere.", "Not everywhere."), "Better")
-    return _read_otherwise(judged, evidence, lambda some: gains(some, "Laplace"))
+    judged = _read_otherwise(judged, evidence, lambda some: gains(some, "Laplace"))
+    if judged.verdict != Verdict.READING or _EQUALLY not in readings:
+        return judged
+    of_plain, of_clamped = (_said(_shares(readings[_EQUALLY], rival)) for rival in ("Laplace", _CLAMPED))
+    why = f"{judged.why} The scripts randomise each record’s gradient with BRR and all of a leaf by one draw with Laplace; with a draw for each record BRR’s error at ε = 5 is, of Laplace’s, {of_plain}, and of clamped Laplace’s {of_clamped}."
+    return Judgement(judged.verdict, judged.measured, why)
 
 
 def _read_otherwise(
@@ -239,14 +248,15 @@ def _read_otherwise(
     if judged.verdict == Verdict.HOLDS or not readings:
         return judged
     found = {name: gained(rows) for name, rows in readings.items()}
-    said = [f"{name} {surely(each)[0]} and {surely(each)[1]} of {len(each)}" for name, each in found.items()]
-    measured = f"{judged.measured}; surely so and surely not, by reading: {'; '.join(said)}"
+    said = [f"“{name}” {surely(each)[0]} and {surely(each)[1]} of {len(each)}" for name, each in found.items()]
+    measured = f"{judged.measured}; by reading, surely so and surely not: {', '.join(said)}"
     so = [name for name, each in found.items() if each and surely(each)[0] == len(each)]
     if not so:
         return Judgement(judged.verdict, measured, judged.why)
     where = " and ".join(f"“{name}” (which {_spends(readings[name])})" for name in so)
     why = f"It is so everywhere under {where}. Where each record serves one of 50 trees: {judged.why}"
-    return Judgement(Verdict.READING, measured, why)
+    # What holds with a correction as the text has it is not found elsewhere only.
+    return Judgement(Verdict.CORRECTED if judged.verdict == Verdict.CORRECTED else Verdict.READING, measured, why)
 
 
 def _against(rows: Rows, task: str, epsilon: float, other: str) -> MeanInterval | None:
@@ -339,7 +349,7 @@ def _private(evidence: Evidence) -> Judgement:
     said = []
     for build in builds:
         at = select(rows, build=build, epsilon=_AT)
-        said.append(f"{build} " + ", ".join(f"{float(row['log_ratio']):.1f} ({row['mechanism']})" for row in at))
+        said.append(f"“{build}” " + ", ".join(f"{float(row['log_ratio']):.1f} ({row['mechanism']})" for row in at))
     published = select(rows, build=builds[0])
     beyond = [row for row in published if float(row["log_ratio"]) > float(row["epsilon"])]
     measured = (
