@@ -255,7 +255,7 @@ def test_rows_that_are_not_of_the_plan_are_refused_and_nothing_is_kept(tmp_path,
     refused(json.dumps(good[1] | {"version": 2}), "to be of version 1 of the experiment, got 2; measure it again.")
     for cut in ('{"cell": 1, "rows": [{"cut o', "7", '{"cell": 1}', '{"cell": 1, "rows": [3]}'):
         refused(cut, "Expected line 2 of rows.jsonl as a cell and its rows, got something else; cut it.")
-    monkeypatch.setattr(sgd_apart, "QUICK", TINY)
+    monkeypatch.setattr(sgd, "QUICK", TINY)
     with pytest.raises(SystemExit, match="2"):
         sgd_apart.main(["collect", str(tmp_path), str(path), "--where", "one GPU", "--quick"])
     assert "got something else" in capsys.readouterr().err
