@@ -66,8 +66,8 @@ def test_claims():
         f"Of {len(rows('verdicts'))} claims {found.pop('holds')} hold, "
         f"{found.pop('holds with a correction')} hold with a correction, "
         f"{found.pop('found under a reading that the paper does not state')} are found under a reading that the paper "
-        f"does not state, {found.pop('does not hold')} do not hold, {found.pop('cannot be checked')} cannot be checked, "
-        f"and {found.pop('undecided by this run')} are left undecided",
+        f"does not state, {found.pop('does not hold')} do not hold, {found.pop('cannot be checked')} cannot be "
+        f"checked, and {found.pop('undecided by this run')} are left undecided",
     )
     assert not found
 
