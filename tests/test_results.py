@@ -11,7 +11,7 @@ from reproduction.claims import boosting, networks, training
 from reproduction.experiments import gbdt, location_draws, location_errors, sgd
 from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
-from reproduction.experiments.printed import SGD_BUDGETS
+from reproduction.experiments.printed import BOOSTING_SHARES, SGD_BUDGETS
 from reproduction.runner.contract import select
 from result_tables import ends_of_training, rows
 
@@ -282,6 +282,25 @@ def test_what_dpboost_spends():
         f"{drawn['BRR']} times likelier",
     )
     assert_says("docs/private-boosting.md", f"spends {fixed['Laplace']} for a promised e^5")
+
+
+def test_boosting_read_otherwise():
+    readings = boosting.readings_of(rows("gbdt_readings"))
+    equally = readings["scripted, a draw for each record: not private"]
+    spans = []
+    for rival in ("Laplace", "Laplace, clamped"):
+        found = [boosting.ratio(equally, task, rival).mean for task in BOOSTING_SHARES]
+        spans.append(f"{percent(min(found), 0)} to {percent(max(found), 0)} %")
+    assert_says(
+        "bench/results/paper_boosting.md",
+        f"With a draw for each record its error is {spans[0]} of Laplace's and {spans[1]} of clamped Laplace's",
+    )
+    three = readings["three ensembles of 17"]
+    assert all(
+        abs(boosting.ratio(three, task, "Laplace").mean - share) <= 0.1 for task, share in BOOSTING_SHARES.items()
+    )
+    scripted = readings["as scripted: not private"]
+    assert all(boosting.ratio(scripted, task, "Laplace").high < share for task, share in BOOSTING_SHARES.items())
 
 
 def test_mnist_with_a_curator():
