@@ -26,6 +26,9 @@ NOTE: Final = (
 )
 
 
+_HIGHEST: Final = 1000  # leaves room for words at the largest
+
+
 @dataclass(frozen=True)
 class Settings:
     """How many places of each."""
@@ -87,4 +90,4 @@ def _sizes(rows: Rows, title: str) -> Panel:
         Printed(largest, f"the largest {largest}", 1),
         Printed(smallest, f"{count} regions, the smallest {smallest}", count),
     ]
-    return Panel(title, [line], printed=printed)
+    return Panel(title, [line], highest=_HIGHEST, printed=printed)

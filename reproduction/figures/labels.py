@@ -71,7 +71,7 @@ class Labels:
         """Write a number near an arrow at the upper or lower edge: as near as leaves most room."""
         wide = SMALLER * len(words)
         left, top, right, ground = self._frame
-        bases = [top + 9 + SMALL * (level + 1) - 2 if up else ground - 12 - SMALL * level for level in range(4)]
+        bases = [top + 13 + SMALL * (level + 1) - 2 if up else ground - 12 - SMALL * level for level in range(4)]
         asides = [side * far for far in (0, wide / 2 + 6, wide + 6, 1.5 * wide + 6) for side in (1, -1)]
         starts = [
             (min(max(x + aside - wide / 2, left), right - wide), base)

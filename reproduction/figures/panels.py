@@ -26,6 +26,7 @@ _BOLD: Final = 7.6  # the mean width of a bold letter
 _SAMPLE: Final = 30
 _FEW: Final = 16  # up to so many points each is marked
 _HEADROOM: Final = 0.05
+_FOR_WORDS: Final = 3
 _CAP: Final = 3
 _NARROW: Final = 3
 _FEW_DECADES: Final = 3
@@ -231,8 +232,12 @@ class _Drawn:
         )
         low, high = min(lows), max(highs)
         room = (high - low) * _HEADROOM or abs(low) * _HEADROOM or 1.0
-        self._y0 = low - room if panel.lowest is None or low in printed else low
-        self._y1 = high + room if panel.highest is None or high in printed else high
+        # Words of a star need room where it is nearly the lowest or the highest.
+        below, above = (
+            _FOR_WORDS if any(abs(each - end) <= 2 * room for each in printed) else 1 for end in (low, high)
+        )
+        self._y0 = low - room * below if panel.lowest is None or low in printed else low
+        self._y1 = high + room * above if panel.highest is None or high in printed else high
         uncertain = [line.name for line in panel.lines if line.low is not None]
         places = sorted({self._at_x(each) for line in panel.lines if line.low is not None for each in line.x})
         least = min((b - a for a, b in itertools.pairwise(places)), default=math.inf)
@@ -240,7 +245,7 @@ class _Drawn:
         self._aside = {name: (at - (len(uncertain) - 1) / 2) * apart for at, name in enumerate(uncertain)}
         self._beyond: list[tuple[float, str, str, bool]] = []
         self._words: list[str] = []
-        self._labels = Labels((self._left, self._top, self._right, self._ground))
+        self._labels = Labels((self._left, self._top - 4, self._right, self._ground))
 
     def _scaled(self, value: float, axis: int) -> float:
         return math.log10(value) if self._logs[axis] else float(value)
@@ -400,9 +405,13 @@ def _runs(line: Line) -> list[list[tuple[float, float]]]:
 
 def _number(value: float) -> str:
     if value >= 10_000 and value == int(value):  # noqa: PLR2004 (five digits and more are grouped, or a power)
-        power = round(math.log10(value))
-        return f"10{str(power).translate(_RAISED)}" if 10**power == value else f"{value:,.0f}"
+        power = math.floor(math.log10(value) + 1e-9)
+        raised = f"10{str(power).translate(_RAISED)}"
+        if value == 10**power:
+            return raised
+        return f"{value / 10**power:g}·{raised}" if value >= _LONG else f"{value:,.0f}"
     return f"{value:g}".replace("-", "−")
 
 
+_LONG: Final = 100_000
 _RAISED: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

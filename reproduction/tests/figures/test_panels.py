@@ -10,6 +10,7 @@ import pytest
 from bipartite.plots.marks import mark
 from bipartite.plots.palette import line_of, lines, mark_of
 from reproduction.figures import Grid, Line, Panel, Printed, Square, grid, panels, subscripted
+from reproduction.figures.panels import _number
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -37,6 +38,9 @@ def test_one_mechanism_has_one_line_everywhere_and_others_get_spare_ones():
     looks = lines(["BRR", "unknown", "another"])
     assert looks["BRR"] == line_of("BRR")
     assert looks["unknown"] != looks["another"]
+    assert looks["unknown"].get("stroke_dasharray") != looks["another"].get("stroke_dasharray")  # in grey too
+    every = lines(str(at) for at in range(28)).values()
+    assert len({tuple(sorted(look.items())) for look in every}) == 28
     strokes = {element.attrib["stroke"] for element in drawn(simple(), "path")}
     assert strokes == {line_of("BRR")["stroke"], line_of("GRR")["stroke"]}
 
@@ -196,6 +200,22 @@ def test_scales_have_marks_within_the_frame(log_x, log_y):
     assert ("10⁵" in words(svg)) or not log_x
     for element in drawn(svg, "text"):
         assert 0 <= float(element.attrib["x"]) <= 860
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (0.25, "0.25"),
+        (-2, "−2"),
+        (2000, "2000"),
+        (10_000, "10⁴"),
+        (20_000, "20,000"),
+        (100_000, "10⁵"),
+        (2_500_000, "2.5·10⁶"),
+    ],
+)
+def test_numbers_of_a_scale_are_short(value, written):
+    assert _number(value) == written
 
 
 def test_a_single_point_and_a_flat_line_have_a_scale():

@@ -54,5 +54,6 @@ def mark_of(name: str) -> str:
 
 def lines(names: Iterable[str]) -> dict[str, Mapping[str, Any]]:
     """The line style of each name; names without one take the spare styles in order."""
-    spare = (Look(colour, 1.5, dash) for dash, colour in itertools.product(_DASHES, _SPARE))
+    # Seven colours and four dashes: neighbours differ in both, and no two of 28 are alike.
+    spare = (Look(*both) for both in zip(itertools.cycle(_SPARE), itertools.repeat(1.5), itertools.cycle(_DASHES)))
     return {name: line_of(name) or _line(next(spare)) for name in names}
