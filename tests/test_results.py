@@ -301,7 +301,8 @@ def test_boosting_read_otherwise():
     )
     assert_says(
         "bench/results/paper_boosting.md",
-        f"At ε = 10 it gains on abalone: {abalone} % of clamped Laplace's error, and {slope} and {superconduct} % on the others",
+        f"At ε = 10 it gains on abalone: {abalone} % of clamped Laplace's error, and {slope} and {superconduct} % "
+        "on the others",
     )
     assert all(
         abs(boosting.ratio(three, task, "Laplace").mean - share) <= 0.1 for task, share in BOOSTING_SHARES.items()
