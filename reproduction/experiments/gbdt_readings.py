@@ -168,15 +168,10 @@ READINGS: Final[dict[str, Reading]] = {
     ),
 }
 """All that were tried. “Fitted” says that a number was chosen by its outcome."""
-NOTE = (
-    "Readings: "
-    + "; ".join(
-        f"({at}) {name}: {each.changes} (who could have meant it: {each.meant_by}; spends "
-        + ("ε" if each.sound else "no ε that is known")
-        + ")"
-        for at, (name, each) in enumerate(READINGS.items(), 1)
-    )
-    + "."
+NOTE = "\n".join(
+    f"{at}: {name}. Changed: {each.changes}. Who could have meant it: {each.meant_by}. Spends "
+    + ("ε." if each.sound else "no ε that is known.")
+    for at, (name, each) in enumerate(READINGS.items(), 1)
 )
 _AT: Final = "5"
 _BY_EPSILON: Final = (THREE, PUBLISHED, SCRIPTED)
@@ -290,4 +285,4 @@ def _against_epsilon(rows: Rows, task: str, reading: str) -> Panel:
     lines.append(Line(gbdt.NO_NOISE, epsilons, [plain] * len(epsilons), marked=False))
     # Laplace at a small ε would flatten all others.
     tame = [y for line in lines if line.name != "Laplace" for y in line.y]
-    return Panel(f"{TASKS[task].title}, {reading}", lines, lowest=0, highest=1.18 * max(tame))
+    return Panel(f"{TASKS[task].title} ({reading})", lines, lowest=0, highest=1.18 * max(tame))

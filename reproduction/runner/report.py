@@ -130,7 +130,7 @@ def _figure(outcome: Outcome, how: Circumstances) -> str:
     parts = [f'<h3 id="{entry.name}">{html.escape(entry.figure)}. {html.escape(entry.title)}</h3>']
     parts += [f'<div class="picture">{svg}</div>' for svg in outcome.pictures.values()]
     if outcome.note:
-        parts.append(_p(html.escape(outcome.note), "said"))
+        parts.append(_p(html.escape(outcome.note).replace("\n", "<br>"), "said"))
     parts.append(
         _p(
             f"<code>{command}</code>, {len(outcome.rows):,} rows in <code>{entry.name}.csv</code>; "

@@ -181,7 +181,7 @@ def _run(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: 
 
 
 def note_of(module: Experiment) -> str:
-    """What an experiment says below its pictures."""
+    """What an experiment says below its pictures, in lines."""
     return str(getattr(module, "NOTE", ""))
 
 
