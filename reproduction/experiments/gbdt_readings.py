@@ -169,7 +169,7 @@ READINGS: Final[dict[str, Reading]] = {
 }
 """All that were tried. “Fitted” says that a number was chosen by its outcome."""
 NOTE = "\n".join(
-    f"{at}: {name}. Changed: {each.changes}. Who could have meant it: {each.meant_by}. Spends "
+    f"{at}, {name}. {each.changes[0].upper()}{each.changes[1:]}; who could have meant it: {each.meant_by}; it spends "
     + ("ε." if each.sound else "no ε that is known.")
     for at, (name, each) in enumerate(READINGS.items(), 1)
 )

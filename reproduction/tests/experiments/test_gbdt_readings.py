@@ -45,7 +45,8 @@ def test_every_reading_runs_at_5_with_every_mechanism_and_three_at_more_budgets(
 
 def test_every_reading_says_what_it_changes_and_spends():
     for at, (name, each) in enumerate(READINGS.items(), 1):
-        assert f"({at}) {name}: {each.changes}" in NOTE and each.meant_by in NOTE
+        line = NOTE.splitlines()[at - 1]
+        assert line.startswith(f"{at}, {name}. ") and each.changes[1:] in line and each.meant_by in line
         # What keeps no ε says so in its name.
         assert each.sound != ("unsound" in name or "not private" in name)
     assert "fitted" in READINGS[THREE].meant_by
