@@ -76,7 +76,7 @@ _PAPER: Final = ("brr", "laplace", "none")
 _NO_EPSILON: Final = 0.0
 _LABEL_SHARE: Final = Decimal("0.5")
 _ROOM: Final = 0.03
-_TITLES: Final = {"adult": "Adult", "bank": "Bank"}
+TITLES: Final = {"adult": "Adult", "bank": "Bank"}
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def measure(cell: Cell) -> list[Row]:
     trained = _grid(cell, inputs, labels, randomised, seed)
     public, test = (network_inputs(columns.transform(rows), domains) for rows in (parts.public[0], parts.test[0]))
     # The first of the best: fewest epochs, the paper's learning rate.
-    tuned = max(trained, key=lambda plan: _accuracy(class_chances(trained[plan], public)[:, 1], parts.public[1]))
+    tuned = max(trained, key=lambda plan: accuracy(class_chances(trained[plan], public)[:, 1], parts.public[1]))
     plans = {"paper": PAPER_PLAN, "tuned": tuned}
     return [
         row
@@ -199,16 +199,21 @@ def _grid(
     return dict(sorted(trained.items(), key=lambda item: (item[0][0], -item[0][1])))
 
 
-def _accuracy(chances: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
+def accuracy(chances: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
+    """How often the likelier class is the right one, from the chances of the second."""
     return float(np.mean((chances > 1 / 2) == labels))
 
 
-def _rows(cell: Cell, setting: str, chances: NDArray[np.float64], labels: NDArray[np.int64]) -> list[Row]:
-    measured = {
-        "accuracy": _accuracy(chances, labels),
+def measures(chances: NDArray[np.float64], labels: NDArray[np.int64]) -> dict[str, float]:
+    """Accuracy, balanced accuracy and the area under the ROC curve, from the chances of the second class."""
+    return {
+        "accuracy": accuracy(chances, labels),
         "balanced_accuracy": float(balanced_accuracy_score(labels, chances > 1 / 2)),
         "auc": float(roc_auc_score(labels, chances)),
     }
+
+
+def _rows(cell: Cell, setting: str, chances: NDArray[np.float64], labels: NDArray[np.int64]) -> list[Row]:
     where: Row = {
         "dataset": cell.dataset,
         "mechanism": cell.mechanism,
@@ -217,7 +222,7 @@ def _rows(cell: Cell, setting: str, chances: NDArray[np.float64], labels: NDArra
         "seed": cell.seed,
         "setting": setting,
     }
-    return [where | {"metric": metric, "value": value} for metric, value in measured.items()]
+    return [where | {"metric": metric, "value": value} for metric, value in measures(chances, labels).items()]
 
 
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
@@ -234,7 +239,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
         shown = reported + [row for row in select(kept, setting=setting) if row["mechanism"] in _REFERENCES]
         drawn = [
             _panel(
-                f"{_TITLES.get(dataset, dataset)}, labels {labels}, {_PLANS[setting]}: {words}",
+                f"{TITLES.get(dataset, dataset)}, labels {labels}, {_PLANS[setting]}: {words}",
                 _lines(select(shown, dataset=dataset, metric=metric)),
             )
             for metric, words in METRICS.items()
@@ -262,25 +267,12 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
 def _gains(rows: Rows) -> str:
     """Accuracy with BRR minus that with Laplace, over the paper's budgets, beside what it prints for Adult."""
     low, high = NETWORK_RANGE
-    mean, first = NETWORK_GAINS["mean"], NETWORK_GAINS["at 0.25"]
-    epsilons = sorted(each for each in distinct(select(rows, mechanism="brr"), "epsilon") if low <= each <= high)
+    within = [row for row in rows if low <= number(row, "epsilon") <= high]
     drawn = []
     for setting, dataset in itertools.product(distinct(rows, "setting"), distinct(rows, "dataset")):
-        own = select(rows, setting=setting, dataset=dataset)
-        pairs = {
-            at: (select(own, mechanism="brr", epsilon=at), select(own, mechanism="laplace", epsilon=at))
-            for at in epsilons
-        }
-        lines = [
-            figures.Line.of_pairs("BRR minus Laplace", pairs, "value", _points, like="BRR"),
-            figures.Line("equal", [low, high], [0, 0], marked=False, like="limit"),
-        ]
-        printed = [
-            figures.Printed(100 * mean, f"+{100 * mean:.2f} % on average"),
-            figures.Printed(100 * first, f"+{100 * first:.2f} %", low),
-        ]
-        title = f"{_TITLES.get(dataset, dataset)}, {_PLANS[setting]}: BRR minus Laplace"
-        drawn.append(_no_finer(figures.Panel(title, lines, printed=printed if dataset == "adult" else ())))
+        own = select(within, setting=setting, dataset=dataset)
+        title = f"{TITLES.get(dataset, dataset)}, {_PLANS[setting]}: BRR minus Laplace"
+        drawn.append(gain_panel(title, dataset, [gain_line("BRR minus Laplace", own, "brr", "laplace", "BRR")]))
     return figures.panels(
         drawn,
         across="ε of a whole row",
@@ -293,16 +285,33 @@ def _gains(rows: Rows) -> str:
     )
 
 
+def gain_line(name: str, rows: Rows, ours: str, theirs: str, like: str) -> figures.Line:
+    """By how many points one mechanism is more accurate than another at every ε, paired by seed."""
+    pairs = {
+        at: (select(rows, mechanism=ours, epsilon=at), select(rows, mechanism=theirs, epsilon=at))
+        for at in sorted(distinct(select(rows, mechanism=ours), "epsilon"))
+    }
+    return figures.Line.of_pairs(name, pairs, "value", _points, like=like)
+
+
+def gain_panel(title: str, dataset: str, lines: list[figures.Line]) -> figures.Panel:
+    """Gains beside none and what the paper prints, which is for Adult.
+
+    It shows a point of accuracy to either side at least: less is no difference to look at.
+    """
+    (low, high), (mean, first) = NETWORK_RANGE, (NETWORK_GAINS["mean"], NETWORK_GAINS["at 0.25"])
+    equal = figures.Line("equal", [low, high], [0, 0], marked=False, like="limit")
+    printed = (
+        figures.Printed(100 * mean, f"+{100 * mean:.2f} % on average"),
+        figures.Printed(100 * first, f"+{100 * first:.2f} %", low),
+    )
+    panel = figures.Panel(title, [*lines, equal], printed=printed if dataset == "adult" else ())
+    heights = [each for line in panel.lines for of in (line.y, line.low or (), line.high or ()) for each in of]
+    return replace(panel, lowest=-1, highest=1) if max(map(abs, heights)) < 1 else panel
+
+
 def _points(ours: float, theirs: float) -> float:
     return 100 * (ours - theirs)
-
-
-def _no_finer(panel: figures.Panel) -> figures.Panel:
-    """A panel that shows a point of accuracy to either side at least: less is no difference to look at."""
-    heights = [each for line in panel.lines for of in (line.y, line.low or (), line.high or ()) for each in of]
-    if max(map(abs, heights)) < 1:
-        return replace(panel, lowest=-1, highest=1)
-    return panel
 
 
 _PLANS: Final = {"paper": "the paper's plan", "tuned": "chosen plan"}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reproduction.runner.contract import Row, Value
 
 FILE: Final = Path(__file__).with_name("sentinels.json")
-TOLERANCES: Final[Mapping[str, float]] = {"sgd": 1e-6, "sgd_readings": 1e-6, "dnn": 1e-6}
+TOLERANCES: Final[Mapping[str, float]] = dict.fromkeys(("sgd", "sgd_readings", "dnn", "dnn_readings"), 1e-6)
 """How far a number of a trained network may lie from the one written down, relatively: its sums have no one order."""
 _TOLERANCE: Final = 1e-9
 """The same for all others."""
@@ -69,20 +69,26 @@ def _in_float64() -> Iterator[None]:
     import torch  # noqa: PLC0415 (for those that need it)
 
     from bipartite.learn import network_inputs  # noqa: PLC0415
-    from reproduction.experiments import sgd_training  # noqa: PLC0415
+    from reproduction.experiments import dnn_readings, sgd_training  # noqa: PLC0415
 
     def inputs(*given: Any) -> Any:  # noqa: ANN401
         return network_inputs(*given).astype("float64")
 
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
-    sgd_training.load.cache_clear()
+    kept = (sgd_training.load, dnn_readings.loaded)
+    for each in kept:
+        each.cache_clear()
     try:
-        with mock.patch("reproduction.experiments.dnn.network_inputs", inputs):
+        with (
+            mock.patch("reproduction.experiments.dnn.network_inputs", inputs),
+            mock.patch("reproduction.experiments.dnn_readings.network_inputs", inputs),
+        ):
             yield
     finally:
         torch.set_default_dtype(before)
-        sgd_training.load.cache_clear()
+        for each in kept:
+            each.cache_clear()
 
 
 def main() -> int:

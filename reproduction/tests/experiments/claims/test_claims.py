@@ -571,13 +571,107 @@ def networks(brr, laplace, seeds=4):
     ]  # fmt: skip
 
 
+def networks_read_otherwise(mean, first, clamped=0.0, reading="coordinates", seeds=4, dataset="adult"):
+    """Rows of one reading: BRR is ahead of Laplace by these, and of clamped Laplace by another number."""
+    times, spends = {"coordinates": (22, None), "weighted columns": (22.77, "∞")}[reading]
+    gains = {0.25: first, 3.5: 2 * mean - first}
+    return [
+        {"dataset": dataset, "reading": reading, "mechanism": name, "epsilon": epsilon, "seed": seed,
+         "setting": "paper", "spends": spends or times * epsilon, "noise_spends": times * epsilon,
+         "metric": "accuracy", "value": value + 0.001 * (seed % 3)}
+        for epsilon, gain in gains.items()
+        for name, value in (("brr", 0.8), ("laplace", 0.8 - gain), ("clamped-laplace", 0.8 - clamped))
+        for seed in range(seeds)
+    ]  # fmt: skip
+
+
 def test_networks_are_judged_by_paired_differences():
-    assert verdict("networks, consistently better", dnn=networks(0.8, 0.7)) == Verdict.HOLDS
-    assert verdict("networks, consistently better", dnn=networks(0.7, 0.8)) == Verdict.FAILS
-    assert verdict("networks, +3.22 %", dnn=networks(0.8, 0.7)) == Verdict.CORRECTED
-    assert verdict("networks, +3.22 %", dnn=networks(0.74, 0.7)) == Verdict.HOLDS
-    assert verdict("networks, +3.22 %", dnn=networks(0.7, 0.7)) == Verdict.FAILS
-    assert verdict("networks, +3.22 %", dnn=networks(0.8, 0.7, seeds=1)) == Verdict.UNDECIDED
+    def judged(key, *given, otherwise=()):
+        return verdict(key, dnn=networks(*given), dnn_readings=list(otherwise))
+
+    assert judged("networks, consistently better", 0.8, 0.7) == Verdict.HOLDS
+    assert judged("networks, consistently better", 0.7, 0.8) == Verdict.FAILS
+    assert judged("networks, +3.22 %", 0.8, 0.7) == Verdict.CORRECTED
+    assert judged("networks, +3.22 %", 0.74, 0.7) == Verdict.HOLDS
+    assert judged("networks, +3.22 %", 0.7, 0.7) == Verdict.UNDECIDED  # nothing was read otherwise
+    assert judged("networks, +3.22 %", 0.8, 0.7, 1) == Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("mean", "first", "expected"),
+    [
+        (0.032, 0.053, Verdict.READING),
+        (0.040, 0.040, Verdict.READING),  # within a point on average, and two at 0.25
+        (0.045, 0.053, Verdict.FAILS),
+        (0.032, 0.020, Verdict.FAILS),
+    ],
+)
+def test_numbers_of_networks_that_appear_under_a_reading(mean, first, expected):
+    otherwise = networks_read_otherwise(mean, first, -0.002)
+    found = BY_KEY["networks, +3.22 %"].judge({"dnn": networks(0.7, 0.7), "dnn_readings": otherwise})
+    assert found.verdict == expected
+    assert "where a row spends 22·ε" in found.measured
+    assert f"{mean:+.2%}" in found.measured
+    if expected == Verdict.READING:
+        assert "clamped to the same range it is at -0.20%" in found.why
+        assert "the range explains the gain, not the mechanism" in found.why
+    few = networks_read_otherwise(mean, first, seeds=2)
+    assert verdict("networks, +3.22 %", dnn=networks(0.7, 0.7), dnn_readings=few) == Verdict.FAILS
+
+
+def test_the_nearest_reading_is_named_with_what_it_spends():
+    far, near = networks_read_otherwise(0, 0), networks_read_otherwise(0.03, 0.05, 0.02, "weighted columns")
+    found = BY_KEY["networks, +3.22 %"].judge({"dnn": networks(0.7, 0.7), "dnn_readings": far + near})
+    assert found.verdict == Verdict.READING
+    assert "where a row spends ∞ (22.8·ε were the importances public)" in found.measured
+    assert (
+        "nearest of 2 readings and plans (intervals of all together): as many ε as columns, by importance"
+        in found.measured
+    )
+    assert "not the range alone explains the gain" in found.why
+
+
+def test_a_reading_that_is_ahead_by_another_number_is_said_to_be():
+    rows = networks_read_otherwise(0.02, 0.02)
+    found = BY_KEY["networks, +3.22 %"].judge({"dnn": networks(0.7, 0.7), "dnn_readings": rows})
+    assert found.verdict == Verdict.FAILS
+    assert "most for BRR: ε on every coordinate, by the paper’s plan of training: +2.00%" in found.measured
+    assert "surely ahead on average under 1 of them" in found.why
+    assert "the intervals of 0 of 1 leave room" in found.why
+    assert "it is at +0.00% (+0.00% to +0.00%) on average there: the range explains the gain" in found.why
+    wide = [row | {"value": row["value"] + 0.1 * (row["mechanism"] == "brr") * (row["seed"] % 2)} for row in rows]
+    found = BY_KEY["networks, +3.22 %"].judge({"dnn": networks(0.7, 0.7), "dnn_readings": wide})
+    assert "the intervals of 1 of 1 leave room" in found.why
+
+
+def test_noise_that_ignores_epsilon_is_not_brr_though_it_gives_the_numbers():
+    rows = [
+        row | {"mechanism": "bounded", "epsilon": 0.0} if row["mechanism"] == "brr" else row
+        for row in networks_read_otherwise(0.03, 0.05, reading="weighted columns")
+    ]
+    found = BY_KEY["networks, +3.22 %"].judge({"dnn": networks(0.7, 0.7), "dnn_readings": rows})
+    assert found.verdict == Verdict.READING
+    assert "it is not BRR" in found.why
+    assert found.measured.endswith("where a row spends ∞")
+
+
+def test_ahead_everywhere_under_a_reading_only():
+    both = [row for name in ("adult", "bank") for row in networks_read_otherwise(0.03, 0.05, dataset=name)]
+    assert verdict("networks, consistently better", dnn=networks(0.7, 0.8), dnn_readings=both) == Verdict.READING
+    found = BY_KEY["networks, consistently better"].judge(
+        {"dnn": networks(0.7, 0.8), "dnn_readings": networks_read_otherwise(0, 0.05)}
+    )
+    assert found.verdict == Verdict.FAILS
+    assert "of 2 data sets and budgets BRR is surely ahead of Laplace in 1, surely behind in 1" in found.measured
+
+
+def test_the_rule_of_wang_et_al_is_measured_but_not_their_numbers():
+    rows = [row | {"reading": "weighted row, public weights"} for row in networks_read_otherwise(0.02, 0.02)]
+    found = BY_KEY["results of Wang et al. 2020"].judge({"dnn_readings": rows})
+    assert found.verdict == Verdict.UNCHECKABLE
+    each = "+2.00% (+2.00% to +2.00%) by the paper’s plan of training at ε = "
+    assert f"BRR minus Laplace: {each}0.25, {each}3.5" in found.measured
+    assert BY_KEY["results of Wang et al. 2020"].judge({"dnn_readings": []}).measured == "nothing"
 
 
 def test_every_claim_about_learning_gives_a_verdict_on_such_rows():
@@ -588,6 +682,7 @@ def test_every_claim_about_learning_gives_a_verdict_on_such_rows():
         "dpboost_ratio": [{"build": "as published", "mechanism": "BRR", "epsilon": 5.0, "log_ratio": 6.0}],
         "sgd": training(0.9, 0.4) + training(0.1, 0.2, "stability") + training(5, 4, "convergence"),
         "dnn": networks(0.8, 0.7),
+        "dnn_readings": [],
         "data_sets": [
             {"dataset": name, "complete_rows": 1, "features": 1, "printed_rows": 1, "printed_features": 1,
              "columns_with_the_scripted_range": "Slope"}
