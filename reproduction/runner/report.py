@@ -34,8 +34,10 @@ def report(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumsta
         _p(
             "The first column is in our words, close to those of the paper. What rests on a measurement is judged by a "
             "function of the rows of this run with a stated threshold (<code>reproduction/claims</code>); a "
-            "command stands beside it. <em>Cannot be checked</em>: results of others, places that are not published, "
-            "another machine. <em>Undecided</em>: too little ran, or nothing could be told from chance."
+            "command stands beside it. <em>Found under a reading that the paper does not state</em>: not as the text "
+            "says it, but an experiment that somebody could have meant gives its numbers; the row says what that one "
+            "really spends. <em>Cannot be checked</em>: results of others, places that are not published, another "
+            "machine. <em>Undecided</em>: too little ran, or nothing could be told from chance."
         ),
         verdicts(judged, shown, how),
         '<h2 id="figures">The figures</h2>',
