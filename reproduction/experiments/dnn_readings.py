@@ -65,6 +65,8 @@ if TYPE_CHECKING:
 class Reading:
     """One way to read appendix B.3."""
 
+    words: str
+    """What panels call it."""
     changes: str
     meant_by: str
     """Who could have meant it."""
@@ -79,6 +81,7 @@ class Reading:
 
 READINGS: Final[Mapping[str, Reading]] = {
     "coordinates": Reading(
+        "ε on every coordinate",
         "Every number that the network reads has the whole ε: columns of numbers, and coordinates of one-hot columns.",
         "whoever takes “vector perturbation” for noise of scale 1/ε on each coordinate of the vector",
         shared="columns",
@@ -86,6 +89,7 @@ READINGS: Final[Mapping[str, Reading]] = {
         one_hot="whole",
     ),
     "columns": Reading(
+        "ε on every column",
         "Every column has the whole ε; in a one-hot column two coordinates change, so each has half of it.",
         "whoever takes ε for the budget of a feature, of which the paper counts 14 and 20",
         shared="columns",
@@ -94,6 +98,7 @@ READINGS: Final[Mapping[str, Reading]] = {
         mechanisms=("brr", "laplace"),
     ),
     "weighted columns": Reading(
+        "as many ε as columns, by importance",
         "As many ε as columns are shared by importance on the raw rows; every coordinate has the part of its column.",
         "the authors, by their scripts for the rival, with BRR in Laplace’s place and “the rest unchanged”",
         shared="columns",
@@ -101,6 +106,7 @@ READINGS: Final[Mapping[str, Reading]] = {
         one_hot="whole",
     ),
     "weighted row": Reading(
+        "ε of a row, by importance",
         "One ε for the whole row is shared by importance on the raw rows; categories by GRR.",
         "Wang et al. as cited: a total budget, less noise for what matters more",
         shared="row",
@@ -109,6 +115,7 @@ READINGS: Final[Mapping[str, Reading]] = {
         mechanisms=("brr", "laplace"),
     ),
     "weighted row, public weights": Reading(
+        "ε of a row, by importance on public rows",
         "The same, by importance on rows that are taken for public: this one keeps its ε.",
         "whoever wants the rival as it could be used",
         shared="row",
@@ -167,7 +174,7 @@ class Settings:
 
 
 QUICK: Final = Settings(
-    runs=tuple((dataset, reading, _ENDS) for dataset, reading, _ in Settings.runs), seeds=1, rows=2_000
+    runs=tuple((dataset, reading, _ENDS) for dataset, reading, _ in Settings.runs), seeds=1, rows=1_000
 )
 
 
@@ -406,8 +413,8 @@ def _title(dataset: str, reading: str, rows: Rows) -> str:
     some = next(row for row in rows if row["mechanism"] != BOUNDED)
     times = f"{number(some, 'noise_spends') / number(some, 'epsilon'):.3g}"
     noise = "ε" if times == "1" else f"{times}·ε"
-    spends = f"∞ ({noise} were the weights public)" if some["spends"] == UNBOUNDED else noise
-    return f"{TITLES.get(dataset, dataset)}, {reading}: a row spends {spends}"
+    spends = f"∞ ({noise} were the importances public)" if some["spends"] == UNBOUNDED else noise
+    return f"{TITLES.get(dataset, dataset)}, {READINGS[reading].words}: a row spends {spends}"
 
 
 def _gains(rows: Rows) -> list[figures.Line]:

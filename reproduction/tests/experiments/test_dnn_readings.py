@@ -15,6 +15,7 @@ from scipy import stats
 from bipartite.domains import Interval
 from bipartite.learn import PrivateColumns
 from bipartite.lottery import insecure_seed
+from reproduction.claims import networks
 from reproduction.experiments import dnn_data, dnn_readings
 from reproduction.experiments.dnn_readings import (
     BOUNDED,
@@ -63,6 +64,11 @@ def test_every_reading_is_run_and_those_that_could_give_the_numbers_at_every_bud
         assert epsilons - {0.0} == {0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5}
     assert {(cell.reading, cell.epsilon) for cell in found if cell.mechanism == BOUNDED} == {("weighted columns", 0.0)}
     assert {cell.rows for cell in found} == {None}
+
+
+def test_claims_call_readings_as_pictures_do():
+    assert [pair.reading for pair in networks.PAIRS if pair.words == READINGS[pair.reading].words] == list(READINGS)
+    assert all(pair.words.startswith(READINGS[pair.reading].words.split(",")[0]) for pair in networks.PAIRS)
 
 
 def test_rows_are_tidy_and_complete(measured):
@@ -254,7 +260,10 @@ def test_pictures_name_readings_what_they_spend_and_what_the_paper_prints(measur
                              "dnn_readings_tuned"}  # fmt: skip
     for name, picture in pictures.items():
         words = " ".join(each.text for each in ET.fromstring(picture).iter("{http://www.w3.org/2000/svg}text"))
-        for reading in ("Adult, coordinates: a row spends 22·ε", "Bank, coordinates: a row spends 30·ε"):
+        for reading in (
+            "Adult, ε on every coordinate: a row spends 22·ε",
+            "Bank, ε on every coordinate: a row spends 30·ε",
+        ):
             assert reading in words
         assert ("10 epochs, the paper's plan" in words) is name.endswith("paper")
         assert ("best on public rows" in words) is name.endswith("tuned")

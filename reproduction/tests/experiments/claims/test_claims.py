@@ -657,7 +657,11 @@ def test_noise_that_ignores_epsilon_is_not_brr_though_it_gives_the_numbers():
 
 def test_ahead_everywhere_under_a_reading_only():
     both = [row for name in ("adult", "bank") for row in networks_read_otherwise(0.03, 0.05, dataset=name)]
-    assert verdict("networks, consistently better", dnn=networks(0.7, 0.8), dnn_readings=both) == Verdict.READING
+    found = BY_KEY["networks, consistently better"].judge({"dnn": networks(0.7, 0.8), "dnn_readings": both})
+    assert found.verdict == Verdict.READING
+    assert found.why.endswith("under “ε on every coordinate”, where a row spends 22·ε.")
+    alone = networks_read_otherwise(0.03, 0.05)  # one data set will not do
+    assert verdict("networks, consistently better", dnn=networks(0.7, 0.8), dnn_readings=alone) == Verdict.FAILS
     found = BY_KEY["networks, consistently better"].judge(
         {"dnn": networks(0.7, 0.8), "dnn_readings": networks_read_otherwise(0, 0.05)}
     )
