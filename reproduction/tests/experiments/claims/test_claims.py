@@ -160,14 +160,40 @@ def losses(**of):
     ]
 
 
+CALM = losses(BRR=(0.3, 0.3), Exponential=(0.3, 0.3), GRR=(0.2, 0.33))
+
+
 def test_stability_is_measured_across_n():
+    key = "stable across N"
     for brr, expected in (
         ((0.25, 0.21), Verdict.HOLDS),
         ((0.25, 0.16), Verdict.CORRECTED),  # stabler than GRR
         ((0.25, 0.1), Verdict.FAILS),
     ):
         rows = losses(BRR=brr, Exponential=(0.3, 0.3), GRR=(0.2, 0.33))
-        assert verdict("stable across N", qloss_by_epsilon=rows) == expected
+        assert verdict(key, qloss_by_epsilon=rows, qloss_by_n=CALM) == expected
+    # The N of figure 5(a) count as well, up to 1,000.
+    stable = losses(BRR=(0.25, 0.21), Exponential=(0.3, 0.3), GRR=(0.2, 0.33))
+    wild = losses(BRR=(0.1, 0.3), Exponential=(0.3, 0.3), GRR=(0.2, 0.33))
+    found = BY_KEY[key].judge({"qloss_by_epsilon": stable, "qloss_by_n": wild})
+    assert found.verdict == Verdict.CORRECTED and "BRR ×3.00 (ε = 1)" in found.measured
+    assert "From N = 20 on." in found.why and "GRR’s is no less stable than BRR’s (ε = 1, 2," in found.why
+    beyond = [row | {"points": 10 * row["points"]} if row["points"] > 20 else row for row in wild]
+    assert verdict(key, qloss_by_epsilon=stable, qloss_by_n=beyond) == Verdict.CORRECTED
+    beyond = [row | {"points": 100 * row["points"]} if row["points"] > 20 else row for row in wild]
+    assert verdict(key, qloss_by_epsilon=stable, qloss_by_n=beyond) == Verdict.HOLDS
+
+
+@pytest.mark.parametrize(("grr", "told"), [((0.6, 0.7), True), ((0.6, 0.9), False)])
+def test_a_bound_that_the_rival_keeps_too_is_told(grr, told):
+    rows = [
+        {"points": points, "epsilon": float(at), "mechanism": name, "utility": value}
+        for at in range(12)
+        for name, values in (("BRR", (0.7, 0.8)), ("GRR", grr))
+        for points, value in zip((20, 100), values, strict=True)
+    ]
+    found = BY_KEY["Jaccard, stable"].judge({"jaccard": rows})
+    assert found.verdict == Verdict.HOLDS and ("GRR keeps it too" in found.why) == told
 
 
 @pytest.mark.parametrize(
@@ -184,6 +210,7 @@ def test_growth_is_explosive_where_it_is_tenfold_and_ends_where_it_saturates(las
     found = BY_KEY["GRR explodes"].judge({"qloss_by_n": rows, "theorems": ends})
     assert found.verdict == expected
     assert f"×{last / 0.02:.2f} (BRR ×2.00)" in found.measured
+    assert ("tenfold is our measure" in found.why) == (expected == Verdict.CORRECTED)
 
 
 def optimum(a_prior, any_prior):
@@ -198,11 +225,13 @@ def optimum(a_prior, any_prior):
 def test_optimality_is_judged_with_and_without_a_prior():
     key = "optimal in a global sense"
     assert verdict(key, optimality=optimum({1.0: 0.0}, {1.0: 0.0})) == Verdict.HOLDS
+    assert verdict(key, optimality=optimum({1.0: 0.3}, {1.0: 0.0})) == Verdict.CORRECTED
     found = BY_KEY[key].judge({"optimality": optimum({1.0: 0.3}, {1.0: 0.01, 2.0: 0.04, 3.0: 0.07, 4.0: 0.02})})
-    assert found.verdict == Verdict.CORRECTED
+    assert found.verdict == Verdict.FAILS and "In every sense that was measured a better" in found.why
     assert "within 5% of the least that any ε-LDP release can have for ε up to 2, and within 7% up to 4" in found.why
     assert "7.0% (ε = 3; GRR 100%)" in found.measured
-    assert verdict(key, optimality=optimum({1.0: 0.3}, {1.0: 0.2})) == Verdict.FAILS
+    found = BY_KEY[key].judge({"optimality": optimum({1.0: 0.3}, {1.0: 0.2})})
+    assert found.verdict == Verdict.FAILS and "It comes near" not in found.why
 
 
 @pytest.mark.parametrize(
@@ -221,8 +250,9 @@ def test_no_exception_on_a_coarse_grid_decides_nothing_and_an_exception_does():
     for brr, expected in (((0.25, 0.24), Verdict.UNDECIDED), ((0.25, 0.1), Verdict.FAILS)):
         rows = losses(BRR=brr, Exponential=(0.3, 0.3), GRR=(0.2, 0.33))
         coarse = [row for row in rows if row["epsilon"] < 12]
-        assert verdict(key, qloss_by_epsilon=coarse) == expected
-    found = BY_KEY[key].judge({"qloss_by_epsilon": losses(BRR=(0.2, 0.2), Exponential=(0.3, 0.3), GRR=(0.2, 0.3))[:12]})
+        assert verdict(key, qloss_by_epsilon=coarse, qloss_by_n=CALM) == expected
+    coarse = losses(BRR=(0.2, 0.2), Exponential=(0.3, 0.3), GRR=(0.2, 0.3))[:12]
+    found = BY_KEY[key].judge({"qloss_by_epsilon": coarse, "qloss_by_n": CALM})
     assert "No exception at the 2 budgets that ran" in found.why
 
 
@@ -282,6 +312,7 @@ def test_jaccard_is_shown_beside_an_answer_that_tells_nothing():
     assert found.verdict == Verdict.CORRECTED
     assert "below the tight Exponential in 1 of 1, below one number that is always answered in 1 of 1" in found.measured
     assert "adds up to 0.050" in found.measured
+    assert "by 0.080 to 0.100" in found.why
 
 
 def times(estimates=(), **of):
@@ -448,6 +479,12 @@ def test_an_advantage_that_vanishes_is_told_from_one_that_turns_into_a_loss():
     away = at_small(boosting(0.9, 1.0, **{"no privacy": 0.5}), 3.0)
     nearer_at_first = at_small(away, 0.5, "BRR")
     assert verdict(key, gbdt=nearer_at_first) == Verdict.CORRECTED
+    far = at_small(at_small(boosting(0.9, 1.0, **{"no privacy": 0.3}), 6.0), 2.0, "BRR")
+    found = BY_KEY[key].judge({"gbdt": far})
+    assert (
+        found.verdict == Verdict.CORRECTED
+        and "still 3.0 times that on bias-slope, 3.0 times that on abalone" in found.why
+    )
 
 
 def test_laplace_at_a_small_budget_is_compared_with_an_answer_that_learns_nothing():
