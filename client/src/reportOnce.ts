@@ -1,0 +1,16 @@
+import { type Limits, type Spec, draw, parseSpec } from "./core/index.js";
+import { type Consent, type Kept, type Question, drawOnce } from "./once/once.js";
+
+/** A question and the spec under which it is asked: its JSON text, or what `parseSpec` or `parseRecord` gave. */
+export interface Asked extends Question {
+  readonly spec: string | Spec;
+}
+
+/**
+ * The one report of this question on this device. The spec is checked first (`SpecError`); a value outside its domain
+ * is a `ValueError`. A report that is kept already is handed out again, and the value is not looked at.
+ */
+export async function reportOnce(asked: Asked, value: unknown, consent: Consent, limits?: Limits): Promise<Kept> {
+  const spec = typeof asked.spec === "string" ? parseSpec(asked.spec, limits) : asked.spec;
+  return drawOnce(asked, { spec: spec.hash, epsilon: spec.epsilon, report: () => draw(spec, value) }, consent);
+}
