@@ -34,5 +34,6 @@ export function domainOf(node: Node): Domain {
   if (node.has("cyclic")) return circle(node.at("cyclic"));
   if (node.has("items")) return items(node.at("items"));
   if (node.has("points")) return points(node.at("points"));
+  node.must(node.has("product"), "unknown");
   return product(node.at("product"));
 }

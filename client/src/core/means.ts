@@ -45,9 +45,12 @@ function drawn(outputs: readonly Output[]): ReturnType<Mechanism> {
   return (x, words) => outputs[scan(row(x), draw(words))]?.number as number;
 }
 
-/** Refuses outputs that are not finite. */
+/** Refuses outputs that are not finite, different numbers. */
 function numbers(outputs: Output[]): Output[] {
-  must(outputs.every(({ number }) => Number.isFinite(number)), "interval: reports are too large");
+  must(
+    outputs.every(({ number }, i) => Number.isFinite(number) && (!i || number > (outputs[i - 1] as Output).number)),
+    "interval: reports are too large or too close",
+  );
   return outputs;
 }
 

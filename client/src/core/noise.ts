@@ -7,7 +7,7 @@ export const noise =
   (isPadded: boolean, hasGamma = false): Mechanism =>
   (spec, domain, within) => {
     must(!!(isPadded ? domain.ends : domain.stretch), "domain: not one for this mechanism");
-    if (hasGamma) spec.at("gamma").number();
+    if (hasGamma) must(Math.abs(spec.at("gamma").number() - 0.5) <= 0.5, "gamma: not from 0 to 1");
     const padding = isPadded ? spec.at("padding").whole(0, 2 ** 22) : 0;
     domain.stretch?.(padding);
     const last = domain.size - 1;

@@ -28,7 +28,7 @@ export function points(node: Node): Domain {
       "not on the sphere",
     );
   } else {
-    node.at("bits").whole();
+    node.at("bits").whole(-500, 900);
     const widths = (vectors[0] as number[]).map((_, j) => {
       const column = vectors.map((vector) => vector[j] as number);
       return extreme(column, Math.max) - extreme(column, Math.min);

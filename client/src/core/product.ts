@@ -9,7 +9,7 @@ export function product(node: Node): Domain {
   const many = parts.length;
   node.must(many > 1 && parts.every((part) => !part.isProduct && !part.round), "fewer than two parts, or one is a product or rounded at random");
   node.must(node.at("weights").list(many).every((weight) => weight.number() > 0), "weights are not positive");
-  node.at("bits").whole();
+  node.at("bits").whole(-1100, 1100);
   const size = parts.reduce((all, part) => all * part.size, 1);
   node.must(size <= 2 ** 31, "more than 2^31 values");
   const losses = node.at("losses").list(many).map((loss, p) => lossOf(loss, parts[p] as Domain));

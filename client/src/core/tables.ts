@@ -22,6 +22,7 @@ export const table =
 
 function outputsOf(node: Node, domain: Domain, kinds: readonly string[]): readonly Report[] {
   if (node.isList()) return node.ascending(domain.size).map((index) => domain.report(index));
-  const [kind] = kinds.filter((each) => node.has(each));
-  return kind === "labels" ? node.at("labels").labels() : node.at(kind ?? "a list").ascending();
+  const [kind = ""] = kinds.filter((each) => node.has(each));
+  must(kind === "labels" ? !domain.isProduct : kind === "numbers" && !!domain.stretch, "outputs: not of a kind for this mechanism and domain");
+  return kind === "labels" ? node.at(kind).labels() : node.at(kind).ascending();
 }
