@@ -135,7 +135,7 @@ test("a draw that fails keeps nothing and hands on its error", async () => {
 test("without IndexedDB nothing is drawn", async () => {
   vi.stubGlobal("indexedDB", undefined);
   expect(await reasonOf(drawOnce(age, drawing(), yes))).toBe(
-    "storage: no report is handed out, as it could not be kept in this browser, which has no IndexedDB; what is not kept would be drawn again",
+    "storage: nothing can be kept in this browser (it has no IndexedDB), so no report is handed out: it would be drawn again",
   );
   expect(draws).toBe(0);
 });
@@ -146,13 +146,13 @@ test("a database that does not open is a clear error", async () => {
       throw new DOMException("not here", "SecurityError");
     },
   });
-  expect(await reasonOf(drawOnce(age, drawing(), yes))).toContain("could not be kept in this browser: SecurityError;");
+  expect(await reasonOf(drawOnce(age, drawing(), yes))).toContain("nothing can be kept in this browser (SecurityError), so");
   expect(draws).toBe(0);
 });
 
 test("a later version of the database is a clear error", async () => {
   await new Promise((resolve) => (indexedDB.open("bipartite-report", 2).onsuccess = resolve));
-  expect(await reasonOf(drawOnce(age, drawing(), yes))).toContain("could not be kept in this browser: VersionError;");
+  expect(await reasonOf(drawOnce(age, drawing(), yes))).toContain("nothing can be kept in this browser (VersionError), so");
   expect(draws).toBe(0);
 });
 
@@ -160,10 +160,15 @@ test("full storage: the report is not handed out, and later there is one", async
   const add = vi.spyOn(IDBObjectStore.prototype, "add").mockImplementation(() => {
     throw new DOMException("full", "QuotaExceededError");
   });
-  expect(await reasonOf(drawOnce(age, drawing(), yes))).toContain("could not be kept in this browser: QuotaExceededError;");
+  expect(await reasonOf(drawOnce(age, drawing(), yes))).toContain("nothing can be kept in this browser (QuotaExceededError), so");
   add.mockRestore();
   expect(await kept(age)).toBeUndefined();
   expect((await drawOnce(age, drawing(), yes)).fresh).toBe(true);
+});
+
+test("a no that cannot be kept is an error too", async () => {
+  vi.stubGlobal("indexedDB", undefined);
+  expect(await reasonOf(refuse(age))).toContain("storage: nothing can be kept in this browser");
 });
 
 test("storage that turns out to be full at the end, when all was written", async () => {
@@ -174,7 +179,7 @@ test("storage that turns out to be full at the end, when all was written", async
     return request;
   });
   const handedOut = await reasonOf(drawOnce(age, drawing(), yes));
-  expect(handedOut).toContain("storage: no report is handed out");
+  expect(handedOut).toContain("storage: nothing can be kept in this browser (AbortError)");
   vi.restoreAllMocks();
   expect(await kept(age)).toBeUndefined();
 });

@@ -1,3 +1,4 @@
+import { build } from "esbuild";
 import { expect, test } from "vitest";
 import lock from "../package-lock.json" with { type: "json" };
 import manifest from "../package.json" with { type: "json" };
@@ -14,4 +15,16 @@ test("the lock has the hash of every tool and names no registry", () => {
     expect(entry, path).toHaveProperty("integrity", expect.stringMatching(/^sha512-/));
     expect(entry, path).not.toHaveProperty("resolved");
   }
+});
+
+test("what a page does not use is left out of its bundle", async () => {
+  const bundled = async (names: string): Promise<string> => {
+    const contents = `import { ${names} } from "./src/index.ts"; console.log(${names});`;
+    const resolveDir = new URL("..", import.meta.url).pathname;
+    const options = { bundle: true, minify: true, write: false, format: "esm", target: "es2022" } as const;
+    return (await build({ stdin: { contents, resolveDir }, ...options })).outputFiles[0]?.text ?? "";
+  };
+  expect((await bundled("describe")).length).toBeLessThan(1000);
+  expect(await bundled("draw, parseSpec")).not.toContain("indexedDB");
+  expect(await bundled("reportOnce")).toContain("indexedDB");
 });

@@ -1,4 +1,5 @@
 import type { Report } from "../report.js";
+import { cryptoWords } from "../words.js";
 import { NoReportError } from "./errors.js";
 import { type Drawn, type No, decide, isDrawn } from "./store.js";
 
@@ -103,6 +104,6 @@ function named(name: unknown): string {
 
 /** 128 bits, from the same source as words. */
 function randomKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const words = cryptoWords();
+  return [words(), words()].map((word) => word.toString(16).padStart(16, "0")).join("");
 }

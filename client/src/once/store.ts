@@ -117,10 +117,7 @@ function transaction<T>(
 }
 
 function storageError(cause?: DOMException): NoReportError {
-  const why = cause ? `: ${cause.name}` : ", which has no IndexedDB";
-  return new NoReportError(
-    "storage",
-    `no report is handed out, as it could not be kept in this browser${why}; what is not kept would be drawn again`,
-    { cause },
-  );
+  const why = cause?.name ?? "it has no IndexedDB";
+  const message = `nothing can be kept in this browser (${why}), so no report is handed out: it would be drawn again`;
+  return new NoReportError("storage", message, { cause });
 }
