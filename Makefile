@@ -113,7 +113,7 @@ client: $(CLIENT)
 	$(NPM) run --silent build
 	$(NPM) run --silent test
 
-# One page that loads nothing, client/dist/demo.html.
+# One page that loads nothing, docs/_static/try.html.
 client-demo: $(CLIENT)
 	$(NPM) run --silent demo
 

@@ -1,0 +1,53 @@
+import { IDBFactory } from "fake-indexeddb";
+import { beforeEach, expect, test, vi } from "vitest";
+import laws from "../browsers/laws.json" with { type: "json" };
+import demo from "../demo/data.json" with { type: "json" };
+import { SpecError, ValueError, account, kept, parseRecord, parseSpec, reportOnce } from "../src/index.js";
+
+const spec = demo.specs.town["1"];
+const town = { study: "readers", question: "town", spec };
+const yes = { consent: true } as const;
+
+beforeEach(() => {
+  vi.stubGlobal("indexedDB", new IDBFactory());
+  vi.stubGlobal("navigator", {});
+});
+
+test("a report of the domain, under the hash of the spec, and the same for another answer", async () => {
+  const { envelope, body, epsilon } = await reportOnce(town, "Vienna", yes);
+  expect(demo.towns.map(([name]) => name)).toContain(envelope.report);
+  expect(envelope.spec).toBe(parseSpec(spec).hash);
+  expect(epsilon).toBe("1");
+  expect((await reportOnce(town, "Lisbon", yes)).body).toBe(body);
+  expect((await reportOnce({ ...town, spec: parseSpec(spec) }, "not a town", yes)).body).toBe(body);
+});
+
+test("a value outside the domain is not drawn from, and not told", async () => {
+  const failure = await reportOnce(town, "Atlantis", yes).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(ValueError);
+  expect(String(failure) + JSON.stringify(failure)).not.toContain("Atlantis");
+  expect(await kept(town)).toBeUndefined();
+});
+
+test("a spec that does not keep its ε is not drawn from", async () => {
+  const forged = spec.replace('"epsilon":"1"', '"epsilon":"0.5"');
+  await expect(reportOnce({ ...town, spec: forged }, "Vienna", yes)).rejects.toThrow(SpecError);
+  await expect(reportOnce(town, "Vienna", yes, { epsilon: "0.9" })).rejects.toThrow(SpecError);
+  expect(await kept(town)).toBeUndefined();
+});
+
+test("nothing that is stored tells the answer, unless the report is the answer", async () => {
+  for (let i = 0; i < 40; i += 1) await reportOnce({ ...town, question: `town ${i}` }, "Vienna", yes);
+  const { drawn, total } = await account();
+  expect(total).toBe("40");
+  const others = drawn.filter(({ body }) => JSON.parse(body).report !== "Vienna");
+  expect(others.length).toBeGreaterThan(10); // each is another town with chance 0.94
+  expect(JSON.stringify(others)).not.toContain("Vienna");
+});
+
+test("a record is one question with one report of several", async () => {
+  const record = parseRecord([["age", laws[0]?.spec ?? ""], ["town", spec]]);
+  const { envelope, epsilon } = await reportOnce({ ...town, question: "both", spec: record }, { age: 40, town: "Vienna" }, yes);
+  expect(Object.keys(envelope.report as object)).toEqual(["age", "town"]);
+  expect(epsilon).toBe("2");
+});
