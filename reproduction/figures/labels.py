@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bipartite.plots import path, style, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     Spot = tuple[float, float]
     Box = tuple[float, float, float, float]
@@ -55,17 +55,26 @@ class Labels:
         left, one, right, other = box
         self._words.append((left, min(one, other), right, max(one, other)))
 
+    def most_room(self, spots: Sequence[Spot], words: str) -> Spot:
+        """The place beside which words cover the least, the first of equals."""
+        return min(spots, key=lambda spot: self._beside(spot, SMALLER * len(words))[0])
+
     def beside(self, x: float, y: float, words: str) -> str:
         """Write words beside a place: to its right or left, above or below."""
         wide = SMALLER * len(words)
+        _, (at, base) = self._beside((x, y), wide)
+        self.take(_box((at, base), wide))
+        return text(at, base, words, font_size=SMALL, **HALO)
+
+    def _beside(self, spot: Spot, wide: float) -> tuple[float, Spot]:
+        """How much is covered, and where the words begin."""
+        x, y = spot
         left, _, right, _ = self._frame
-        middle = min(max(x - wide / 2, left), right - wide)
+        middle = min(max(x - wide / 2, left + 1), right - wide - 1)
         starts = [(x + _NEAR, y + 4), (x - _NEAR - wide, y + 4)]
         starts += [(at, y + down) for down in (-_NEAR, _NEAR + 8) for at in (middle, x + 4, x - 4 - wide)]
         starts += [(at, y + down) for down in (-2.4 * _NEAR, 2.4 * _NEAR + 8) for at in (middle, x + 4, x - 4 - wide)]
-        at, base = min(starts, key=lambda start: self._covered(_box(start, wide)))
-        self.take(_box((at, base), wide))
-        return text(at, base, words, font_size=SMALL, **HALO)
+        return min(((self._covered(_box(start, wide)), start) for start in starts), key=lambda each: each[0])
 
     def at_edge(self, x: float, words: str, colour: str, *, up: bool) -> str:
         """Write a number near an arrow at the upper or lower edge: as near as leaves most room."""
@@ -74,7 +83,7 @@ class Labels:
         bases = [top + 13 + SMALL * (level + 1) - 2 if up else ground - 12 - SMALL * level for level in range(4)]
         asides = [side * far for far in (0, wide / 2 + 6, wide + 6, 1.5 * wide + 6) for side in (1, -1)]
         starts = [
-            (min(max(x + aside - wide / 2, left), right - wide), base)
+            (min(max(x + aside - wide / 2, left + 1), right - wide - 1), base)
             for level, base in enumerate(bases)
             for aside in (asides if level < 2 else asides[:1])  # noqa: PLR2004 (farther in, at its arrow only)
         ]
@@ -102,6 +111,6 @@ def _meet(one: Box, other: Box) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def around(spots: Iterable[Spot], reach: float = _RADIUS) -> list[Box]:
-    """The boxes of points."""
-    return [(x - reach, y - reach, x + reach, y + reach) for x, y in spots]
+def around(x: float, y: float) -> Box:
+    """Where a star stands."""
+    return x - _RADIUS, y - _RADIUS, x + _RADIUS, y + _RADIUS

@@ -27,6 +27,7 @@ _SAMPLE: Final = 30
 _FEW: Final = 16  # up to so many points each is marked
 _HEADROOM: Final = 0.05
 _FOR_WORDS: Final = 3
+_PLACES: Final = (0.5, 0.65, 0.35, 0.8, 0.2, 0.9)  # of the star of a level, the best first
 _CAP: Final = 3
 _NARROW: Final = 3
 _FEW_DECADES: Final = 3
@@ -103,7 +104,7 @@ class Printed:
     words: str
     """The number as it is printed: 66 %."""
     x: float | None = None
-    """None where it belongs to no single x: a mean over all of them is a level with its star in the middle."""
+    """None where it belongs to no single x: a mean over all of them is a level."""
 
 
 @dataclass(frozen=True)
@@ -287,12 +288,9 @@ class _Drawn:
         self._words += self._ends()
         for x, words, colour, above in self._beyond:
             self._words.append(self._labels.at_edge(x, words, colour, up=above))
-        stars = [self._printed(each) for each in self._panel.printed]
-        for box in around(spot for spot, _ in stars):
-            self._labels.take(box)
-        for (x, y), each in zip((spot for spot, _ in stars), self._panel.printed, strict=True):
-            self._words.append(self._labels.beside(x, y, f"the paper: {each.words}"))
-        return parts + [part for _, drawn in stars for part in drawn] + self._words  # words last, above every line
+        for each in sorted(self._panel.printed, key=lambda each: each.x is None):  # a level can give way
+            parts += self._printed(each)
+        return parts + self._words  # words last, above every line
 
     def _ends(self) -> list[str]:
         """The words right of the lines that have some, pushed down where one would cover another."""
@@ -303,14 +301,20 @@ class _Drawn:
             parts.append(text(self._right + 6, lowest + 4, words, font_size=12))
         return parts
 
-    def _printed(self, held: Printed) -> tuple[tuple[float, float], list[str]]:
-        """Where the star of a printed number stands, and what is drawn."""
-        y = self._at_y(held.y)
+    def _printed(self, held: Printed) -> list[str]:
+        """The star of a printed number; that of a level stands where its words have room."""
+        y, words = self._at_y(held.y), f"the paper: {held.words}"
+        parts = []
         if held.x is not None:
-            return (self._at_x(held.x), y), [star(self._at_x(held.x), y)]
-        x = (self._left + self._right) / 2
-        self._labels.keep_clear([(self._left, y), (self._right, y)])
-        return (x, y), [rule(self._left, y, self._right, y, **_LEVEL), star(x, y)]
+            x = self._at_x(held.x)
+        else:
+            self._labels.keep_clear([(self._left, y), (self._right, y)])
+            parts.append(rule(self._left, y, self._right, y, **_LEVEL))
+            long = self._right - self._left
+            x, _ = self._labels.most_room([(self._left + share * long, y) for share in _PLACES], words)
+        self._labels.take(around(x, y))
+        self._words.append(self._labels.beside(x, y, words))
+        return [*parts, star(x, y)]
 
     def _line(self, line: Line, how: Mapping[str, Any]) -> list[str]:
         colour, aside = how["stroke"], self._aside.get(line.name, 0.0)
@@ -321,10 +325,12 @@ class _Drawn:
                     parts += self._interval(self._at_x(x) + aside, self._at_y(low), self._at_y(high), colour)
         for run in _runs(line):
             spots = [(self._at_x(x) + aside, self._at_y(y)) for x, y in run]
-            self._labels.keep_clear(spots)
             if line.joined:
+                self._labels.keep_clear(spots)
                 parts += [path(piece, fill="none", **how) for piece in self._pieces(spots)]
             if _is_marked(line):
+                for x, y in spots:
+                    self._labels.keep_clear([(x - 4, y - 4), (x + 4, y + 4), (x - 4, y + 4), (x + 4, y - 4)])
                 parts += [mark(line.like or line.name, x, y, colour) for x, y in spots if self._is_inside(y)]
             parts += self._left_out(spots, [y for _, y in run], colour)
         return parts
