@@ -122,7 +122,7 @@ def authors_places(folder: Path) -> str:
     ]
     return (
         f"authors' 1000 places: {int((theirs[:, 0] > _POLAR_CIRCLE).sum())} north of the polar circle; none nearer "
-        f"than {nearest[0]:.0f} km to one of {len(known):,} of Gowalla, {nearest[1]:.0f} km with "
+        f"than {math.floor(nearest[0])} km to one of {len(known):,} of Gowalla, {math.floor(nearest[1])} km with "
         "the coordinates swapped"
     )
 
