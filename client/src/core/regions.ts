@@ -2,7 +2,7 @@ import type { Domain } from "./domain.js";
 import { must } from "./errors.js";
 import type { Node } from "./json.js";
 import type { Mechanism } from "./mechanism.js";
-import { count, keepAll, lottery, scan, sum } from "./tickets.js";
+import { count, extreme, keepAll, lottery, scan, sum } from "./tickets.js";
 import { nearest } from "./window.js";
 
 /**
@@ -13,40 +13,45 @@ export const regional =
   (isWeighted: boolean): Mechanism =>
   (spec, domain, within) => {
     const regions = regionsOf(spec.at("regions"), domain);
-    const many = regions.length;
-    must(isWeighted ? many > 1 : sum(regions.map(({ length }) => length ** 2)) <= 2 ** 25, "regions: fewer than two, or too large");
     const total = count(spec.at("total"));
     const draw = lottery(total);
-    const shares = spec.at("tickets").list(many).map((node, r) => {
+    const ms = isWeighted ? [] : spec.at("m").list(regions.length);
+    const shares = spec.at("tickets").list(regions.length).map((node, r) => {
       const length = (regions[r] as number[]).length;
       const read = (name: string): number => count(node.at(name));
-      if (isWeighted) return { m: length, near: read("own"), far: 0, outside: read("other") };
-      const m = (spec.at("m").list(many)[r] as Node).whole(1, length - 1);
-      return { m, near: read("near"), far: read("far"), outside: read("outside") };
+      if (isWeighted) return { length, m: length, near: read("own"), far: 0, outside: read("other") };
+      const m = (ms[r] as Node).whole(1, length - 1);
+      return { length, m, near: read("near"), far: read("far"), outside: read("outside") };
     });
-    const outside = (r: number, s: number): number => (shares[isWeighted ? r : s] as (typeof shares)[number]).outside;
+    type Share = (typeof shares)[number];
+    must(isWeighted ? shares.length > 1 : sum(shares.map(({ length }) => length ** 2)) <= 2 ** 25, "regions: fewer than two, or too large");
+    const others = (r: number): number[] => [...shares.keys()].filter((s) => s !== r);
+    const outside = (r: number, s: number): number => (shares[isWeighted ? r : s] as Share).outside;
 
-    /** The points in the order of a draw in region r: its own, then all others by region. */
-    const layout = (r: number): (readonly [y: number, region: number])[] =>
-      [r, ...regions.keys()].flatMap((s, i) => (i && s === r ? [] : (regions[s] as number[]).map((y) => [y, s] as const)));
-    /** What is left of the total after equal shares goes to the first of the near points, one ticket each. */
-    const row = (x: number, r: number): number[] => {
-      const points = layout(r);
-      const { m, near, far } = shares[r] as (typeof shares)[number];
-      const isNear = new Set(nearest(domain.distance, x, regions[r] as number[], m));
-      const tickets = points.map(([y, s]) => (s !== r ? outside(r, s) : isNear.has(y) ? near : far));
-      let left = total - sum(tickets);
-      must(left >= 0 && left < m, "tickets: rows do not add up to the total");
-      return tickets.map((each, i) => each + Number(isNear.has(points[i]?.[0] as number) && left-- > 0));
+    // What is left of the total after equal shares goes to the first of the near points, one ticket each.
+    const rests = shares.map(({ length, m, near, far }, r) => {
+      const rest = total - sum([m * near, (length - m) * far, ...others(r).map((s) => (shares[s] as Share).length * outside(r, s))]);
+      must(rest >= 0 && rest < m, "tickets: rows do not add up to the total");
+      return rest;
+    });
+    const inside = (x: number, r: number): number[] => {
+      const { m, near, far } = shares[r] as Share;
+      const points = regions[r] as number[];
+      const isNear = new Set(nearest(domain.distance, x, points, m));
+      let rest = rests[r] as number;
+      return points.map((y) => (isNear.has(y) ? near + Number(rest-- > 0) : far));
     };
     regions.forEach((points, r) => {
-      const rows = points.slice(0, isWeighted ? 1 : undefined).map((x) => row(x, r));
-      const others = shares.flatMap((_, s) => (s === r ? [] : outside(s, r)));
-      points.forEach((_, i) => keepAll(within, [...rows.map((each) => each[i] as number), ...others]));
+      const rows = points.slice(0, isWeighted ? 1 : undefined).map((x) => inside(x, r));
+      const abroad = others(r).map((s) => outside(s, r));
+      const range = abroad.length ? [extreme(abroad, Math.min), extreme(abroad, Math.max)] : [];
+      points.forEach((_, i) => keepAll(within, [...rows.map((row) => row[i] as number), ...range]));
     });
     return (x, words) => {
       const r = regions.findIndex((points) => points.includes(x));
-      return domain.report(layout(r)[scan(row(x, r), draw(words))]?.[0] as number);
+      const abroad = others(r).flatMap((s) => (regions[s] as number[]).map((y) => ({ y, tickets: outside(r, s) })));
+      const at = scan([...inside(x, r), ...abroad.map(({ tickets }) => tickets)], draw(words));
+      return domain.report(regions[r]?.[at] ?? (abroad[at - (shares[r] as Share).length]?.y as number));
     };
   };
 
@@ -54,6 +59,7 @@ export const regional =
 function regionsOf(node: Node, { isSphere, size }: Domain): readonly (readonly number[])[] {
   must(!!isSphere, "domain: not points with haversine");
   const names = node.at("names").labels();
+  node.must(names.length <= 4096, "more than 4096"); // a limit of ours: each is compared with each
   node.must(typeof names[0] === "string", "names are not strings");
   const regions: number[][] = names.map(() => []);
   node.at("labels").list(size).forEach((label, y) => regions[label.whole(0, names.length - 1)]?.push(y));

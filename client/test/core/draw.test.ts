@@ -95,3 +95,25 @@ test.each([null, undefined, 5, {}, { age: 18 }, { ...JSON.parse('{"toString": 5,
 test("a record refuses a value before it draws any", () => {
   expect(() => draw(parseRecord(record), { ...person, age: 17 }, never)).toThrow(ValueError);
 });
+
+// Two tickets to one, and ε a little above ln 2: all tickets are tried.
+const small = (more: object): object => ({ epsilon: "0.6931472", tickets: { near: "2", far: "1" }, ...more });
+const brr = { bipartite: 1, mechanism: "brr", m: 3, edges: "clamped" };
+const ranks = [[0, 1, 1, 2, 3], [1, 0, 1, 2, 3], [0, 0, 0, 0, 0], [3, 2, 1, 0, 1], [4, 3, 2, 1, 1]];
+
+test.each([
+  ["GRR", { bipartite: 2, mechanism: "grr", domain: { integers: [0, 4] } }, 6, [[2, 1, 1, 1, 1], [1, 2, 1, 1, 1], [1, 1, 2, 1, 1], [1, 1, 1, 2, 1], [1, 1, 1, 1, 2]]],
+  ["BRR on a line", { ...brr, domain: { integers: [0, 4] } }, 8, [[2, 2, 2, 1, 1], [2, 2, 2, 1, 1], [1, 2, 2, 2, 1], [1, 1, 2, 2, 2], [1, 1, 2, 2, 2]]],
+  ["BRR with even m", { ...brr, m: 2, domain: { integers: [0, 4] } }, 7, [[2, 2, 1, 1, 1], [2, 2, 1, 1, 1], [1, 2, 2, 1, 1], [1, 1, 2, 2, 1], [1, 1, 1, 2, 2]]],
+  ["BRR on a circle", { ...brr, domain: { cyclic: { size: 5, start: 0 } } }, 8, [[2, 2, 1, 1, 2], [2, 2, 2, 1, 1], [1, 2, 2, 2, 1], [1, 1, 2, 2, 2], [2, 1, 1, 2, 2]]],
+  ["BRR on items", { ...brr, draw: "list", domain: { items: { ranks } } }, 8, [[2, 2, 2, 1, 1], [2, 2, 2, 1, 1], [2, 2, 2, 1, 1], [1, 1, 2, 2, 2], [1, 1, 2, 2, 2]]],
+  ["Anchored", { bipartite: 2, mechanism: "anchored", domain: { integers: [0, 4] }, anchors: [0, 2, 3] }, 4, [[2, 0, 1, 1], [2, 0, 1, 1], [1, 0, 2, 1], [1, 0, 1, 2], [1, 0, 1, 2]]],
+])("of all tickets each value holds those that it should: %s", (_name, more, total, law) => {
+  const spec = parseSpec(JSON.stringify(small(more)));
+  const words = Array.from({ length: total }, (_, u) => (BigInt(u) * 2n ** 64n) / BigInt(total) + 2n);
+  law.forEach((row, x) => {
+    const held = row.map(() => 0);
+    for (const word of words) held[draw(spec, x, fixedWords([word])) as number]! += 1;
+    expect(held).toEqual(row);
+  });
+});
