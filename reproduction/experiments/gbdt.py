@@ -63,6 +63,9 @@ _SHOWN: Final = {
 }
 
 
+_WHICH: Final = {"gbdt": "", "gbdt_leaves": ", every leaf on points"}
+
+
 @dataclass(frozen=True)
 class Settings:
     """The scripts' trees; budgets of the paper's figure."""
@@ -211,7 +214,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     for picture, names in _SHOWN.items():
         if extra or picture == "gbdt":
             pictures[picture] = panels(
-                [_against_epsilon(made, str(task), names) for task in tasks],
+                [_against_epsilon(made, str(task), names, _WHICH[picture]) for task in tasks],
                 across="ε",
                 up="RMSE",
                 says="Root mean squared error of private boosting against ε, by what randomises a leaf.",
@@ -238,7 +241,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     return pictures
 
 
-def _against_epsilon(made: Figures, task: str, names: Sequence[str]) -> Panel:
+def _against_epsilon(made: Figures, task: str, names: Sequence[str], which: str) -> Panel:
     epsilons = sorted({key[2] for key in made if key[0] == task and key[1] not in BASELINES})
     lines = []
     for name in names:
@@ -251,7 +254,7 @@ def _against_epsilon(made: Figures, task: str, names: Sequence[str]) -> Panel:
             lines.append(Line.of_means(name, {at: by_epsilon[at] for at in sorted(by_epsilon)}))
     # Laplace at a small ε would flatten all others.
     tame = [y for line in lines if line.name != "Laplace" for y in line.y]
-    return Panel(TASKS[task].title, lines, lowest=0, highest=1.18 * max(tame))
+    return Panel(f"{TASKS[task].title}{which}", lines, lowest=0, highest=1.18 * max(tame))
 
 
 def _shares(rows: Rows, task: str) -> Panel:

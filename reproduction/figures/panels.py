@@ -115,7 +115,7 @@ class Panel:
     """
 
     title: str
-    """What is drawn: which data, network, ε or N. Read alone, it tells this panel from every other of the report."""
+    """What is drawn: which data, network, ε or N; no other panel of the picture has the same."""
     lines: Sequence[Line]
     lowest: float | None = None
     highest: float | None = None

@@ -44,6 +44,20 @@ def test_every_panel_of_every_picture_has_a_title(report):
         assert titles and len(titles) >= axes, svg[:300]
 
 
+def test_no_two_panels_of_a_picture_have_one_title(monkeypatch):
+    panels = importlib.import_module("reproduction.figures.panels")  # not the function of that name
+    pictures, stars = [], panels._stars
+    monkeypatch.setattr(panels, "_stars", lambda drawn: pictures.append([each.title for each in drawn]) or stars(drawn))
+    for entry in EXPERIMENTS:
+        if entry.name != "location_maps":  # drawn from the places themselves
+            module = importlib.import_module(f"reproduction.experiments.{entry.name}")
+            pictures_of(module, result_tables.rows(entry.name), extra=True)
+    assert len(pictures) > len(EXPERIMENTS)
+    for titles in pictures:
+        assert all(titles)
+        assert len(titles) == len(set(titles)), titles
+
+
 def boxes(svg):
     """Where the words of a picture stand; letters are taken to be half as wide as high, a little less than they are."""
     for each in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"):
