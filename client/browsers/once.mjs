@@ -116,10 +116,19 @@ export async function killed(given) {
 }
 
 export async function privateMode(given) {
+  const chrome = given.kind.name === "chrome";
+  const privately = { kind: given.kind, home: given.home, privately: true };
   const bodies = [];
+  let said = "";
+  if (!chrome) {
+    const refused = await withBrowser(privately, async (running) => ask(await openPage(running, given), "private"));
+    assert.match(refused, /^privacy-control: /);
+    said = `private windows of Firefox turn Global Privacy Control on: “${refused}”; with it off `;
+  }
+  const off = { "privacy.globalprivacycontrol.pbmode.enabled": false };
   for (let session = 0; session < 2; session += 1) {
-    await withBrowser({ kind: given.kind, home: given.home, privately: true }, async (running) => {
-      const window = given.kind.name === "chrome" ? await running.createBrowserContext() : running; // off the record
+    await withBrowser({ ...privately, preferences: off }, async (running) => {
+      const window = chrome ? await running.createBrowserContext() : running; // off the record
       const pages = [await openPage(window, given), await openPage(window, given)];
       const body = isReport(await ask(pages[0], "private", 20), "private");
       assert.equal(await ask(pages[1], "private", 80), body);
@@ -129,7 +138,7 @@ export async function privateMode(given) {
     });
   }
   assert.notEqual(bodies[0], bodies[1]);
-  return "one report for two tabs and a reload; the next private session has forgotten it and draws again, as after cleared storage";
+  return `${said}one report for two tabs and a reload; the next private session has forgotten it and draws again, as after cleared storage`;
 }
 
 /** Fill the origin's storage to the last bytes, by chunks that get smaller. */
