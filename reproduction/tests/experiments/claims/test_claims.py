@@ -551,7 +551,25 @@ def test_smoothness_is_a_ratio_and_at_one_budget_corrects_the_claim():
     assert found.verdict == Verdict.CORRECTED
     assert "Smoother for sure only at ε = 0.3" in found.why and "neither varies by more than 0.3 points" in found.why
     assert "ε = 0.3: 0.27 against 1.10 points, 4.00 times (4.00 to 4.00)" in found.measured
+    assert "Taken together" not in found.why
     assert verdict("SGD, smoother", sgd=at(0.3, 0.25)) == Verdict.FAILS
+    # Elsewhere the rival varies half as much with every other seed and then half as much again: unclear at each ε.
+    unclear = [
+        row | {"value": 0.5 * row["value"] * (3 if (row["epsilon"] == 0.5) == (row["seed"] % 2 == 0) else 1)}
+        if row["mechanism"] != "paper-brr" and row["epsilon"] != 0.3
+        else row
+        for row in at(0.3, 4.0)
+    ]
+    found = BY_KEY["SGD, smoother"].judge({"sgd": unclear})
+    assert found.verdict == Verdict.CORRECTED and "surely the other way round there" in found.why
+
+
+def test_what_keeps_its_epsilon_stands_beside_what_does_not():
+    sound = [
+        row | {"mechanism": "local-brr", "value": 0.15} for row in training(0, 0) if row["mechanism"] == "paper-brr"
+    ]
+    found = BY_KEY["SGD is private"].judge({"sgd": training(0.9, 0.9) + sound})
+    assert "what keeps ε = 0.7 ends at: BRR by each person 15%" in found.measured
 
 
 def with_budgets(brr, laplace):
