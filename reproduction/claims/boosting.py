@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _AT: Final = 5.0
 _POINTS: Final = 21
 _TOLERANCE: Final = 0.10
-"""A ratio of errors counts as reproduced within a tenth."""
+"""A ratio of errors counts as reproduced within ten points."""
 _OF_NOTE: Final = 0.02
 """A gain below a fiftieth of the error is none of note."""
 _FAR: Final = 2.0
@@ -148,14 +148,14 @@ def _at_5(evidence: Evidence) -> Judgement:
     )
     if _is_printed(found):
         return Judgement(
-            Verdict.HOLDS, f"{measured} {brackets(found.values())}", "The ratios are reproduced within a tenth."
+            Verdict.HOLDS, f"{measured} {brackets(found.values())}", "The ratios are reproduced within ten points."
         )
     same = {name: some for name, some in readings.items() if _is_printed(_shares(some, "Laplace"))}
     for name, some in same.items():
         measured += (
             f"; “{name}” {_said(_shares(some, 'Laplace'))}, over clamped Laplace {_said(_shares(some, _CLAMPED))}"
         )
-    measured += f"; {len(same)} of {len(readings)} readings give the paper’s ratios within a tenth on all three {brackets(found.values())}"
+    measured += f"; {len(same)} of {len(readings)} readings give the paper’s ratios within ten points on all three {brackets(found.values())}"
     if same:
         return Judgement(Verdict.READING, measured, _why_same(same))
     if all(each.high < 1 for each in found.values()):

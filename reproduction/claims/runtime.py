@@ -27,9 +27,15 @@ def _user_side(evidence: Evidence) -> Judgement:
         f"{row['dataset']} median {1e6 * number(row, 'seconds'):.0f} µs, 99 % {1e6 * number(row, 'p99'):.0f} µs"
         for row in rows
     )
+    others = {
+        name: [1e6 * number(row, "seconds") for row in select(evidence["runtime"], what="one report", mechanism=name)]
+        for name in ("GRR", PUBLISHED)
+    }
+    rest = ", ".join(f"{name} {min(of):.0f} to {max(of):.0f} µs" for name, of in others.items() if of)
     return holds_if(
-        slowest <= USER_SECONDS, f"one report of BRR on this machine: {numbers}",
-        f"No slower than the paper’s {USER_SECONDS:g} s; its machine and language differ.", f"Slower than {USER_SECONDS:g} s on this machine.",
+        slowest <= USER_SECONDS, f"one report of BRR on this machine: {numbers}" + (f"; of others: {rest}" if rest else ""),
+        f"As a bound: no slower than the paper’s {USER_SECONDS:g} s. That number itself cannot be checked: it is of another machine and implementation.",
+        f"Slower than {USER_SECONDS:g} s on this machine.",
     )  # fmt: skip
 
 
@@ -50,7 +56,7 @@ def _server_side(evidence: Evidence) -> Judgement:
     order = all(last[a] * _SAME_TIME < last[b] for a, b in pairwise(_THREE))
     if order:
         return Judgement(
-            Verdict.HOLDS, measured, f"With {_most(rows):,} users, where a call is not mostly overhead, GRR is fastest and L-SRR slowest of the three; 4 s are not needed for {places:,}. Machine, language and implementation differ.{_otherwise(every)}"
+            Verdict.HOLDS, measured, f"With {_most(rows):,} users, where a call is not mostly overhead, GRR is fastest and L-SRR slowest of the three; {SERVER[1]:g} s for {places:,} are a bound here: the number itself cannot be checked, it is of another machine and implementation.{_otherwise(every)}"
         )  # fmt: skip
     return Judgement(
         Verdict.CORRECTED, measured, "Well within 4 s; the order of the three depends on the implementation."
@@ -101,6 +107,7 @@ def _growth(evidence: Evidence) -> Judgement:
     measured += "; L-SRR as published over BRR: " + ", ".join(
         f"{of[PUBLISHED]:.1f} ({name})" for name, of in times.items()
     )
+    measured += "".join(_within_the_paper(rows, dataset) for dataset in found)
     slower = [of["BRR"][2] < of[PUBLISHED][1] for of in found.values()]
     faster = [of["BRR"][1] > of[PUBLISHED][2] for of in found.values()]
     if all(slower):
@@ -110,6 +117,21 @@ def _growth(evidence: Evidence) -> Judgement:
     if any(faster):
         return Judgement(Verdict.FAILS, measured, "L-SRR’s time grows more slowly.")
     return Judgement(Verdict.UNDECIDED, measured, "The times vary more than they differ.")
+
+
+def _within_the_paper(rows: Rows, dataset: str) -> str:
+    """By how much the times grow over the paper's numbers of users, where calls are mostly overhead."""
+    some = [row for row in select(rows, what="reports", dataset=dataset) if int(row["users"]) <= int(row["places"])]
+    ends = [each(int(row["users"]) for row in some) for each in (min, max)] if some else []
+    if len(set(ends)) < 2:  # noqa: PLR2004
+        return ""
+    grown = {
+        name: 1e6 * (seconds[1] - seconds[0])
+        for name in ("BRR", PUBLISHED)
+        if (seconds := [number(row, "seconds") for at in ends for row in select(some, mechanism=name, users=at)])
+    }
+    said = ", ".join(f"{name} {each:+.0f} µs" for name, each in grown.items())
+    return f"; {dataset}, {ends[0]:,} to {ends[1]:,} users as in the paper: {said}"
 
 
 CLAIMS: Final = (

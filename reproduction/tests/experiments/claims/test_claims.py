@@ -346,6 +346,25 @@ def test_the_order_of_times_is_said_only_where_they_are_apart():
     assert "takes BRR longer than L-SRR" in found.why and "longer" not in apart.why
 
 
+@pytest.mark.parametrize(("seconds", "expected"), [(0.02, Verdict.HOLDS), (0.04, Verdict.FAILS)])
+def test_the_time_of_a_user_is_a_bound_and_stands_beside_that_of_others(seconds, expected):
+    rows = [
+        {"what": "one report", "dataset": "Gowalla", "mechanism": name, "seconds": value, "p99": value}
+        for name, value in (("BRR", seconds), ("GRR", 7e-6))
+    ]
+    found = BY_KEY["runtime of a user"].judge({"runtime": rows})
+    assert found.verdict == expected and "of others: GRR 7 to 7 µs" in found.measured
+    assert ("As a bound" in found.why) == (expected == Verdict.HOLDS)
+
+
+def test_growth_within_the_numbers_of_the_paper_is_told_where_it_was_timed():
+    rows = times(brr=(0.1, 0.01, 1.0), lsrr=(0.1, 0.02, 4.0))
+    assert "as in the paper" not in BY_KEY["runtime, growth"].judge({"runtime": rows}).measured
+    first = [row | {"users": 300, "seconds": row["seconds"] - 5e-5} for row in rows if row["users"] == 3000]
+    found = BY_KEY["runtime, growth"].judge({"runtime": first + rows})
+    assert "300 to 3,000 users as in the paper: BRR +50 µs, L-SRR as published +50 µs" in found.measured
+
+
 def test_growth_is_for_each_further_user_and_sure_only_beyond_the_quartiles():
     key = "runtime, growth"
     brr = (0.1, 0.01, 1.0)
