@@ -192,6 +192,8 @@ def _read_otherwise(rows: Rows, measured: str) -> Judgement:
         most = max(ahead, key=lambda each: each.mean.mean)
         measured += f"; most for BRR: {said(rows, most)}"
         why += f" BRR is surely ahead on average under {len(ahead)} of them. {deciding(rows, most)}"
+    if nearest.pair.ours != "brr" and nearest.mean.is_above and nearest.first.is_above:
+        why += f" Nearest are the scripts, surely ahead by {nearest.mean.mean:+.2%} and {nearest.first.mean:+.2%}. {deciding(rows, nearest)}"
     return Judgement(Verdict.FAILS, measured, why)
 
 
@@ -226,19 +228,24 @@ def deciding(rows: Rows, found: Found) -> str:
     return f"{told}: the range explains the gain, not the mechanism."
 
 
-def _consistent(evidence: Evidence) -> Judgement:
-    rows = evidence["dnn"]
-    setting = _settings(rows)[0]
+def gains(rows: Rows, setting: str = "paper") -> dict[str, MeanInterval]:
+    """BRR minus Laplace for each data set and ε of the figure; intervals hold together."""
     cases = {
         f"{dataset}, ε = {float(epsilon):g}": _both(_of(rows, str(dataset), setting), "brr", "laplace", float(epsilon))
         for dataset in distinct(rows, "dataset")
         for epsilon in distinct(select(rows, dataset=dataset, mechanism="brr"), "epsilon")
         if NETWORK_RANGE[0] <= float(epsilon) <= NETWORK_RANGE[1]
     }
-    found = jointly(cases, sub)
+    return jointly(cases, sub)
+
+
+def _consistent(evidence: Evidence) -> Judgement:
+    rows = evidence["dnn"]
+    plans = {setting: gains(rows, setting) for setting in _settings(rows)}
+    found = next(iter(plans.values()), None)
     if not found:
         return Judgement(Verdict.UNDECIDED, "nothing", TOO_SMALL)
-    measured = f"{_PLANS[setting]}: {_counted(found)}"
+    measured = "; ".join(f"{_PLANS[setting]}: {_counted(each)}" for setting, each in plans.items())
     judged = everywhere(found, _OF_NOTE, measured, ("Ahead at every budget.", "Not ahead at every budget."), "Ahead")
     if judged.verdict != Verdict.FAILS:
         return judged
@@ -257,7 +264,12 @@ def _consistent(evidence: Evidence) -> Judgement:
     if everywhere_ahead:
         why = f"Ahead at every budget that ran under “{pair.words}”, where a row spends {spends(rows, pair)}."
         return Judgement(Verdict.READING, f"{measured}; read otherwise ({words})", why)
-    return replace(judged, measured=f"{measured}; the most under any other reading ({words})")
+    often, behind = surely(other[pair, plan])
+    return replace(
+        judged,
+        measured=f"{measured}; the most under any other reading ({words})",
+        why=f"{judged.why} Read otherwise it is surely ahead in {often} of {len(other[pair, plan])} at most, and surely behind in {behind} of these, under “{pair.words}”.",
+    )
 
 
 def _is_everywhere(found: Mapping[str, MeanInterval]) -> bool:

@@ -68,7 +68,10 @@ def everywhere(
     if gains and len(yes) == len(gains):
         return Judgement(Verdict.HOLDS, measured, words[0])
     if against:
-        return Judgement(Verdict.FAILS, measured, f"{words[1]} Surely the other way round: {', '.join(against)}.")
+        holds = f" Surely so: {', '.join(yes)}." if yes else ""
+        return Judgement(
+            Verdict.FAILS, measured, f"{words[1]}{holds} Surely the other way round: {', '.join(against)}."
+        )
     if yes:
         rest = "no difference of note or unclear" if none else "unclear"
         return Judgement(Verdict.CORRECTED, measured, f"{so} for sure only at {', '.join(yes)}; {rest} elsewhere.")

@@ -110,13 +110,17 @@ def measure(cell: Cell) -> list[Row]:
 
 def finals(rows: Rows, mechanism: str, epsilon: float) -> list[Mapping[str, Value]]:
     """Final accuracies of every seed, at the learning rate whose mean over seeds is best on held-out pictures."""
-    own = select(rows, mechanism=mechanism, epsilon=epsilon)
-    held = select(own, measure="held_out")
+    return at_best(select(rows, mechanism=mechanism, epsilon=epsilon), "final")
+
+
+def at_best(rows: Rows, measure: str) -> list[Mapping[str, Value]]:
+    """A measure of one mechanism at one budget, at the learning rate that is best on held-out pictures."""
+    held = select(rows, measure="held_out")
     rate = max(
         distinct(held, "learning_rate"),
         key=lambda each: statistics.fmean(number(row, "value") for row in select(held, learning_rate=each)),
     )
-    return select(own, measure="final", learning_rate=rate)
+    return select(rows, measure=measure, learning_rate=rate)
 
 
 def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:

@@ -56,7 +56,7 @@ def anchor(key: str) -> str:
 
 
 def summary(judged: Sequence[Judged]) -> str:
-    """What does not hold as it stands, a line each, and how many claims there are of every kind."""
+    """What does not hold as it stands, a line each, what does behind a click, and how many claims of every kind."""
     counts = Counter(each.judgement.verdict for each in judged)
     whole, mended = counts[Verdict.HOLDS], counts[Verdict.CORRECTED]
     words = (
@@ -70,6 +70,12 @@ def summary(judged: Sequence[Judged]) -> str:
         if lines:
             title = f"{_said(verdict, words)} ({len(lines)})"
             parts.append(f'<h3>{title}</h3>\n<ul class="summary">\n' + "\n".join(lines) + "\n</ul>")
+    held = [_line(each) for each in judged if each.judgement.verdict == Verdict.HOLDS]
+    if held:
+        title = _said(Verdict.HOLDS, f"Holds as it stands ({len(held)})")
+        parts.append(
+            f'<details><summary>{title}</summary>\n<ul class="summary">\n' + "\n".join(held) + "\n</ul></details>"
+        )
     every = ", ".join(_said(verdict, f"{counts[verdict]} {verdict}") for verdict in Verdict if counts[verdict])
     parts.append(f'<p class="said">All {len(judged)} claims: {every}.</p>')
     return "\n".join(parts)

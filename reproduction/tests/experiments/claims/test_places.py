@@ -162,3 +162,32 @@ def test_l_srr_in_two_dimensions_is_judged_as_published_and_by_a_variant(realise
     assert found.verdict == expected
     assert "As published it holds" in found.why and "a variant of ours" in found.measured
     assert ("errs more than BRR at 1 of 1 budgets" in found.why) == (expected == Verdict.CORRECTED)
+
+
+def released(within, published, bits):
+    rows = [
+        {"dataset": "Gowalla", "scope": scope, "mechanism": name, "epsilon": 2.0, "epsilon_within": 2.0 * times}
+        for scope in ("within regions", "whole domain")
+        for name, times in (("GRR", 1.0), ("BRR", within), (PUBLISHED, published))
+    ]
+    return {"location_errors": rows, "location_maps": [{"dataset": "Gowalla", "bits": bits}]}
+
+
+@pytest.mark.parametrize(
+    ("within", "bits", "expected"),
+    [(1.0, 0.0, Verdict.HOLDS), (1.0, 3.0, Verdict.CORRECTED), (1.2, 3.0, Verdict.FAILS)],
+)
+def test_a_release_within_a_region_is_judged_by_what_it_keeps_there_and_what_it_tells(within, bits, expected):
+    found = BY_KEY["release within a region"].judge(released(within, 1.0, bits))
+    assert found.verdict == expected
+    assert f"at most {within:.2f} times ε between places of one region" in found.measured
+    assert ("not ε-LDP on all places" in found.why) == (expected == Verdict.CORRECTED)
+
+
+@pytest.mark.parametrize(
+    ("published", "expected"), [(1.0, Verdict.HOLDS), (1.9, Verdict.CORRECTED), (float("inf"), Verdict.FAILS)]
+)
+def test_l_srr_keeps_its_epsilon_or_another_one_or_none(published, expected):
+    found = BY_KEY["L-SRR is LDP"].judge(released(1.0, published, 3.0))
+    assert found.verdict == expected
+    assert "at most" in found.measured and ("it spends more" in found.why) == (expected == Verdict.CORRECTED)

@@ -50,7 +50,8 @@ SURE, NONE, UNCLEAR, AGAINST = (
     ("cases", "expected", "says"),
     [
         ([SURE, SURE], Verdict.HOLDS, "So."),
-        ([SURE, AGAINST], Verdict.FAILS, "Not so. Surely the other way round: 1."),
+        ([SURE, AGAINST], Verdict.FAILS, "Not so. Surely so: 0. Surely the other way round: 1."),
+        ([UNCLEAR, AGAINST], Verdict.FAILS, "Not so. Surely the other way round: 1."),
         ([SURE, UNCLEAR], Verdict.CORRECTED, "More for sure only at 0; unclear elsewhere."),
         ([SURE, NONE], Verdict.CORRECTED, "More for sure only at 0; no difference of note or unclear elsewhere."),
         ([UNCLEAR, NONE], Verdict.FAILS, "Not so. No gain of note: 1."),
