@@ -146,7 +146,7 @@ def best(figure, others):
 def test_best_of_three_holds_where_the_paper_looked_or_everywhere():
     assert best(110.0, 0.1).verdict == Verdict.HOLDS
     found = best(110.0, -0.1)
-    assert found.verdict == Verdict.READING
+    assert found.verdict == Verdict.CORRECTED
     assert f"{GOWALLA_WORLD.name}: above L-SRR, as published or calibrated, in 80 of 80 comparisons" in found.measured
     assert "at some ε on 5 of 5 draws" in found.measured
     assert "On 5 of 5 other draws L-SRR calibrated to the same ε errs less" in found.why
