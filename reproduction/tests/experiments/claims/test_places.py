@@ -149,7 +149,7 @@ def test_best_of_three_holds_where_the_paper_looked_or_everywhere():
     assert found.verdict == Verdict.CORRECTED
     assert f"{GOWALLA_WORLD.name}: above L-SRR, as published or calibrated, in 80 of 80 comparisons" in found.measured
     assert "at some ε on 5 of 5 draws" in found.measured
-    assert "On 5 of 5 other draws L-SRR calibrated to the same ε errs less" in found.why
+    assert "on 5 of 5 other draws L-SRR calibrated to the same ε errs less" in found.why
     assert AUTHORS.name not in found.measured
     assert best(95.0, 0.1).verdict == Verdict.FAILS
 
