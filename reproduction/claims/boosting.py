@@ -345,7 +345,7 @@ def _vanishes(evidence: Evidence) -> Judgement:
     )
     if found.verdict == Verdict.HOLDS and far:
         return Judgement(
-            Verdict.CORRECTED, measured, f"{holds} But not because the error nears that without privacy: at the largest ε it is still {', '.join(far)}."
+            Verdict.CORRECTED, measured, f"{holds} As for nearing what is learned without privacy: at the largest ε the error is still {', '.join(far)}."
         )  # fmt: skip
     return found
 

@@ -47,11 +47,9 @@ def _nearer(evidence: Evidence) -> Judgement:
     if wrong:
         return Judgement(Verdict.FAILS, measured, "Some near report is not likelier, or some far one not less likely.")
     why = "Near reports are likelier, far ones less likely."
-    if not true_less:
-        return Judgement(Verdict.HOLDS, measured, why)
-    return Judgement(
-        Verdict.CORRECTED, measured, f"{why} But the nearest of all, the true value itself, is reported less often than under GRR: it shares its weight with m − 1 others."
-    )  # fmt: skip
+    if true_less:
+        why += " The true value itself, of which the sentence does not speak, is reported less often than under GRR: it shares its weight with m − 1 others."
+    return Judgement(Verdict.HOLDS, measured, why)
 
 
 def _of(evidence: Evidence, what: str) -> Rows:
@@ -144,13 +142,11 @@ def _near_share(evidence: Evidence) -> Judgement:
     measured = f"chance that a report is one of the near ones, N = {min(sizes):,} to {max(sizes):,}: {'; '.join(said)}"
     if not all(spread["BRR", each] < spread["GRR", each] for each in epsilons):
         return Judgement(Verdict.FAILS, measured, "Not stabler than GRR’s.")
-    why = "BRR’s tends to h/(h + 1), h = e^{ε/2}; GRR’s, where only the true value is near, to nothing."
+    why = "Of the reports with the high weight, which the paper speaks of: BRR’s tends to h/(h + 1), h = e^{ε/2}; GRR’s, which is the true value alone, to nothing."
     calm = [f"{each:g}" for each in epsilons if spread[same, each] <= spread["BRR", each]]
-    if not calm:
-        return Judgement(Verdict.HOLDS, measured, why)
-    return Judgement(
-        Verdict.CORRECTED, measured, f"{why} But that counts m near reports for BRR and one for GRR. Where the same m are counted for both, GRR’s tends to 1/(h + 1), and is the stabler of the two at ε = {', '.join(calm)}."
-    )  # fmt: skip
+    if calm:
+        why += f" Where as many are counted for GRR as for BRR, GRR’s tends to 1/(h + 1), and is the stabler of the two at ε = {', '.join(calm)}."
+    return Judgement(Verdict.HOLDS, measured, why)
 
 
 def _lower_at_every_n(evidence: Evidence) -> Judgement:
@@ -216,8 +212,11 @@ def _larger_noise(evidence: Evidence) -> Judgement:
             Verdict.HOLDS, measured, "Laplace’s noise is the larger at every budget, wherever it is added."
         )
     if any(larger.values()):
+        grown = {name: max(of) / min(of) for name in ("Laplace on the sum", "BRR") for of in [[number(row, "noise") for row in select(rows, mechanism=name)]]}  # fmt: skip
+        grows = grown["Laplace on the sum"] > grown["BRR"]
+        said_so = f"Than with larger budgets it does: it grows {grown['Laplace on the sum']:.1f} times over these, BRR’s {grown['BRR']:.1f} times. Than BRR’s " if grows else ""  # fmt: skip
         return Judgement(
-            Verdict.READING, measured, f"So where Laplace noise is added to the mean of a batch: then the rival learns nothing. Added to their sum, as in DP-SGD, whose procedure the paper follows, and as in every other verdict on SGD here, it is at least {times['Laplace on the sum']:.0f} times smaller than BRR’s; so smaller noise is not what makes BRR-SGD better. Either way ε = ∞ is spent."
+            Verdict.CORRECTED if grows else Verdict.READING, measured, f"{said_so or 'So '}where Laplace noise is added to the mean of a batch: then the rival learns nothing. Added to their sum, as in DP-SGD, whose procedure the paper follows, and as in every other verdict on SGD here, it is at least {times['Laplace on the sum']:.0f} times smaller than BRR’s; so smaller noise is not what makes BRR-SGD better. Either way ε = ∞ is spent."
         )  # fmt: skip
     return Judgement(Verdict.FAILS, measured, "Laplace’s noise is the smaller at some budget, wherever it is added.")
 

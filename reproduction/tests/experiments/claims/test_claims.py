@@ -247,12 +247,16 @@ def test_optimality_is_judged_with_and_without_a_prior():
     key = "optimal in a global sense"
     assert verdict(key, optimality=optimum({1.0: 0.0}, {1.0: 0.0})) == Verdict.HOLDS
     assert verdict(key, optimality=optimum({1.0: 0.3}, {1.0: 0.0})) == Verdict.CORRECTED
-    found = BY_KEY[key].judge({"optimality": optimum({1.0: 0.3}, {1.0: 0.01, 2.0: 0.04, 3.0: 0.07, 4.0: 0.02})})
-    assert found.verdict == Verdict.FAILS and "In every sense that was measured a better" in found.why
+    safe, harmful = ([count("every m", steps=7, steps_wrong=wrong)] for wrong in (0, 1))
+    near = optimum({1.0: 0.3}, {1.0: 0.01, 2.0: 0.04, 3.0: 0.07, 4.0: 0.02})
+    assert verdict(key, optimality=near, choice_of_m=harmful) == Verdict.FAILS
+    found = BY_KEY[key].judge({"optimality": near, "choice_of_m": safe})
+    assert found.verdict == Verdict.CORRECTED and "a better one exists in every sense that was measured" in found.why
+    assert "of 7 steps from m = 1 up to the safe m 0 harm some value" in found.measured
     assert "within 5% of the least that any ε-LDP release can have for ε up to 2, and within 7% up to 4" in found.why
     assert "7.0% (ε = 3; GRR 100%)" in found.measured
-    found = BY_KEY[key].judge({"optimality": optimum({1.0: 0.3}, {1.0: 0.2})})
-    assert found.verdict == Verdict.FAILS and "It comes near" not in found.why
+    found = BY_KEY[key].judge({"optimality": optimum({1.0: 0.3}, {1.0: 0.2}), "choice_of_m": safe})
+    assert found.verdict == Verdict.CORRECTED and "It comes near" not in found.why
 
 
 @pytest.mark.parametrize(("grr", "expected"), [(0.6, Verdict.HOLDS), (0.5, Verdict.FAILS)])

@@ -14,7 +14,7 @@ def verdict(key, **evidence):
 @pytest.mark.parametrize(
     ("chances", "expected", "less"),
     [
-        ((0.2, 0.3, 0.3, 0.2), Verdict.CORRECTED, True),
+        ((0.2, 0.3, 0.3, 0.2), Verdict.HOLDS, True),
         ((0.1, 0.4, 0.4, 0.1), Verdict.HOLDS, False),
         ((0.21, 0.29, 0.29, 0.21), Verdict.FAILS, False),
     ],
@@ -28,7 +28,7 @@ def test_near_reports_are_likelier_and_the_true_one_may_not_be(chances, expected
     ]
     found = BY_KEY["nearer is likelier"].judge({"pmf": rows})
     assert found.verdict == expected
-    assert ("the true value itself, is reported less often" in found.why) == less
+    assert ("is reported less often than under GRR" in found.why) == less
 
 
 @pytest.mark.parametrize(("broken", "expected"), [(5, Verdict.HOLDS), (4, Verdict.FAILS)])
@@ -63,7 +63,7 @@ def test_finer_nodes_must_be_nearer(last, expected):
     ("ours", "m", "expected"),
     [
         ((0.5, 0.6), (8, 10), Verdict.HOLDS),
-        ((0.5, 0.6), (3, 38), Verdict.CORRECTED),  # GRR's of as many: 4.72/11.72 = 0.40 and 39.72/101.72 = 0.39
+        ((0.5, 0.6), (3, 38), Verdict.HOLDS),  # GRR's of as many: 4.72/11.72 = 0.40 and 39.72/101.72 = 0.39
         ((0.5, 0.1), (3, 38), Verdict.FAILS),
     ],
 )
@@ -75,6 +75,7 @@ def test_the_share_of_near_reports_must_vary_less_than_under_grr(ours, m, expect
     ]
     found = BY_KEY["share of near reports"].judge({"sentences": rows})
     assert found.verdict == expected
+    assert ("is the stabler of the two at ε = 1." in found.why) == (m == (3, 38) and expected == Verdict.HOLDS)
     if m == (3, 38):
         assert "GRR’s of BRR’s near ones 0.39 to 0.4" in found.measured
 
@@ -131,6 +132,11 @@ def test_noise_is_compared_where_it_is_added(of_the_mean, of_the_sum, expected):
     ]
     found = BY_KEY["SGD, larger noise"].judge({"sentences": rows})
     assert found.verdict == expected
+    falling = [row | {"noise": row["noise"] / (row["epsilon"] if row["mechanism"] != "BRR" else 1)} for row in rows]
+    found = BY_KEY["SGD, larger noise"].judge({"sentences": falling})
+    assert found.verdict == (Verdict.CORRECTED if expected == Verdict.READING else expected)
+    assert ("it grows 3.3 times over these, BRR’s 1.0 times" in found.why) == (expected == Verdict.READING)
+    found = BY_KEY["SGD, larger noise"].judge({"sentences": rows})
     assert ("at least 5 times smaller than BRR’s" in found.why) == (expected == Verdict.READING)
 
 
