@@ -126,7 +126,7 @@ def _global_search(evidence: Evidence) -> Judgement:
     gaps = [number(row, "gap") for row in large]
     lost = max(best / ours - 1 for _, ours, best in beside(evidence["jaccard"], "utility", "BRR", "BRR, best m", "points", "epsilon"))  # fmt: skip
     measured = (
-        f"in {better} of {cases} cases (N = 2 to {max(int(row['last']) for row in rows)}, in fractions) another m has a smaller Q_g, by up to "
+        f"in {better} of {cases} cases (N = 2 to {max(int(row['last']) for row in rows)}, in fractions) another m has a smaller Q_g, and this one is worse by up to "
         f"{max(number(row, 'largest_gap') for row in rows):.0%}; at N = {large[0]['points']:,} by {min(gaps):.2%} to {max(gaps):.2%}; for "
         f"Jaccard similarity by up to {lost:.0%}; of {steps:,} steps from m = 1 up to the safe m {wrong} fail to lower Q_g or raise the error of some value"
     )

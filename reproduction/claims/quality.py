@@ -341,6 +341,9 @@ def _state_of_the_art(evidence: Evidence) -> Judgement:
         limits.append(" Nor of all methods: randomized response on bins, published in 2023, has the smaller loss on a line.")  # fmt: skip
     if worse:
         limits.append(f" On a line, below ε ≈ {epsilon_to_beat_the_median():.2f} (large N), an answer that tells nothing is better.")  # fmt: skip
+    if lost:
+        # The sentence is about all data sets, those of learning too: a sure loss to the paper's own rival refutes it.
+        return Judgement(Verdict.FAILS, measured, f"Not across all of them. {so}{''.join(limits)}")
     return Judgement(Verdict.CORRECTED if limits else Verdict.HOLDS, measured, so + "".join(limits))
 
 

@@ -258,7 +258,11 @@ def _smoother(evidence: Evidence) -> Judgement:
         said.verdict,
         f"{measured}. Read otherwise, surely smoother at ε ({len(found)} intervals of a reading together): {words}",
         f"{said.why} There neither varies by more than {math.ceil(10 * most) / 10:.1f} points.{other}"
-        + (f" Surely smoother at every budget under: {'; '.join(everywhere_so)}." if everywhere_so else ""),
+        + (
+            f" Surely smoother at every budget under: {'; '.join(everywhere_so)}. The factors were fitted to the paper."
+            if everywhere_so
+            else ""
+        ),
     )
 
 

@@ -144,7 +144,7 @@ def test_noise_is_compared_where_it_is_added(of_the_mean, of_the_sum, expected):
     ("brr", "laplace", "expected"),
     [
         (0.975, 0.965, Verdict.HOLDS),
-        (0.975, 0.945, Verdict.HOLDS),
+        (0.975, 0.945, Verdict.CORRECTED),
         (0.975, 0.5, Verdict.FAILS),
     ],
 )
@@ -156,7 +156,10 @@ def test_training_near_no_noise_is_within_five_points(brr, laplace, expected):
         for epsilon in ((0.0,) if name == "none" else (0.3, 0.5, 0.7, 1.0))
         for seed in range(5)
     ]
-    assert verdict("SGD, near no noise", sgd=rows) == expected
+    found = BY_KEY["SGD, near no noise"].judge({"sgd": rows})
+    assert found.verdict == expected
+    # 2.48 % and 5.48 % wrong answers where there are 1.98 % without noise
+    assert ("as many: BRR-SGD 1.3, Laplace on the sum 2.8." in found.why) == (expected == Verdict.CORRECTED)
     few = [row for row in rows if row["seed"] < 2]
     assert verdict("SGD, near no noise", sgd=few) == Verdict.UNDECIDED
     nothing = [row for row in rows if row["mechanism"] != "none"]
