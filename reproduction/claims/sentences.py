@@ -216,9 +216,9 @@ def _larger_noise(evidence: Evidence) -> Judgement:
     if any(larger.values()):
         grown = {name: max(of) / min(of) for name in ("Laplace on the sum", "BRR") for of in [[number(row, "noise") for row in select(rows, mechanism=name)]]}  # fmt: skip
         grows = grown["Laplace on the sum"] > grown["BRR"]
-        said_so = f"Than with larger budgets it does: it grows {grown['Laplace on the sum']:.1f} times over these, BRR’s {grown['BRR']:.1f} times. Than BRR’s " if grows else ""  # fmt: skip
+        than_before = f"Larger than with larger budgets: it grows {grown['Laplace on the sum']:.1f} times over these, BRR’s {grown['BRR']:.1f} times. " if grows else ""  # fmt: skip
         return Judgement(
-            Verdict.CORRECTED if grows else Verdict.READING, measured, f"{said_so or 'So '}where Laplace noise is added to the mean of a batch: then the rival learns nothing. Added to their sum, as in DP-SGD, whose procedure the paper follows, and as in every other verdict on SGD here, it is at least {times['Laplace on the sum']:.0f} times smaller than BRR’s; so smaller noise is not what makes BRR-SGD better. Either way ε = ∞ is spent."
+            Verdict.CORRECTED if grows else Verdict.READING, measured, f"{than_before}Larger than BRR’s where Laplace noise is added to the mean of a batch: then the rival learns nothing. Added to their sum, as in DP-SGD, whose procedure the paper follows, and as in every other verdict on SGD here, it is at least {times['Laplace on the sum']:.0f} times smaller than BRR’s; so smaller noise is not what makes BRR-SGD better. Either way ε = ∞ is spent."
         )  # fmt: skip
     return Judgement(Verdict.FAILS, measured, "Laplace’s noise is the smaller at some budget, wherever it is added.")
 

@@ -190,7 +190,7 @@ def _read_otherwise(rows: Rows, measured: str, sure: str) -> Judgement:
         f"{times} times C/ε ({', '.join(each.say('+.1%') for each in ahead[times, False].values())})" for times in room
     )
     return Judgement(
-        Verdict.READING, measured, f"{sure}By the printed numbers, within intervals that exclude none, with Laplace noise of {where}, as if the rival alone split ε over so many epochs; in the mean the nearest, {near} times, is up to {100 * off[near]:.1f} points off.{beyond} {range_of_it}"
+        Verdict.READING, measured, f"{sure}By the printed numbers, within intervals that lie above zero, with Laplace noise of {where}, as if the rival alone split ε over so many epochs; in the mean the nearest, {near} times, is up to {100 * off[near]:.1f} points off.{beyond} {range_of_it}"
     )  # fmt: skip
 
 

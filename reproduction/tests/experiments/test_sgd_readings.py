@@ -110,7 +110,7 @@ def test_the_verdict_is_a_reading_only_where_one_factor_gives_every_number():
         ]
         found = CLAIM.judge({"sgd": by_text(0.97, 0.9), "sgd_readings": wide})
         assert found.verdict == expected
-        assert ("within intervals that exclude none, with Laplace noise of 4 times C/ε (+25.0%" in found.why) == (
+        assert ("within intervals that lie above zero, with Laplace noise of 4 times C/ε (+25.0%" in found.why) == (
             expected == Verdict.READING
         )
     assert CLAIM.judge({"sgd": by_text(0.97, 0.9), "sgd_readings": rows[:40]}).verdict == Verdict.FAILS
