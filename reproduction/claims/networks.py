@@ -15,14 +15,11 @@ from reproduction.experiments.printed import NETWORK_GAINS, NETWORK_RANGE
 from reproduction.runner.contract import Rows, distinct, number, select
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from reproduction.claims.seeds import BySeed
     from reproduction.runner.intervals import MeanInterval
 
-_MEAN, _FIRST = NETWORK_GAINS["mean"], NETWORK_GAINS["at 0.25"]
-_TOLERANCE: Final = 0.01
-"""A difference of accuracy counts as reproduced within a point; at a single ε within two."""
 _OF_NOTE: Final = 0.005
 _PLANS: Final = {"paper": "by the paper’s plan of training", "tuned": "by the plan chosen on held-out rows"}
 _CLAMPED: Final = "clamped-laplace"
@@ -87,6 +84,10 @@ class Pair:
 PAIRS: Final = (
     Pair("ε on every coordinate", "coordinates"),
     Pair("ε on every coordinate, min–max after the noise", "coordinates", "rescaled-laplace"),
+    *(
+        Pair(f"ε on every coordinate, PyTorch’s start, batches of {batch}", f"coordinates, torch {batch}")
+        for batch in (32, 100, 512)
+    ),
     Pair("ε on every column", "columns"),
     Pair("as many ε as columns, by importance", "weighted columns"),
     Pair("as many ε as columns, by importance, min–max after the noise", "weighted columns", "rescaled-laplace"),
@@ -102,33 +103,38 @@ PAIRS: Final = (
 
 
 @dataclass(frozen=True)
+class Number:
+    """A difference of accuracy that the paper prints, and within how much it counts as reproduced."""
+
+    words: str
+    printed: float
+    within: float
+    at: float | None = None
+    """The ε that it is at; None averages over those of the figure."""
+
+
+MEAN: Final = Number("on average", NETWORK_GAINS["mean"], 0.01)
+FIRST: Final = Number("at ε = 0.25", NETWORK_GAINS["at 0.25"], 0.02, NETWORK_RANGE[0])
+
+
+@dataclass(frozen=True)
 class Found:
-    """The paper's two numbers under a reading."""
+    """One of the paper's numbers under a reading."""
 
     pair: Pair
     setting: str
-    mean: MeanInterval
-    first: MeanInterval
-
-    @property
-    def off(self) -> float:
-        """How far the two are from the paper's, the farther of them, in tolerances."""
-        return max(abs(self.mean.mean - _MEAN) / _TOLERANCE, abs(self.first.mean - _FIRST) / (2 * _TOLERANCE))
-
-    @property
-    def reaches(self) -> bool:
-        """Whether the intervals leave room for both."""
-        return self.mean.low <= _MEAN <= self.mean.high and self.first.low <= _FIRST <= self.first.high
+    gain: MeanInterval
+    off: float
+    """How far it is from the paper's."""
 
 
-def under_readings(rows: Rows) -> list[Found]:
-    """The paper's two numbers under every reading and plan that ran, the nearest first; intervals hold together."""
-    every = list(itertools.product(PAIRS, _PLANS))
-    means, firsts = (
-        jointly({(pair, plan): _both(pair.rows(rows, plan), pair.ours, pair.theirs, at) for pair, plan in every}, sub)
-        for at in (None, NETWORK_RANGE[0])
-    )
-    found = [Found(*key, mean, firsts[key]) for key, mean in means.items() if key in firsts]
+def under_readings(rows: Rows, wanted: Number) -> list[Found]:
+    """One of the paper's numbers under every reading and plan that ran, the nearest first; intervals hold together."""
+    cases = {
+        (pair, plan): _both(pair.rows(rows, plan), pair.ours, pair.theirs, wanted.at)
+        for pair, plan in itertools.product(PAIRS, _PLANS)
+    }
+    found = [Found(*key, gain, abs(gain.mean - wanted.printed)) for key, gain in jointly(cases, sub).items()]
     return sorted(found, key=lambda each: each.off)
 
 
@@ -136,72 +142,72 @@ def _settings(rows: Rows) -> list[str]:
     return [each for each in _PLANS if select(rows, setting=each, mechanism="brr")]
 
 
-def _gain(evidence: Evidence) -> Judgement:
-    rows = evidence["dnn"]
-    found = {
-        setting: (mean, first)
-        for setting in _settings(rows)
-        if (mean := apart(rows, "adult", setting)) and (first := apart(rows, "adult", setting, NETWORK_RANGE[0]))
-    }
-    if not found:
-        return Judgement(Verdict.UNDECIDED, "nothing", TOO_SMALL)
-    majority = [number(row, "value") for row in select(rows, dataset="adult", metric="accuracy", mechanism="majority")]
-    numbers = "; ".join(
-        f"{_PLANS[setting]} {mean.say('+.2%')} on average, {first.say('+.2%')} at ε = 0.25"
-        for setting, (mean, first) in found.items()
-    )
-    mean, first = next(iter(found.values()))
-    measured = (
-        f"Adult, ε of a whole row, BRR minus Laplace in points: {numbers} {brackets([mean])}; the paper +{_MEAN:.2%}, +{_FIRST:.2%}"
-        + (f"; the majority class alone has {majority[0]:.1%}" if majority else "")
-    )  # fmt: skip
-    if abs(mean.mean - _MEAN) <= _TOLERANCE and abs(first.mean - _FIRST) <= 2 * _TOLERANCE:
-        return Judgement(Verdict.HOLDS, measured, "Both differences are reproduced.")
-    if mean.is_above:
-        return Judgement(
-            Verdict.CORRECTED,
-            measured,
-            "BRR is ahead, by another number: here ε is that of the whole row for every mechanism, and the scripts’ noise ignores ε.",
-        )
-    if mean.high >= _MEAN - _TOLERANCE:
-        return Judgement(Verdict.UNDECIDED, measured, "The interval reaches both none and the paper’s difference.")
-    return _read_otherwise(evidence["dnn_readings"], measured)
+def _gain(wanted: Number) -> Callable[[Evidence], Judgement]:
+    """The judge of one of the paper's numbers."""
+
+    def judge(evidence: Evidence) -> Judgement:
+        rows = evidence["dnn"]
+        found = {setting: gain for setting in _settings(rows) if (gain := apart(rows, "adult", setting, wanted.at))}
+        if not found:
+            return Judgement(Verdict.UNDECIDED, "nothing", TOO_SMALL)
+        own = select(rows, dataset="adult", metric="accuracy", mechanism="majority")
+        numbers = "; ".join(f"{_PLANS[setting]} {gain.say('+.2%')}" for setting, gain in found.items())
+        gain = next(iter(found.values()))
+        measured = (
+            f"Adult, ε of a whole row, BRR minus Laplace {wanted.words}, in points: {numbers} {brackets([gain])}; the paper +{wanted.printed:.2%}"
+            + (f"; the majority class alone has {number(own[0], 'value'):.1%}" if own else "")
+        )  # fmt: skip
+        if abs(gain.mean - wanted.printed) <= wanted.within:
+            return Judgement(Verdict.HOLDS, measured, "The difference is reproduced.")
+        if gain.is_above:
+            return Judgement(
+                Verdict.CORRECTED,
+                measured,
+                "BRR is ahead, by another number: here ε is that of the whole row for every mechanism, and the scripts’ noise ignores ε.",
+            )
+        if gain.high >= wanted.printed - wanted.within:
+            return Judgement(Verdict.UNDECIDED, measured, "The interval reaches both none and the paper’s difference.")
+        return _read_otherwise(evidence["dnn_readings"], wanted, measured)
+
+    return judge
 
 
-def _read_otherwise(rows: Rows, measured: str) -> Judgement:
-    """A claim that does not hold for ε of a whole row, under every reading that was tried."""
-    found = under_readings(rows)
+def _read_otherwise(rows: Rows, wanted: Number, measured: str) -> Judgement:
+    """A number that does not appear for ε of a whole row, under every reading that was tried."""
+    found = under_readings(rows, wanted)
     if not found:
         return Judgement(Verdict.UNDECIDED, measured, TOO_SMALL)
     nearest = found[0]
-    measured += f"; nearest of {len(found)} readings and plans (intervals of all together): {said(rows, nearest)}"
-    if nearest.off <= 1 and nearest.mean.repetitions >= LEAST_SEEDS:
+    tried = f"{len(found)} readings and plans"
+    measured += f"; nearest of {tried} (intervals of all together): {said(rows, nearest)}"
+    hits = [each for each in found if each.off <= wanted.within and each.gain.repetitions >= LEAST_SEEDS]
+    if hits:
         return Judgement(
             Verdict.READING,
             measured,
-            f"Both numbers appear within a point and two under “{nearest.pair.words}”, one of {len(found)} readings and plans "
-            f"that were tried; it does not keep the ε that it names. {deciding(rows, nearest)}",
+            f"It appears within {100 * wanted.within:g} point{'s' if wanted.within > MEAN.within else ''} under {len(hits)} of {tried} that were "
+            f"tried, first under “{nearest.pair.words}”, which does not keep the ε that it names. {deciding(rows, nearest, wanted)}",
         )
+    room = sum(each.gain.low <= wanted.printed <= each.gain.high for each in found)
     why = (
-        "With the same ε of a whole row for both, BRR is not ahead of Laplace by as much as the paper says, nor surely at all; and "
-        f"no other reading that was tried gives both numbers within a point and two, though the intervals of "
-        f"{sum(each.reaches for each in found)} of {len(found)} leave room for both."
+        "With the same ε of a whole row for both, BRR is not ahead of Laplace by as much as the paper says, nor surely at all; and no "
+        f"other reading that was tried comes within {100 * wanted.within:g} points, though the intervals of {room} of {len(found)} leave room for it."
     )
-    ahead = [each for each in found if each.pair.ours == "brr" and each.mean.is_above]
+    ahead = [each for each in found if each.pair.ours == "brr" and each.gain.is_above]
     if ahead:
-        most = max(ahead, key=lambda each: each.mean.mean)
+        most = max(ahead, key=lambda each: each.gain.mean)
         measured += f"; most for BRR: {said(rows, most)}"
-        why += f" BRR is surely ahead on average under {len(ahead)} of them. {deciding(rows, most)}"
-    if nearest.pair.ours != "brr" and nearest.mean.is_above and nearest.first.is_above:
-        why += f" Nearest are the scripts, surely ahead by {nearest.mean.mean:+.2%} and {nearest.first.mean:+.2%}. {deciding(rows, nearest)}"
+        why += f" BRR is surely ahead under {len(ahead)} of them. {deciding(rows, most, wanted)}"
+    if nearest.pair.ours != "brr" and nearest.gain.is_above:
+        why += f" Nearest are the scripts, surely ahead by {nearest.gain.mean:+.2%}. {deciding(rows, nearest, wanted)}"
     return Judgement(Verdict.FAILS, measured, why)
 
 
 def said(rows: Rows, found: Found) -> str:
-    """A reading and its numbers, with what a row spends."""
+    """A reading and its number, with what a row spends."""
     return (
-        f"{found.pair.words}, {_PLANS[found.setting]}: {found.mean.say('+.2%')} on average, {found.first.say('+.2%')} at "
-        f"ε = 0.25, where a row spends {spends(rows, found.pair)}"
+        f"{found.pair.words}, {_PLANS[found.setting]}: {found.gain.say('+.2%')}, where a row spends "
+        f"{spends(rows, found.pair)}"
     )
 
 
@@ -215,14 +221,14 @@ def spends(rows: Rows, pair: Pair) -> str:
     return noise if some["spends"] != "∞" else f"∞ ({noise} were the importances public)"
 
 
-def deciding(rows: Rows, found: Found) -> str:
+def deciding(rows: Rows, found: Found, wanted: Number) -> str:
     """Against Laplace clamped to the same range: what is left of a gain."""
     if found.pair.ours != "brr":
         return "What stands in BRR’s place there ignores ε: it is not BRR."
-    rest = replace(found.pair, theirs=_CLAMPED).apart(rows, found.setting)
+    rest = replace(found.pair, theirs=_CLAMPED).apart(rows, found.setting, wanted.at)
     if rest is None:
         return ""
-    told = f"Against Laplace clamped to the same range it is at {rest.say('+.2%')} on average there"
+    told = f"Against Laplace clamped to the same range it is at {rest.say('+.2%')} {wanted.words} there"
     if rest.is_above:
         return f"{told}: not the range alone explains the gain."
     return f"{told}: the range explains the gain, not the mechanism."
@@ -324,6 +330,7 @@ def rebuilt_rival(evidence: Evidence) -> Judgement:
 CLAIMS: Final = (
     Claim("networks, a fair comparison", "Appendix B.3", "Laplace noise is replaced by BRR while the rest of DNN-DP stays unchanged, under the same total budget.", cannot("How the budget is shared among columns is not said. The scripts that were read add the same uniform noise whatever ε is, and weigh columns by the raw data, so they keep no ε. The runs here give every mechanism the same ε of a whole row, and under other readings the same weights."), (), "docs/private-networks.md"),
     Claim("networks, consistently better", "Appendix B.3, Fig. 11", "DNN-BRR consistently outperforms DNN-DP for ε from 0.25 to 3.5, on both data sets.", _enough(_consistent), ("dnn", "dnn_readings"), "docs/private-networks.md"),
-    Claim("networks, +3.22 %", "Appendix B.3", "On US Census +3.22 % on average, +5.29 % at ε = 0.25.", _enough(_gain), ("dnn", "dnn_readings"), "docs/private-networks.md"),
+    Claim("networks, +3.22 %", "Appendix B.3", "On US Census BRR achieves +3.22 % in accuracy on average.", _enough(_gain(MEAN)), ("dnn", "dnn_readings"), "docs/private-networks.md"),
+    Claim("networks, +5.29 %", "Appendix B.3", "On US Census a particularly notable gain of +5.29 % at ε = 0.25.", _enough(_gain(FIRST)), ("dnn", "dnn_readings"), "docs/private-networks.md"),
 )  # fmt: skip
 """In the order of the paper."""

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from bipartite.domains import Interval
-from bipartite.learn import PrivateColumns
+from bipartite.learn import PrivateColumns, TrainingPlan, class_chances
 from bipartite.lottery import insecure_seed
 from reproduction.claims import networks
 from reproduction.experiments import dnn_data, dnn_readings
@@ -32,6 +32,7 @@ from reproduction.experiments.dnn_readings import (
     measure,
     perturbed,
     spent,
+    train_as_torch_does,
 )
 from reproduction.tests.experiments.test_dnn import made_up
 
@@ -57,13 +58,39 @@ def measured():
 
 def test_every_reading_is_run_and_those_that_could_give_the_numbers_at_every_budget_of_the_figure():
     found = cells(Settings())
-    assert len(found) == len(set(found)) == 5 * (32 + 33 + 12 + 4 + 4 + 4)
+    assert len(found) == len(set(found)) == 5 * (32 + 33 + 3 * 24 + 12 + 4 + 4 + 4)
     assert {cell.reading for cell in found} == set(READINGS)
     for reading in ("coordinates", "weighted columns"):
         epsilons = {cell.epsilon for cell in found if (cell.dataset, cell.reading) == ("adult", reading)}
         assert epsilons - {0.0} == {0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5}
     assert {(cell.reading, cell.epsilon) for cell in found if cell.mechanism == BOUNDED} == {("weighted columns", 0.0)}
     assert {cell.rows for cell in found} == {None}
+
+
+def test_a_network_that_starts_as_torch_does_learns_and_begins_within_its_bounds():
+    rng = np.random.default_rng(1)
+    inputs = rng.random((400, 9), dtype=np.float32)
+    labels = (inputs[:, 0] > inputs[:, 1]).astype(np.int64)
+    plan = TrainingPlan(epochs=12, batch_size=20, learning_rate=0.01, device="cpu")
+    runs = []
+    for _ in range(2):
+        kept = {}
+        train_as_torch_does(inputs, labels, plan, 7, lambda epoch, read, kept=kept: kept.update({epoch: read()}))
+        runs.append(kept)
+    assert list(runs[0]) == list(range(1, 13))
+    assert all(
+        (a == b).all()
+        for one, other in zip(runs[0][12], runs[1][12], strict=True)
+        for a, b in zip(one, other, strict=True)
+    )
+    assert ((class_chances(runs[0][12], inputs)[:, 1] > 1 / 2) == labels).mean() > 0.9
+    begun = {}
+    still = replace(plan, epochs=1, learning_rate=1e-12)
+    train_as_torch_does(inputs, labels, still, 7, lambda epoch, read: begun.update({epoch: read()}))
+    for (weight, bias), wide in zip(begun[1], (9, *plan.hidden), strict=True):
+        bound = wide**-0.5
+        assert weight.shape[0] == wide and np.abs(weight).max() <= bound and np.abs(bias).max() <= bound
+        assert np.abs(weight).max() > 0.9 * bound and bias.any()  # no biases of Glorot and Bengio
 
 
 def test_claims_call_readings_as_pictures_do():
@@ -154,7 +181,7 @@ def test_what_the_readings_spend_for_each_epsilon_that_they_name(dataset, measur
         if row["dataset"] != dataset or row["mechanism"] == BOUNDED:
             continue
         epsilon, noise = row["epsilon"], row["noise_spends"]
-        if row["reading"] == "coordinates":
+        if row["reading"].startswith("coordinates"):
             assert row["spends"] == noise == epsilon * (numbers + 2 * categories)
         elif row["reading"] == "columns":
             assert row["spends"] == noise == epsilon * (numbers + categories)
