@@ -84,7 +84,7 @@ CLAIMS: Final = (
     Claim("random places", "Section 5.3", "1,000 locations are drawn at random from Gowalla and 3,000 from FourSquare.", cannot(_UNLIKE), (), "docs/errata.md"),
     Claim("regions of Gowalla", "Fig. 7", "Gowalla: 13 regions, the smallest of 7 and the largest of 235 locations.", regions_of_gowalla, ("location_maps", "location_draws"), "docs/places.md"),
     Claim("regions of FourSquare", "Fig. 7", "FourSquare: 14 regions of 64 to 278 locations.", regions_of_foursquare, ("location_draws",), "docs/places.md"),
-    Claim("release within a region", "Section 5.3", "The release range is identical to the located region, which prevents cross-region releases; so mechanisms of LDP are compared under different ε.", _regional_release, ("location_maps", "location_errors"), "docs/places.md"),
+    Claim("release within a region", "Section 5.3", "The release range is identical to the located region, which prevents cross-region releases (and, not in so many words: what is compared there under ε is ε-LDP).", _regional_release, ("location_maps", "location_errors"), "docs/places.md"),
     Claim("L-SRR is LDP", "Section 5.3, citing Wang et al. 2022", "L-SRR enhances utility while achieving provable LDP, and is compared with BRR under the same ε.", _lsrr_keeps, ("location_errors",), "docs/errata.md"),
     Claim("best across all budgets", "Section 5.3, Fig. 8", "BRR performs the best across all privacy budgets.", on_a_fine_grid("location_errors", BUDGETS, best_of_three), ("location_errors", "location_draws"), "docs/places.md"),
     Claim("Gowalla, 8.7 %", "Section 5.3", "On Gowalla Q_g of BRR is 8.7 % below L-SRR’s on average, 23.4 % at ε = 2.", saving_on_gowalla, ("location_draws",), "docs/places.md"),

@@ -336,7 +336,7 @@ def _state_of_the_art(evidence: Evidence) -> Judgement:
         return Judgement(Verdict.FAILS, measured, f"A method that the paper runs is better {where}.")
     so = "Of the methods that the paper runs none is better by QLoss and Q_g, which section 5.1 calls the standard metrics: on a line, with Jaccard similarity, and on the places of Fig. 8 as far as they are known (see “best across all budgets”)."
     lost = [what for what, of in learned.items() if surely(of)[1]]
-    limits = [f" Not in all of learning: in {' and '.join(lost)} Laplace is surely better in some cases (see {' and '.join(f'“{each}, consistently better”' for each in lost)})."] if lost else []  # fmt: skip
+    limits = [f" Not in all of learning, where all get the same ε of a record: in {' and '.join(lost)} Laplace is surely better in some cases (for other readings see {' and '.join(f'“{each}, consistently better”' for each in lost)})."] if lost else []  # fmt: skip
     if beaten:
         limits.append(" Nor of all methods: randomized response on bins, published in 2023, has the smaller loss on a line.")  # fmt: skip
     if worse:

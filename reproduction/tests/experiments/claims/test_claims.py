@@ -348,7 +348,10 @@ def test_a_method_of_the_paper_that_is_better_refutes_the_state_of_the_art(behin
     [
         ({"middle": 0.2}, "an answer that tells nothing is better"),
         ({"anchored": 0.2}, "randomized response on bins, published in 2023, has the smaller loss"),
-        ({"boosted": 1.2}, "in boosting Laplace is surely better in some cases (see “boosting, consistently better”)"),
+        (
+            {"boosted": 1.2},
+            "in boosting Laplace is surely better in some cases (for other readings see “boosting, consistently",
+        ),
         ({"network": 0.6}, "in networks Laplace is surely better in some cases"),
     ],
 )
