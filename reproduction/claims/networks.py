@@ -180,18 +180,27 @@ def _read_otherwise(rows: Rows, wanted: Number, measured: str) -> Judgement:
     nearest = found[0]
     tried = f"{len(found)} readings and plans"
     measured += f"; nearest of {tried} (intervals of all together): {said(rows, nearest)}"
-    hits = [each for each in found if each.off <= wanted.within and each.gain.repetitions >= LEAST_SEEDS]
+    # Noise that ignores ε in BRR's place tells nothing of BRR.
+    hits = [
+        each
+        for each in found
+        if each.off <= wanted.within and each.gain.repetitions >= LEAST_SEEDS and each.pair.ours == "brr"
+    ]
     if hits:
+        first = hits[0]
+        late = " (looked for after others had not given it)" if "torch" in first.pair.reading else ""
+        unsure = "" if first.gain.is_above else " BRR is not surely ahead there at all."
         return Judgement(
             Verdict.READING,
             measured,
             f"It appears within {100 * wanted.within:g} point{'s' if wanted.within > MEAN.within else ''} under {len(hits)} of {tried} that were "
-            f"tried, first under “{nearest.pair.words}”, which does not keep the ε that it names. {deciding(rows, nearest, wanted)}",
+            f"tried, first under “{first.pair.words}”{late}, which does not keep the ε that it names.{unsure}{_other_number(rows, first, wanted)} "
+            f"{deciding(rows, first, wanted)}",
         )
     room = sum(each.gain.low <= wanted.printed <= each.gain.high for each in found)
     why = (
         "With the same ε of a whole row for both, BRR is not ahead of Laplace by as much as the paper says, nor surely at all; and no "
-        f"other reading that was tried comes within {100 * wanted.within:g} points, though the intervals of {room} of {len(found)} leave room for it."
+        f"other reading of BRR that was tried comes within {100 * wanted.within:g} points, though the intervals of {room} of {len(found)} leave room for it."
     )
     ahead = [each for each in found if each.pair.ours == "brr" and each.gain.is_above]
     if ahead:
@@ -201,6 +210,13 @@ def _read_otherwise(rows: Rows, wanted: Number, measured: str) -> Judgement:
     if nearest.pair.ours != "brr" and nearest.gain.is_above:
         why += f" Nearest are the scripts, surely ahead by {nearest.gain.mean:+.2%}. {deciding(rows, nearest, wanted)}"
     return Judgement(Verdict.FAILS, measured, why)
+
+
+def _other_number(rows: Rows, found: Found, wanted: Number) -> str:
+    """What the same reading gives for the number that the paper prints beside this one, of the same runs."""
+    other = FIRST if wanted == MEAN else MEAN
+    gain = found.pair.apart(rows, found.setting, other.at)
+    return f" {other.words.capitalize()} it gives {gain.say('+.2%')}, the paper +{other.printed:.2%}." if gain else ""
 
 
 def said(rows: Rows, found: Found) -> str:

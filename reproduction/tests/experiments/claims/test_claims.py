@@ -809,9 +809,23 @@ def test_noise_that_ignores_epsilon_is_not_brr_though_it_gives_the_numbers():
         for row in networks_read_otherwise(0.03, 0.05, reading="weighted columns")
     ]
     found = BY_KEY["networks, +3.22 %"].judge({"dnn": networks(0.7, 0.7), "dnn_readings": rows})
-    assert found.verdict == Verdict.READING
+    assert found.verdict == Verdict.FAILS and "no other reading of BRR that was tried comes within" in found.why
     assert "it is not BRR" in found.why
     assert found.measured.endswith("where a row spends ∞")
+
+
+def test_a_number_that_appears_is_told_with_the_one_that_does_not():
+    rows = networks_read_otherwise(0.03, -0.02)
+    found = BY_KEY["networks, +3.22 %"].judge({"dnn": networks(0.7, 0.7), "dnn_readings": rows})
+    assert found.verdict == Verdict.READING and "surely ahead there" not in found.why
+    assert "At ε = 0.25 it gives -2.00% (-2.00% to -2.00%), the paper +5.29%." in found.why
+    wide = [row | {"value": row["value"] + 0.1 * (row["mechanism"] == "brr") * (row["seed"] % 2 - 0.5)} for row in rows]
+    found = BY_KEY["networks, +3.22 %"].judge({"dnn": networks(0.7, 0.7), "dnn_readings": wide})
+    assert found.verdict == Verdict.READING and "BRR is not surely ahead there at all" in found.why
+    assert "looked for after" not in found.why
+    late = [row | {"reading": "coordinates, torch 512"} for row in rows]
+    found = BY_KEY["networks, +3.22 %"].judge({"dnn": networks(0.7, 0.7), "dnn_readings": late})
+    assert "batches of 512” (looked for after others had not given it), which does not keep" in found.why
 
 
 def test_ahead_everywhere_under_a_reading_only():
