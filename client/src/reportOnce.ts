@@ -1,4 +1,4 @@
-import { type Limits, type Spec, draw, parseSpec } from "./core/index.js";
+import { type Limits, type Spec, draw, limit, parseSpec } from "./core/index.js";
 import { type Consent, type Kept, type Question, drawOnce } from "./once/once.js";
 
 /** A question and the spec under which it is asked: its JSON text, or what `parseSpec` or `parseRecord` gave. */
@@ -12,5 +12,6 @@ export interface Asked extends Question {
  */
 export async function reportOnce(asked: Asked, value: unknown, consent: Consent, limits?: Limits): Promise<Kept> {
   const spec = typeof asked.spec === "string" ? parseSpec(asked.spec, limits) : asked.spec;
+  if (limits) limit(spec.epsilon, limits); // it may have been parsed under another one
   return drawOnce(asked, { spec: spec.hash, epsilon: spec.epsilon, report: () => draw(spec, value) }, consent);
 }

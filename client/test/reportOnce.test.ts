@@ -36,6 +36,19 @@ test("a spec that does not keep its ε is not drawn from", async () => {
   expect(await kept(town)).toBeUndefined();
 });
 
+test("a limit holds for a spec that was parsed without it", async () => {
+  const parsed = { ...town, spec: parseSpec(spec) };
+  await expect(reportOnce(parsed, "Vienna", yes, { epsilon: "0.9" })).rejects.toThrow("ε is 1, and this client draws at 0.9 at most");
+  expect(await kept(town)).toBeUndefined();
+  expect((await reportOnce(parsed, "Vienna", yes, { epsilon: "1" })).fresh).toBe(true);
+});
+
+test("without a limit, that under which a spec was parsed holds", async () => {
+  const grr = { bipartite: 2, mechanism: "grr", domain: { integers: [0, 1] }, epsilon: "30", tickets: { near: "2", far: "1" } };
+  const parsed = parseSpec(JSON.stringify(grr), { epsilon: "30" });
+  expect((await reportOnce({ ...town, spec: parsed }, 0, yes)).epsilon).toBe("30");
+});
+
 test("nothing that is stored tells the answer, unless the report is the answer", async () => {
   for (let i = 0; i < 40; i += 1) await reportOnce({ ...town, question: `town ${i}` }, "Vienna", yes);
   const { drawn, total } = await account();

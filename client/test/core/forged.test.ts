@@ -250,6 +250,15 @@ test.each([
   expect(() => parseSpec(forged)).toThrow(message);
 });
 
+test.each([
+  ["between digits", `1${"0".repeat(60_000)}1`],
+  ["after the point", `0.1${"0".repeat(60_000)}1`],
+])("a long ε with zeros %s is refused at once", (_where, epsilon) => {
+  const began = performance.now();
+  expect(() => parseSpec(text.replace('"epsilon":"1"', `"epsilon":"${epsilon}"`))).toThrow("epsilon: more than 20 digits");
+  expect(performance.now() - began).toBeLessThan(2000); // a few milliseconds; minutes where time grows with the square
+});
+
 test("the hash reads as strictly", () => {
   expect(() => specHash('{"a":1,"a":1}')).toThrow("a key is repeated");
   expect(specHash('{"b":[-0, 2e5, 1E21, 1e-7, "\\u001F\\u007f/\\/é"], "a" : {}}')).toBe(specHash('{"a":{},"b":[0,200000,1e+21,1e-7,"\\u001f\u007f//é"]}'));
