@@ -69,6 +69,27 @@ export function keyboard(given) {
   });
 }
 
+/** Also if the browser's data was cleared meanwhile, as by another tab. */
+export function forgets(given) {
+  return withDemo(given, async (page) => {
+    const agree = async () => {
+      await page.click("#agree");
+      await page.waitForFunction(() => document.querySelector("#outcome pre, #outcome .error"));
+      return JSON.parse(await shown(page, "#outcome pre")).key;
+    };
+    const keys = [];
+    for (const cleared of [false, true]) {
+      keys.push(await agree());
+      if (cleared) await page.evaluate(() => new Promise((done) => (indexedDB.deleteDatabase("bipartite-report").onsuccess = () => done())));
+      await page.click("#account button");
+      await page.waitForFunction(() => !document.querySelector("#account button"), { timeout: 5000 });
+    }
+    keys.push(await agree());
+    assert.equal(new Set(keys).size, 3);
+    return "what the page has kept can be forgotten, twice, the second time after the browser's data was cleared: then there is a new report";
+  });
+}
+
 /** axe-core with all its rules, at two widths, light and dark, for every question, before and after a draw. */
 export function accessible(given) {
   return withDemo(given, async (page) => {

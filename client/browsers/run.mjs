@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium, firefox } from "./launch.mjs";
 import { serve } from "./server.mjs";
-import { accessible, keyboard, loadsNothing } from "./demo.mjs";
+import { accessible, forgets, keyboard, loadsNothing } from "./demo.mjs";
 import { fullStorage, killed, noStorage, privacyControl, privateMode, reloads, tabs, withoutLocks } from "./once.mjs";
 import { laws, speed, vectors } from "./draws.mjs";
 import { readme } from "./readme.mjs";
@@ -14,7 +14,7 @@ const say = (line) => {
   lines.push(line);
   console.log(line);
 };
-const parts = [vectors, readme, laws, speed, tabs, withoutLocks, reloads, killed, privateMode, fullStorage, noStorage, privacyControl, loadsNothing, keyboard, accessible];
+const parts = [vectors, readme, laws, speed, tabs, withoutLocks, reloads, killed, privateMode, fullStorage, noStorage, privacyControl, loadsNothing, keyboard, forgets, accessible];
 const only = process.argv.slice(2);
 let failures = 0;
 

@@ -94,7 +94,7 @@ async function showAccount(): Promise<void> {
       element("thead", {}, element("tr", {}, ...["Question", "Spent", "Report"].map(cell("th")))),
       element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map(cell("td"))))),
     ),
-    element("p", {}, forget, " as clearing the browser’s data would. The next report is then a new one, and spends ε again."),
+    element("p", {}, forget, " as clearing the browser’s data would. The next report is then a new one, and spends ε again, on top of what is forgotten here. A page that asks in earnest has no such button."),
   );
 }
 
@@ -102,6 +102,8 @@ async function showAccount(): Promise<void> {
 function forgetAll(): Promise<void> {
   return new Promise((resolve, reject) => {
     const opening = indexedDB.open("bipartite-report");
+    // There is none any more: it is not made here, where it would have no place for reports, and none could be kept again.
+    opening.onupgradeneeded = () => (opening.transaction?.abort(), resolve());
     opening.onerror = () => reject(opening.error);
     opening.onsuccess = () => {
       const deleting = opening.result.transaction("kept", "readwrite");
