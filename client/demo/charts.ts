@@ -11,7 +11,7 @@ interface Chart {
 }
 
 const percent = (part: number, all: number): string => `${((100 * part) / all).toFixed(part * 10 < all ? 1 : 0)} %`;
-const of = (people: number): string => `Of ${people.toLocaleString("en")} people with your answer`;
+const of = (people: number): string => `Of ${people.toLocaleString("en")} simulated people with your answer`;
 
 function picture(width: number, height: number, label: string, children: Node[]): SVGElement {
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, ...children);
@@ -63,9 +63,7 @@ function town(counts: Counts, value: Value, people: number): Chart {
     const share = (counts.get(name ?? "") ?? 0) / people;
     return svg("circle", { class: "share", cx: x ?? 0, cy: y ?? 0, r: 60 * Math.sqrt(share) });
   });
-  const often = [...counts].sort((one, other) => other[1] - one[1]).slice(0, 3);
-  const named = often.map(([name, n]) => `${name} ${percent(n, people)}`).join(", ");
-  const says = `${of(people)}, ${value}, ${percent(counts.get(value) ?? 0, people)} would send ${value}. Sent most often: ${named}.`;
+  const says = `${of(people)}, ${value}, ${percent(counts.get(value) ?? 0, people)} would send ${value}. All large circles are equally likely, ${value} among them, and so are all small ones.`;
   return { picture: picture(width, height, `How often each town would be sent, as circles on a map. ${says}`, [...background(), ...circles, ...ring(value)]), says };
 }
 
