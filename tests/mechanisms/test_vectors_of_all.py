@@ -13,7 +13,11 @@ from bipartite.mechanisms.categories.cells import to_cells
 from bipartite.mechanisms.spec import load_spec, spec_json, spec_sha256
 
 VECTORS = Path(__file__).parents[1] / "vectors"
-GROUPS = json.loads((VECTORS / "drawn.json").read_text(encoding="utf-8"))
+GROUPS = [
+    group
+    for file in ("drawn.json", "corners.json")
+    for group in json.loads((VECTORS / file).read_text(encoding="utf-8"))
+]
 
 
 def name(group):
