@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from reproduction.claims.seeds import LEAST_SEEDS, TOO_SMALL, brackets, enough, everywhere, jointly, paired, surely
 from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict, cannot
+from reproduction.experiments.dnn_reading_list import BATCHES, READINGS, started_by_torch
 from reproduction.experiments.printed import NETWORK_GAINS, NETWORK_RANGE
 from reproduction.runner.contract import Rows, distinct, number, select
 
@@ -84,10 +85,7 @@ class Pair:
 PAIRS: Final = (
     Pair("ε on every coordinate", "coordinates"),
     Pair("ε on every coordinate, min–max after the noise", "coordinates", "rescaled-laplace"),
-    *(
-        Pair(f"ε on every coordinate, PyTorch’s start, batches of {batch}", f"coordinates, torch {batch}")
-        for batch in (32, 100, 512)
-    ),
+    *(Pair(READINGS[name].words, name) for name in map(started_by_torch, BATCHES)),
     Pair("ε on every column", "columns"),
     Pair("as many ε as columns, by importance", "weighted columns"),
     Pair("as many ε as columns, by importance, min–max after the noise", "weighted columns", "rescaled-laplace"),

@@ -4,8 +4,8 @@ The paper says that Laplace noise in DNN-DP (Wang, Gu, Ma, Jin 2020) is replaced
 DNN-DP unchanged", for a "total privacy budget" from 0.25 to 3.5: +3.22 % accuracy on average on Adult, +5.29 % at 0.25.
 It says neither what of a record is perturbed nor how ε is shared. With ε for a whole row, in equal parts
 (:mod:`~reproduction.experiments.dnn`), its numbers do not appear. Every other reading that was tried is here
-(:data:`READINGS`), those that do not give the numbers too, each with **what it really spends** on a row: in the rows
-``spends``, and ``noise_spends`` where importances are taken for public.
+(:mod:`~reproduction.experiments.dnn_reading_list`), those that do not give the numbers too, each with **what it really
+spends** on a row: in the rows ``spends``, and ``noise_spends`` where importances are taken for public.
 
 Each reading is run with BRR, with Laplace, and with Laplace clamped to BRR's range, all three on the same 21 points of
 [0, 1] (the number of points is that of B.1 and B.2, B.3 states none). ``rescaled-laplace`` is min–max *after* the
@@ -42,7 +42,7 @@ import itertools
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from sklearn.metrics import mutual_info_score
@@ -54,6 +54,7 @@ from bipartite.mechanisms import BRR, Laplace
 from reproduction import figures
 from reproduction.experiments.dnn import TITLES, accuracy, gain_line, gain_panel, measures
 from reproduction.experiments.dnn_data import DOMAINS, split
+from reproduction.experiments.dnn_reading_list import BATCHES, READINGS, started_by_torch
 from reproduction.experiments.protocols import BoundedNoise
 from reproduction.runner.contract import Row, Rows, Value, distinct, number, select
 from reproduction.runner.intervals import MeanInterval, bars_of
@@ -70,87 +71,6 @@ if TYPE_CHECKING:
     Layers = list[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
 
-@dataclass(frozen=True)
-class Reading:
-    """One way to read appendix B.3."""
-
-    words: str
-    """What panels call it."""
-    changes: str
-    meant_by: str
-    """Who could have meant it."""
-    shared: Literal["row", "columns"]
-    """What the columns share: ε, or as many ε as there are columns."""
-    weights: Literal["equal", "raw", "public"]
-    """How: equally, by importance on the raw private rows, or by importance on the rows taken for public."""
-    one_hot: Literal["whole", "halves", "GRR"]
-    """What a column of categories does with its part: every coordinate the whole, every coordinate half, or GRR."""
-    mechanisms: tuple[str, ...] = ("brr", "laplace", "clamped-laplace", "rescaled-laplace")
-    start: Literal["glorot", "torch"] = "glorot"
-    """How weights begin: as Glorot and Bengio have it, without biases, or by PyTorch's default."""
-    batch: int = TrainingPlan.batch_size
-
-
-READINGS: Final[Mapping[str, Reading]] = {
-    "coordinates": Reading(
-        "ε on every coordinate",
-        "Every number that the network reads has the whole ε: columns of numbers, and coordinates of one-hot columns.",
-        "whoever takes “vector perturbation” for noise of scale 1/ε on each coordinate of the vector",
-        shared="columns",
-        weights="equal",
-        one_hot="whole",
-    ),
-    **{
-        f"coordinates, torch {batch}": Reading(
-            f"ε on every coordinate, PyTorch’s start, batches of {batch}",
-            "The same, but the network starts as PyTorch’s layers do.",
-            "the same people, writing the network with torch.nn.Linear; the paper has neither start nor batch",
-            shared="columns",
-            weights="equal",
-            one_hot="whole",
-            mechanisms=("brr", "laplace", "clamped-laplace"),
-            start="torch",
-            batch=batch,
-        )
-        for batch in (32, 100, 512)
-    },
-    "columns": Reading(
-        "ε on every column",
-        "Every column has the whole ε; in a one-hot column two coordinates change, so each has half of it.",
-        "whoever takes ε for the budget of a feature, of which the paper counts 14 and 20",
-        shared="columns",
-        weights="equal",
-        one_hot="halves",
-        mechanisms=("brr", "laplace"),
-    ),
-    "weighted columns": Reading(
-        "as many ε as columns, by importance",
-        "As many ε as columns are shared by importance on the raw rows; every coordinate has the part of its column.",
-        "the authors, by their scripts for the rival, with BRR in Laplace’s place and “the rest unchanged”",
-        shared="columns",
-        weights="raw",
-        one_hot="whole",
-    ),
-    "weighted row": Reading(
-        "ε of a row, by importance",
-        "One ε for the whole row is shared by importance on the raw rows; categories by GRR.",
-        "Wang et al. as cited: a total budget, less noise for what matters more",
-        shared="row",
-        weights="raw",
-        one_hot="GRR",
-        mechanisms=("brr", "laplace"),
-    ),
-    "weighted row, public weights": Reading(
-        "ε of a row, by importance on public rows",
-        "The same, by importance on rows that are taken for public: this one keeps its ε.",
-        "whoever wants the rival as it could be used",
-        shared="row",
-        weights="public",
-        one_hot="GRR",
-        mechanisms=("brr", "laplace"),
-    ),
-}
-"""By name, in the order of the report; the reading of :mod:`~reproduction.experiments.dnn` is not among them."""
 SCRIPTED: Final = "weighted columns"
 """The reading whose Laplace is the rival of the scripts' bounded noise."""
 BOUNDED: Final = "bounded"
@@ -187,7 +107,7 @@ class Settings:
     runs: tuple[tuple[str, str, tuple[float, ...]], ...] = (
         ("adult", "coordinates", _FIGURE),
         ("adult", "weighted columns", _FIGURE),
-        *(("adult", f"coordinates, torch {batch}", _FIGURE) for batch in (32, 100, 512)),
+        *(("adult", started_by_torch(batch), _FIGURE) for batch in BATCHES),
         ("bank", "coordinates", _FEW),
         ("adult", "columns", _ENDS),
         ("adult", "weighted row", _ENDS),

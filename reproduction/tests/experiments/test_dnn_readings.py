@@ -93,6 +93,10 @@ def test_a_network_that_starts_as_torch_does_learns_and_begins_within_its_bounds
         assert np.abs(weight).max() > 0.9 * bound and bias.any()  # no biases of Glorot and Bengio
 
 
+def test_batches_are_those_of_the_product_where_a_reading_says_nothing():
+    assert READINGS["coordinates"].batch == TrainingPlan.batch_size
+
+
 def test_claims_call_readings_as_pictures_do():
     assert [pair.reading for pair in networks.PAIRS if pair.words == READINGS[pair.reading].words] == list(READINGS)
     assert all(pair.words.startswith(READINGS[pair.reading].words.split(",")[0]) for pair in networks.PAIRS)

@@ -1,0 +1,104 @@
+"""What else appendix B.3 could have meant: every reading that was tried, in words and in settings.
+
+Apart from what trains them, so that claims can name a reading without the libraries that measuring it needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+BATCHES: Final = (32, 100, 512)
+"""The sizes of batches with PyTorch's start."""
+
+
+def started_by_torch(batch: int) -> str:
+    """The name of the reading with PyTorch's start and batches of this size."""
+    return f"coordinates, torch {batch}"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read appendix B.3."""
+
+    words: str
+    """What panels call it."""
+    changes: str
+    meant_by: str
+    """Who could have meant it."""
+    shared: Literal["row", "columns"]
+    """What the columns share: ε, or as many ε as there are columns."""
+    weights: Literal["equal", "raw", "public"]
+    """How: equally, by importance on the raw private rows, or by importance on the rows taken for public."""
+    one_hot: Literal["whole", "halves", "GRR"]
+    """What a column of categories does with its part: every coordinate the whole, every coordinate half, or GRR."""
+    mechanisms: tuple[str, ...] = ("brr", "laplace", "clamped-laplace", "rescaled-laplace")
+    start: Literal["glorot", "torch"] = "glorot"
+    """How weights begin: as Glorot and Bengio have it, without biases, or by PyTorch's default."""
+    batch: int = 100
+    """As everywhere else in the laboratory, where nothing is said."""
+
+
+READINGS: Final[Mapping[str, Reading]] = {
+    "coordinates": Reading(
+        "ε on every coordinate",
+        "Every number that the network reads has the whole ε: columns of numbers, and coordinates of one-hot columns.",
+        "whoever takes “vector perturbation” for noise of scale 1/ε on each coordinate of the vector",
+        shared="columns",
+        weights="equal",
+        one_hot="whole",
+    ),
+    **{
+        started_by_torch(batch): Reading(
+            f"ε on every coordinate, PyTorch’s start, batches of {batch}",
+            "The same, but the network starts as PyTorch’s layers do.",
+            "the same people, writing the network with torch.nn.Linear; the paper has neither start nor batch",
+            shared="columns",
+            weights="equal",
+            one_hot="whole",
+            mechanisms=("brr", "laplace", "clamped-laplace"),
+            start="torch",
+            batch=batch,
+        )
+        for batch in BATCHES
+    },
+    "columns": Reading(
+        "ε on every column",
+        "Every column has the whole ε; in a one-hot column two coordinates change, so each has half of it.",
+        "whoever takes ε for the budget of a feature, of which the paper counts 14 and 20",
+        shared="columns",
+        weights="equal",
+        one_hot="halves",
+        mechanisms=("brr", "laplace"),
+    ),
+    "weighted columns": Reading(
+        "as many ε as columns, by importance",
+        "As many ε as columns are shared by importance on the raw rows; every coordinate has the part of its column.",
+        "the authors, by their scripts for the rival, with BRR in Laplace’s place and “the rest unchanged”",
+        shared="columns",
+        weights="raw",
+        one_hot="whole",
+    ),
+    "weighted row": Reading(
+        "ε of a row, by importance",
+        "One ε for the whole row is shared by importance on the raw rows; categories by GRR.",
+        "Wang et al. as cited: a total budget, less noise for what matters more",
+        shared="row",
+        weights="raw",
+        one_hot="GRR",
+        mechanisms=("brr", "laplace"),
+    ),
+    "weighted row, public weights": Reading(
+        "ε of a row, by importance on public rows",
+        "The same, by importance on rows that are taken for public: this one keeps its ε.",
+        "whoever wants the rival as it could be used",
+        shared="row",
+        weights="public",
+        one_hot="GRR",
+        mechanisms=("brr", "laplace"),
+    ),
+}
+"""By name, in the order of the report; the reading of :mod:`~reproduction.experiments.dnn` is not among them."""
