@@ -1,4 +1,4 @@
-"""Numbers of the full run in sentences of README and docs: each is computed from its table and read there."""
+"""Numbers of the full run in sentences of the docs: each is computed from its table and read there."""
 
 import statistics
 from collections import Counter
@@ -56,15 +56,15 @@ def test_a_page_hides_nothing_from_its_reader(page):
 
 
 def test_a_number_that_is_not_the_measured_one_is_found():
-    with pytest.raises(AssertionError, match="README.md does not say: Of 63 claims 18 hold"):
-        assert_says("README.md", "Of 63 claims 18 hold")
+    with pytest.raises(AssertionError, match="docs/reproduction.md does not say: Of 63 claims 18 hold"):
+        assert_says("docs/reproduction.md", "Of 63 claims 18 hold")
 
 
 def test_claims():
     found = Counter(row["verdict"] for row in rows("verdicts"))
     assert found.pop("undecided by this run") == 1
     assert_says(
-        "README.md",
+        "docs/reproduction.md",
         f"Of {len(rows('verdicts'))} claims {found.pop('holds')} hold, "
         f"{found.pop('holds with a correction')} hold with a correction, "
         f"{found.pop('found under a reading that the paper does not state')} are found under a reading that the paper "
@@ -78,7 +78,7 @@ def test_one_value_on_a_line():
     found = select(rows("qloss_by_epsilon"), points=100, epsilon=1.0)
     loss = {row["mechanism"]: f"{row['qloss']:.3f}" for row in found}
     assert_says(
-        "README.md",
+        "docs/reproduction.md",
         f"at ε = 1 and N = 100 its loss is {loss['BRR']} of the range, that of always answering the middle "
         f"{loss['always the middle']}, and that of `Anchored`, the least that any ε-LDP report of a value of the line "
         f"can have, {loss['Anchored']}.",
@@ -89,7 +89,7 @@ def test_places():
     found = select(rows("location_errors"), dataset=GOWALLA, scope=WHOLE, epsilon=1.0)
     km = {row["mechanism"]: f"{row['expected_km']:,.0f} km" for row in found}
     assert_says(
-        "README.md",
+        "docs/reproduction.md",
         f"a BRR report is {km['BRR']} off on average, GRR's {km['GRR']} and that of the best rival of the paper, "
         f"calibrated to its ε, {km[CALIBRATED]}; always naming one place {km['one place']}, "
         f"`Anchored` {km['Anchored']}.",
@@ -191,7 +191,7 @@ def test_regions_of_the_authors():
 
 def test_sgd_as_described():
     reached = min(final("paper-brr", each) for each in SGD_BUDGETS)
-    assert_says("README.md", f"BRR-SGD as described reaches {percent(reached, 0)} % on MNIST whatever ε is claimed")
+    assert_says("docs/reproduction.md", f"BRR-SGD as described reaches {percent(reached, 0)} % on MNIST whatever ε is claimed")
     of_the_mean = [ahead(each, "paper-laplace-of-the-mean") for each in SGD_BUDGETS]
     assert max(SGD_BUDGETS, key=ahead) == 0.1
     assert_says(
@@ -210,7 +210,7 @@ def test_sgd_with_a_curator():
     none = final("none", 0.0)
     assert beside[0.3] > 0
     assert_says(
-        "README.md",
+        "docs/reproduction.md",
         f"is {percent(-beside[1.0])} points below the paper's Laplace rival at ε = 1 and above it at 0.3.",
     )
     assert_says(
