@@ -296,7 +296,7 @@ def test_verify_proves_or_refutes(run, tmp_path):
         (
             ["demo", "--people", "0"],
             2,
-            "Expected --people from 1,000 to 10,000,000, got 0; leave it out for a million.",
+            "Expected --people from 1,000 to 10,000,000, got 0; leave it out for 50,000.",
         ),
         ([], 2, "the following arguments are required: COMMAND"),
         (["design"], 2, "one of the arguments --integers --interval --cyclic --places --items --spec is required"),

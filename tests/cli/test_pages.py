@@ -64,7 +64,7 @@ def test_the_commands_of_a_page_run_as_shown(page, plan, run, people):
     commands = [(arguments, output) for (program, *arguments), output in shown(page) if program == "bipartite"]
     assert commands
     for arguments, output in commands:
-        if arguments == ["demo"]:  # has tests of its own, and a million people
+        if arguments == ["demo"]:  # has tests of its own
             continue
         code, out, err = run(*arguments)
         assert code == 0, err

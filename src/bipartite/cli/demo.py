@@ -1,180 +1,248 @@
-"""``bipartite demo``: simulate a million people who answer three questions, and show how precise their reports are."""
+"""``bipartite demo``: how old are 50,000 made-up readers? What is promised, what their reports answer, and how."""
 
 from __future__ import annotations
 
+import math
+import shlex
+import shutil
+import sys
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.explain import explain
+from bipartite.answers.advise import recommend
+from bipartite.answers.estimation import difference, estimate
 from bipartite.cli.demo_page import page
-from bipartite.cli.demo_questions import Question, ask
-from bipartite.cli.demo_statistics import CONFIDENCE, as_json, rows, survey
-from bipartite.cli.output import OK, Progress, announce, print_json, print_table
-from bipartite.domains import Integers, Interval, Points
+from bipartite.cli.output import OK, print_json, print_table
+from bipartite.domains import Integers
 from bipartite.errors import DataFileError, InputError
 from bipartite.files import write_atomically
-from bipartite.locations import cities
-from bipartite.mechanisms import BRR
+from bipartite.tables.prospects import CONFIDENCE, prospect
+from bipartite.texts import align_columns
+from bipartite.verification import verify
 
 if TYPE_CHECKING:
     import argparse
 
     from numpy.typing import NDArray
 
-    from bipartite.cli.demo_questions import Outcome
-    from bipartite.cli.demo_statistics import Survey
-    from bipartite.domains import Domain
+    from bipartite.mechanisms import Mechanism
+    from bipartite.verification import Certificate
 
 _AGES: Final = Integers(18, 90)
-_INCOMES: Final = Interval(0, 200_000, points=401)
-# With fewer people the measured figures are mostly noise.
-_LEAST_PEOPLE: Final = 1_000
-_MOST_PEOPLE: Final = 10**7
-_ANSWERED: Final = 2e-5  # seconds per person, roughly
-_PAGE: Final = "demo.html"
+_WIDTH: Final = _AGES.high - _AGES.low
+# Country, readers in ten, and the second parameter of a beta distribution: France reads younger.
+_COUNTRIES: Final = (("Germany", 6, 3), ("France", 4, 5))
+_RANGES, _DECADES = (30, 45, 65), (30, 40, 50, 60, 70, 80)
+_FINE: Final = 0.04  # the promised precision of a share from which decades are shown
+_PERSON: Final = 40
+_PEOPLE, _LEAST_PEOPLE, _MOST_PEOPLE = 50_000, 1_000, 10**7
 _EXAMPLES = """examples:
   bipartite demo                              write out/demo.html: open it in a browser
-  bipartite demo --epsilon 3 --output /tmp    less privacy, better reports
+  bipartite demo --people 1000000             more people, narrower intervals
+  bipartite demo --epsilon 3 --output /tmp    less privacy, narrower intervals
 """
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the reports say, with its interval, beside the truth that only a demo knows."""
+
+    of: str
+    unit: str
+    """``years``, or ``share``: a fraction of the readers."""
+    value: float
+    low: float
+    high: float
+    true: float
+
+
+@dataclass(frozen=True)
+class Survey:
+    """One question to made-up readers, from its promise to its proof."""
+
+    people: int
+    epsilon: str
+    mechanism: Mechanism
+    promised: dict[str, float]
+    """Half-widths of the intervals, known before anybody is asked."""
+    warning: str
+    """Why the reports will say little; or empty."""
+    shares: list[Answer]
+    means: list[Answer]
+    """Of all readers, then of each country."""
+    difference: Answer
+    answer: int
+    """One reader's true age."""
+    report: int
+    """What that reader's device sent."""
+    certificate: Certificate
+
+    @property
+    def question(self) -> str:
+        """The question."""
+        return f"How old are {self.people:,} readers, if none of them says so?"
+
+    @property
+    def promises(self) -> list[tuple[str, str]]:
+        """What is promised, in words."""
+        mean, share, apart = self.promised.values()
+        return [
+            ("mean age", f"± {mean:.2g} years"),
+            ("share of an age range", f"± {100 * share:.2g} points"),
+            ("difference of countries", f"± {apart:.2g} years"),
+        ]
+
+    def words(self, answer: Answer) -> tuple[str, str, str]:
+        """An answer, its interval and the truth, with the digits that the promised precision supports."""
+        scale, sign = (1, "") if answer.unit == "years" else (100, " %")
+        wide = 2 * scale * self.promised["share" if sign else "mean"]
+        digits = max(1 - math.floor(math.log10(wide)), 0)
+        numbers = (answer.value, answer.low, answer.high, answer.true)
+        value, low, high, true = (f"{scale * each:z.{digits}f}".replace("-", "−") for each in numbers)
+        return f"{value}{sign}", f"{low} to {high}{sign}", f"{true}{sign}"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.epilog = _EXAMPLES
     parser.add_argument(
-        "--people", metavar="N", type=int, default=1_000_000, help="the number of people (default: a million)"
+        "--people", metavar="N", type=int, default=_PEOPLE, help=f"the number of readers (default: {_PEOPLE:,})"
     )
     parser.add_argument("--epsilon", metavar="E", default="1", help="the privacy budget of one report (default: 1)")
     parser.add_argument(
-        "--output", metavar="DIR", type=Path, default=Path("out"), help=f"the folder to write {_PAGE} to (default: out)"
+        "--output", metavar="DIR", type=Path, default=Path("out"), help="the folder to write to (default: out)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/demo.json)")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ask simulated people, show how precise their reports are, and write a page that explains it."""
+    """Survey made-up readers, print what their reports say, and write a page and the readers as a table."""
     if not _LEAST_PEOPLE <= options.people <= _MOST_PEOPLE:
         least, most = f"{_LEAST_PEOPLE:,}", f"{_MOST_PEOPLE:,}"
-        msg = f"Expected --people from {least} to {most}, got {options.people}; leave it out for a million."
+        msg = f"Expected --people from {least} to {most}, got {options.people}; leave it out for {_PEOPLE:,}."
         raise InputError(msg)
     try:
         options.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         msg = f"{options.output} cannot be written to ({error.strerror}); choose another --output."
         raise DataFileError(msg) from None
-    # A simulated population, from a statistical generator: these are not private values.
-    generator = np.random.default_rng(2026)
-    outcomes, surveys = [], []
-    questions = _questions(options.epsilon)
-    made_up = (_made_up_ages, _made_up_incomes, _made_up_cities)
-    announce("this demo", _ANSWERED * options.people)
-    with Progress("reports", 3 * len(questions) * options.people, patience=0) as progress:
-        for question, make_up in zip(questions, made_up, strict=True):
-            # One population at a time: ten million city names take a gigabyte.
-            answers = make_up(generator, options.people)
-            outcomes.append(ask(question, answers, progress))
-            surveys.append(survey(outcomes[-1], answers, progress))
-    explained = explain(options.epsilon, reports=len(outcomes))
-    file = options.output / _PAGE
-    write_atomically(file, page(outcomes, explained, options.people, surveys))
+    readers = _made_up(options.people)
+    found = _survey(options.epsilon, readers)
+    file, table = (options.output / name for name in ("demo.html", "demo.csv"))
+    commands = _commands(table, options.people)
+    rows = (f"{age},{country}\n" for country, ages in readers.items() for age in ages.tolist())
+    write_atomically(table, "age,country\n" + "".join(rows))
+    write_atomically(file, page(found, commands))
     if options.json:
-        print_json(_as_json(outcomes, surveys, options.people, file))
+        print_json(_as_json(found, file, table))
     else:
-        _show(outcomes, surveys, options.people, explained.epsilon, file)
+        _show(found, file, commands)
     return OK
 
 
-def _questions(epsilon: str) -> list[Question]:
-    names, coordinates = cities()
-    places = Points(coordinates, metric="haversine", labels=names)
-    age, income, city = (_two_ways(domain, epsilon) for domain in (_AGES, _INCOMES, places))
-    decades, steps = (18, 30, 40, 50, 60, 70, 80), tuple(range(0, 200_000, 25_000))
+def _made_up(people: int) -> dict[str, NDArray[np.int64]]:
+    """Ages by country, from a statistical generator: these are not private values."""
+    generator = np.random.default_rng(2026)
+    sizes = [people - people * _COUNTRIES[1][1] // 10, people * _COUNTRIES[1][1] // 10]
+    return {
+        country: (_AGES.low + len(_AGES) * generator.beta(2, younger, size)).astype(np.int64)
+        for (country, _, younger), size in zip(_COUNTRIES, sizes, strict=True)
+    }
+
+
+def _survey(epsilon: str, readers: dict[str, NDArray[np.int64]]) -> Survey:
+    ages, sizes = np.concatenate(list(readers.values())), [len(each) for each in readers.values()]
+    people = len(ages)
+    advised = recommend(_AGES, epsilon, "distribution", users=people)
+    mechanism = advised.mechanism
+    expected = prospect(mechanism, people)
+    mean, share = expected.mean or math.inf, expected.tenth or math.inf
+    apart = min(_WIDTH, mean * math.sqrt(sum(people / size for size in sizes)))
+    reports = mechanism.privatize(ages)
+    each = dict(zip(readers, np.split(reports, [sizes[0]]), strict=True))
+    everyone, *groups = (estimate(mechanism, some, of_sample=True) for some in (reports, *each.values()))
+    means = []
+    for name, answers, truth in zip(("all", *readers), (everyone, *groups), (ages, *readers.values()), strict=True):
+        # An unbiased mean of very few reports may lie beyond all ages.
+        numbers = np.clip([answers.mean, *answers.interval(CONFIDENCE)], _AGES.low, _AGES.high).tolist()
+        means.append(Answer(name, "years", *numbers, true=float(truth.mean())))
+    gap = difference(*groups, confidence=CONFIDENCE)
+    numbers = np.clip([gap.value, *gap.interval], -_WIDTH, _WIDTH).tolist()
+    return Survey(
+        people=people,
+        epsilon=f"{mechanism.epsilon_decimal:f}",
+        mechanism=mechanism,
+        promised={"mean": mean, "share": share, "difference": apart},
+        warning=advised.advice.warning,
+        shares=[
+            Answer(
+                f"{part.first:.0f} to {part.last:.0f}",
+                "share",
+                part.share,
+                *part.interval,
+                true=float(((ages >= part.first) & (ages <= part.last)).mean()),
+            )
+            for part in everyone.ranges(_DECADES if share <= _FINE else _RANGES, CONFIDENCE)
+        ],
+        means=means,
+        difference=Answer(" − ".join(readers), "years", *numbers, true=means[1].true - means[2].true),
+        answer=_PERSON,
+        report=mechanism.privatize(_PERSON),
+        certificate=verify(mechanism),
+    )
+
+
+def _commands(table: Path, people: int) -> list[str]:
+    """The same survey with files, as the reader can type it: `make run` leaves its environment off the path."""
+    program = "bipartite" if shutil.which("bipartite") else sys.argv[0]
+    plan, reports, answers = (str(table.with_name(name)) for name in ("plan.toml", "reports.csv", "answers.html"))
     return [
-        Question("age", "How old are you?", *age, unit="years", answer=40, nearby=5, starts=decades),
-        Question(
-            "income",
-            "How much do you earn in a year?",
-            *income,
-            unit="dollars",
-            answer=42_000,
-            nearby=10_000,
-            starts=steps,
-        ),
-        Question(
-            "city", "Which of these hundred cities do you like best?", *city, unit="km", answer="Paris", nearby=1_000
-        ),
+        shlex.join([program, *arguments])
+        for arguments in (
+            ["plan", "new", str(table), "--output", plan],
+            ["plan", "check", plan, "--people", str(people)],
+            ["privatize", str(table), reports, "--plan", plan],
+            ["estimate", reports, "--by", "country", "--html", answers],
+        )
     ]
 
 
-def _two_ways(domain: Domain, epsilon: str) -> tuple[BRR, BRR]:
-    """BRR, and GRR, which is BRR with m = 1."""
-    return BRR(domain, epsilon), BRR(domain, epsilon, m=1)
-
-
-def _made_up_ages(generator: np.random.Generator, people: int) -> NDArray[np.int64]:
-    return _AGES.low + np.floor(generator.beta(1.4, 2.0, size=people) * len(_AGES)).astype(np.int64)
-
-
-def _made_up_incomes(generator: np.random.Generator, people: int) -> NDArray[np.float64]:
-    return np.round(generator.beta(2.2, 7.0, size=people) * _INCOMES.high)
-
-
-def _made_up_cities(generator: np.random.Generator, people: int) -> NDArray[np.str_]:
-    # Larger cities, which come first, are more popular.
-    names = np.array(cities().names)
-    weights = 1 / np.sqrt(np.arange(1, len(names) + 1))
-    return generator.choice(names, size=people, p=weights / weights.sum())
-
-
-def _show(outcomes: list[Outcome], surveys: list[Survey], people: int, epsilon: str, file: Path) -> None:
-    seconds = sum(outcome.seconds for outcome in outcomes)
+def _show(found: Survey, file: Path, commands: list[str]) -> None:
+    print(f"{found.question} Promised before anybody is asked, at {100 * CONFIDENCE:g} % confidence:")
+    print(*align_columns([(f"  {what}", how) for what, how in found.promises]), sep="\n")
+    print(*([f"  {found.warning}"] if found.warning else []), "", sep="\n")
     print(
-        f"{people:,} simulated people answered {len(outcomes)} questions at ε = {epsilon} each, in {seconds:.2f} s.\n"
+        f"Their answers, from one random report of each at ε = {found.epsilon}, and the truth, which only a demo knows:"
     )
-    print("Error of one report (exact for a uniformly random answer | measured on these people):")
-    for outcome in outcomes:
-        question = outcome.question
-        print(f"\n{question.words}")
-        digits = 2 if outcome.worths[2].expected_error < 100 else 0  # noqa: PLR2004 (significant digits)
-        print_table(
-            ("", f"error in {question.unit}", f"within {question.nearby:,} {question.unit}"),
-            [
-                (
-                    f"  {worth.name}",
-                    f"{worth.expected_error:,.{digits}f} | {worth.measured_error:,.{digits}f}",
-                    f"{worth.within:.1%} | {worth.measured_within:.1%}",
-                )
-                for worth in outcome.worths
-            ],
-        )
-    print(f"\nEstimates from all reports of a separate survey of these people, at ε = {epsilon} each:\n")
-    print_table(("", "estimate", f"{CONFIDENCE:.0%} interval", "true"), rows(surveys))
-    print()
-    for outcome in outcomes:
-        print(f"{outcome.question.name}: {outcome.certificate}")
-    print(f"\nFrom a question to a report, in pictures: {file}")
+    named = [(f"  mean age, {each.of}", each) for each in found.means]
+    named += [(f"  {found.difference.of}", found.difference), *((f"  aged {each.of}", each) for each in found.shares)]
+    print_table(("", "answer", "interval", "truth"), [(name, *found.words(each)) for name, each in named])
+    promise = str(found.certificate).partition("\n")[0]
+    print(f"\nHow it works: a reader of {found.answer} sent {found.report} this time. Proved: {promise}.")
+    print(f"\nWith charts: {file}\nNext, the same with files (their range is 18 to 90; the country is public):")
+    print(*(f"  {command}" for command in commands), sep="\n")
 
 
-def _as_json(outcomes: list[Outcome], surveys: list[Survey], people: int, file: Path) -> dict[str, Any]:
+def _as_json(found: Survey, file: Path, table: Path) -> dict[str, Any]:
     return {
-        "people": people,
-        "seconds": sum(outcome.seconds for outcome in outcomes),
+        "version": 2,
+        "question": found.question,
+        "people": found.people,
+        "epsilon": found.epsilon,
         "page": str(file),
-        "questions": [
-            {
-                "name": outcome.question.name,
-                "unit": outcome.question.unit,
-                "nearby": outcome.question.nearby,
-                "answers": [vars(worth) for worth in outcome.worths],
-                "certificate": {
-                    "holds": outcome.certificate.holds,
-                    "epsilon_upper": str(outcome.certificate.epsilon_upper),
-                },
-                "statistics": as_json(done),
-            }
-            for outcome, done in zip(outcomes, surveys, strict=True)
-        ],
+        "table": str(table),
+        "mechanism": repr(found.mechanism),
+        "confidence": CONFIDENCE,
+        "promised": found.promised,
+        "shares": [asdict(each) for each in found.shares],
+        "means": [asdict(each) for each in found.means],
+        "difference": asdict(found.difference),
+        "certificate": {
+            "holds": found.certificate.holds,
+            "epsilon_upper": str(found.certificate.epsilon_upper),
+        },
     }

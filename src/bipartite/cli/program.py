@@ -117,7 +117,7 @@ BIPARTITE: Final = Program(
         "explain": "what ε means, in words and odds",
         "locations": "design releases of places, and draw maps",
         "ledger": "show, export, check or back up who has spent what",
-        "demo": "simulate a million people who answer three questions",
+        "demo": "survey 50,000 made-up readers, and show what their reports answer",
         "completion": "print the completion script of your shell",
     },
     {"datasets": "python -m reproduction datasets", "reproduce": "python -m reproduction run"},
