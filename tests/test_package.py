@@ -65,11 +65,15 @@ def test_the_compiler_is_loaded_once_enough_reports_were_asked_for():
     assert run(code).split() == ["False", "True"]
 
 
+# As on a read-only file system, whatever folder numba tries: NUMBA_CACHE_DIR, __pycache__ or the user's.
+NO_CACHE = "import tempfile; tempfile.TemporaryFile = lambda **_: (_ for _ in ()).throw(OSError(30, 'Read-only'))"
+
+
 @pytest.mark.parametrize(
     "broken",
     [
         "sys.modules['numba'] = None",  # not installed
-        "import numba; numba.njit = lambda *a, **k: (_ for _ in ()).throw(RuntimeError('cannot cache function'))",
+        NO_CACHE,
         "import os; os.environ['NUMBA_DISABLE_JIT'] = '1'",
         "import numba; numba.njit = lambda *a, **k: (_ for _ in ()).throw(OSError(28, 'No space left on device'))",
     ],
@@ -89,6 +93,16 @@ def test_without_numba_the_same_reports_come_from_numpy(broken):
     assert kernel == "VectorisedLine"
     healthy = run(code.replace(broken, "pass")).split()
     assert healthy == ["CompiledLine", digest]
+
+
+def test_kernels_that_numpy_cannot_replace_are_compiled_without_a_cache():
+    code = (
+        f"{NO_CACHE}\nfrom bipartite.learn.boosting.compiled import half_gain\n"
+        "import numba; numba.njit = lambda *_, **options: lambda kernel: kernel  # half a minute\n"
+        "from bipartite.learn.gradients.compiled_kernels import _options\n"
+        "print(half_gain(3, 2**20, 1, 1), _options['cache'])"
+    )
+    assert run(code).split() == [str(2**10 // 4), "False"]
 
 
 def test_every_public_name_exists_and_is_documented():

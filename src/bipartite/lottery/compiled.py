@@ -16,11 +16,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from llvmlite import ir
 from numba import njit, types
-from numba.extending import intrinsic
 
-from bipartite.lottery.jit import OPTIONS, read_only
+from bipartite.lottery.jit import OPTIONS, read_only, wide_product
 
 if TYPE_CHECKING:
     from bipartite.lottery.kernel import Drawn, Whole, Words
@@ -33,20 +31,6 @@ _HALF: Final = _u64(32)
 _LOW: Final = _u64(2**32 - 1)
 # W ≤ 2^52, so a redraw needs the low half of w·W below 2^52: its top 12 bits are zero.
 _TOP: Final = _u64(0xFFF00000)
-
-
-@intrinsic
-def wide_product(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001 (numba's calling convention)
-    """(high, low) halves of the 128-bit product of two words."""
-    signature = types.UniTuple(types.uint64, 2)(types.uint64, types.uint64)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        wide, word = ir.IntType(128), ir.IntType(64)
-        product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
-        high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), word)
-        return context.make_tuple(builder, signature.return_type, (high, builder.trunc(product, word)))
-
-    return signature, generate
 
 
 @njit(

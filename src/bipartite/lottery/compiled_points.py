@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import njit, types
 
-from bipartite.lottery.compiled import reciprocal_of, wide_product
+from bipartite.lottery.compiled import reciprocal_of
 from bipartite.lottery.compiled_nearest import RANKS, SQUARED, VECTORS, WHOLE, distance_between
-from bipartite.lottery.jit import OPTIONS, read_only
+from bipartite.lottery.jit import OPTIONS, read_only, wide_product
 from bipartite.lottery.uniform import tickets_below
 from bipartite.lottery.vectorised_points import PointKernel
 

@@ -11,13 +11,15 @@ from typing import Any, Final
 import numpy as np
 from numba import njit, types
 
-from bipartite.lottery.compiled import wide_product
+from bipartite.lottery.caching import can_cache
+from bipartite.lottery.jit import wide_product
 
 _u64 = np.uint64
 _i64 = np.int64
 _BINS: Final = types.Array(types.uint8, 2, "C", readonly=True)
 _WHOLE: Final = types.Array(types.int64, 1, "C", readonly=True)
 _CUBE: Final = types.int64[:, :, ::1]
+_OPTIONS: Final[dict[str, Any]] = {"cache": can_cache(), "nogil": True, "boundscheck": False}
 
 GRADIENT_BITS: Final = 20
 """Labels, gradients and leaves are multiples of 2^−20, where a label lies in [−1, 1]."""
@@ -36,9 +38,7 @@ _LEAST: Final = 2
 
 @njit(
     types.void(_BINS, _WHOLE, _WHOLE, _WHOLE, _CUBE, _CUBE),
-    cache=True,
-    nogil=True,
-    boundscheck=False,
+    **_OPTIONS,
 )
 def histograms(bins: Any, rows: Any, nodes: Any, gradients: Any, counts: Any, sums: Any) -> None:
     """Add each of these rows to the bins of its node: their number, and the sum of their gradients."""
@@ -51,7 +51,7 @@ def histograms(bins: Any, rows: Any, nodes: Any, gradients: Any, counts: Any, su
             sums[node, feature, at] += gradient
 
 
-@njit(types.int64(types.int64, types.int64, types.int64, types.int64), cache=True, nogil=True)
+@njit(types.int64(types.int64, types.int64, types.int64, types.int64), **_OPTIONS)
 def half_gain(count: Any, total: Any, lam_n: Any, lam_d: Any) -> Any:
     """⌊2^10·Σ²/(n + λ)⌋ of one side, with Σ in units of 2^−20 and λ = lam_n/lam_d."""
     size = _u64(abs(total))
@@ -63,9 +63,7 @@ def half_gain(count: Any, total: Any, lam_n: Any, lam_d: Any) -> Any:
 
 @njit(
     types.void(_CUBE, _CUBE, _WHOLE, types.int64, types.int64, types.int64[:, ::1]),
-    cache=True,
-    nogil=True,
-    boundscheck=False,
+    **_OPTIONS,
 )
 def gains(counts: Any, sums: Any, widths: Any, lam_n: Any, lam_d: Any, utilities: Any) -> None:
     """The gain of every cut of every node; the cuts of feature j lie after its bins 0, 1, …, widths[j] − 2."""
@@ -87,7 +85,7 @@ def gains(counts: Any, sums: Any, widths: Any, lam_n: Any, lam_d: Any, utilities
                 at += 1
 
 
-@njit(types.void(_WHOLE, types.int64, types.float64, types.int64[::1]), cache=True, nogil=True, boundscheck=False)
+@njit(types.void(_WHOLE, types.int64, types.float64, types.int64[::1]), **_OPTIONS)
 def envelope(utilities: Any, best: Any, rate: Any, running: Any) -> None:
     """Running sums of tickets, each at least 2^40·e^(−rate·(best − u)) and at least one."""
     total = _i64(0)
@@ -96,7 +94,7 @@ def envelope(utilities: Any, best: Any, rate: Any, running: Any) -> None:
         running[i] = total
 
 
-@njit(types.void(_BINS, _WHOLE, _WHOLE, _WHOLE, types.int64[::1]), cache=True, nogil=True, boundscheck=False)
+@njit(types.void(_BINS, _WHOLE, _WHOLE, _WHOLE, types.int64[::1]), **_OPTIONS)
 def step_down(bins: Any, rows: Any, features: Any, cuts: Any, nodes: Any) -> None:
     """One level down: a row in node k of a level moves to node 2k or 2k + 1 of the next."""
     for i in range(rows.shape[0]):
@@ -104,9 +102,7 @@ def step_down(bins: Any, rows: Any, features: Any, cuts: Any, nodes: Any) -> Non
         nodes[i] = 2 * node + (bins[rows[i], features[node]] > cuts[node])
 
 
-@njit(
-    types.void(_BINS, _WHOLE, _WHOLE, _WHOLE, types.int64, types.int64[::1]), cache=True, nogil=True, boundscheck=False
-)
+@njit(types.void(_BINS, _WHOLE, _WHOLE, _WHOLE, types.int64, types.int64[::1]), **_OPTIONS)
 def add_tree(bins: Any, features: Any, cuts: Any, leaves: Any, depth: Any, scores: Any) -> None:
     """Add the value of its leaf to the score of every record; nodes are numbered level by level."""
     for row in range(bins.shape[0]):

@@ -18,6 +18,7 @@ import numpy as np
 from numba import njit, types
 
 from bipartite.learn.gradients.elementary import EXPONENTS, GELU_CUBE, GELU_SCALE, LN_2, LOG2_E, MARGIN, TAYLOR
+from bipartite.lottery.caching import can_cache
 
 KINDS: Final = (
     "pad", "conv", "linear", "max", "mean", "norm", "flatten", "unflatten", "relu", "tanh", "sigmoid", "silu", "gelu",
@@ -38,7 +39,7 @@ _POWERS: Final = np.ldexp(1.0, np.arange(-EXPONENTS, 2))  # exact, which a libra
 _TERMS: Final = np.array(TAYLOR)
 _HIGH, _LOW = LN_2
 
-_options: Final[dict[str, Any]] = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": False}
+_options: Final[dict[str, Any]] = {"cache": can_cache(), "nogil": True, "error_model": "numpy", "fastmath": False}
 
 
 @njit(**_options)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numba import njit, types
 
-from bipartite.lottery.compiled import reciprocal_of, wide_product
-from bipartite.lottery.jit import OPTIONS, read_only
+from bipartite.lottery.compiled import reciprocal_of
+from bipartite.lottery.jit import OPTIONS, read_only, wide_product
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
