@@ -1,4 +1,4 @@
-"""Makes src/bipartite/data/land.csv, coarse coasts for the map of the demo (Natural Earth, public domain).
+"""Makes src/bipartite/data/land.csv, coarse coasts for maps (Natural Earth, public domain).
 
     python -m pip download --no-deps geopandas==0.14.4 && python -m pip install pyshp shapely
     python tools/make_land.py geopandas-0.14.4-py3-none-any.whl

@@ -8,7 +8,7 @@ import shutil
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -28,13 +28,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from bipartite.answers.estimation import ConfidenceInterval
     from bipartite.mechanisms import Mechanism
     from bipartite.verification import Certificate
 
 _AGES: Final = Integers(18, 90)
 _WIDTH: Final = _AGES.high - _AGES.low
-# Country, readers in ten, and the second parameter of a beta distribution: France reads younger.
-_COUNTRIES: Final = (("Germany", 6, 3), ("France", 4, 5))
 _RANGES, _DECADES = (30, 45, 65), (30, 40, 50, 60, 70, 80)
 _FINE: Final = 0.04  # the promised precision of a share from which decades are shown
 _PERSON: Final = 40
@@ -147,10 +146,10 @@ def run(options: argparse.Namespace) -> int:
 def _made_up(people: int) -> dict[str, NDArray[np.int64]]:
     """Ages by country, from a statistical generator: these are not private values."""
     generator = np.random.default_rng(2026)
-    sizes = [people - people * _COUNTRIES[1][1] // 10, people * _COUNTRIES[1][1] // 10]
+    french = people * 4 // 10
     return {
         country: (_AGES.low + len(_AGES) * generator.beta(2, younger, size)).astype(np.int64)
-        for (country, _, younger), size in zip(_COUNTRIES, sizes, strict=True)
+        for country, younger, size in (("Germany", 3, people - french), ("France", 5, french))
     }
 
 
@@ -158,20 +157,20 @@ def _survey(epsilon: str, readers: dict[str, NDArray[np.int64]]) -> Survey:
     ages, sizes = np.concatenate(list(readers.values())), [len(each) for each in readers.values()]
     people = len(ages)
     advised = recommend(_AGES, epsilon, "distribution", users=people)
-    mechanism = advised.mechanism
+    mechanism = cast("Mechanism", advised.mechanism)  # for numbers, never one of flat categories
     expected = prospect(mechanism, people)
     mean, share = expected.mean or math.inf, expected.tenth or math.inf
     apart = min(_WIDTH, mean * math.sqrt(sum(people / size for size in sizes)))
     reports = mechanism.privatize(ages)
-    each = dict(zip(readers, np.split(reports, [sizes[0]]), strict=True))
-    everyone, *groups = (estimate(mechanism, some, of_sample=True) for some in (reports, *each.values()))
-    means = []
-    for name, answers, truth in zip(("all", *readers), (everyone, *groups), (ages, *readers.values()), strict=True):
-        # An unbiased mean of very few reports may lie beyond all ages.
-        numbers = np.clip([answers.mean, *answers.interval(CONFIDENCE)], _AGES.low, _AGES.high).tolist()
-        means.append(Answer(name, "years", *numbers, true=float(truth.mean())))
-    gap = difference(*groups, confidence=CONFIDENCE)
-    numbers = np.clip([gap.value, *gap.interval], -_WIDTH, _WIDTH).tolist()
+    everyone, one, other = (
+        estimate(mechanism, some, of_sample=True) for some in (reports, *np.split(reports, sizes[:1]))
+    )
+    named = zip(("all", *readers), (everyone, one, other), (ages, *readers.values()), strict=True)
+    means = [
+        _years(name, each.mean, each.interval(CONFIDENCE), float(truth.mean()), (_AGES.low, _AGES.high))
+        for name, each, truth in named
+    ]
+    gap = difference(one, other, confidence=CONFIDENCE)
     return Survey(
         people=people,
         epsilon=f"{mechanism.epsilon_decimal:f}",
@@ -180,28 +179,38 @@ def _survey(epsilon: str, readers: dict[str, NDArray[np.int64]]) -> Survey:
         warning=advised.advice.warning,
         shares=[
             Answer(
-                f"{part.first:.0f} to {part.last:.0f}",
-                "share",
-                part.share,
-                *part.interval,
+                of=f"{part.first:.0f} to {part.last:.0f}",
+                unit="share",
+                value=part.share,
+                low=part.interval.low,
+                high=part.interval.high,
                 true=float(((ages >= part.first) & (ages <= part.last)).mean()),
             )
             for part in everyone.ranges(_DECADES if share <= _FINE else _RANGES, CONFIDENCE)
         ],
         means=means,
-        difference=Answer(" − ".join(readers), "years", *numbers, true=means[1].true - means[2].true),
+        difference=_years(
+            " − ".join(readers), gap.value, gap.interval, means[1].true - means[2].true, (-_WIDTH, _WIDTH)
+        ),
         answer=_PERSON,
-        report=mechanism.privatize(_PERSON),
+        report=int(mechanism.privatize(_PERSON)),
         certificate=verify(mechanism),
     )
 
 
+def _years(of: str, value: float, interval: ConfidenceInterval, true: float, possible: tuple[int, int]) -> Answer:
+    """An answer in years; from very few reports an unbiased one may lie beyond what is possible."""
+    value, low, high = np.clip([value, *interval], *possible).tolist()
+    return Answer(of, "years", value, low, high, true)
+
+
 def _commands(table: Path, people: int) -> list[str]:
     """The same survey with files, as the reader can type it: `make run` leaves its environment off the path."""
-    program = "bipartite" if shutil.which("bipartite") else sys.argv[0]
+    started = [sys.argv[0]] if Path(sys.argv[0]).stem == "bipartite" else [sys.executable, "-m", "bipartite"]
+    program = ["bipartite"] if shutil.which("bipartite") else started
     plan, reports, answers = (str(table.with_name(name)) for name in ("plan.toml", "reports.csv", "answers.html"))
     return [
-        shlex.join([program, *arguments])
+        shlex.join([*program, *arguments])
         for arguments in (
             ["plan", "new", str(table), "--output", plan],
             ["plan", "check", plan, "--people", str(people)],

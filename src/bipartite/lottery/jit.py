@@ -25,7 +25,7 @@ def read_only(kind: object, dimensions: int = 1, layout: str = "C") -> types.Arr
     return types.Array(kind, dimensions, layout, readonly=True)
 
 
-@intrinsic
+@intrinsic  # type: ignore[untyped-decorator]
 def wide_product(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001 (numba's calling convention)
     """(high, low) halves of the 128-bit product of two words."""
     signature = types.UniTuple(types.uint64, 2)(types.uint64, types.uint64)
