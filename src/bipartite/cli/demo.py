@@ -90,7 +90,7 @@ class Survey:
         mean, share, apart = self.promised.values()
         return [
             ("mean age", f"± {mean:.2g} years"),
-            ("share of an age range", f"± {100 * share:.2g} points"),
+            ("share of an age range", f"about ± {100 * share:.2g} points"),
             ("difference of countries", f"± {apart:.2g} years"),
         ]
 

@@ -42,8 +42,8 @@ def _survey(found: Survey) -> str:
 than far from it (ε&nbsp;=&nbsp;{found.epsilon}). No true age leaves a device. The readers are made up.</p>
 <h2>Promised before anybody is asked</h2>
 {table(("we will know", "within"), found.promises)}
-<p>At 95&nbsp;% confidence, if all ages are equally common; other crowds differ a little. With four times as many
-readers it is about half.</p>{warning}
+<p>At 95&nbsp;% confidence, if all ages are equally common; other crowds and single ranges differ. With four times as
+many readers it is about half.</p>{warning}
 <h2>What the reports answer</h2>
 <p class='said'>Their mean age is <strong>{value} years</strong>, {interval} at 95&nbsp;% confidence. In truth it is
 {true}, which only a demo knows.</p>
