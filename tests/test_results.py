@@ -191,7 +191,9 @@ def test_regions_of_the_authors():
 
 def test_sgd_as_described():
     reached = min(final("paper-brr", each) for each in SGD_BUDGETS)
-    assert_says("docs/reproduction.md", f"BRR-SGD as described reaches {percent(reached, 0)} % on MNIST whatever ε is claimed")
+    assert_says(
+        "docs/reproduction.md", f"BRR-SGD as described reaches {percent(reached, 0)} % on MNIST whatever ε is claimed"
+    )
     of_the_mean = [ahead(each, "paper-laplace-of-the-mean") for each in SGD_BUDGETS]
     assert max(SGD_BUDGETS, key=ahead) == 0.1
     assert_says(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bipartite import BRR, Integers
-from bipartite.plots import Bar, bars, chances_on_a_line, paired_bars, reports_on_a_line, shares_of_pairs, style
+from bipartite.plots import Bar, bars, chances_on_a_line, shares_of_pairs, style
 from bipartite.plots.map import heat
 from bipartite.plots.svg import legend, percent, tag, text, ticks
 
@@ -81,27 +81,12 @@ def test_mechanisms_are_told_apart_without_colour(chances):
     assert lightness(style.BRR_FAR) - lightness(style.BRR) > 60
 
 
-def test_reports_are_drawn_apart_from_the_truth():
-    answers, reports = np.linspace(0.001, 0.02, 73), np.full(73, 1 / 73)
-    drawn = ET.fromstring(reports_on_a_line(AGES.to_numpy(), answers, reports, label="age, years", say=say))
-    truth = [each for each in drawn.iter(f"{SVG}path") if each.get("stroke") == style.INK]
-    assert len(corners(truth[0])) == 2 * 73
-    flat = [each for each in drawn.iter(f"{SVG}path") if each.get("stroke") == style.BRR]
-    assert len(corners(flat[0])) == 2  # a run of equal heights is one step
-    assert "flatter than the true answers, which reach 2.0 %" in drawn.get("aria-label")
-
-
 def test_bars_are_as_long_as_their_numbers():
     rows = [Bar("one", 1.0, "1 km", style.BRR_NEAR_STYLE), Bar("four", 4.0, "4 km", style.GRR_BAR_STYLE)]
     drawn = ET.fromstring(bars(rows, "distance, km"))
     one, four = (float(each.get("width")) for each in drawn.iter(f"{SVG}rect"))
     assert four == pytest.approx(4 * one, rel=0.01)
     assert words(drawn) == ["one", "1 km", "four", "4 km", "distance, km"]
-    entries = [("BRR", style.BRR_NEAR_STYLE), ("GRR", style.GRR_BAR_STYLE)]
-    drawn = ET.fromstring(paired_bars(["near", "far"], [[0.2, 0.1], [0.4, 0.8]], entries, "chance"))
-    widths = [float(each.get("width")) for each in drawn.iter(f"{SVG}rect")][2:]
-    assert widths == pytest.approx([widths[3] / 4, widths[3] / 8, widths[3] / 2, widths[3]], rel=0.01)
-    assert drawn.get("aria-label") == "chance: near: BRR 20 %, GRR 10 %; far: BRR 40 %, GRR 80 %"
 
 
 def test_words_are_escaped():

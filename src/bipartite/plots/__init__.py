@@ -5,13 +5,13 @@ Begin reading: svg.py, line.py.
 """
 
 from bipartite.plots import style
-from bipartite.plots.bars import Bar, bars, paired_bars
+from bipartite.plots.bars import Bar, bars
 from bipartite.plots.clock import chances_on_a_clock, shares_on_a_clock
 from bipartite.plots.files import as_file, check_ending, png, save
 from bipartite.plots.forest import forest
 from bipartite.plots.grid import shares_of_pairs
 from bipartite.plots.histogram import Band, Mark, histogram
-from bipartite.plots.line import chances_on_a_line, reports_on_a_line
+from bipartite.plots.line import chances_on_a_line
 from bipartite.plots.map import COLOURS, chances_around, regions_on_a_map
 from bipartite.plots.map_heat import shares_on_a_map
 from bipartite.plots.marks import beyond, mark
@@ -40,12 +40,10 @@ __all__ = [
     "lines",
     "mark",
     "mark_of",
-    "paired_bars",
     "path",
     "picture",
     "png",
     "regions_on_a_map",
-    "reports_on_a_line",
     "rule",
     "save",
     "shares_by_name",

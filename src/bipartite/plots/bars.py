@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from bipartite.plots import style
-from bipartite.plots.svg import legend, percent, picture, rule, tag, text
+from bipartite.plots.svg import picture, rule, tag, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 _LEFT, _RIGHT = 190, 270
 _ROW, _THICK = 30, 18
-_NARROW: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,32 +38,6 @@ def bars(rows: Sequence[Bar], label: str) -> str:
     parts.append(rule(_LEFT, 2, _LEFT, bottom - 6, stroke=style.INK))
     parts.append(text(_LEFT, bottom + 12, label))
     return picture(bottom + 20, f"{label}: " + "; ".join(f"{row.name} {row.words}" for row in rows), parts)
-
-
-def paired_bars(
-    names: Sequence[str],
-    shares: Sequence[Sequence[float]],
-    entries: Sequence[tuple[str, Mapping[str, Any]]],
-    label: str,
-) -> str:
-    """Plot two shares per name, one below the other; ``entries`` gives the name and style of each kind."""
-    scale = _scale(max(max(pair) for pair in shares))
-    parts = legend(entries)
-    for number, (name, pair) in enumerate(zip(names, shares, strict=True)):
-        y = 30 + number * (_NARROW + 10)
-        parts.append(text(_LEFT - 10, y + 16, name, text_anchor="end"))
-        for which, (share, (_, how)) in enumerate(zip(pair, entries, strict=True)):
-            at = y + which * _NARROW / 2
-            parts.append(tag("rect", x=_LEFT, y=at, width=scale(share), height=_NARROW / 2 - 2, **how))
-            parts.append(text(_LEFT + scale(share) + 7, at + 9, percent(share), font_size=11))
-    bottom = 30 + len(names) * (_NARROW + 10)
-    parts.append(rule(_LEFT, 26, _LEFT, bottom - 6, stroke=style.INK))
-    parts.append(text(_LEFT, bottom + 12, label))
-    says = "; ".join(
-        f"{name}: " + ", ".join(f"{entry[0]} {percent(share)}" for share, entry in zip(pair, entries, strict=True))
-        for name, pair in zip(names, shares, strict=True)
-    )
-    return picture(bottom + 20, f"{label}: {says}", parts)
 
 
 def _scale(longest: float) -> Callable[[float], float]:

@@ -1,4 +1,4 @@
-"""Pictures of values on a line: the probability of each report, and what a collector sees."""
+"""A picture of one person's report on a line: the probability of each value."""
 
 from __future__ import annotations
 
@@ -53,29 +53,6 @@ def chances_on_a_line(
         frame.outline(grr, **style.GRR_STYLE),
         rule(x, TOP - 6, x, frame.y(0), stroke=style.INK, stroke_width=1, stroke_dasharray="1 3"),
         text(x, TOP - 12, f"true value: {say(truth)}", text_anchor="middle", font_weight="bold"),
-        *legend(entries),
-    ]
-    return picture(HEIGHT, says, parts)
-
-
-def reports_on_a_line(
-    values: NDArray[Any], answers: NDArray[np.float64], reports: NDArray[np.float64], *, label: str, say: Say
-) -> str:
-    """Plot what a collector sees, as shares of all reports, and the true shares."""
-    frame = Frame(values, float(max(answers.max(), reports.max())), say)
-    says = (
-        f"The reports lie between {percent(float(reports.min()))} and {percent(float(reports.max()))} at every value, "
-        f"flatter than the true answers, which reach {percent(float(answers.max()))}."
-    )
-    entries = [
-        ("reports: all that the collector sees", style.REPORTS_STYLE),
-        ("true answers: known here because they are simulated", style.TRUTH_STYLE),
-    ]
-    parts = [
-        *frame.axes(label, "share of people"),
-        frame.area(reports, fill=style.BRR_FAR),
-        frame.outline(reports, fill="none", stroke=style.BRR, stroke_width=1.2),
-        frame.outline(answers, **style.TRUTH_STYLE),
         *legend(entries),
     ]
     return picture(HEIGHT, says, parts)
