@@ -297,9 +297,20 @@ test("the client's own limit is held against each spec and the whole record", ()
   expect(parseRecord([["a", text], ["b", text]], 1, { epsilon: "1.5" }).epsilon).toBe("1");
 });
 
+test("a limit that a page finds in every object raises nothing", () => {
+  const high = text.replace('"epsilon":"1"', '"epsilon":"21"');
+  Object.assign(Object.prototype, { epsilon: "50" });
+  try {
+    expect(() => parseSpec(high)).toThrow("ε is 21, and this client draws at 20 at most");
+  } finally {
+    delete (Object.prototype as Any).epsilon;
+  }
+});
+
 test.each([
   ["no attribute", [], undefined, "record: no attribute, or a repeated name"],
   ["a repeated name", [["a", text], ["a", text]], undefined, "record: no attribute, or a repeated name"],
+  ["half a character in a name", [["\ud834", text]], undefined, "a string holds half a character"],
   ["a sample of none", [["a", text], ["b", text]], 0, "sample: not from 1 to one less than all attributes"],
   ["a sample of all", [["a", text], ["b", text]], 2, "sample: not from 1 to one less than all attributes"],
   ["half a sample", [["a", text], ["b", text]], 0.5, "sample: not from 1 to one less than all attributes"],
