@@ -8,13 +8,14 @@ import { accessible, forgets, keyboard, loadsNothing } from "./demo.mjs";
 import { fullStorage, killed, noStorage, privacyControl, privateMode, reloads, tabs, withoutLocks } from "./once.mjs";
 import { laws, speed, vectors } from "./draws.mjs";
 import { readme } from "./readme.mjs";
+import { otherOrigin } from "./send.mjs";
 
 const lines = [];
 const say = (line) => {
   lines.push(line);
   console.log(line);
 };
-const parts = [vectors, readme, laws, speed, tabs, withoutLocks, reloads, killed, privateMode, fullStorage, noStorage, privacyControl, loadsNothing, keyboard, forgets, accessible];
+const parts = [vectors, readme, otherOrigin, laws, speed, tabs, withoutLocks, reloads, killed, privateMode, fullStorage, noStorage, privacyControl, loadsNothing, keyboard, forgets, accessible];
 const only = process.argv.slice(2);
 let failures = 0;
 

@@ -1,3 +1,6 @@
+import { DECIMAL } from "./core/epsilon.js";
+import { must } from "./core/errors.js";
+
 /** What ε means, in words and in odds. */
 export interface Description {
   /** The exact decimal of the spec. */
@@ -12,7 +15,13 @@ export interface Description {
 
 /** The ε of one draw: all that it spends, an exact decimal. */
 export function epsilonOf(spec: { readonly epsilon: string }): string {
-  return spec.epsilon;
+  const { epsilon } = spec;
+  const size = Number(epsilon);
+  must(
+    typeof epsilon === "string" && DECIMAL.test(epsilon) && (!size || (size >= 1e-15 && size <= 700)),
+    "epsilon: not a decimal in plain digits, 0 or from 10^-15 to 700",
+  );
+  return epsilon;
 }
 
 /** ε in words. Floats do: nothing is drawn by these figures, and they are rounded up, never in our favour. */

@@ -12,6 +12,6 @@ export interface Asked extends Question {
  */
 export async function reportOnce(asked: Asked, value: unknown, consent: Consent, limits?: Limits): Promise<Kept> {
   const spec = typeof asked.spec === "string" ? parseSpec(asked.spec, limits) : asked.spec;
-  if (limits) limit(spec.epsilon, limits); // it may have been parsed under another one
+  if (limits !== undefined) limit(spec.epsilon, limits); // it may have been parsed under another one
   return drawOnce(asked, { spec: spec.hash, epsilon: spec.epsilon, report: () => draw(spec, value) }, consent);
 }

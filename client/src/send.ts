@@ -2,9 +2,10 @@ const KEEPALIVE_BYTES = 60_000; // browsers allow 64 KiB in flight, all requests
 
 /**
  * Send the body of a kept report; the page may close meanwhile. No cookie and no referrer goes with it. A retry sends
- * the same bytes, and its key tells the collector that it is the same report. Throws where the collector did not take it.
+ * the same bytes, and its key tells the collector that it is the same report. Throws where the collector did not take it,
+ * and where `signal` gives up on it: the report may have arrived all the same.
  */
-export async function sendWithFetch(url: string, body: string): Promise<void> {
+export async function sendWithFetch(url: string, body: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
   const answer = await fetch(url, {
     method: "POST",
     body,
@@ -12,6 +13,7 @@ export async function sendWithFetch(url: string, body: string): Promise<void> {
     credentials: "omit",
     referrerPolicy: "no-referrer",
     keepalive: new TextEncoder().encode(body).length <= KEEPALIVE_BYTES,
+    ...(signal && { signal }),
   });
   if (!answer.ok) throw new Error(`the collector did not take the report: HTTP ${answer.status}`);
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { SpecError } from "../src/core/errors.js";
 import { addDecimals } from "../src/decimal.js";
 import { describe, epsilonOf } from "../src/describe.js";
 
@@ -15,6 +16,18 @@ test.each([
   expect(said.text).toContain(`at most ${times} times as likely`);
   expect(said.text).toContain(`${sure} % sure`);
   expect(epsilonOf({ epsilon })).toBe(epsilon);
+});
+
+test("ε at the ends of what is described", () => {
+  expect(describe({ epsilon: "0" })).toMatchObject({ times: "1", sure: "50" });
+  expect(describe({ epsilon: "0.000000000000001" })).toMatchObject({ times: "1.01", sure: "51" });
+  expect(describe({ epsilon: "700" }).times).toMatch(/^10,200(,000)+$/);
+});
+
+test.each(["abc", "", " 1", "-1", "1e-3", "Infinity", "NaN", "701", "0.0000000000000009", 1, undefined, ["1"]])("%o is no ε to describe", (epsilon) => {
+  for (const say of [describe, epsilonOf]) {
+    expect(() => say({ epsilon } as never)).toThrow(new SpecError("epsilon: not a decimal in plain digits, 0 or from 10^-15 to 700"));
+  }
 });
 
 test.each([

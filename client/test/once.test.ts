@@ -69,11 +69,31 @@ test("questions, studies and keys are apart; two forms of one name in Unicode ar
   expect(draws).toBe(3);
 });
 
-test.each([undefined, {}, { consent: false }, { consent: "yes" }])("without consent nothing is drawn (%o)", async (given) => {
+test.each([undefined, null, true, {}, { consent: false }, { consent: "yes" }, Object.create(yes)])("without consent nothing is drawn (%o)", async (given) => {
   expect(await reasonOf(drawOnce(age, drawing(), given as never))).toBe(
     "consent: nothing is drawn before the person has agreed",
   );
   expect(draws).toBe(0);
+});
+
+test("what a page finds in every object is no consent, no question, and neither kept nor forgotten", async () => {
+  const first = await drawOnce(age, drawing(), yes);
+  await refuse({ study: "painters" });
+  const everywhere = { consent: true, question: "town", body: "{}", keep: { study: "dancers" }, forget: age };
+  Object.assign(Object.prototype, everywhere);
+  try {
+    expect(await reasonOf(drawOnce({ ...age, question: "town" }, drawing(), {} as never))).toContain("consent: ");
+    await refuse({ study: "writers" });
+    for (const study of ["writers", "painters"]) {
+      expect(await reasonOf(drawOnce({ study, question: "age" }, drawing(), yes))).toContain("refused: ");
+    }
+    expect((await drawOnce(age, drawing(), yes)).body).toBe(first.body);
+  } finally {
+    for (const name of Object.keys(everywhere)) delete (Object.prototype as never)[name];
+  }
+  const { drawn, refused } = await account();
+  expect(drawn.map(({ body }) => body)).toEqual([first.body]);
+  expect(refused).toEqual([{ study: "painters" }, { study: "writers" }]);
 });
 
 test.each([{ study: "", question: "age" }, { study: "readers" }, { study: 3, question: "age" }])("%o has no names", async (given) => {

@@ -29,6 +29,12 @@ test("a body above what browsers keep alive is sent without it", async () => {
   expect(fetched.mock.calls[0]?.[1].keepalive).toBe(false);
 });
 
+test("a signal gives up on a request", async () => {
+  const fetched = vi.fn(async (_url: string, { signal }: RequestInit) => signal?.throwIfAborted());
+  vi.stubGlobal("fetch", fetched);
+  await expect(sendWithFetch("/collect", "{}", { signal: AbortSignal.abort(new Error("gave up")) })).rejects.toThrow("gave up");
+});
+
 test("a collector that does not take the report is an error", async () => {
   vi.stubGlobal("fetch", async () => ({ ok: false, status: 503 }));
   await expect(sendWithFetch("/collect", "{}")).rejects.toThrow("the collector did not take the report: HTTP 503");

@@ -47,7 +47,7 @@ export const anchored: Mechanism = (spec, domain, within) => {
 
 export const minimax: Mechanism = (spec, domain, within) => {
   comparable(domain);
-  const sets = spec.at("sets").list().map((set) => {
+  const sets = spec.at("sets").list((set) => {
     const anchors = set.at("anchors").ascending(domain.size);
     const tickets = readTickets(set.at("tickets"), within);
     return { anchors, tickets, total: tickets.near + (anchors.length - 1) * tickets.far };

@@ -6,7 +6,7 @@ import { extreme } from "./tickets.js";
 const apart = (from: number, to: number): number => Math.abs(from - to);
 
 export function integers(node: Node): Domain {
-  const [low, high] = node.at("integers").list(2).map((end) => end.whole()) as [number, number];
+  const [low, high] = node.at("integers").list((end) => end.whole(), 2) as [number, number];
   must(low < high && high - low < 2 ** 31, "integers: not ascending, or more than 2^31");
   return {
     ...numbered(low, high - low + 1),
@@ -30,7 +30,7 @@ export const numbered = (start: number, size: number): Pick<Domain, "size" | "pl
 
 /** Nodes from low to high, at equal steps. All of it is in doubles, as written. */
 export function interval(node: Node): Domain {
-  const [low, high] = node.at("interval").list(2).map((end) => end.number()) as [number, number];
+  const [low, high] = node.at("interval").list((end) => end.number(), 2) as [number, number];
   const size = node.at("points").whole(2, 2 ** 31);
   const nearest = node.at("rounding").choice("nearest", "random") === "nearest";
   must(low < high, "interval: not ascending");

@@ -13,7 +13,7 @@ export const noise =
     const last = domain.size - 1;
     const top = last + padding;
     must(top <= 2 ** 22, "noise: too many shifts");
-    const row = spec.at("noise").list(top + 1).map(count);
+    const row = spec.at("noise").list(count, top + 1);
     const at = (shift: number): number => row[Math.abs(shift)] as number;
     for (let z = 1; z < top; z += 1) must(at(z) <= at(z - 1), "noise: not descending");
     const draw = lottery(2 * sum(row) - at(0));

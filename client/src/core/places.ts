@@ -6,7 +6,7 @@ import { extreme, sum } from "./tickets.js";
 /** Items with a rank of each by each. */
 export function items(node: Node): Domain {
   const given = node.at("ranks");
-  const size = given.list().length;
+  const size = given.length();
   given.must(size > 1, "fewer than two items");
   const ranks = given.square(size, size - 1);
   return { ...named(node, size), distance: (from, to) => ranks[from]?.[to] as number };
@@ -17,9 +17,8 @@ export function points(node: Node): Domain {
   const metric = node.at("metric").choice("euclidean", "manhattan", "haversine");
   const isSphere = metric === "haversine";
   const given = node.at("vectors");
-  const rows = given.list();
-  const width = isSphere ? 3 : rows[0]?.list().length;
-  const vectors = rows.map((row) => row.list(width).map((entry) => entry.whole()));
+  let width = isSphere ? 3 : 0;
+  const vectors = given.list((row) => row.wholes((width ||= row.length())));
   given.must(vectors.length > 1, "fewer than two points");
   const size = (lengths: readonly number[]): number => sum(lengths.map((length) => (metric === "manhattan" ? Math.abs(length) : length * length)));
   if (isSphere) {

@@ -5,14 +5,14 @@ import { div, extreme, sum } from "./tickets.js";
 
 /** Several domains as one: an index counts the last part fastest. */
 export function product(node: Node): Domain {
-  const parts = node.at("parts").list().map(domainOf);
+  const parts = node.at("parts").list(domainOf);
   const many = parts.length;
   node.must(many > 1 && parts.every((part) => !part.isProduct && !part.round), "fewer than two parts, or one is a product or rounded at random");
-  node.must(node.at("weights").list(many).every((weight) => weight.number() > 0), "weights are not positive");
+  node.must(node.at("weights").list((weight) => weight.number() > 0, many).every(Boolean), "weights are not positive");
   node.at("bits").whole(-1100, 1100);
   const size = parts.reduce((all, part) => all * part.size, 1);
   node.must(size <= 2 ** 31, "more than 2^31 values");
-  const losses = node.at("losses").list(many).map((loss, p) => lossOf(loss, parts[p] as Domain));
+  const losses = node.at("losses").list((loss, p) => lossOf(loss, parts[p] as Domain), many);
   const lines = parts.every((part) => part.stretch);
   node.must(sum(losses.map(({ most }) => most)) < (lines ? 2 ** 53 : 2 ** 31), "losses are too large");
   const split = (index: number): number[] => {
@@ -50,5 +50,5 @@ function lossOf(node: Node, { stretch, size, distance }: Domain): Loss {
     return { most: step * (size - 1), of: (from, to) => step * distance(from, to) };
   }
   const matrix = node.square(size);
-  return { most: extreme(matrix.flat(), Math.max), of: (from, to) => matrix[from]?.[to] as number };
+  return { most: extreme(matrix.map((row) => extreme(row, Math.max)), Math.max), of: (from, to) => matrix[from]?.[to] as number };
 }

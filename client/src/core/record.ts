@@ -2,7 +2,7 @@ import { addDecimals } from "../decimal.js";
 import type { Report } from "../report.js";
 import { ValueError, must } from "./errors.js";
 import { exceeds } from "./epsilon.js";
-import { type Limits, type Sampler, type Spec, checked, hashOf, limit, parseSpec, samplerOf } from "./spec.js";
+import { type Limits, type Sampler, type Spec, checked, limit, parseSpec, samplerOf, specHash } from "./spec.js";
 import { lottery } from "./tickets.js";
 
 /**
@@ -34,7 +34,7 @@ export function parseRecord(attributes: readonly (readonly [name: string, text: 
     };
   };
   const names = parts.map(({ name, spec }) => [name, spec.hash]);
-  return checked(hashOf(JSON.stringify({ record: names, sample: sample ?? null })), epsilon, sampler);
+  return checked(specHash(JSON.stringify({ record: names, sample: sample ?? null })), epsilon, sampler);
 }
 
 /** How many sets of k there are among n. */

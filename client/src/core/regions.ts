@@ -15,14 +15,14 @@ export const regional =
     const regions = regionsOf(spec.at("regions"), domain);
     const total = count(spec.at("total"));
     const draw = lottery(total);
-    const ms = isWeighted ? [] : spec.at("m").list(regions.length);
-    const shares = spec.at("tickets").list(regions.length).map((node, r) => {
-      const length = (regions[r] as number[]).length;
+    const lengths = regions.map((points) => points.length);
+    const ms = isWeighted ? lengths : spec.at("m").list((m, r) => m.whole(1, (lengths[r] as number) - 1), regions.length);
+    const shares = spec.at("tickets").list((node, r) => {
+      const [length, m] = [lengths[r], ms[r]] as [number, number];
       const read = (name: string): number => count(node.at(name));
-      if (isWeighted) return { length, m: length, near: read("own"), far: 0, outside: read("other") };
-      const m = (ms[r] as Node).whole(1, length - 1);
+      if (isWeighted) return { length, m, near: read("own"), far: 0, outside: read("other") };
       return { length, m, near: read("near"), far: read("far"), outside: read("outside") };
-    });
+    }, regions.length);
     type Share = (typeof shares)[number];
     must(isWeighted ? shares.length > 1 : sum(shares.map(({ length }) => length ** 2)) <= 2 ** 25, "regions: fewer than two, or too large");
     const others = (r: number): number[] => [...shares.keys()].filter((s) => s !== r);
@@ -62,7 +62,7 @@ function regionsOf(node: Node, { isSphere, size }: Domain): readonly (readonly n
   node.must(names.length <= 4096, "more than 4096"); // a limit of ours: each is compared with each
   node.must(typeof names[0] === "string", "names are not strings");
   const regions: number[][] = names.map(() => []);
-  node.at("labels").list(size).forEach((label, y) => regions[label.whole(0, names.length - 1)]?.push(y));
+  node.at("labels").list((label, y) => regions[label.whole(0, names.length - 1)]?.push(y), size);
   node.must(regions.every((points) => points.length > 1), "one has fewer than two points");
   return regions;
 }

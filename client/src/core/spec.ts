@@ -1,5 +1,4 @@
 import type { Report } from "../report.js";
-import { sha256 } from "../sha256.js";
 import { type WordSource, cryptoWords } from "../words.js";
 import { anchored, anchoredMeans, constant, grr, minimax } from "./flat.js";
 import { oue, rappor } from "./bits.js";
@@ -25,9 +24,10 @@ export interface Spec {
   readonly epsilon: string;
 }
 
+/** Without limits, the largest ε to draw at is 20. */
 export interface Limits {
-  /** The largest ε to draw at, 20 if nothing is said. No spec can raise it. */
-  readonly epsilon?: string;
+  /** The largest ε to draw at. No spec can raise it. */
+  readonly epsilon: string;
 }
 
 /** Checks a value, and gives its draw. */
@@ -49,21 +49,20 @@ export function samplerOf(spec: Spec): Sampler {
 }
 
 /** Refuses what spends more than the limit. */
-export function limit(epsilon: string, { epsilon: most = "20" }: Limits = {}): void {
-  must(DECIMAL.test(most), "the largest ε is not a decimal in plain digits");
+export function limit(epsilon: string, limits: Limits = { epsilon: "20" }): void {
+  const most = Object.hasOwn(limits, "epsilon") && limits.epsilon;
+  must(typeof most === "string" && DECIMAL.test(most), "the largest ε is not a decimal in plain digits");
   must(!exceeds(epsilon, most), `ε is ${epsilon}, and this client draws at ${most} at most`);
 }
 
-export const hashOf = (canonical: string): string => sha256(new TextEncoder().encode(canonical));
-
 /** The SHA-256 of the canonical form of a spec, by which it is named. */
-export const specHash = (text: string): string => hashOf(readJson(text).canonical);
+export const specHash = (text: string): string => readJson(text).hash;
 
 /** Reads the JSON text of a spec and checks it completely: its form, its ε, its domain, and its tickets against e^ε. */
 export function parseSpec(text: string, limits?: Limits): Spec {
-  const { root, canonical } = readJson(text);
+  const { root, hash } = readJson(text);
   const [mechanism, version, check] = mechanismOf(root.at("mechanism"));
-  root.at("bipartite").must(root.at("bipartite").whole() === version, `not version ${version}, which ${mechanism} has`);
+  root.at("bipartite").must(root.at("bipartite").number() === version, `not version ${version}, which ${mechanism} has`);
   let epsilon = "0";
   let within: Bound = () => false;
   if (mechanism !== "constant") {
@@ -75,7 +74,7 @@ export function parseSpec(text: string, limits?: Limits): Spec {
   const domain = domainOf(root.at("domain"));
   const release = check(root, domain, within);
   root.done();
-  return checked(hashOf(canonical), epsilon, (given) => {
+  return checked(hash, epsilon, (given) => {
     const place = domain.place(given);
     return (words) => release(domain.round ? domain.round(place, words) : place, words);
   });

@@ -12,7 +12,7 @@ export const table =
     if (variant) spec.at("variant").choice(variant, "published");
     const outputs = outputsOf(spec.at("outputs"), domain, kinds);
     must(domain.size * outputs.length <= 2 ** 25, "rows: too large");
-    const rows = spec.at("rows").list(domain.size).map((row) => row.list(outputs.length).map(count));
+    const rows = spec.at("rows").list((row) => row.list(count, outputs.length), domain.size);
     const [total, ...others] = rows.map(sum) as [number, ...number[]];
     const draw = lottery(total);
     must(others.every((other) => other === total), "rows: not all of one sum");
@@ -21,7 +21,7 @@ export const table =
   };
 
 function outputsOf(node: Node, domain: Domain, kinds: readonly string[]): readonly Report[] {
-  if (node.isList()) return node.ascending(domain.size).map((index) => domain.report(index));
+  if (node.length()) return node.ascending(domain.size).map((index) => domain.report(index));
   const [kind = ""] = kinds.filter((each) => node.has(each));
   must(kind === "labels" ? !domain.isProduct : kind === "numbers" && !!domain.stretch, "outputs: not of a kind for this mechanism and domain");
   return kind === "labels" ? node.at(kind).labels() : node.at(kind).ascending();

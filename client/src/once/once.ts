@@ -1,7 +1,7 @@
 import type { Report } from "../report.js";
 import { cryptoWords } from "../words.js";
 import { NoReportError } from "./errors.js";
-import { type Drawn, type No, decide, isDrawn } from "./store.js";
+import { type Drawn, type No, decide, isDrawn, keyOf } from "./store.js";
 
 /** Which question of which study. Names are public; another name is another question, and spends ε again. */
 export interface Question {
@@ -43,10 +43,13 @@ export interface Consent {
  */
 export async function drawOnce(question: Question, draw: Draw, consent: Consent): Promise<Kept> {
   const place = placeOf(question);
-  if (consent?.consent !== true) throw new NoReportError("consent", "nothing is drawn before the person has agreed");
+  // Their own word: what an object has from its prototype, nobody said here.
+  if (!consent || !Object.hasOwn(consent, "consent") || consent.consent !== true) {
+    throw new NoReportError("consent", "nothing is drawn before the person has agreed");
+  }
   return decide([place, { study: place.study }], ([found, ...all]) => {
     if (isDrawn(found)) {
-      if (found.spec === draw.spec) return { result: handed(found, false) };
+      if (found.spec === draw.spec) return [handed(found, false)];
       throw new NoReportError(
         "changed",
         "this question was answered under another spec, and a second report would spend ε again; ask under a new name",
@@ -59,13 +62,13 @@ export async function drawOnce(question: Question, draw: Draw, consent: Consent)
     const { spec, epsilon } = draw;
     const envelope: Envelope = { v: 1, ...place, spec, report: draw.report(), key: randomKey() };
     const keep: Drawn = { ...place, spec, epsilon, body: JSON.stringify(envelope) };
-    return { keep, result: handed(keep, true) };
+    return [handed(keep, true), keep];
   });
 }
 
 /** The report that this device keeps for the question, to send it again; nothing is drawn. */
 export async function kept(question: Question): Promise<Kept | undefined> {
-  return decide([placeOf(question)], ([found]) => ({ result: isDrawn(found) ? handed(found, false) : undefined }));
+  return decide([placeOf(question)], ([found]) => [isDrawn(found) ? handed(found, false) : undefined]);
 }
 
 /** Remember a no, to one question or to a whole study. It comes before the draw or not at all. */
@@ -73,14 +76,14 @@ export async function refuse(question: No): Promise<void> {
   const place = wholeOrPlace(question);
   return decide([place], ([found]) => {
     if (isDrawn(found)) throw new NoReportError("drawn", "the report was drawn after a yes, and cannot be taken back");
-    return found ? { result: undefined } : { result: undefined, keep: place };
+    return [undefined, found ? undefined : place];
   });
 }
 
 /** Forget a no, because the person wants to be asked again. A report is never forgotten. */
 export async function askAgain(question: No): Promise<void> {
   const place = wholeOrPlace(question);
-  return decide([place], ([found]) => (isDrawn(found) ? { result: undefined } : { result: undefined, forget: place }));
+  return decide([place], ([found]) => [undefined, undefined, isDrawn(found) ? undefined : place]);
 }
 
 /** Whether the person's browser tells every page not to share their data. */
@@ -94,7 +97,7 @@ function handed({ epsilon, body }: Drawn, fresh: boolean): Kept {
 
 const placeOf = ({ study, question }: Question): Question => ({ study: named(study), question: named(question) });
 
-const wholeOrPlace = (no: No): No => (no.question === undefined ? { study: named(no.study) } : placeOf(no as Question));
+const wholeOrPlace = (no: No): No => (keyOf(no).length > 1 ? placeOf(no as Question) : { study: named(no.study) });
 
 /** Names that are canonically equivalent in Unicode are one: `é` as one character or as two. */
 function named(name: unknown): string {

@@ -20,17 +20,13 @@ export interface No {
 
 export type Entry = Drawn | No;
 
-export const isDrawn = (entry: Entry | undefined): entry is Drawn => entry !== undefined && "body" in entry;
+export const isDrawn = (entry: Entry | undefined): entry is Drawn => entry !== undefined && Object.hasOwn(entry, "body");
 
 /** Where an entry is kept: `[study, question]`, or `[study]` for a no to all of it. */
-export const keyOf = ({ study, question }: No): string[] => (question === undefined ? [study] : [study, question]);
+export const keyOf = (no: No): string[] => (Object.hasOwn(no, "question") && no.question !== undefined ? [no.study, no.question] : [no.study]);
 
 /** What follows from the entries found: what is given once it is stored, and a new entry or one to forget. */
-export interface Decision<T> {
-  readonly result: T;
-  readonly keep?: Entry;
-  readonly forget?: No;
-}
+export type Decision<T> = readonly [result: T, keep?: Entry | undefined, forget?: No | undefined];
 
 /**
  * Read some entries, decide at once, write: in one transaction. Browsers run those that write one after another over all
@@ -45,7 +41,7 @@ export function decide<T>(places: readonly No[], decision: (found: (Entry | unde
       request.onsuccess = () => {
         if (found.push(request.result) < places.length) return;
         end(() => {
-          const { result, keep, forget } = decision(found);
+          const [result, keep, forget] = decision(found);
           if (keep) store.add(keep, keyOf(keep));
           if (forget) store.delete(keyOf(forget));
           return result;

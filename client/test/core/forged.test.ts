@@ -1,7 +1,11 @@
 // Specs that are not what they say: each is refused before anything is drawn, in plain words.
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
+import { Node } from "../../src/core/json.js";
 import { SpecError, parseRecord, parseSpec, specHash } from "../../src/index.js";
+
+afterEach(() => vi.restoreAllMocks());
 
 // A forger changes whatever they like.
 type Any = any;
@@ -138,7 +142,7 @@ const table: readonly Forged[] = [
     (near): Forged => [`tickets written ${JSON.stringify(near)}`, ages, (s) => (s.tickets.near = near), "near: not a count of tickets, as a string"],
   ),
   ["a chance with a sign", oue, (s) => (s.chances.one = "+9223372036854775808"), "one: not a chance, as a string"],
-  ["m as a string", ages, (s) => (s.m = "27"), "m: not a number"],
+  ["m as a string", ages, (s) => (s.m = "27"), "m: not a whole number from 1 to 72"],
   ["half an m", ages, (s) => (s.m = 26.5), "m: not a whole number from 1 to 72"],
 
   // Domains.
@@ -244,7 +248,8 @@ test.each([
   ["nothing", "", "the text is not JSON"],
   ["a list", "[]", "spec: not an object"],
   ["a number alone", "1", "spec: not an object"],
-  ["a text too deep", `${"[".repeat(200_000)}${"]".repeat(200_000)}`, "the text is not JSON"],
+  ["a text too deep", `${"[".repeat(200_000)}${"]".repeat(200_000)}`, "the text is too deep or too long"],
+  ["an object in place of its text", JSON.parse(text), "not a text"],
 ])("refused as it stands: %s", (_what, forged, message) => {
   expect(() => parseSpec(forged)).toThrow(SpecError);
   expect(() => parseSpec(forged)).toThrow(message);
@@ -268,17 +273,44 @@ test("keys and colons within strings are not counted", () => {
   expect(specHash('{"a":["\\"a\\":", "a", ":", "\\\\", "a\\\\\\":"]}')).toMatch(/^[0-9a-f]{64}$/);
 });
 
+test("a text with millions of escapes is JSON all the same", () => {
+  const many = `["${"a\\n".repeat(3_000_000)}"]`;
+  expect(specHash(many)).toBe(createHash("sha256").update(many).digest("hex"));
+  expect(() => specHash(`{"a":${many},"a":1}`)).toThrow("a key is repeated");
+});
+
+test("a number of a long list has no node and no text of its own", () => {
+  const row = [0, 2, 1];
+  expect(new Node(row, "ranks").wholes(3)).toBe(row);
+  const stringify = vi.spyOn(JSON, "stringify");
+  specHash(`{"rows":[${`[${"1,".repeat(99)}-0],`.repeat(100)}[1]]}`);
+  expect(stringify.mock.calls).toEqual([["rows"]]);
+});
+
 test("the client's own limit is held against each spec and the whole record", () => {
   expect(parseSpec(text, { epsilon: "1" }).epsilon).toBe("1");
   expect(() => parseSpec(text, { epsilon: "0.99" })).toThrow("ε is 1, and this client draws at 0.99 at most");
-  expect(() => parseSpec(text, { epsilon: "one" })).toThrow("the largest ε is not a decimal in plain digits");
+  for (const limits of [{ epsilon: "one" }, { epsilon: 1 }, {}, "1", Object.create({ epsilon: "1" })]) {
+    expect(() => parseSpec(text, limits as never)).toThrow("the largest ε is not a decimal in plain digits");
+  }
   expect(() => parseRecord([["a", text], ["b", text]], undefined, { epsilon: "1.5" })).toThrow("ε is 2, and this client draws at 1.5 at most");
   expect(parseRecord([["a", text], ["b", text]], 1, { epsilon: "1.5" }).epsilon).toBe("1");
+});
+
+test("a limit that a page finds in every object raises nothing", () => {
+  const high = text.replace('"epsilon":"1"', '"epsilon":"21"');
+  Object.assign(Object.prototype, { epsilon: "50" });
+  try {
+    expect(() => parseSpec(high)).toThrow("ε is 21, and this client draws at 20 at most");
+  } finally {
+    delete (Object.prototype as Any).epsilon;
+  }
 });
 
 test.each([
   ["no attribute", [], undefined, "record: no attribute, or a repeated name"],
   ["a repeated name", [["a", text], ["a", text]], undefined, "record: no attribute, or a repeated name"],
+  ["half a character in a name", [["\ud834", text]], undefined, "a string holds half a character"],
   ["a sample of none", [["a", text], ["b", text]], 0, "sample: not from 1 to one less than all attributes"],
   ["a sample of all", [["a", text], ["b", text]], 2, "sample: not from 1 to one less than all attributes"],
   ["half a sample", [["a", text], ["b", text]], 0.5, "sample: not from 1 to one less than all attributes"],
