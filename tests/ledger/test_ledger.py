@@ -91,6 +91,18 @@ def test_a_retry_with_the_same_request_key_is_the_same_report_and_not_debited(ma
         ledger.report("ada", "rating", RATING, 3, request="r1")
 
 
+def test_a_certificate_claims_nothing_about_reports_that_a_retry_repeats_from_an_earlier_period(make, clock):
+    ledger = make(budget=3, period="day")
+    known = ledger.report("ada", "age", AGE, 37, request="r1", rng=SEED)
+    clock.go_on(days=1)
+    # The second day publishes two reports: this one, which is not even private, and one of its own.
+    assert ledger.report("ada", "age", AGE, 37, request="r1") == known
+    ledger.report("ada", "age", AGE, 37)
+    guarantee = ledger.certificate("age").guarantee
+    assert "ε = 1 for all reports drawn in the period: one per person" in guarantee
+    assert "retrying a request of an earlier period repeats that period's report: see its certificate" in guarantee
+
+
 def test_every_key_under_which_a_repeated_report_was_asked_for_is_remembered(make, clock):
     ledger = make(budget=3, period="day")
     first = ledger.report("ada", "age", AGE, 37)

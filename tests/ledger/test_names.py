@@ -186,11 +186,11 @@ def test_a_certificate_counts_all_reports_of_one_person_whom_version_1_took_for_
     for question in ("age", "job"):
         certificate = ledger.certificate(question)
         assert (certificate.epsilon_report, certificate.epsilon_period) == (1, 2)
-        assert "ε-LDP with ε = 2 for the whole period: some people have several reports, of ε = 1 each, because" in (
+        assert "ε-LDP with ε = 2 for all reports drawn in the period: some people have several, of ε = 1 each" in (
             certificate.guarantee
         )
-        assert "one report" not in certificate.guarantee and certificate in ledger.questions()
-    assert "one report per person" in ledger.certificate("other").guarantee
+        assert "one per person" not in certificate.guarantee and certificate in ledger.questions()
+    assert "one per person" in ledger.certificate("other").guarantee
 
 
 def test_a_certificate_counts_the_reports_to_two_questions_that_are_one(make, plain):

@@ -64,9 +64,9 @@ class Ledger:
 
     Guarantee
     ---------
-    In each period the ε of all reports about one person add up to at most ``budget`` (basic composition). Each report
-    is debited at the ε that its mechanism states and :func:`bipartite.verify` proves. ``on_change="when-changed"``
-    publishes when values change, which no ε covers. See :meth:`certificate`.
+    The ε of all reports about one person that are drawn in one period add up to at most ``budget`` (basic composition).
+    Each report is debited at the ε that its mechanism states and :func:`bipartite.verify` proves.
+    ``on_change="when-changed"`` publishes when values change, which no ε covers. See :meth:`certificate`.
 
     Examples
     --------
@@ -171,7 +171,8 @@ class Ledger:
             The mechanism, and the private value. The value is not read if a stored report is returned.
         request
             A key of your choice for this request, unique for the person. A retry with the same key returns the same
-            report and is not debited again, even in later periods.
+            report and is not debited again, even in later periods: what is published in a period may
+            then include reports of earlier ones.
         on_change
             ``"repeat"``: one report in the period. ``"fresh"``: an independent report for every request, each debited.
             ``"when-changed"``: a new report, debited, if ``changed`` is true; this publishes the fact and time of each
@@ -269,7 +270,7 @@ class Ledger:
             return accounts.balances(database, name, older)
 
     def certificate(self, question: str, *, now: datetime | None = None) -> QuestionCertificate:
-        """The guarantee of all reports to a question about one person in the period of ``now``."""
+        """The guarantee of all reports to a question about one person drawn in the period of ``now``."""
         check_texts(question=question)
         period, name = self._period_at(now), canonical(question)
         with self._file.reading() as database:

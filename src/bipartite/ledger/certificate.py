@@ -1,4 +1,4 @@
-"""The joint guarantee of all reports to one question in one period."""
+"""The joint guarantee of all reports to one question that were drawn in one period."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.ledger.amounts import decimal_of
 from bipartite.ledger.names import canonical
+from bipartite.ledger.periods import FOREVER
 from bipartite.texts import Printed
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _NamedIn = tuple[str, str]
 """A period, and the canonical form of a question's name."""
+_RETRIES: Final = "; retrying a request of an earlier period repeats that period's report: see its certificate"
 # Debits of version 1, which may have treated two forms of one name as two people or questions.
 _OLDER_DEBITS: Final = """
 WITH people AS (SELECT stored AS person, name FROM spellings WHERE kind = 'person'
@@ -31,7 +33,10 @@ WHERE name IS NOT NULL OR question IN forms GROUP BY period, question, who
 
 @dataclass(frozen=True, slots=True, repr=False)
 class QuestionCertificate(Printed):
-    """The guarantee of all reports to a question about one person in one period."""
+    """The guarantee of all reports to a question about one person that were drawn in one period.
+
+    A retry with the request key of an earlier period repeats the report of that period, whose certificate covers it.
+    """
 
     question: str
     period: str
@@ -39,9 +44,9 @@ class QuestionCertificate(Printed):
     epsilon_report: Decimal
     """The ε of one report, as debited."""
     epsilon_period: Decimal
-    """The ε of all reports to the question in the period together, for any sequence of values: infinite if the reports
-    reveal when the value changed or if some were drawn from insecure words. Larger than the rule allows if version 1
-    treated forms of one name as several."""
+    """The ε of all reports to the question that were drawn in the period together, for any sequence of values: infinite
+    if the reports reveal when the value changed or if some were drawn from insecure words. Larger than the rule allows
+    if version 1 treated forms of one name as several."""
     spec_sha256: str
     """The SHA-256 of the mechanism's spec."""
     insecure: bool | None
@@ -58,10 +63,11 @@ class QuestionCertificate(Printed):
         """What is guaranteed, and what is not, as text."""
         if self.insecure:
             return "NOT PRIVATE: some reports were drawn from words that someone may know (rng=); no ε is claimed"
+        promise = self._promise + ("" if self.period == FOREVER else _RETRIES)
         if self.insecure is False:
-            return self._promise
+            return promise
         return (
-            f"{self._promise}, provided that none was drawn with rng= and nobody was asked under two names: some are "
+            f"{promise}, provided that none was drawn with rng= and nobody was asked under two names: some are "
             "older than version 2 of ledgers, which checks both"
         )
 
@@ -70,18 +76,18 @@ class QuestionCertificate(Printed):
         one, all_of_them = self.epsilon_report, self.epsilon_period
         if self.on_change == "repeat" and all_of_them == one:
             return (
-                f"ε-LDP with ε = {one} for the whole period: one report per person, drawn from the value at the first "
-                "request and repeated even if the value changes"
+                f"ε-LDP with ε = {one} for all reports drawn in the period: one per person, from the value at the "
+                "first request, repeated even if the value changes"
             )
         if self.on_change == "repeat":
             return (
-                f"ε-LDP with ε = {all_of_them} for the whole period: some people have several reports, of ε = {one} "
-                "each, because version 1 of ledgers treated forms of one name as several"
+                f"ε-LDP with ε = {all_of_them} for all reports drawn in the period: some people have several, of "
+                f"ε = {one} each, because version 1 of ledgers treated forms of one name as several"
             )
         if self.on_change == "fresh":
             return (
-                f"ε-LDP with ε = {one} for each report; all reports of one person in the period together, for any "
-                f"sequence of values, at most ε = {all_of_them}, the most that the budget allows"
+                f"ε-LDP with ε = {one} for each report; all reports of one person drawn in the period together, for "
+                f"any sequence of values, at most ε = {all_of_them}, the most that the budget allows"
             )
         return (
             f"ε-LDP with ε = {one} for each report alone; the fact and the time of each change of the value are "
