@@ -39,6 +39,7 @@ SKIPPED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:This was fit")
 @pytest.mark.parametrize("at_predict", ["privatize", "pass"])
 def test_scikit_learns_checks_pass_where_they_apply(at_predict):
     transformer = PrivateColumns((-1e6, 1e6), epsilon=10, at_predict=at_predict)
@@ -122,10 +123,20 @@ def test_privatize_once_then_search_freely():
 def test_a_search_over_the_columns_runs_and_each_of_its_fits_draws_again():
     rows, labels = cancer()
     pipeline = make_pipeline(PrivateColumns(RANGES, outside="clip"), LogisticRegression(max_iter=5000))
-    search = GridSearchCV(pipeline, {"privatecolumns__epsilon": [1, 30]}, cv=2).fit(rows, labels)
+    with pytest.warns(UserWarning, match="This was fit [24] of this estimator and its clones"):
+        search = GridSearchCV(pipeline, {"privatecolumns__epsilon": [1, 30]}, cv=2).fit(rows, labels)
     fitted = search.best_estimator_.named_steps["privatecolumns"]
     assert any("every fit in a cross-validation or a search" in each for each in fitted.guarantee_.not_covered)
-    assert len(cross_val_score(pipeline, rows, labels, cv=2)) == 2
+    with pytest.warns(UserWarning, match="each spends its own ε, and whoever was in all 8 has spent 8 times"):
+        assert len(cross_val_score(pipeline, rows, labels, cv=5)) == 5
+
+
+def test_a_fit_that_draws_nothing_or_promises_nothing_is_not_counted():
+    rows, _ = cancer()
+    private = PrivateColumns(RANGES, outside="clip").fit(rows).fit(rows)
+    seeded = clone(private).set_params(rng=bp.insecure_seed(1))
+    seeded.fit_transform(rows), seeded.fit_transform(rows)
+    private.fit_transform(rows)  # any warning is an error here
 
 
 def test_a_renamed_or_missing_column_is_refused():

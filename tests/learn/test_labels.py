@@ -22,7 +22,15 @@ from bipartite.errors import (
     OutsideDomainError,
     PriorError,
 )
-from bipartite.learn import PrivateLabels
+from bipartite.learn import (
+    LaplaceSGD,
+    PrivateBoostingClassifier,
+    PrivateBoostingRegressor,
+    PrivateColumns,
+    PrivateLabels,
+    PrivateNetwork,
+    PrivateSGDClassifier,
+)
 from bipartite.learn.label_reports import Classes, Numbers
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms.base import Mechanism
@@ -291,6 +299,35 @@ def test_bad_labels_are_refused_without_showing_a_value(case):
     with pytest.raises(kind) as caught:
         PrivateLabels(LinearRegression(), (0, 100)).fit(X, y)
     assert message in str(caught.value) and "918273" not in f"{caught.value!r} {caught.value.__context__!r}"
+
+
+def everyone():
+    """Everything that learns from private labels or rows."""
+    import torch
+
+    plan = LaplaceSGD(300.0, 5.0, 1, 0.25)
+    return {
+        "labels": PrivateLabels(LinearRegression(), (0, 100)),
+        "classes": PrivateLabels(LogisticRegression(), [0, 1]),
+        "regressor": PrivateBoostingRegressor(feature_range=(0, 1), epsilon=1, target_range=(0, 1)),
+        "classifier": PrivateBoostingClassifier(feature_range=(0, 1), epsilon=1, classes=[0, 1]),
+        "network": PrivateNetwork(PrivateColumns([(0, 1)]), labels=1, classes=[0, 1]),
+        "sgd": PrivateSGDClassifier(lambda: torch.nn.Linear(1, 2), plan, classes=[0, 1], device="cpu"),
+        "columns": PrivateColumns([(0, 1)]),
+    }
+
+
+@pytest.mark.parametrize("name", everyone())
+@pytest.mark.parametrize("mask", [True, False])
+def test_masked_arrays_are_refused_like_nulls_whatever_they_hide(name, mask):
+    model = everyone()[name]
+    y = np.array([0, 1] * 5)
+    masked = np.ma.MaskedArray(y, [mask] + [False] * 9)
+    takes_rows = not isinstance(model, PrivateLabels)  # its features are public
+    for x, labels in [(masked[:, None], y)] * takes_rows + [(y[:, None], masked)] * (name != "columns"):
+        which = "X" if labels is y else "y"
+        with pytest.raises(NullError, match=f"Expected {which} without a mask, got a masked array; leave out or fill"):
+            model.fit_transform(x) if name == "columns" else model.fit(x, labels)
 
 
 def test_an_unlisted_class_a_useless_prior_and_too_few_people_are_refused():

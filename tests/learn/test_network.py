@@ -38,7 +38,8 @@ def cancer():
     return rows[:, :2], labels
 
 
-def network(columns=COLUMNS, **options):
+def network(columns=None, **options):
+    columns = PrivateColumns(**COLUMNS.get_params()) if columns is None else columns  # a clone would share its count
     return PrivateNetwork(
         columns, **{"labels": "public", "hidden": (8,), "epochs": 2, "rng": bp.insecure_seed(7), **options}
     )
@@ -72,6 +73,12 @@ def test_public_labels_are_named_as_not_covered():
     assert "labels, which were declared public" in fitted.guarantee_.not_covered
     assert fitted.guarantee_.replace == 8
     assert fitted.epsilon_label_ is None and fitted.label_mechanism_ is None
+
+
+def test_a_second_private_fit_warns_because_its_columns_draw_again():
+    model = network(rng=None).fit(*cancer())
+    with pytest.warns(UserWarning, match="fit 2 of this estimator and its clones"):
+        clone(model).fit(*cancer())
 
 
 def test_given_words_keep_no_promise():
@@ -320,6 +327,7 @@ def test_a_gpu_that_is_not_there_is_refused(monkeypatch):
 DO_NOT_APPLY = {"check_classifier_data_not_an_array", "check_supervised_y_2d", "check_fit_idempotent"}
 
 
+@pytest.mark.filterwarnings("ignore:This was fit")
 def test_scikit_learns_checks_pass_where_they_apply():
     model = PrivateNetwork(
         PrivateColumns((-1e6, 1e6), epsilon=20, at_predict="pass"), labels="public", epochs=1, hidden=(4,)

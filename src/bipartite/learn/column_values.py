@@ -13,6 +13,7 @@ from bipartite.domains.containers.pandas_series import PandasSeries
 from bipartite.domains.containers.plain import Array, array_of
 from bipartite.domains.containers.polars_series import PolarsSeries
 from bipartite.errors import DataError, InputError, NotAValueError, NullError, OutsideDomainError
+from bipartite.learn.fitting import check_unmasked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,6 +88,7 @@ def _as_array(table: ArrayLike) -> NDArray[Any]:
     if hasattr(table, "toarray") and hasattr(table, "nnz"):
         msg = "Sparse data was passed, but dense data is required; use '.toarray()': a report hides zeros as well."
         raise TypeError(msg)  # scikit-learn's kind for this
+    check_unmasked(X=table)
     array = np.asarray(table)
     if array.dtype.kind in "US" and not isinstance(table, np.ndarray):
         # NumPy turns numbers beside text into text; as objects both stay what they are.

@@ -17,9 +17,11 @@ from bipartite.lottery.budgets import float_at_least
 from bipartite.mechanisms import Mechanism
 
 try:
-    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+    from sklearn.base import OneToOneFeatureMixin, TransformerMixin
     from sklearn.utils._set_output import _get_output_config
     from sklearn.utils.validation import check_is_fitted, validate_data
+
+    from bipartite.learn.counted_fits import CountedFits
 except ImportError:
     raise missing_library(what="PrivateColumns needs", library="scikit-learn") from None
 
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False)
-class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, CountedFits):  # type: ignore[misc]  # scikit-learn has no types
     r"""Replaces every value of a table by a report: one row is one person, and all of a row together spends ε.
 
     Each column has a mechanism of its own, made of a **public** range or list of categories and a part of ε. Nothing is
@@ -156,9 +158,12 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         return from_known_words(promised) if self._seeded or not is_secure(self.rng) else promised
 
     def fit_transform(self, X: Given, y: object = None, **fit_params: object) -> Private:  # noqa: N803, ARG002
-        """Fit, and report every row once; whatever ``at_predict`` says."""
+        """Fit, and report every row once, whatever ``at_predict`` says; a warning counts repeated calls."""
         self.fit(X)
-        return self._release(X)
+        reports = self._release(X)
+        if self.guarantee_.is_private:
+            self._count_fit()
+        return reports
 
     def transform(self, X: Given) -> Private:  # noqa: N803
         """Report every row anew, or pass it through where ``at_predict="pass"``."""

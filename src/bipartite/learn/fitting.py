@@ -39,6 +39,14 @@ def positions(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
     return np.array([places.get(each, -1) for each in labels.tolist()], dtype=np.int64)
 
 
+def check_unmasked(**given: object) -> None:
+    """Refuse masked arrays, by their type: NumPy's and scikit-learn's readers take what a mask hides for values."""
+    for name, each in given.items():
+        if isinstance(each, np.ma.MaskedArray):
+            msg = f"Expected {name} without a mask, got a masked array; leave out or fill the masked rows first."
+            raise NullError(msg)
+
+
 def without_values(read: Callable[[], T]) -> T:
     """Return what ``read`` returns, or raise scikit-learn's message without the values that it would show."""
     try:

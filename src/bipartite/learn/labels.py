@@ -10,7 +10,7 @@ import numpy as np
 from bipartite.answers.estimation import estimate
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, Problems, is_one_of, missing_library, shown
-from bipartite.learn.fitting import as_it_was, positions, without_values
+from bipartite.learn.fitting import as_it_was, check_unmasked, positions, without_values
 from bipartite.learn.guarantee import Guarantee, from_known_words
 from bipartite.learn.label_reports import Classes, Numbers, kind_of
 from bipartite.lottery import Epsilon, is_secure, source_of
@@ -131,6 +131,7 @@ class PrivateLabels(CountedFits):
 
     def _learn(self, X: object, y: object) -> None:  # noqa: N803
         kind, budget, source = self._checked()
+        check_unmasked(y=y)
         given = without_values(lambda: np.asarray(column_or_1d(y)))
         check_consistent_length(X, given)
         values = kind.values(given)

@@ -11,7 +11,7 @@ from bipartite.domains import Integers
 from bipartite.errors import DataError, EpsilonError, InputError, Problems, is_one_of, missing_library, shown
 from bipartite.learn.column_values import check_is_table
 from bipartite.learn.columns import PrivateColumns
-from bipartite.learn.fitting import as_it_was, positions
+from bipartite.learn.fitting import as_it_was, check_unmasked, positions
 from bipartite.learn.inputs import network_inputs
 from bipartite.learn.network_training import (
     Correction,
@@ -200,6 +200,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):
         if y is None:
             message = "requires y to be passed, but the target y is None; pass one label a row."
             raise InputError(message)
+        check_unmasked(y=y)
         given = np.asarray(column_or_1d(y, warn=True))
         if len(given) != rows:
             message = f"Found input variables with inconsistent numbers of samples: [{rows}, {len(given)}]."

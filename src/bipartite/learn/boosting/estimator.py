@@ -13,7 +13,7 @@ from bipartite.learn.boosting.ensemble import Large, boost, scores_of
 from bipartite.learn.boosting.grids import grid_of
 from bipartite.learn.boosting.settings import Settings, settings_of
 from bipartite.learn.counted_fits import CountedFits
-from bipartite.learn.fitting import as_it_was, without_values
+from bipartite.learn.fitting import as_it_was, check_unmasked, without_values
 from bipartite.lottery.words import draw_from
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class PrivateBoosting(CountedFits):
         """Learn from records X with targets or classes y, and spend ε; a failed fit changes nothing."""
         with as_it_was(self):
             settings = settings_of(self.get_params(deep=False))
+            check_unmasked(X=X, y=y)
             values, labels = without_values(lambda: self._read(X, y))
             if len(values) > settings.most_records:
                 msg = f"Expected at most {settings.most_records} records; use a regularization of fewer decimals."

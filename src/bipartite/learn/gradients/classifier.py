@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from bipartite.errors import InputError, missing_library, shown
-from bipartite.learn.fitting import positions
+from bipartite.learn.fitting import check_unmasked, positions
 from bipartite.learn.gradients.loop import best_device, train_privately
 from bipartite.learn.gradients.networks import PicturePlan, paper_cnn, tanh_cnn
 
@@ -83,6 +83,7 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> PrivateSGDClassifier:  # noqa: N803 (scikit-learn's name)
         """Train on these people; each fit spends its ε anew, and a warning counts fits that look like a search."""
+        check_unmasked(X=X, y=y)
         device = self._device()
         classes = np.unique(np.asarray(self.classes))
         if classes.size < 2 or np.ndim(y) != 1:  # noqa: PLR2004
