@@ -463,7 +463,7 @@ def test_counts_refuse_what_does_not_belong_to_them():
         ({"bipartite_counts": 2}, "of a later version"),
         ({"spec_sha256": "0" * 64}, "do not belong to the spec beside them"),
         ({"people": 3}, "cannot have come from 3 reports"),
-        ({"people": -1}, "people as a whole number of at least 0"),
+        ({"people": -1}, "people as a whole number from 0 to 2\\^53; the file was edited: ask for it again"),
         ({"people": None}, "people as a whole number"),
         ({"counts": [1, 2]}, "Expected counts as 99 whole numbers"),
         ({"counts": [0.5] * 99}, "Expected counts as 99 whole numbers"),
@@ -483,6 +483,12 @@ def test_counts_from_half_a_file_are_refused():
         Counts.from_json(text[: len(text) // 2])
     with pytest.raises(SpecError, match="Expected counts as written by Counts.to_dict"):
         Counts.from_json("[]")
+
+
+def test_more_people_than_can_be_counted_are_refused():
+    text = Counts(OUE(Integers(0, 5), 1)).to_json().replace('"people": 0', f'"people": {10**400}')
+    with pytest.raises(InputError, match="Expected people as a whole number from 0 to 2\\^53"):
+        Counts.from_json(text)
 
 
 def test_counts_of_flat_categories_hold_supports_and_people():

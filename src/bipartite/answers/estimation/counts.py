@@ -123,7 +123,7 @@ class Counts:
             raise SpecError(msg)
         counts.insecure = mark
         try:
-            counts.people = check_people(held.get("people"), least=0)
+            counts.people = _check_people(held.get("people"))
             counts.values = check_counts(counts.mechanism, held.get("counts"), counts.people)
         except InputError as error:
             # The file is wrong, not the call.
@@ -159,10 +159,10 @@ class Counts:
         return f"<Counts of {how_many(self.people, 'report')} of {self.mechanism!r}>"
 
 
-def check_people(people: object, *, least: int = 1) -> int:
+def _check_people(people: object) -> int:
     """Check a number of people."""
-    if not is_whole(people) or people < least:
-        msg = f"Expected people as a whole number of at least {least}, got {shown(people)}."
+    if not is_whole(people) or not 0 <= people <= _MOST_PEOPLE:
+        msg = "Expected people as a whole number from 0 to 2^53; the file was edited: ask for it again."
         raise InputError(msg)
     return int(people)
 
