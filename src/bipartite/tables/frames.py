@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
 from bipartite.domains.containers import library_of
-from bipartite.errors import InputError, Problems
+from bipartite.domains.containers.pandas_series import PandasSeries
+from bipartite.domains.containers.plain import Listed
+from bipartite.errors import DataError, InputError, Problems
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.complaints import without_lines
@@ -35,6 +38,7 @@ _LAZY: Final = (
     "run; call .collect() first."
 )
 _MOST_ROWS: Final = 2**31 - 1
+_BEYOND: Final = 2**53  # larger than the ends of every domain of integers
 _OF_A_SERIES: Final = "use .to_frame(), or mech.privatize for a Series"
 
 
@@ -155,16 +159,34 @@ def _converted(frame: pd.DataFrame, plan: Plan) -> pa.Table:
     """The columns that a plan reads, as an Arrow table; Arrow's own message about a mixed column would show a value."""
     columns = {}
     problems = Problems()
+    numbers = {
+        each: domain.whole
+        for name, column in plan.private().items()
+        for each, domain in zip(plan.inputs_of(name), column.domains_of_inputs, strict=True)
+    }
     for name in plan.inputs():
         try:
             columns[name] = pa.Table.from_pandas(frame[[name]], preserve_index=False).column(0)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            if name in numbers:
+                with suppress(InputError, DataError):
+                    columns[name] = _beyond_64_bits(frame[name], whole=numbers[name])
+                    continue
             problems.add(
                 f"column {name!r}: Expected values of one type, got a mixture, or whole numbers of more than 64 bits; "
                 "convert it first (.astype)."
             )
     problems.raise_if_any(InputError)
     return pa.table(columns)
+
+
+def _beyond_64_bits(column: pd.Series, *, whole: bool) -> pa.Array:
+    """A private column of objects, some of them integers that Arrow cannot hold: outside every domain of integers."""
+    cells = PandasSeries(column, "keep").cells().with_nan()
+    held = [0 if gone else each for each, gone in zip(cells.values.tolist(), (~cells.there).tolist(), strict=True)]
+    if whole:
+        held = [max(-_BEYOND, min(each, _BEYOND)) if isinstance(each, int) else each for each in held]
+    return pa.array(Listed(held, "keep").numbers().values, mask=~cells.there)
 
 
 def _types(given: PandasType, *, may_be_null: bool) -> Callable[[pa.DataType], PandasType | None]:
