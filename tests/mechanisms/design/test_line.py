@@ -168,6 +168,12 @@ def test_a_row_of_equal_losses_raises_only_the_first():
     assert algorithm_2([[1, 1, 1], [0, 1, 5]], 1).m == 1
 
 
+def test_losses_may_be_whole_numbers_of_numpy():
+    losses = np.abs(np.subtract.outer(np.arange(9), np.arange(9)))
+    assert algorithm_1(losses[4], 1) == algorithm_1(losses[4].tolist(), 1)
+    assert algorithm_2(losses.astype(np.uint8), 1) == algorithm_2(losses.tolist(), 1)
+
+
 @pytest.mark.parametrize("losses", [[1], []])
 def test_a_row_needs_two_items(losses):
     with pytest.raises(InputError, match="Expected the losses of two items or more"):

@@ -6,6 +6,8 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from bipartite.errors import InputError
 from bipartite.lottery import Epsilon
 
@@ -80,7 +82,7 @@ def count_exactly(ordered: Sequence[int], epsilon: Epsilon) -> int:
 
 def exact_losses(losses: Iterable[float]) -> list[int]:
     """The sorted losses as integer multiples of a common unit, which changes no sign."""
-    given = list(losses)
+    given = [loss.item() if isinstance(loss, np.generic) else loss for loss in losses]  # NumPy's integers are no ints
     if len(given) < 2:  # noqa: PLR2004
         msg = f"Expected the losses of two items or more, got {len(given)}; add the losses of all items."
         raise InputError(msg)
