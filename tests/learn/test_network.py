@@ -38,8 +38,7 @@ def cancer():
     return rows[:, :2], labels
 
 
-def network(columns=None, **options):
-    columns = PrivateColumns(**COLUMNS.get_params()) if columns is None else columns  # a clone would share its count
+def network(columns=COLUMNS, **options):
     return PrivateNetwork(
         columns, **{"labels": "public", "hidden": (8,), "epochs": 2, "rng": bp.insecure_seed(7), **options}
     )
@@ -75,7 +74,7 @@ def test_public_labels_are_named_as_not_covered():
     assert fitted.epsilon_label_ is None and fitted.label_mechanism_ is None
 
 
-def test_a_second_private_fit_warns_because_its_columns_draw_again():
+def test_a_second_private_fit_warns_and_so_does_one_of_a_clone():
     model = network(rng=None).fit(*cancer())
     with pytest.warns(UserWarning, match="fit 2 of this estimator and its clones"):
         clone(model).fit(*cancer())

@@ -33,7 +33,8 @@ try:
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-    from bipartite.learn.scikit import BaseEstimator, ClassifierMixin
+    from bipartite.learn.counted_fits import CountedFits
+    from bipartite.learn.scikit import ClassifierMixin
 except ImportError:
     raise missing_library(what="PrivateNetwork needs", library="scikit-learn") from None
 
@@ -53,7 +54,7 @@ _LABELS: Final = (
 
 
 @dataclass(eq=False, repr=False)
-class PrivateNetwork(ClassifierMixin, BaseEstimator):
+class PrivateNetwork(ClassifierMixin, CountedFits):
     r"""A classifier with dense layers that sees reports instead of people's values.
 
     ``fit`` draws one report of every row by ``columns`` and, unless labels are public, one of every label by randomised
@@ -129,6 +130,8 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):
         """Draw a report of every row, and of every label unless they are public; train on them."""
         with as_it_was(self):
             self._learn(X, y)
+        if self.guarantee_.is_private:
+            self._count_fit()
         return self
 
     def _learn(self, X: object, y: object) -> None:  # noqa: N803
@@ -142,6 +145,7 @@ class PrivateNetwork(ClassifierMixin, BaseEstimator):
         budget = None if _is_public(self.labels) else Epsilon.of(self.labels)
         mechanism = None if budget is None else GRR(Integers(0, len(classes) - 1), budget.value)
         columns: PrivateColumns = clone(self.columns)
+        vars(columns).pop("_fits", None)  # fits of the network are counted, not those of its parameter
         if self.rng is not None:
             columns.set_params(rng=self.rng)
         reports = columns.fit_transform(X)
