@@ -1,4 +1,4 @@
-"""Makes src/bipartite/data/land.csv, coarse coasts for maps (Natural Earth, public domain).
+"""Makes src/bipartite/locations/atlas/land.csv, coarse coasts for maps (Natural Earth, public domain).
 
     python -m pip download --no-deps geopandas==0.14.4 && python -m pip install pyshp shapely
     python tools/make_land.py geopandas-0.14.4-py3-none-any.whl
@@ -19,7 +19,7 @@ import shapefile
 from shapely.geometry import shape
 from shapely.ops import unary_union
 
-TARGET = Path(__file__).parents[1] / "src" / "bipartite" / "data" / "land.csv"
+TARGET = Path(__file__).parents[1] / "src" / "bipartite" / "locations" / "atlas" / "land.csv"
 INSIDE = "geopandas/datasets/naturalearth_lowres/naturalearth_lowres"
 COARSE, SMALLEST, SOUTH = 0.5, 4.0, -60.0
 

