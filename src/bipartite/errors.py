@@ -31,6 +31,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from bipartite.texts import escaped
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from decimal import Decimal
@@ -94,8 +96,8 @@ class DataError(BipartiteError, ValueError):
         """Return the same error, prefixed with the attribute that the value belongs to."""
         message = super().__str__()
         if self._shown is None:
-            return type(self)(f"{name}: {message}")
-        return type(self)(message, shown=f"{name}: {self._shown}")
+            return type(self)(f"{escaped(name)}: {message}")
+        return type(self)(message, shown=f"{escaped(name)}: {self._shown}")
 
 
 class OutsideDomainError(DataError):
@@ -163,7 +165,7 @@ def of_attribute(error: InputError | DataError, name: str) -> InputError | DataE
     """Return the same error, prefixed with the name of the attribute it concerns."""
     if isinstance(error, DataError):
         return error.of_attribute(name)
-    return type(error)(f"{name}: {error}")
+    return type(error)(f"{escaped(name)}: {error}")
 
 
 def shown(value: object) -> str:
@@ -212,7 +214,7 @@ class Problems:
             yield
         except BipartiteError as error:
             for line in str(error).split("\n- ")[1 if "\n- " in str(error) else 0 :]:
-                self.add(f"{where}{line}")
+                self.add(f"{escaped(where)}{line}")
 
     def raise_if_any(self, kind: type[InputError]) -> None:
         """Raise ``kind`` listing every problem, if any was recorded."""

@@ -1,20 +1,34 @@
-"""Tables as text: aligned columns for people, CSV for programs, HTML for notebooks."""
+"""Text for people: names as they may be printed, aligned columns, HTML for notebooks; CSV for programs."""
 
 from __future__ import annotations
 
 import csv
 import html
 import io
+import json
+import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _CONSOLE: Final = 120  # characters of a line
+# Control characters, line separators, marks that reorder a line, and what no file of UTF-8 or XML may hold.
+_UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+
+def escaped(text: object) -> str:
+    r"""A name or a label as it is printed: a newline in it must not begin another line, nor a code reach a terminal.
+
+    >>> print(escaped("age\n\x1b[2J"))
+    age\n\u001b[2J
+    """
+    return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], str(text))
 
 
 def align_columns(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Pad the columns to equal width: the first left-aligned, the others right-aligned."""
+    """Pad the columns to equal width: the first left-aligned, the others right-aligned; cells are escaped."""
+    lines = [[escaped(cell) for cell in line] for line in lines]
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     return [
         "  ".join(

@@ -20,7 +20,7 @@ from bipartite.files import write_atomically
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.plots import as_file
 from bipartite.tables.metadata import NOT_PRIVATE
-from bipartite.texts import as_csv
+from bipartite.texts import as_csv, escaped
 
 if TYPE_CHECKING:
     import argparse
@@ -213,7 +213,7 @@ def _warn(found: Found) -> None:
         where = "" if found.release is None else f"column {name!r}"
         for label, estimate in groups.items():
             if estimate.doubt:
-                place = ", ".join(each for each in (where, label) if each)
+                place = ", ".join(each for each in (where, label and escaped(label)) if each)
                 print(f"bipartite: {place + ': ' if place else ''}{estimate.doubt}", file=sys.stderr)
 
 
@@ -225,5 +225,5 @@ def _show(found: Found) -> None:
         print(f"{NOT_PRIVATE}.\n")
     for name in found.columns:
         if found.release is not None:
-            print(f"\n{name}")
+            print(f"\n{escaped(name)}")
         print(found.answers(name).summary(found.confidence, found.bins_of(name)))

@@ -10,6 +10,7 @@ from bipartite.answers.estimation.pictures import in_few_digits
 from bipartite.answers.estimation.wording import interval_of, shares_shown
 from bipartite.cli.pages import table, whole_page
 from bipartite.domains import LineDomain
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from bipartite.answers.estimation import Estimate
@@ -31,7 +32,7 @@ def page(found: Found, release: Described, title: str) -> str:
         promise = "" if doubts or name is None else f"{escape(release.guarantee_of(name))}."
         count = found.unreported[name]
         left_out = f" {count:,} rows without a report were skipped." if count else ""
-        parts += [f"<h2>{escape(str(name))}</h2>", f"<p>{promise}{left_out}</p>"]
+        parts += [f"<h2>{escape(escaped(name))}</h2>", f"<p>{promise}{left_out}</p>"]
         parts += [f"<p><strong>{escape(each)}</strong></p>" for each in doubts]
         parts += [found.picture(name), _numbers(groups, found.confidence)]
         parts += _shares(shares_shown(groups, found.confidence, found.bins_of(name)))
@@ -54,13 +55,13 @@ def _numbers(groups: dict[str | None, Estimate], confidence: float) -> str:
         for of, value in (("mean", each.mean), ("median", each.median)):
             number, low, high = in_few_digits(value, each.interval(confidence, of=of))
             cells += [number, f"{low} to {high}"]
-        rows.append([escape(cell) for cell in cells])
+        rows.append([escape(escaped(cell)) for cell in cells])
     return table(("group", "people", "mean", "interval", "median", "interval"), rows)
 
 
 def _shares(found: Shares) -> list[str]:
     """A table of shares with their intervals: a column for each group, or one for all people."""
-    header = [found.what, *("share" if label is None else escape(str(label)) for label in found.groups)]
+    header = [found.what, *("share" if label is None else escape(escaped(label)) for label in found.groups)]
     cells = [[_in_cell(share) for share in rows] for rows in found.groups.values()]
     rows = [[escape(name), *row] for name, *row in zip(found.names, *cells, strict=True)]
     notes = [f"<p>{escape(note)}.</p>" for note in ([found.heading] if found.heading else []) + list(found.notes)]

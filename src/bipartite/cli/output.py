@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.texts import align_columns
+from bipartite.texts import align_columns, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,8 @@ def announce(what: str, seconds: float, hint: str = "") -> None:
 
 def complain(message: object, code: int) -> int:
     """Print on stderr what went wrong, and return the exit code."""
-    print(f"bipartite: {message}", file=sys.stderr)
+    problems = map(escaped, str(message).split("\n- "))  # a list of problems has these line ends and no others
+    print("bipartite:", "\n- ".join(problems), file=sys.stderr)
     return code
 
 

@@ -16,6 +16,7 @@ from bipartite.domains.product_codec import tuple_of, tuple_text
 from bipartite.errors import DataError, DataFileError, InputError, OutsideDomainError
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.categories.cells import cell_bytes, to_cells
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     import argparse
@@ -183,7 +184,7 @@ def _report_labels(mechanism: Reporting, filled: list[tuple[int, str]], rng: Sou
     given = [names.get(text) for _, text in filled]
     unknown = [number for (number, _), label in zip(filled, given, strict=True) if label is None]
     if unknown:
-        few = ", ".join(itertools.islice(names, _FEW)) + (", …" if len(names) > _FEW else "")
+        few = ", ".join(map(escaped, itertools.islice(names, _FEW))) + (", …" if len(names) > _FEW else "")
         msg = (
             f"{len(unknown)} of {len(given)} values cannot be reported: line {unknown[0]} is not one of the labels "
             f"({few}); repair or remove it."

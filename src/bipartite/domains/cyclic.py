@@ -12,6 +12,7 @@ from bipartite.domains.integers import Integers
 from bipartite.domains.sets import SetDomain, check_labels
 from bipartite.errors import DomainError, InputError, NotAValueError, OutsideDomainError, Problems, shown
 from bipartite.lottery.order import RingOrder
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -141,9 +142,9 @@ class Cyclic(SetDomain):
 
     def __str__(self) -> str:
         first, last = self.decode(0), self.decode(self.size - 1)
-        return f"{first}..{last}" if self.labels is None else f"{first} … {last}"
+        return f"{first}..{last}" if self.labels is None else f"{escaped(first)} … {escaped(last)}"
 
     def __repr__(self) -> str:
         if self.labels is not None:
-            return f"Cyclic({self.size}, labels {self.labels[0]} … {self.labels[-1]})"
+            return f"Cyclic({self.size}, labels {self})"
         return f"Cyclic({self.size}{f', start={self.start}' if self.start else ''})"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from bipartite.ledger.amounts import decimal_of
 from bipartite.ledger.names import canonical
 from bipartite.ledger.periods import FOREVER
-from bipartite.texts import Printed
+from bipartite.texts import Printed, escaped
 
 if TYPE_CHECKING:
     import sqlite3
@@ -96,7 +96,7 @@ class QuestionCertificate(Printed):
 
     def __str__(self) -> str:
         return (
-            f"{self.question}, period {self.period}: {self.guarantee}\n"
+            f"{escaped(self.question)}, period {self.period}: {self.guarantee}\n"
             "  not covered: whether, when and how often a person was asked or refused\n"
             f"  spec sha256: {self.spec_sha256}"
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bipartite.texts import escaped
+
 if TYPE_CHECKING:
     from bipartite.domains import Points
     from bipartite.domains.regions import Regions
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
 def names_of(places: Points) -> list[str]:
     """The name of each place: its label, or its row number and coordinates."""
     if places.labels is not None:
-        return [_printable(str(label)) for label in places.labels]
+        return [escaped(label) for label in places.labels]
     return [
         f"{number} ({latitude:.4f}, {longitude:.4f})"
         for number, (latitude, longitude) in enumerate(places.coordinates.tolist())
@@ -21,7 +23,7 @@ def names_of(places: Points) -> list[str]:
 
 def region_names(regions: Regions) -> list[str]:
     """The name of each region."""
-    return [_printable(name) or "(no common bits)" for name in regions.names]
+    return [escaped(name) or "(no common bits)" for name in regions.names]
 
 
 def region_warning(regions: Regions) -> str:
@@ -32,8 +34,3 @@ def region_warning(regions: Regions) -> str:
         f"Publishing a person’s region would reveal {regions.bits():.2f} bits under the uniform prior, and leave only "
         f"{regions.smallest} possible places in the smallest region; no ε covers that."
     )
-
-
-def _printable(text: str) -> str:
-    """Replace control characters, which XML does not allow."""
-    return "".join(each if each.isprintable() else "\ufffd" for each in text)

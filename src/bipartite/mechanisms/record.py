@@ -23,6 +23,7 @@ from bipartite.lottery.words import redraw_if_forked
 from bipartite.mechanisms.base import Mechanism, check_options
 from bipartite.mechanisms.categories.base import CategoryMechanism, refuse_nulls
 from bipartite.mechanisms.choice import MOST_CHOICES, choose_many
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -335,10 +336,10 @@ def _check_names(values: object, names: list[str]) -> None:
 def _is_one_person(values: Mapping[str, Any], mechanisms: Mapping[str, Reporting]) -> bool:
     scalars = [name for name, value in values.items() if is_scalar(value, mechanisms[name].domain)]
     if scalars and len(scalars) < len(values):
-        columns = [name for name in values if name not in scalars]
+        one, many = (", ".join(escaped(name) for name in values if (name in scalars) is one) for one in (True, False))
         msg = (
             "Expected numbers for one person or containers for many, got both: "
-            f"one value for {', '.join(scalars)}, a container for {', '.join(columns)}; pass one kind for all."
+            f"one value for {one}, a container for {many}; pass one kind for all."
         )
         raise InputError(msg)
     return bool(scalars)
@@ -357,7 +358,7 @@ def _number_of_people(values: Mapping[str, Any]) -> int:
         raise InputError(msg)
     sizes = {name: len(column) for name, column in values.items()}
     if len(set(sizes.values())) > 1:
-        found = ", ".join(f"{name}: {size}" for name, size in sizes.items())
+        found = ", ".join(f"{escaped(name)}: {size}" for name, size in sizes.items())
         msg = f"Expected the same number of people for every attribute, got {found}; pass columns of one table."
         raise InputError(msg)
     return next(iter(sizes.values()))

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.plots.style import FONT, INK, WIDTH
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -40,12 +41,12 @@ def tag(name: str, content: str = "", /, **attributes: object) -> str:
 
 def text(x: float, y: float, words: str, **style: object) -> str:
     """Write escaped text at a position."""
-    return tag("text", html.escape(words, quote=False), x=x, y=y, **{"fill": INK, **style})
+    return tag("text", html.escape(escaped(words), quote=False), x=x, y=y, **{"fill": INK, **style})
 
 
 def title(words: str) -> str:
     """The tooltip of a shape."""
-    return tag("title", html.escape(words, quote=False))
+    return tag("title", html.escape(escaped(words), quote=False))
 
 
 def rule(x1: float, y1: float, x2: float, y2: float, **style: object) -> str:
@@ -75,7 +76,7 @@ def picture(height: float, says: str, parts: Iterable[str], width: float = WIDTH
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {width:.0f} {height:.0f}",
         role="img",
-        aria_label=html.escape(says),
+        aria_label=html.escape(escaped(says)),
         font_family=html.escape(FONT),
         font_size=_SMALL,
     )
@@ -88,7 +89,7 @@ def titled(drawn: Picture, words: str) -> Picture:
         return drawn
     height = int(drawn.partition(f'viewBox="0 0 {WIDTH} ')[2].partition('"')[0])
     parts = drawn.replace(f'viewBox="0 0 {WIDTH} {height}"', f'viewBox="0 {-_TITLE} {WIDTH} {height + _TITLE}"', 1)
-    parts = parts.replace('aria-label="', f'aria-label="{html.escape(words)}. ', 1)
+    parts = parts.replace('aria-label="', f'aria-label="{html.escape(escaped(words))}. ', 1)
     heading = text(2, 18 - _TITLE, words, font_size=17, font_weight="bold")
     return Picture(parts.removesuffix("</svg>") + heading + "\n</svg>")
 

@@ -13,6 +13,7 @@ from bipartite.domains import Integers, LineDomain
 from bipartite.errors import InputError
 from bipartite.mechanisms import BRR
 from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from bipartite.mechanisms.record import Reporting
@@ -109,4 +110,4 @@ def _named(group: list[Any], *, line: bool) -> str:
     """Indistinguishable values, as a range or a short list."""
     if line:
         return f"{group[0]}–{group[-1]}"
-    return ", ".join(map(str, group[:_NAMED])) + (", …" if len(group) > _NAMED else "")
+    return ", ".join(map(escaped, group[:_NAMED])) + (", …" if len(group) > _NAMED else "")

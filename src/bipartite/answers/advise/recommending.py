@@ -21,7 +21,7 @@ from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Constant
 from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.design.line import check_prior
-from bipartite.texts import Printed
+from bipartite.texts import Printed, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -175,7 +175,7 @@ def single_answer(question: Question) -> Row | None:
     prior, tolerance = question.prior, question.tolerance
     answer = mechanism.answer
     return Row(
-        f"always {answer:.6g}" if isinstance(answer, float) else f"always {answer}",
+        f"always {answer:.6g}" if isinstance(answer, float) else f"always {escaped(answer)}",
         "",
         "reference",
         epsilon_spent=0.0,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from bipartite.errors import missing_library
-from bipartite.texts import Printed
+from bipartite.texts import Printed, escaped
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -57,7 +57,7 @@ class ReportingPlan(Printed):
     def __str__(self) -> str:
         total, epsilon = len(self.record.mechanisms), f"{float(self.epsilon_each):.3g}"
         if self.way == "product":
-            return f"{next(iter(self.record.mechanisms))} as one value at ε = {epsilon}"
+            return f"{escaped(next(iter(self.record.mechanisms)))} as one value at ε = {epsilon}"
         if self.way == "split":
             return f"{'both' if total == _TWO else f'all {total}'} at ε = {epsilon} each"
         return f"{self.attributes} of {total} attributes per person at ε = {epsilon}"
@@ -156,5 +156,5 @@ class SplitOrSample(Printed):
             else:
                 beside = ", ".join(f"{plan.errors[name]:.3g} {_SHORT[plan.way]}" for plan in others)
                 beside = f" ({beside})" if beside else ""
-            lines.append(f"  {name}: ± {error:.3g}{beside}")
+            lines.append(f"  {escaped(name)}: ± {error:.3g}{beside}")
         return "\n".join(lines)

@@ -12,6 +12,7 @@ from bipartite.answers.estimation.reports import indices_of
 from bipartite.domains.containers import is_scalar
 from bipartite.errors import DataError, InputError, NullError, Problems, of_attribute
 from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,7 +50,7 @@ def columns_of(record: Record, reports: object, nulls: Missing = "error") -> dic
     found = {name: column_of(name, record.mechanisms[name], table[name], drop) for name in names}
     people = {name: len(column.there) for name, column in found.items()}
     if len(set(people.values())) > 1:
-        sizes = ", ".join(f"{name}: {size}" for name, size in people.items())
+        sizes = ", ".join(f"{escaped(name)}: {size}" for name, size in people.items())
         msg = f"Expected the same people in every column, got {sizes}; pass columns of one table."
         raise InputError(msg)
     if record.sample is not None:
@@ -78,7 +79,7 @@ def column_of(
     else:
         if len(indices) == int(there.sum()):
             return Reported(there, indices)
-        refusal = InputError(f"{name}: expected one kind of missing report, got several; use None.")
+        refusal = InputError(f"{escaped(name)}: expected one kind of missing report, got several; use None.")
     raise refusal
 
 
@@ -144,8 +145,8 @@ def _one_by_one(reports: Sequence[Any], names: list[str], sample: int | None) ->
         if not isinstance(report, Mapping) or len(report) != wanted or not set(report) <= set(names):
             got = f"{len(report)} attributes" if isinstance(report, Mapping) else type(report).__name__
             msg = (
-                f"Expected reports[{at}] as a dict of {wanted} of {', '.join(names)}, got {got}; pass reports as "
-                "Record.privatize gave them."
+                f"Expected reports[{at}] as a dict of {wanted} of {', '.join(map(escaped, names))}, got {got}; pass "
+                "reports as Record.privatize gave them."
             )
             raise InputError(msg)
     return {name: [report.get(name) for report in reports] for name in names}

@@ -155,7 +155,8 @@ def _both(
     names = tuple(record.mechanisms) if of is None else of
     known = tuple(record.mechanisms)
     if not (isinstance(names, tuple) and len(set(names)) == len(names) == _TWO and set(names) <= set(known)):
-        msg = f"Expected of as two names of {', '.join(record.mechanisms)}, got {shown(of)}; pass of=('age', 'income')."
+        named = ", ".join(map(repr, known))
+        msg = f"Expected of as two names of {named}, got {shown(of)}; pass of=('age', 'income')."
         raise InputError(msg)
     first, second = str(names[0]), str(names[1])
     if record.sample == 1:

@@ -12,6 +12,7 @@ from bipartite.answers.estimation.ranges import reusable_bins
 from bipartite.answers.estimation.showing import Shown, load_pandas
 from bipartite.answers.estimation.wording import answers_of_groups, share_table
 from bipartite.errors import InputError, shown
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +56,7 @@ class Estimates(Shown, Mapping[Any, "Estimate"]):
 
     def _lines(self, confidence: float, bins: Bins | None) -> list[str]:
         if not self._has_picture:
-            return [f"{label}: {each.summary(confidence, bins)}" for label, each in self._groups.items()]
+            return [f"{escaped(label)}: {each.summary(confidence, bins)}" for label, each in self._groups.items()]
         return [*answers_of_groups(self._groups, confidence), *share_table(self._groups, confidence, bins)]
 
     def _draw(self, confidence: float, file: str | Path | None, bins: Bins | None, naming: Naming) -> Picture:

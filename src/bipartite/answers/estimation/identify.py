@@ -14,7 +14,7 @@ from bipartite.domains import Cyclic
 from bipartite.errors import InputError
 from bipartite.lottery import NoiseLottery, RingLottery, RowLottery
 from bipartite.mechanisms import Mechanism
-from bipartite.texts import Printed
+from bipartite.texts import Printed, escaped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -145,7 +145,7 @@ class Identifiability(Printed):
             at = np.array([self.domain.encode(value) for value in group])
             gaps = (at - np.roll(at, 1)) % len(self.domain)
             first, last = group[int(gaps.argmax())], group[int(gaps.argmax()) - 1]
-        return f"{first}–{last} ({len(group)})"
+        return f"{escaped(first)}–{escaped(last)} ({len(group)})"
 
     @property
     def _dependence(self) -> str:
@@ -153,7 +153,7 @@ class Identifiability(Printed):
         if not isinstance(self.distinct, Ring):
             return f"the {self.rows} distinct rows depend on each other"
         g, size = self.distinct.classes, len(self.domain)
-        first, second = (", ".join(map(str, self.domain[at : at + 2 * g + 1 : g])) for at in (0, 1))
+        first, second = (", ".join(map(escaped, self.domain[at : at + 2 * g + 1 : g])) for at in (0, 1))
         return (
             f"m = {self.distinct.m} and N = {size} share the factor {g}, so every window contains as many of {first}, "
             f"… as of {second}, …: how people are distributed over these {g} classes cannot be estimated; with an m "

@@ -18,7 +18,7 @@ from bipartite.answers.estimation.showing import load_pandas
 from bipartite.answers.estimation.tally import spare
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, shown
-from bipartite.texts import notebook_html
+from bipartite.texts import escaped, notebook_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -215,7 +215,7 @@ class JointEstimate:
 
     def summary(self, confidence: float = 0.95) -> str:
         """The answers in words."""
-        lines = [f"{self.people:,} people's reports of {self.names[0]} and {self.names[1]}"]
+        lines = [f"{self.people:,} people's reports of {' and '.join(map(escaped, self.names))}"]
         if self.doubt:
             lines.append(f"  {self.doubt}")
         if all(isinstance(domain, LineDomain) for domain in self._domains):
@@ -228,7 +228,7 @@ class JointEstimate:
         return notebook_html(self.summary())
 
     def __repr__(self) -> str:
-        return f"<JointEstimate of {self.names[0]} and {self.names[1]} from {self.people:,} people's reports>"
+        return f"<JointEstimate of {' and '.join(map(escaped, self.names))} from {self.people:,} people's reports>"
 
     # How the answers are computed.
 

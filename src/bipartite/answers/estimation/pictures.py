@@ -18,6 +18,7 @@ from bipartite.errors import how_many
 from bipartite.plots import Band, Mark, forest, histogram, save, shares_by_name, shares_on_a_clock
 from bipartite.plots.shares import MOST_NAMES, share_words, shortened
 from bipartite.plots.svg import percent, percent_mark, titled
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -271,7 +272,7 @@ def marks(estimate: Estimate, confidence: float) -> list[Mark]:
 def names_of(domain: Domain) -> list[str]:
     """The names of the values; row numbers if they have none."""
     unnamed = domain.labels is None and not isinstance(domain, (LineDomain, Product, Cyclic))
-    return [f"row {value}" if unnamed else str(value) for value in domain.to_numpy().tolist()]
+    return [f"row {value}" if unnamed else escaped(value) for value in domain.to_numpy().tolist()]
 
 
 def say(value: float) -> str:

@@ -13,7 +13,7 @@ from bipartite.answers.estimation.ranges import RANGES, has_ranges, reusable_bin
 from bipartite.answers.estimation.rows import range_rows, value_rows
 from bipartite.domains import Cyclic, LineDomain
 from bipartite.errors import how_many
-from bipartite.texts import align_columns
+from bipartite.texts import align_columns, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,7 @@ def answers_of_groups(groups: Mapping[Any, Estimate], confidence: float) -> list
     people = how_many(sum(each.people for each in groups.values()), "report")
     lines = [f"{people} of {one.mechanism!r} in {how_many(len(groups), 'group')}; intervals are for {_scope(one)}"]
     for label, each in groups.items():
-        lines += [f"{label}: {how_many(each.people, 'report')}", *_answers(each, confidence), *_cautions(each)]
+        lines += [f"{escaped(label)}: {how_many(each.people, 'report')}", *_answers(each, confidence), *_cautions(each)]
     # What follows the semicolon, the amount of smoothing, differs between groups.
     whys = dict.fromkeys(f"{each.method!r}: {each.reason.partition(';')[0]}" for each in groups.values())
     return [*lines, *(f"histogram by {why}" for why in whys)]

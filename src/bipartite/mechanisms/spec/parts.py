@@ -17,6 +17,7 @@ from bipartite.lottery import Epsilon
 from bipartite.mechanisms.spec.products import read_product
 from bipartite.mechanisms.spec.sets import read_set
 from bipartite.names import nearest_name
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -42,7 +43,9 @@ def check_fields(what: str, found: set[str], expected: set[str], problems: Probl
         hints = "".join(
             f" ({each!r}: did you mean {near!r}?)" for each, near in zip(unknown, meant, strict=True) if near
         )
-        problems.add(f"Expected {what} without {', '.join(unknown)}{hints}; update bipartite to read newer ones.")
+        problems.add(
+            f"Expected {what} without {', '.join(map(escaped, unknown))}{hints}; update bipartite to read newer ones."
+        )
 
 
 def is_whole(value: object) -> TypeGuard[int]:
