@@ -6,10 +6,11 @@
     python bench/tables.py --operation                  whole commands on small, large and wide tables, as a table
 
 The file is made by a stated recipe (RECIPE: DuckDB's hash of the row number), three private columns: a whole number, a
-number on an interval and a category. Both sides use DuckDB's own compression and threads. Rounds alternate, after one
-of each that is not counted, so that loading and compiling (the start-up) stay apart; the ratio of a round compares two
-runs that follow each other, and the median of the rounds is shown with their range. Processor time is shown beside it,
-because it says the same on a machine that others use too. Start-up is the wall time of the command on one row.
+number on an interval and a category; the plan is the one that `bipartite plan new` writes. Both sides use DuckDB's own
+compression and threads. Rounds alternate, after one of each that is not counted, so that loading and compiling (the
+start-up) stay apart; the ratio of a round compares two runs that follow each other, and the median of the rounds is
+shown with their range. Processor time is shown beside it, because it says the same on a machine that others use too.
+Start-up is the wall time of the command on one row.
 
 Whole commands (--operation) start, read, write and end: of the copy and the release in turn, medians of three rounds
 or five. On two cores that nobody else uses this takes a few minutes, and 6 GB of disk.
@@ -33,6 +34,7 @@ import duckdb
 
 import bipartite as bp
 from bipartite.tables import Settings, privatize_file
+from bipartite.tables.drafting import Draft
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,21 +45,13 @@ RECIPE = """
            ['nurse', 'teacher', 'other'][1 + (hash(i + 2 * {rows}) % 3)::INTEGER] AS job
     FROM range({rows}) AS numbers(i)
 """
-PLAN = """
-[columns.age]
-domain = { integers = [18, 90] }
-epsilon = 1
-
-[columns.income]
-domain = { interval = [0, 200000], points = 401 }
-edges = "padded"
-epsilon = 0.5
-outside = "clip"
-
-[columns.job]
-domain = { categories = ["nurse", "teacher", "other"] }
-epsilon = 1
-"""
+DRAFTS = {
+    "age": Draft("whole", ends=("18", "90"), epsilon="1"),
+    "income": Draft("real", ends=("0", "200000"), epsilon="0.5"),
+    "job": Draft("text", labels=("nurse", "teacher"), epsilon="1"),
+}
+PLAN = "".join(f"[columns.{name}]\n{draft.to_toml()}" for name, draft in DRAFTS.items())
+"""As ``bipartite plan new`` writes it once ranges, categories and ε are answered."""
 
 
 def timed(job: Callable[[], object]) -> tuple[float, float]:
@@ -139,7 +133,8 @@ def cases() -> list[Case]:
         for millions, rounds in ((5, 5), (20, 3), (60, 3))
     ]
     numbers = ", ".join(f"(hash(i + {at} * 1000000) % 73 + 18)::INTEGER AS c{at}" for at in range(200))
-    private = "".join(f"[columns.c{at}]\ndomain = {{ integers = [18, 90] }}\nepsilon = 1\n" for at in range(20))
+    age = DRAFTS["age"].to_toml()
+    private = "".join(f"[columns.c{at}]\n{age}" for at in range(20))
     public = "".join(f"[columns.c{at}]\npublic = true\n" for at in range(20, 200))
     words = (
         "SELECT 40 AS age, repeat(md5(i::VARCHAR), 12) || md5((i + 5000000)::VARCHAR) AS note FROM range(5000000) t(i)"
@@ -156,7 +151,7 @@ def cases() -> list[Case]:
             "Parquet, 2 GB of text (public)",
             "parquet",
             words,
-            "[columns.age]\ndomain = { integers = [18, 90] }\nepsilon = 1\n[columns.note]\npublic = true\n",
+            f"[columns.age]\n{age}[columns.note]\npublic = true\n",
         ),
     ]
 

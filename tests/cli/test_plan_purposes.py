@@ -13,6 +13,10 @@ import bipartite as bp
 from bipartite.cli.plan_questions import at_a_terminal
 from tests.cli.test_commands import conforms
 
+MUCH = (
+    "bipartite: a row spends ε = 6 in all; above 4 its reports together hide little: use a smaller ε, or fewer "
+    "columns.\n"
+)
 CLAMPED = "[columns.age]\ndomain = { integers = [18, 90] }\nepsilon = 1\n"
 
 
@@ -41,7 +45,7 @@ def typed(run, monkeypatch):
 
 
 def test_at_a_terminal_a_first_plan_asks_for_what_it_cannot_know(typed, table, run, tmp_path):
-    lines = ["18 90", "1", "0.5 2.5", "", "nurse, teacher", "2", "", "", "drop"]
+    lines = ["18 90", "1", "0.5 2.5", "", "nurse, teacher", "2", "0,1", "", "drop"]
     code, out, err = typed(lines, "plan", "new", table, "--output", tmp_path / "plan.toml")
     assert (code, out) == (0, "") and "never from these data" in err
     assert err.endswith(f"bipartite: next: bipartite plan check {tmp_path / 'plan.toml'} --people N\n")
@@ -50,31 +54,41 @@ def test_at_a_terminal_a_first_plan_asks_for_what_it_cannot_know(typed, table, r
         "height: the smallest and largest number",
         "height: ε of one report, such as 1 (Enter: 1, as before): ",
         "job: every possible answer, separated by commas ('other' and 'no answer' are added): ",
-        "member: true or false; press Enter to keep it private: ",
+        "member: the smallest and largest number that anybody could have, such as 18 90 (with decimals: 0.0 2.5), or",
+        MUCH,
     ):
         assert asked in err
     columns = tomllib.loads((tmp_path / "plan.toml").read_text(encoding="utf-8"))["columns"]
     assert columns["age"]["domain"] == {"integers": [18, 90]} and columns["age"]["epsilon"] == 1
-    assert (columns["age"]["mechanism"], columns["age"]["edges"], columns["age"]["m"]) == ("brr", "padded", "cdf")
+    assert (columns["age"]["mechanism"], columns["age"]["edges"], columns["age"]["m"]) == ("brr", "padded", 19)
     assert columns["height"]["domain"] == {"interval": [0.5, 2.5], "points": 401}
     assert columns["job"]["domain"] == {"categories": ["nurse", "teacher", "other", "no answer"]}
     assert columns["job"]["mechanism"] == "grr" and columns["job"]["epsilon"] == 2
-    assert columns["member"]["epsilon"] == 2 and "name" not in columns
-    assert run("plan", "check", tmp_path / "plan.toml")[0] == 0
+    assert columns["member"]["domain"] == {"integers": [0, 1]} and columns["member"]["epsilon"] == 2
+    assert "name" not in columns
+    written = (tmp_path / "plan.toml").read_text(encoding="utf-8")
+    assert 'm = 19  # for cumulative shares and medians ("cdf") at this range and ε; if they change, leave m' in written
+    code, out, err = run("plan", "check", tmp_path / "plan.toml")
+    assert code == 0 and "each row with ε = 6." in out and "add m" not in out
+    assert err == MUCH
 
 
 def test_answers_that_cannot_be_are_asked_for_again_and_no_answer_leaves_todo(typed, table):
-    lines = ["forty", "90 18", "18..90", "zero", "-1", "0.5", "public", ",", "nurse,teacher", "", "yes", ""]
+    lines = ["forty", "90 18", "18..90", "zero", "-1", "0.5", "public", ",", "nurse,teacher", "", "yes", "no, yes", ""]
     code, out, err = typed(lines, "plan", "new", table)
     assert code == 0 and "Expected two whole numbers" in err and "low < high" in err and "Expected epsilon" in err
-    assert "its values are known" in err
+    assert "Expected two numbers, such as 18 90, or answers separated by commas." in err
     columns = tomllib.loads(out)["columns"]
     assert columns["age"]["domain"] == {"integers": [18, 90]} and columns["height"] == {"public": True}
     assert columns["job"]["epsilon"] == 0.5  # as before
-    assert columns["name"]["domain"]["categories"][0] == "TODO" and "mechanism" not in columns["name"]
+    assert columns["member"]["domain"] == {"categories": ["no", "yes", "other", "no answer"]}
+    assert columns["name"]["domain"] == "TODO" and "mechanism" not in columns["name"]
     # Nobody answers: nothing is made up, and there is no ε to begin with.
     code, out, _ = typed([], "plan", "new", table)
     assert code == 0 and out.count('epsilon = "TODO"') == 5
+    pd.DataFrame({"member": [True]}).to_parquet(table.with_suffix(".parquet"))
+    code, out, err = typed(["yes", "", "1"], "plan", "new", table.with_suffix(".parquet"))
+    assert "its values are known" in err and err.endswith(" --people N\n") and "a row spends ε = 1 in all.\n" in err
 
 
 def test_elsewhere_todo_is_left_and_nobody_is_asked(run, typed, table, monkeypatch):
@@ -92,8 +106,8 @@ def test_elsewhere_todo_is_left_and_nobody_is_asked(run, typed, table, monkeypat
 @pytest.mark.parametrize(
     ("purpose", "told"),
     [
-        ("mean", ['for = "mean"', 'm = "mean"']),
-        ("histogram", ['for = "histogram"', 'm = "histogram"']),
+        ("mean", ['for = "mean"', 'mechanism = "brr"']),
+        ("histogram", ['for = "histogram"', 'mechanism = "brr"']),
         ("single-values", ['for = "single-values"', 'mechanism = "anchored"']),
     ],
 )
@@ -141,7 +155,7 @@ def test_a_check_says_what_a_plan_leaves_to_the_purpose_and_what_to_write(run, t
     assert code == 0 and "job, by subset-selection: the share of each value" in out
     wanted = 'job: add mechanism = "subset-selection" to the plan: it follows from for = "statistics", and a later '
     assert wanted + "version of bipartite may choose another.\n" in out
-    assert 'age: add mechanism = "brr", edges = "padded", m = "mean" to the plan' in out
+    assert 'age: add mechanism = "brr", edges = "padded", m = 61 to the plan' in out
     columns = conforms(json.loads(run("plan", "check", plan, "--json")[1]), "plan")["columns"]
     assert [each["chosen"] for each in columns] == [
         {"mechanism": "subset-selection"},

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import tomllib
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +36,18 @@ public = true
 
 
 @pytest.fixture
+def typed_at(run, monkeypatch):
+    """A command with somebody at the terminal, who types these lines."""
+
+    def typing(lines, *arguments):
+        with monkeypatch.context() as patch:
+            patch.setattr("bipartite.cli.plan.at_a_terminal", lambda: True)
+            return run(*arguments, stdin="\n".join(lines) + "\n")
+
+    return typing
+
+
+@pytest.fixture
 def files(tmp_path):
     draw = np.random.default_rng(5)
     with (tmp_path / "people.csv").open("w", newline="") as file:
@@ -47,21 +60,20 @@ def files(tmp_path):
     return tmp_path
 
 
-def test_a_first_plan_knows_names_and_types_and_nothing_of_the_values(run, files):
+def test_a_first_plan_knows_names_and_nothing_of_the_values(run, files):
     code, out, err = run("plan", "new", files / "people.csv")
     assert code == 0 and "itself a release" in err
     for each in (
-        "[columns.age]",
-        'integers = ["TODO", "TODO"]',
-        "[columns.score]",
-        'interval = ["TODO", "TODO"]',
-        "[columns.member]",
-        '"false", "true"',
-        "[columns.job]",
-        "# born is of type DATE",
+        "# A draft plan. Looked at: the names in the first line, and whether the first rows can be split",
+        "No cell decided anything.",
+        'domain = { integers = ["TODO", "TODO"] }',
+        "# m: run plan check once domain and epsilon are filled in",
+        'domain = { categories = ["TODO", "other", "no answer"] }',
+        '[columns.score]\nfor = "statistics"  # means, shares and medians of many people\ndomain = "TODO"  # numbers: ',
+        "[columns.born]",
     ):
         assert each in out
-    assert out.count('for = "statistics"') == 5 and out.count('edges = "padded"') == out.count('m = "cdf"') == 2
+    assert out.count('for = "statistics"') == 6 and out.count('edges = "padded"') == 1 and "\nm = " not in out
     for value in ("nurse", "pilot", "90", "DE", "1.5", "1990"):
         assert value not in out
     code, out, _ = run("plan", "new", files / "people.csv", "--output", files / "first.toml")
@@ -71,6 +83,35 @@ def test_a_first_plan_knows_names_and_types_and_nothing_of_the_values(run, files
     code, _, err = run("plan", "check", files / "first.toml")
     assert code == 2 and "columns.age: domain still says TODO" in err and "columns.job: epsilon still says TODO" in err
     assert "TODO" not in run("plan", "check", files / "plan.toml")[1]
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl"])
+def test_no_cell_of_a_text_file_decides_about_a_first_plan(run, tmp_path, kind):
+    plans = set()
+    for cells in ([40, 52_000, "DE"], [41.5, "n/a", 7], ["x", "2020-01-01", True], ["", "", ""], [1, {"a": 1}, [1]]):
+        lines = [["age", "income", "anything"], [json.dumps(cell) for cell in cells]]
+        mark = {"csv": ";", "tsv": "\t"}.get(kind, "")
+        text = "".join(mark.join(line) + "\n" for line in lines)
+        if kind == "jsonl":
+            text = json.dumps(dict(zip(lines[0], cells, strict=True))) + "\n"
+        (tmp_path / f"people.{kind}").write_text(text)
+        code, out, err = run("plan", "new", tmp_path / f"people.{kind}", *["--delimiter", ";"] * (kind == "csv"))
+        assert code == 0, err
+        plans.add(out)
+    assert len(plans) == 1
+    assert [line[:19] for line in plans.pop().splitlines() if line.startswith("domain")] == [
+        "domain = { integers",
+        "domain = { interval",
+        'domain = "TODO"  # ',
+    ]
+
+
+def test_declared_types_decide_where_there_are_any_and_the_plan_says_so(run, tmp_path):
+    pq.write_table(pa.table({"a": [1], "b": [1.5], "c": [True], "age": ["x"]}), tmp_path / "t.parquet")
+    out = run("plan", "new", tmp_path / "t.parquet")[1]
+    assert "Looked at: the names of the columns, and the types that the file declares. No cell" in out
+    kinds = [line.split()[3] for line in out.splitlines() if line.startswith("domain = {")]
+    assert kinds == ["integers", "interval", "categories", "categories"] and '"false", "true"' in out
 
 
 def test_blanks_after_the_marks_between_cells_belong_to_no_name_and_no_label(run, tmp_path):
@@ -110,12 +151,12 @@ def test_plans_come_from_every_format_with_odd_names(run, files):
     (files / "t.jsonl").write_text('{"a": 1, "b": "x"}\n')
     for name in ("t.parquet", "t.arrow", "s.arrow", "t.jsonl"):
         code, out, _ = run("plan", "new", files / name)
-        import tomllib
-
         assert code == 0 and tomllib.loads(out)["columns"]
     (files / "visits.jsonl").write_text('{"visits": {"some clinic": 1}, "more": [{"ward 7": 1}]}\n')
     out = run("plan", "new", files / "visits.jsonl")[1]
-    assert "# visits is of type STRUCT, which" in out and "clinic" not in out and "ward" not in out
+    assert "Looked at: the keys in the first rows, as names. No cell" in out
+    assert "[columns.visits]" in out and "clinic" not in out and "ward" not in out
+    assert "# nested is of type BIGINT[], which no domain supports" in run("plan", "new", files / "t.parquet")[1]
     assert '[columns."odd \\"name\\""]' in run("plan", "new", files / "t.parquet")[1]
     assert run("plan", "new", files / "nowhere.csv")[0] == 4
     (files / "bad.parquet").write_text("x")
@@ -219,6 +260,26 @@ def test_a_plan_shows_what_a_row_spends_and_what_is_published(run, files):
     found = conforms(json.loads(out), "plan")
     assert found["epsilon"] == "1.5" and [each["name"] for each in found["columns"]] == ["age", "job"]
     assert all(each["holds"] for each in found["columns"])
+
+
+def test_names_and_groups_forge_no_line_from_a_plan_to_its_answers(run, typed_at, tmp_path):
+    evil = "score\nFORGED: ε = 0\x1b[2J\u202e"
+    with (tmp_path / "in.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows([[evil, "g"], *[[3, evil], [4, "y"]] * 100])
+    told = [typed_at(["0 9", "1", "public"], "plan", "new", tmp_path / "in.csv", "--output", tmp_path / "plan.toml")]
+    told.append(run("plan", "new", tmp_path / "in.csv"))
+    assert tomllib.loads((tmp_path / "plan.toml").read_text(encoding="utf-8"))["columns"].keys() == {evil, "g"}
+    plan = ("--plan", tmp_path / "plan.toml")
+    told += [run("plan", action, plan[1]) for action in ("check", "show")]
+    told.append(run("plan", "check", plan[1], "--people", 100))
+    told.append(run("privatize", tmp_path / "in.csv", tmp_path / "out.csv", *plan))
+    told.append(run("estimate", tmp_path / "out.csv", "--by", "g", "--html", tmp_path / "out.html"))
+    assert [code for code, *_ in told] == [0] * len(told), told
+    told += [run("estimate", tmp_path / "out.csv", "--column", "x"), run("plan", "check", tmp_path / evil)]
+    (tmp_path / "broken.toml").write_text(f"[columns.{json.dumps(evil)}]\nepsilon = 0\n")
+    told.append(run("plan", "check", tmp_path / "broken.toml"))
+    shown = "".join(out + err for _, out, err in told) + (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert shown.count("FORGED") > 10 and "\nFORGED" not in shown and not set("\x1b\u202e") & set(shown)
 
 
 def test_from_a_table_to_answers(run, files):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import tomllib
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,9 @@ from bipartite.cli.plan_questions import Questions, at_a_terminal
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
-from bipartite.mechanisms import Mechanism
+from bipartite.lottery import Epsilon
+from bipartite.lottery.budgets import exact_sum
+from bipartite.mechanisms import BRR, Mechanism
 from bipartite.mechanisms.catalogue import entry_of
 from bipartite.tables import Plan
 from bipartite.tables.formats import Asked
@@ -19,6 +23,7 @@ from bipartite.tables.prospects import CONFIDENCE, FEW_VALUES, prospect
 from bipartite.tables.purposes import PURPOSES, STATISTICS
 from bipartite.tables.reading import TODO
 from bipartite.tables.suggesting import LEAK, first_plan
+from bipartite.texts import escaped
 from bipartite.verification import verify
 
 if TYPE_CHECKING:
@@ -28,9 +33,10 @@ if TYPE_CHECKING:
     from bipartite.tables.prospects import Prospect
 
 _WHOLE = 100
+_MUCH = 4  # of ε for one row
 _REHEARSED = 2.0  # seconds per column of more than a few numbers, roughly
 _EXAMPLES = """examples:
-  bipartite plan new people.csv > plan.toml     from column names and types only, never from private values
+  bipartite plan new people.csv > plan.toml     from names, declared types and your answers, never from values
   bipartite plan new people.csv --for single-values      reports to be used one by one; the default is statistics
   bipartite plan check plan.toml                what is missing or wrong, and which questions it can answer
   bipartite plan check plan.toml --people 50000 how precisely, before anything is spent
@@ -89,11 +95,19 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(as_json(plan, found, options.people))
     elif options.action == "check":
-        print(f"{options.file} is complete: {plan.guarantee}.")
+        print(f"{escaped(options.file)} is complete: {plan.guarantee}.")
         _answers(plan, found, options.people)
     else:
         _show(plan)
+    if plan.epsilon_decimal > _MUCH:
+        print(f"bipartite: {_in_all(plan.epsilon_decimal)}", file=sys.stderr)
     return OK
+
+
+def _in_all(epsilon: Decimal) -> str:
+    """The ε of one row, with a warning where that is much."""
+    little = f"; above {_MUCH} its reports together hide little: use a smaller ε, or fewer columns"
+    return f"a row spends ε = {epsilon:f} in all{little if epsilon > _MUCH else ''}."
 
 
 def _seconds(plan: Plan) -> float:
@@ -119,7 +133,7 @@ def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None
         for name, each in found.items():
             column = plan.private()[name]
             told = ", ".join(each.questions) or "single reports only, no statistics"
-            print(f"  {name}, by {entry_of(type(column.mechanism)).name}: {told}")
+            print(f"  {escaped(name)}, by {entry_of(type(column.mechanism)).name}: {told}")
     else:
         print(
             f"Precision with {people:,} people, ± at {CONFIDENCE:.0%} confidence, if all values are equally common:\n"
@@ -133,8 +147,8 @@ def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None
             for name, each in found.items()
         ]
         print_table(("column", "by", "mean", "median", "a tenth of the range", "one value"), rows)
-    notes = [f"{name}: {each.note}." for name, each in found.items() if each.note]
-    notes += [f"{name}: {_to_add(column)}" for name, column in plan.private().items() if column.chosen]
+    notes = [f"{escaped(name)}: {each.note}." for name, each in found.items() if each.note]
+    notes += [f"{escaped(name)}: {_to_add(column)}" for name, column in plan.private().items() if column.chosen]
     if notes:
         print("", *notes, sep="\n")
     if people is None:
@@ -143,7 +157,10 @@ def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None
 
 def _to_add(column: Column) -> str:
     """What to write into a plan so that it keeps its meaning."""
-    keys = ", ".join(f'{key} = "{value}"' for key, value in column.chosen.items())
+    keys = ", ".join(
+        f"m = {column.mechanism.m}" if key == "m" and isinstance(column.mechanism, BRR) else f'{key} = "{value}"'
+        for key, value in column.chosen.items()
+    )
     why = f'it follows from for = "{column.purpose}", and a later version of bipartite may choose another'
     return f"add {keys} to the plan: {why}."
 
@@ -177,6 +194,10 @@ def _new(options: argparse.Namespace) -> int:
         print(written, end="")
     else:
         write_atomically(options.output, written)
+    columns = tomllib.loads(written, parse_float=Decimal).get("columns", {}).values()
+    epsilons = [each["epsilon"] for each in columns if "epsilon" in each]
+    if epsilons and TODO not in epsilons:
+        print(f"bipartite: {_in_all(exact_sum([Epsilon.of(each).value for each in epsilons]))}", file=sys.stderr)
     todo = f'"{TODO}"' in written
     told = LEAK if todo else f"next: bipartite plan check {options.output or 'PLAN.toml'} --people N"
     print(f"bipartite: {told}", file=sys.stderr)

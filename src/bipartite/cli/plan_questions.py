@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from bipartite.cli.columns import NUMBER
 from bipartite.domains import Integers, Interval
 from bipartite.errors import InputError
 from bipartite.lottery import Epsilon
-from bipartite.tables.drafting import NO_ANSWER, OTHER, POINTS
+from bipartite.tables.drafting import NO_ANSWER, OPEN, OTHER, POINTS
 from bipartite.tables.reading import categories_of
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from bipartite.tables.drafting import Draft
@@ -18,10 +21,16 @@ if TYPE_CHECKING:
 _ABOUT: Final = """Answer from public knowledge, never from these data.
 Press Enter to leave TODO, or type "public" to publish a column unchanged, or "drop" to leave it out.
 """
+_TWO: Final = 2
+_WHOLE: Final = re.compile("[+-]?[0-9]+")
 _ASKED: Final = {
     "whole": "{name}: the smallest and largest whole number that anybody could have, such as 18 90: ",
     "real": "{name}: the smallest and largest number that anybody could have, such as 0 200000: ",
     "text": f"{{name}}: every possible answer, separated by commas ({OTHER!r} and {NO_ANSWER!r} are added): ",
+    OPEN: (
+        "{name}: the smallest and largest number that anybody could have, such as 18 90 (with decimals: 0.0 2.5), or "
+        f"every possible answer, separated by commas ({OTHER!r} and {NO_ANSWER!r} are added): "
+    ),
     "truth": "{name}: true or false; press Enter to keep it private: ",
 }
 
@@ -40,6 +49,7 @@ class Questions:
 
     def __call__(self, name: str, draft: Draft) -> Draft | None:
         """What a person knows about a column; None to leave it out."""
+        name = escaped(name)
         prompt = _ASKED[draft.kind].format(name=name)
         while True:
             answer = _ask(prompt)
@@ -77,11 +87,18 @@ def _filled(draft: Draft, answer: str) -> Draft:
     if draft.kind == "truth":
         msg = 'Expected Enter, "public" or "drop"; its values are known.'
         raise InputError(msg)
+    ends = answer.replace("..", " ").replace(",", " ").split()
+    if draft.kind == OPEN:
+        if len(ends) == _TWO and all(map(NUMBER.fullmatch, ends)):
+            return _filled(replace(draft, kind="whole" if all(map(_WHOLE.fullmatch, ends)) else "real"), answer)
+        if "," not in answer:
+            msg = "Expected two numbers, such as 18 90, or answers separated by commas."
+            raise InputError(msg)
+        return _filled(replace(draft, kind="text"), answer)
     if draft.kind == "text":
         labels = tuple(dict.fromkeys(label.strip() for label in answer.split(",") if label.strip()))
         categories_of([*labels, *(each for each in (OTHER, NO_ANSWER) if each not in labels)])
         return replace(draft, labels=labels)
-    ends = answer.replace("..", " ").replace(",", " ").split()
     try:
         if draft.kind == "whole":
             first, last = map(int, ends)

@@ -145,7 +145,7 @@ class PrivateNetwork(ClassifierMixin, CountedFits):
         budget = None if _is_public(self.labels) else Epsilon.of(self.labels)
         mechanism = None if budget is None else GRR(Integers(0, len(classes) - 1), budget.value)
         columns: PrivateColumns = clone(self.columns)
-        vars(columns).pop("_fits", None)  # fits of the network are counted, not those of its parameter
+        columns.__dict__.pop("_fits", None)  # fits of the network are counted, not those of its parameter
         if self.rng is not None:
             columns.set_params(rng=self.rng)
         reports = columns.fit_transform(X)

@@ -13,7 +13,7 @@ from bipartite.domains.base import as_index
 from bipartite.errors import InputError, shown
 from bipartite.locations.areas import Box, in_circle
 from bipartite.locations.estimates import UNKNOWN, estimated
-from bipartite.texts import Printed
+from bipartite.texts import Printed, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ class PlaceShare(Printed):
         return asdict(self)
 
     def __str__(self) -> str:
-        return f"{self.place}: {_figures(self.share, self.low, self.high, self.note)}"
+        return f"{escaped(self.place)}: {_figures(self.share, self.low, self.high, self.note)}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

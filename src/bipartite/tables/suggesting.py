@@ -1,7 +1,8 @@
-"""A draft plan for a table, from the names and types of its columns alone.
+"""A draft plan for a table, from the names of its columns, the types that a file declares, and a person's answers.
 
-No value of a private column may influence the plan: a range, a list of categories or a share of missing values learned
-from the data is itself a release, which no ε covers. What only a person can know is left as TODO.
+No value of a private column may influence the plan: a range, a list of categories or a kind of numbers learned from the
+data is itself a release, which no ε covers. Text files declare no types, so what their cells look like is not looked
+at. What only a person can know is left as TODO.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import DataFileError, InputError
 from bipartite.tables.complaints import unreadable, without_lines
-from bipartite.tables.drafting import Draft, check_purpose, key
+from bipartite.tables.drafting import Draft, check_purpose, key, kind_by_name
 from bipartite.tables.engine import connect, paths
 from bipartite.tables.extras import duckdb
 from bipartite.tables.formats import STDIO, Asked, inputs
@@ -24,8 +25,6 @@ from bipartite.tables.scans import (
     csv_columns,
     csv_scan,
     json_columns,
-    json_scan,
-    json_values,
     load_extensions,
     parquet_columns,
     parquet_scan,
@@ -44,19 +43,28 @@ LEAK: Final = (
     "the data is itself a release, which no ε covers."
 )
 _SAMPLE: Final = 20_480
-_NESTED: Final = {"OBJECT": "STRUCT", "ARRAY": "LIST"}
+_DECLARED: Final = "the names of the columns, and the types that the file declares"
+_FIRST_LINE: Final = "the names in the first line, and whether the first rows can be split into as many cells"
+_LOOKED_AT: Final = {
+    "csv": _FIRST_LINE,
+    "tsv": _FIRST_LINE,
+    "jsonl": "the keys in the first rows, as names",
+    "parquet": _DECLARED,
+    "arrow": _DECLARED,
+}
+"""What decides about a draft, by format."""
 _VALUE: Final = re.compile(
     r"\s*(?:[-+]?[.,0-9][-+.,:/0-9eET Z]*|true|false|nan|n/?a|null|none|[0-9]+\s.*|[$€£¥]\s*[0-9].*|\S+@\S+)\s*",
     re.IGNORECASE,
 )
 _UNCUT: Final = re.compile(r"[;|\t]|^\s*[{\[]")
-_HEAD: Final = """# A draft plan, from the names and types of the columns alone.
+_HEAD: Final = """# A draft plan. Looked at: {looked}. No cell decided anything.
 # Fill in every {todo} from public knowledge, never from the data: a range or a list of categories learned from the data
 # is itself a release, which no ε covers. `bipartite plan check` lists what is left to do, and says what each column
 # will answer before anything is spent.
-# Names come from the header of a CSV file or the keys of JSON lines: check that no values are among them.
+# Check that no values are among the names.
 # A column that is not named here is dropped. For one that anyone may read: public = true, and nothing else.
-# The ε of all private columns add up for each row; `bipartite plan show` prints the sum.
+# The ε of all private columns add up for each row; `bipartite plan check` says the sum.
 # `for` says what a column is for: "statistics", "mean" or "histogram" of many people, or "single-values".
 """
 _LATITUDE: Final = {"lat", "latitude"}
@@ -90,14 +98,12 @@ def first_plan(
         column. Without it, TODO marks everything that only a person can know.
     """
     check_purpose(purpose)
-    parts = [_HEAD.format(todo=TODO)]
-    columns = schema_of(str(pattern), asked or Asked(), header=header)
-    parts += _about_a_position([*columns])
-    for name, found in columns.items():
-        kind = _kind_of(found)
+    looked, columns = _looked_at(str(pattern), asked or Asked(), header=header)
+    parts = [_HEAD.format(todo=TODO, looked=looked), *_about_a_position([*columns])]
+    for name, declared in columns.items():
+        kind = kind_by_name(name) if declared is None else _kind_of(declared)
         if kind is None:
-            # Names inside a type may be private: those of a JSON object are read from the rows.
-            outer = found.partition("(")[0]
+            outer = (declared or "").partition("(")[0]
             parts.append(f"# {key(name)} is of type {outer}, which no domain supports, and is dropped.\n")
             continue
         known = Draft(kind, purpose)
@@ -115,21 +121,21 @@ def _about_a_position(names: list[str]) -> list[str]:
     return [_POSITION.format(latitude=key(latitude), longitude=key(longitude), pair=json.dumps([latitude, longitude]))]
 
 
-def schema_of(pattern: str, asked: Asked, *, header: bool) -> dict[str, str]:
-    """The DuckDB type of each column; for text files, inferred from the first rows."""
+def _looked_at(pattern: str, asked: Asked, *, header: bool) -> tuple[str, dict[str, str | None]]:
+    """What was looked at, in words; and each column with the DuckDB type that the file declares, if it declares any."""
     if pattern == STDIO:
         msg = "A draft plan needs a file, not standard input; save the table as one."
         raise InputError(msg)
     written, files = inputs(pattern, asked)
     with private_folder() as spill, connect(spill) as connection:
         try:
-            names, kinds = _columns(connection, files, written, header=header)
+            names, types = _columns(connection, files, written, header=header)
         except duckdb.Error as error:
             raise unreadable(error) from None
     if len(set(names)) < len(names):
         msg = "The table has several columns with the same name; rename them."
         raise DataFileError(msg)
-    return dict(zip(names, kinds, strict=True))
+    return _LOOKED_AT[written.kind], dict(zip(names, types, strict=True))
 
 
 def _columns(
@@ -138,8 +144,8 @@ def _columns(
     written: Format,
     *,
     header: bool,
-) -> tuple[list[str], list[str]]:
-    """(names, types)."""
+) -> tuple[list[str], Sequence[str | None]]:
+    """(names, declared types)."""
     load_extensions(connection, files, written)
     if written.kind == "parquet":
         names = parquet_columns(connection, files)
@@ -148,29 +154,21 @@ def _columns(
         schema = arrow_schema(files, written)
         connection.register("given", schema.empty_table().rename_columns(cells_of(len(schema))))
         return schema.names, _described(connection, "given")
-    where = paths(files)
     if written.kind == "jsonl":
         names = json_columns(connection, files, written, [])
-        cells = (
-            f"json_extract_string(json, {json_values(names)}) AS cells, json_type(json, {json_values(names)}) AS kinds"
+        return names, [None] * len(names)
+    names = csv_columns(connection, files, written)
+    if not header and _may_be_a_row(names):
+        msg = (
+            "The first line holds numbers, dates, addresses or truth values, like a row of data rather than a "
+            "header, or has another delimiter; add a header line above it, name the delimiter with delimiter=, or "
+            "confirm with header=True that these are names."
         )
-        table = f"(SELECT {cells} FROM {json_scan(where, written)} LIMIT {_SAMPLE})"
-        each = [(f"cells[{at}]", f"kinds[{at}]") for at in range(1, len(names) + 1)]
-    else:
-        names = csv_columns(connection, files, written)
-        if not header and _may_be_a_row(names):
-            msg = (
-                "The first line holds numbers, dates, addresses or truth values, like a row of data rather than a "
-                "header, or has another delimiter; add a header line above it, name the delimiter with delimiter=, or "
-                "confirm with header=True that these are names."
-            )
-            raise DataFileError(msg)
-        scan = csv_scan(where, written, len(names), parallel=may_be_split(files, written))
-        table = f"(SELECT * FROM {scan} LIMIT {_SAMPLE})"
-        # Spaces around a cell belong to the file format.
-        each = [(f"nullif(trim({cell}), '')", "NULL") for cell in cells_of(len(names))]
-        names = [name.strip() for name in names]
-    return names, list(connection.execute(f"SELECT {', '.join(map(_kind, each))} FROM {table}").fetchall()[0])
+        raise DataFileError(msg)
+    scan = csv_scan(paths(files), written, len(names), parallel=may_be_split(files, written))
+    # Rows that cannot be split into as many cells are refused here: the names may stand above other columns.
+    connection.execute(f"SELECT count(COLUMNS(*)) FROM (SELECT * FROM {scan} LIMIT {_SAMPLE})")
+    return [name.strip() for name in names], [None] * len(names)
 
 
 def _may_be_a_row(names: list[str]) -> bool:
@@ -183,23 +181,8 @@ def _described(connection: duckdb.DuckDBPyConnection, table: str) -> list[str]:
     return [row[1] for row in connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()]
 
 
-def _kind(given: tuple[str, str]) -> str:
-    """SQL for the type that fits all cells of a column; ``kind`` is the JSON type of a cell."""
-    cell, kind = given
-    looks = {
-        "BIGINT": f"regexp_full_match({cell}, '[+-]?[0-9]{{1,18}}')",
-        "DOUBLE": f"TRY_CAST({cell} AS DOUBLE) IS NOT NULL",
-        "BOOLEAN": f"{cell} IN ('true', 'false')",
-        "DATE": f"TRY_CAST({cell} AS DATE) IS NOT NULL",
-        "TIMESTAMP": f"TRY_CAST({cell} AS TIMESTAMP) IS NOT NULL",
-    }
-    cases = [f"WHEN bool_and({test}) FILTER ({cell} IS NOT NULL) THEN '{name}'" for name, test in looks.items()]
-    nested = [f"WHEN bool_or({kind} = '{name}') THEN '{told}'" for name, told in _NESTED.items()]
-    return f"CASE {' '.join(nested + cases)} ELSE 'VARCHAR' END"
-
-
 def _kind_of(found: str) -> str | None:
-    """The kind of values in a column of this DuckDB type."""
+    """The kind of values in a column that declares this DuckDB type."""
     if found.startswith("DECIMAL") or found in {"FLOAT", "DOUBLE"}:
         return "real"
     if found in {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT"}:
