@@ -295,6 +295,7 @@ def learn_shape(table):
     ],
     ids=["pandas", "pandas converted", "polars"],
 )
+@pytest.mark.filterwarnings("ignore:This was fit")
 def test_learned_columns_tell_nothing_by_their_types(make):
     columns = PrivateColumns(
         {

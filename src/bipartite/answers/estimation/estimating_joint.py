@@ -21,6 +21,7 @@ from bipartite.domains import Product
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.mechanisms import Mechanism, Record
 from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,7 +156,7 @@ def _both(
     names = tuple(record.mechanisms) if of is None else of
     known = tuple(record.mechanisms)
     if not (isinstance(names, tuple) and len(set(names)) == len(names) == _TWO and set(names) <= set(known)):
-        named = ", ".join(map(repr, known))
+        named = ", ".join(map(escaped, known))
         msg = f"Expected of as two names of {named}, got {shown(of)}; pass of=('age', 'income')."
         raise InputError(msg)
     first, second = str(names[0]), str(names[1])
