@@ -1,20 +1,26 @@
-"""Rows of CSV files in chunks: which columns are read, and on which line something is wrong."""
+"""Rows of text files in chunks: which columns are read, and on which line something is wrong."""
 
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bipartite.cli.envelopes import rows_of_json
 from bipartite.errors import DataFileError, InputError, shown
+from bipartite.tables.extras import pa
 
 if TYPE_CHECKING:
-    import _csv
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from bipartite.cli.envelopes import Envelopes
+    from bipartite.cli.rejected import Rejected
+    from bipartite.tables.formats import Format
 
 CHUNK: Final = 2**16
 REPORT: Final = "report"
@@ -31,6 +37,16 @@ class Chunk:
 
     lines: list[int]
     columns: list[list[str]]
+    keys: list[str | None] = field(default_factory=list)
+    """The key of each row's envelope, in JSON lines; None if it has none."""
+    raw: list[str] = field(default_factory=list)
+    """The text of each row, if it may have to be set aside."""
+
+    def at(self, rows: Sequence[int]) -> Chunk:
+        """Some of the rows."""
+        lines, *columns = ([each[row] for row in rows] for each in (self.lines, *self.columns))
+        keys, raw = ([each[row] for row in rows] if each else [] for each in (self.keys, self.raw))
+        return Chunk(lines, columns, keys, raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +57,34 @@ class WantedColumns:
     others: tuple[str, ...] = ()
 
 
-def chunks(path: Path, asked: WantedColumns, is_report: Callable[[str], bool | None]) -> Iterator[Chunk]:
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """How the lines of a file become rows."""
+
+    written: Format
+    asked: WantedColumns
+    is_report: Callable[[str], bool | None]
+    """Whether a cell is a report (True), cannot be one and so may be a column name (None), or is neither (False)."""
+    envelopes: Envelopes
+    rejected: Rejected
+
+
+def chunks(path: Path, how: Lines) -> Iterator[Chunk]:
     """The rows of a file: the reports first, then the other requested columns.
 
-    ``is_report`` says whether a cell is a report (True), cannot be one and so may be a column name (None), or is
-    neither (False). A file whose last line has no line end may be truncated, even within a number, and is refused.
+    A file whose last line has no line end may be truncated, even within a number, and is refused.
     """
     if path == STDIN:
         if sys.stdin is None:
             msg = "standard input is closed; pass the reports there, or name a file."
             raise DataFileError(msg)
-        yield from _chunks(SPOKEN, _without_mark(sys.stdin), asked, is_report)
+        yield from _chunks(SPOKEN, _without_mark(sys.stdin), how)
         return
-    # Invalid UTF-8 is reported only in the cells that are read, with their line.
-    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        yield from _chunks(str(path), iter(file), asked, is_report)
+    packed = how.written.compression
+    with path.open("rb") if packed is None else pa.input_stream(str(path), compression=packed) as held:
+        # Invalid UTF-8 is reported only in the cells that are read, with their line.
+        file = io.TextIOWrapper(held, encoding="utf-8-sig", errors="surrogateescape", newline="")
+        yield from _chunks(str(path), iter(file), how)
 
 
 def _without_mark(lines: Iterable[str]) -> Iterator[str]:
@@ -75,67 +104,90 @@ def _without_mark(lines: Iterable[str]) -> Iterator[str]:
     yield from rest
 
 
-def _chunks(
-    name: str, lines: Iterator[str], asked: WantedColumns, is_report: Callable[[str], bool | None]
-) -> Iterator[Chunk]:
-    last = [""]
+def _chunks(name: str, lines: Iterator[str], how: Lines) -> Iterator[Chunk]:
+    last, count = "", 0
 
     def watched() -> Iterator[str]:
+        nonlocal last, count
         for line in lines:
-            last[0] = line
+            last, count = line, count + 1
             yield line
 
-    reader = csv.reader(watched(), strict=True)
-    rows = _numbered(name, reader)
-    first = next(rows, None)
-    if first is None:
+    names = [how.asked.column or REPORT, *how.asked.others]
+    if how.written.kind == "jsonl":
+        rows = rows_of_json(name, watched(), names, how.envelopes, how.rejected)
+    else:
+        rows = _rows_of_csv(name, watched(), how)
+    while (chunk := _chunk(itertools.islice(rows, CHUNK), len(names), how)).lines:
+        yield chunk
+    if not last:
         msg = f"{name} is empty; it holds no reports."
         raise DataFileError(msg)
-    width = max(1, len(first[1]))  # an empty line is an empty cell
-    at, header = _positions(name, first[1], asked, is_report)
-    rest = rows if header else itertools.chain([first], rows)
-    while (chunk := _chunk(name, itertools.islice(rest, CHUNK), width, at)).lines:
-        yield chunk
-    if not last[0].endswith(("\n", "\r")):
-        msg = f"{name}: the last line, {reader.line_num}, has no line end: the file may be truncated; if not, add one."
+    if not last.endswith(("\n", "\r")):
+        msg = f"{name}: the last line, {count}, has no line end: the file may be truncated; if not, add one."
         raise DataFileError(msg)
 
 
-def _chunk(name: str, rows: Iterable[tuple[int, list[str]]], width: int, at: list[int]) -> Chunk:
-    """Some rows with only the requested cells."""
-    chunk = Chunk([], [[] for _ in at])
-    for line, row in rows:
-        cells = row or ([""] if width == 1 else [])
-        if len(cells) != width:
-            msg = f"{name}: line {line} has {len(row)} cells instead of {width}; repair or remove it."
-            raise DataFileError(msg)
-        chunk.lines.append(line)
-        for column, each in zip(chunk.columns, at, strict=True):
-            column.append(cells[each])
+def _chunk(rows: Iterable[tuple[int, list[str], str | None, str]], width: int, how: Lines) -> Chunk:
+    """Some rows."""
+    chunk = Chunk([], [[] for _ in range(width)])
+    for number, cells, key, text in rows:
+        chunk.lines.append(number)
+        for column, cell in zip(chunk.columns, cells, strict=True):
+            column.append(cell)
+        if how.written.kind == "jsonl":
+            chunk.keys.append(key)
+        if how.rejected.file is not None:
+            chunk.raw.append(text)
     return chunk
 
 
-def _numbered(name: str, reader: _csv.Reader) -> Iterator[tuple[int, list[str]]]:
-    try:
-        for row in reader:
-            yield reader.line_num, row
-    except csv.Error as error:
-        msg = f"{name}: line {reader.line_num} cannot be read as CSV ({error}); repair or remove it."
-        raise DataFileError(msg) from None
+def _rows_of_csv(name: str, lines: Iterator[str], how: Lines) -> Iterator[tuple[int, list[str], None, str]]:
+    """(number, requested cells, no key, text) of every row."""
+    latest: list[str] = []  # the lines of one row
+
+    def watched() -> Iterator[str]:
+        for line in lines:
+            latest.append(line)
+            yield line
+
+    reader = csv.reader(watched(), strict=True, delimiter=how.written.delimiter)
+    width, at = 0, [0]
+    while True:
+        latest.clear()
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            why = f"cannot be read as CSV ({error}); repair or remove it."
+            how.rejected.refuse(f"{name}: line {reader.line_num} {why}", "".join(latest))
+            continue
+        if not width:
+            width = max(1, len(row))  # an empty line is an empty cell
+            at, header = _positions(name, row, how)
+            if header:
+                continue
+        cells = row or ([""] if width == 1 else [])
+        if len(cells) != width:
+            why = f"has {len(row)} cells instead of {width}; repair or remove it."
+            how.rejected.refuse(f"{name}: line {reader.line_num} {why}", "".join(latest))
+            continue
+        yield reader.line_num, [cells[each] for each in at], None, "".join(latest)
 
 
-def _positions(
-    name: str, first: list[str], asked: WantedColumns, is_report: Callable[[str], bool | None]
-) -> tuple[list[int], bool]:
+def _positions(name: str, first: list[str], how: Lines) -> tuple[list[int], bool]:
     """Where the columns are, and whether the first row names them."""
+    asked = how.asked
     names = [cell.strip() for cell in first]
     if len(names) <= 1 and asked.column is None and not asked.others:
         cell = first[0] if names else ""
-        answer = is_report(cell) if cell.strip() else True  # a missing report is not a name
-        if answer is False and cell.strip() != REPORT:
+        answer = how.is_report(cell) if cell.strip() else True  # a missing report is not a name
+        forged = answer is False and cell.strip() != REPORT
+        if forged and how.rejected.file is None:
             msg = f"{name}: line 1 is neither a report nor a column name; repair it, or name the column with --column."
             raise DataFileError(msg)
-        return [0], answer is not True
+        return [0], answer is not True and not forged
     wanted = [asked.column or (names[0] if len(names) == 1 else REPORT), *asked.others]
     if len(set(wanted)) < len(wanted):
         msg = "Expected --column, --by and --weights to be different columns; a group or a weight must not be private."

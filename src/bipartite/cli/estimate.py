@@ -51,8 +51,9 @@ _EXAMPLES = """examples:
 A table that bipartite privatize wrote contains its mechanisms: every private column is estimated, or only the one named
 with --column; --spec may name the file of its specs instead. Other reports need a spec, and are CSV (one report per
 line, or columns with names in the first line), JSON lines, Parquet or Arrow. Anything that is not a report is an error
-that names its line; nothing is skipped. Files may be larger than memory, and several are counted together. Groups and
-weights are public columns.
+that names its line, unless --reject sets it aside; nothing is skipped. In JSON lines as browsers send them every key
+counts once, and another spec or question is refused. Files may be larger than memory, and several are counted together.
+Groups and weights are public columns.
 """
 
 
@@ -73,6 +74,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     reading.add_argument(
         "--nulls", choices=["error", "drop"], default="error", help="refuse missing reports, or skip them"
     )
+    reading.add_argument(
+        "--reject", metavar="FILE", type=Path, help="set lines that are no reports aside in a new file, and go on"
+    )
+    reading.add_argument("--study", metavar="NAME", help="the study to count, if envelopes are of several")
+    reading.add_argument("--question", metavar="NAME", help="the question to count, if envelopes are of several")
     asking = parser.add_argument_group("what is asked")
     asking.add_argument(
         "--method", choices=METHODS, default="auto", help="how the histogram is estimated (default: auto)"
@@ -123,7 +129,8 @@ def run(options: argparse.Namespace) -> int:
     saved = [Counts.from_json(read_text(path)) for path in options.counts or ()]
     mechanisms = {options.column: _mechanism(options, saved)} if release is None else _of_release(options, release)
     _check_bins(options.bins, [each.domain for each in mechanisms.values()])
-    sums = read(options, mechanisms, released=release is not None)
+    reports = read(options, mechanisms, release)
+    sums = reports.columns
     mark = _mark(options, release)
     for name, mechanism in mechanisms.items():
         for group in sums[name].groups.values():
@@ -143,6 +150,8 @@ def run(options: argparse.Namespace) -> int:
         counts.insecure,
         None if release is None or saved else replace(release, insecure=bool(mark)),
         options.bins,
+        reports.repeated,
+        reports.rejected,
     )
     write(found, options, counts)
     return OK
@@ -195,9 +204,10 @@ def _check(options: argparse.Namespace, release: Described | None) -> None:
     elif options.title is not None or options.unit is not None:
         msg = "--title and --unit are for a plot; add --plot FILE.svg."
         raise InputError(msg)
-    if not options.files and options.column is not None:
-        msg = "--column is for files of reports; leave it out."
-        raise InputError(msg)
+    for option in ("column", "reject", "study", "question"):
+        if not options.files and getattr(options, option) is not None:
+            msg = f"--{option} is for files of reports; leave it out."
+            raise InputError(msg)
 
 
 def _check_bins(bins: Bins | None, domains: list[Domain]) -> None:

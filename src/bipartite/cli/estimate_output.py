@@ -48,6 +48,10 @@ class Found:
     """The release that the reports belong to; None for other reports, which are one column."""
     bins: Bins | None = None
     """The requested public ranges, for values that have ranges; None for ten."""
+    repeated: int = 0
+    """The number of lines that repeat a key, and do not count."""
+    rejected: int = 0
+    """The number of lines that were set aside, and do not count."""
 
     @property
     def doubted(self) -> list[str]:
@@ -178,7 +182,12 @@ def _described(found: Found) -> dict[str, Any]:
         }
         for name, groups in found.columns.items()
     ]
-    both = {"insecure": found.insecure, "confidence": found.confidence}
+    both = {
+        "insecure": found.insecure,
+        "confidence": found.confidence,
+        "repeated": found.repeated,
+        "rejected": found.rejected,
+    }
     if found.release is None:
         return {"spec_sha256": columns[0]["spec_sha256"], **both, "estimates": columns[0]["estimates"]}
     return {

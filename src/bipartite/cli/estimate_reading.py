@@ -8,24 +8,30 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.cli.columns import SPOKEN, STDIN, WantedColumns, chunks
+from bipartite.cli.columns import REPORT, SPOKEN, STDIN, Lines, WantedColumns, chunks
 from bipartite.cli.counting import GroupCounts, Texts, WideTexts, check_label, weights_of
+from bipartite.cli.envelopes import Envelopes
 from bipartite.cli.output import Progress, announce
+from bipartite.cli.rejected import set_aside
 from bipartite.errors import DataFileError
 from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.spec.canonical import record_sha256, spec_sha256
 from bipartite.tables.answering import files_of
-from bipartite.tables.counting import count_files, in_order, most_groups, weighed_files
+from bipartite.tables.counting import count_files, culprits, in_order, most_groups, weighed_files
 from bipartite.tables.formats import Format
 
 if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from bipartite.cli.columns import Chunk
+    from bipartite.cli.rejected import Rejected
     from bipartite.mechanisms.record import Reporting
+    from bipartite.tables.metadata import Described
 
-
-_READ: Final = 1.5e-6  # seconds per byte of CSV, roughly
+_READ: Final = {"csv": 1.5e-6, "tsv": 1.5e-6, "jsonl": 1e-7}  # seconds per byte, roughly
 
 
 @dataclass(slots=True)
@@ -38,63 +44,107 @@ class Sums:
     """The number of rows without a report."""
 
 
-def read(
-    options: argparse.Namespace, mechanisms: dict[str | None, Reporting], *, released: bool
-) -> dict[str | None, Sums]:
+@dataclass(slots=True)
+class Read:
+    """All that was read."""
+
+    columns: dict[str | None, Sums]
+    repeated: int = 0
+    """The number of lines that repeat a key, and do not count."""
+    rejected: int = 0
+    """The number of lines that were set aside, and do not count."""
+
+
+def read(options: argparse.Namespace, mechanisms: dict[str | None, Reporting], release: Described | None) -> Read:
     """The sums of each of these columns; reports without a release are one column, which may be unnamed."""
     if not options.files:
-        return {name: Sums() for name in mechanisms}
-    if STDIN not in options.files:
-        files, written = files_of(options.files)
-        # Weights, and reports without a release, are read from plain CSV as text, so that errors can name the line.
-        if written != Format("csv") or (released and options.weights is None):
-            return _read_table(options, files, written, mechanisms)
-    ((column, mechanism),) = mechanisms.items()
-    return {column: _read_text(options, column, mechanism)}
+        return Read({name: Sums() for name in mechanisms})
+    with set_aside(options.reject) as rejected:
+        found = _read(options, mechanisms, release, rejected)
+        found.rejected = rejected.count
+    for name, sums in found.columns.items():
+        _mention(f"{sums.unreported:,} rows without a report were skipped.", sums.unreported, name)
+    _mention(f"{found.repeated:,} lines repeat a key, as retries do; every key counts once.", found.repeated)
+    set_apart = f"{found.rejected:,} lines were set aside in {options.reject} and count as not received; the first:"
+    _mention(f"{set_apart} {rejected.first}", found.rejected)
+    return found
+
+
+def _mention(what: str, count: int, column: str | None = None) -> None:
+    if count:
+        print(f"bipartite: {'' if column is None else f'column {column!r}: '}{what}", file=sys.stderr)
+
+
+def _read(
+    options: argparse.Namespace,
+    mechanisms: dict[str | None, Reporting],
+    release: Described | None,
+    rejected: Rejected,
+) -> Read:
+    if STDIN in options.files:
+        return _read_text(options, options.files, Format("csv"), mechanisms, release, rejected)
+    files, written = files_of(options.files)
+    if not written.is_text:
+        return _read_table(options, files, written, mechanisms, rejected)
+    if release is not None and options.weights is None and options.reject is None:
+        try:
+            return _read_table(options, files, written, mechanisms, rejected)
+        except DataFileError as error:
+            problem = error
+        # Slower, but it names lines, and opens the envelopes of records.
+        found = _read_text(options, files, written, mechanisms, release, rejected)
+        if written.kind != "jsonl":
+            raise problem
+        return found
+    return _read_text(options, files, written, mechanisms, release, rejected)
 
 
 def _read_table(
-    options: argparse.Namespace, files: list[Path], written: Format, mechanisms: dict[str | None, Reporting]
-) -> dict[str | None, Sums]:
+    options: argparse.Namespace,
+    files: list[Path],
+    written: Format,
+    mechanisms: dict[str | None, Reporting],
+    rejected: Rejected,
+) -> Read:
     """The sums of the columns of a table."""
     if None in mechanisms:
-        unnamed = _read_table(options, files, written, {"report": mechanisms[None]})
-        return {None: unnamed["report"]}
+        unnamed = _read_table(options, files, written, {REPORT: mechanisms[None]}, rejected)
+        return Read({None: unnamed.columns[REPORT]})
     named = {name: mechanism for name, mechanism in mechanisms.items() if name is not None}
     if options.weights is not None:
         ((name, mechanism),) = named.items()
-        return {name: _weighed(options, files, written, name, mechanism)}
+        return Read({name: _weighed(options, files, written, name, mechanism, rejected)})
     found: dict[str | None, Sums] = {}
-    for name, counted in count_files(files, written, named, options.by).items():
+    for name, counted in count_files(files, written, named, options.by, rejected.refuse).items():
         _check_unreported(options, name, counted.unreported)
         found[name] = Sums({label: GroupCounts(named[name]) for label in counted.groups}, counted.unreported)
         for label, counts in counted.groups.items():
             found[name].groups[label].counts = counts
-    return found
+    return Read(found)
 
 
 def _check_unreported(options: argparse.Namespace, name: str, unreported: int) -> None:
     if unreported and options.nulls == "error":
         msg = f"column {name!r}: {unreported:,} rows have no report; use --nulls drop to skip them."
         raise DataFileError(msg)
-    _mention(unreported, f"column {name!r}: ")
 
 
-def _weighed(options: argparse.Namespace, files: list[Path], written: Format, name: str, mechanism: Reporting) -> Sums:
+def _weighed(
+    options: argparse.Namespace,
+    files: list[Path],
+    written: Format,
+    name: str,
+    mechanism: Reporting,
+    rejected: Rejected,
+) -> Sums:
     """The weighted sums of a column of a table."""
     sums = Sums()
-    for batch in weighed_files(files, written, name, mechanism, options.by, options.weights):
+    for batch in weighed_files(files, written, name, mechanism, options.by, options.weights, rejected.refuse):
         sums.unreported += batch.unreported
         for at, label in enumerate(batch.labels):
             which = np.flatnonzero(batch.groups == at)
-            if not len(which):
-                continue
-            if label not in sums.groups:
-                if len(sums.groups) >= most_groups(mechanism):
-                    msg = f"more than {len(sums.groups):,} groups do not fit; is {options.by!r} a column of groups?"
-                    raise DataFileError(msg)
-                sums.groups[label] = GroupCounts(mechanism, weighted=True)
-            sums.groups[label].add(batch.reports[which], batch.weights[which])
+            if len(which):
+                _group(sums, label, mechanism, options).add(batch.reports[which], batch.weights[which])
     _check_unreported(options, name, sums.unreported)
     if not sums.groups:
         msg = f"column {name!r} has no reports, so nothing can be estimated for it."
@@ -104,68 +154,129 @@ def _weighed(options: argparse.Namespace, files: list[Path], written: Format, na
     return sums
 
 
-def _mention(unreported: int, where: str = "") -> None:
-    if unreported:
-        print(f"bipartite: {where}{unreported:,} rows without a report were skipped.", file=sys.stderr)
+def _group(sums: Sums, label: str | None, mechanism: Reporting, options: argparse.Namespace) -> GroupCounts:
+    """The sums of a group, which may be a new one."""
+    if label not in sums.groups:
+        if len(sums.groups) >= most_groups(mechanism):
+            msg = f"more than {len(sums.groups):,} groups do not fit; is {options.by!r} a column of groups?"
+            raise DataFileError(msg)
+        sums.groups[label] = GroupCounts(mechanism, weighted=options.weights is not None)
+    return sums.groups[label]
 
 
-def _read_text(options: argparse.Namespace, column: str | None, mechanism: Reporting) -> Sums:
-    """The sums of a CSV column, from files or standard input."""
-    texts = WideTexts(mechanism) if isinstance(mechanism, CategoryMechanism) else Texts(mechanism)
-    asked = WantedColumns(column, tuple(name for name in (options.by, options.weights) if name is not None))
-    sums = Sums()
-    announce("reading these files", _READ * sum(path.stat().st_size for path in options.files if path != STDIN))
+def _read_text(
+    options: argparse.Namespace,
+    files: list[Path],
+    written: Format,
+    mechanisms: dict[str | None, Reporting],
+    release: Described | None,
+    rejected: Rejected,
+) -> Read:
+    """The sums of columns of text, from files or standard input; errors name the line."""
+    texts = [WideTexts(each) if isinstance(each, CategoryMechanism) else Texts(each) for each in mechanisms.values()]
+    first, *others = [*mechanisms, *(name for name in (options.by, options.weights) if name is not None)]
+    envelopes = _envelopes(options, mechanisms, release)
+    how = Lines(written, WantedColumns(first, tuple(map(str, others))), texts[0].is_report, envelopes, rejected)
+    found = Read({name: Sums() for name in mechanisms})
+    announce("reading these files", _READ[written.kind] * sum(path.stat().st_size for path in files if path != STDIN))
     with Progress("reports", None, rate=True) as progress:
-        for path in options.files:
+        for path in files:
             name = SPOKEN if path == STDIN else str(path)
-            for chunk in chunks(path, asked, texts.is_report):
-                kept = _filled(name, chunk, options.nulls)
-                sums.unreported += len(chunk.lines) - len(kept.lines)
-                _count(name, kept, texts, sums.groups, options, mechanism)
+            for chunk in chunks(path, how):
+                parts = _counted_rows(name, chunk, texts, options, envelopes, rejected)
+                for sums, mechanism, part in zip(found.columns.values(), mechanisms.values(), parts, strict=True):
+                    sums.unreported += part.missing
+                    for label, which in part.rows.items():
+                        weights = None if part.weights is None else part.weights[which]
+                        _group(sums, label, mechanism, options).add(part.reports[which], weights)
                 progress.advance(len(chunk.lines))
-    _mention(sums.unreported)
-    if options.by is not None:
-        sums.groups = in_order(sums.groups)
-    return sums
+    for sums in found.columns.values():
+        sums.groups = sums.groups if options.by is None else in_order(sums.groups)
+    found.repeated = envelopes.repeated
+    return found
 
 
-def _filled(name: str, chunk: Chunk, nulls: str) -> Chunk:
-    """The rows with a report."""
-    reports = chunk.columns[0]
-    full = [at for at, cell in enumerate(reports) if cell and not cell.isspace()]
-    if len(full) == len(reports):
-        return chunk
-    if nulls == "error":
-        first = next(at for at, cell in enumerate(reports) if not cell or cell.isspace())
-        msg = f"{name}: line {chunk.lines[first]} has no report; repair or remove it, or use --nulls drop."
-        raise DataFileError(msg)
-    columns = [[column[at] for at in full] for column in chunk.columns]
-    return type(chunk)([chunk.lines[at] for at in full], columns)
+def _envelopes(
+    options: argparse.Namespace, mechanisms: dict[str | None, Reporting], release: Described | None
+) -> Envelopes:
+    """What envelopes must hold: a report of the one mechanism, or of the record of all columns of a release."""
+    named = {"study": options.study, "question": options.question}
+    if release is not None:
+        attributes = release.mechanisms
+        drawn = (None, *range(1, len(attributes)))
+        return Envelopes({record_sha256(attributes, each): each for each in drawn}, named, frozenset(attributes))
+    enclosed = options.column in {None, REPORT}
+    return Envelopes({spec_sha256(each): None for each in mechanisms.values() if enclosed}, named)
 
 
-def _count(
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """The reports of one column in some rows."""
+
+    reports: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    rows: dict[str | None, Any]
+    """Which reports belong to each group; None is the group of all."""
+    missing: int
+
+
+def _counted_rows(
     name: str,
     chunk: Chunk,
-    texts: Texts | WideTexts,
-    groups: dict[str | None, GroupCounts],
+    texts: list[Texts | WideTexts],
     options: argparse.Namespace,
-    mechanism: Reporting,
-) -> None:
-    reports = texts.reports(name, chunk.lines, chunk.columns[0])
-    others = [[cell.strip() for cell in column] for column in chunk.columns[1:]]
-    weights = weights_of(name, chunk.lines, others[-1]) if options.weights is not None else None
+    envelopes: Envelopes,
+    rejected: Rejected,
+) -> list[_Parsed]:
+    """The reports of each column in the rows that count: neither impossible, nor a retry."""
+
+    def parse(first: int, last: int) -> list[_Parsed]:
+        some = chunk if last - first == len(chunk.lines) else chunk.at(range(first, last))
+        return [_parsed(name, some, at, text, options, envelopes) for at, text in enumerate(texts)]
+
+    size, wrong = len(chunk.lines), dict[int, str]()
+    parts = None
+    try:
+        parts = parse(0, size)
+    except DataFileError as error:
+        if rejected.file is None:
+            rejected.refuse(str(error), "")
+        for row in culprits(parse, size, DataFileError):
+            try:
+                parse(row, row + 1)
+            except DataFileError as why:
+                wrong[row] = str(why)
+                rejected.refuse(str(why), chunk.raw[row])
+    chunk = chunk.at([row for row in range(size) if row not in wrong]) if wrong else chunk
+    fresh = envelopes.fresh(name, chunk, len(texts), rejected) if chunk.keys else range(len(chunk.lines))
+    if parts is not None and len(fresh) == size:
+        return parts
+    chunk = chunk.at(fresh)
+    return parse(0, len(fresh))
+
+
+def _parsed(
+    name: str, chunk: Chunk, at: int, text: Texts | WideTexts, options: argparse.Namespace, envelopes: Envelopes
+) -> _Parsed:
+    """The reports of one column; an error names the line."""
+    size = len(chunk.lines)
+    full = [row for row, cell in enumerate(chunk.columns[at]) if cell and not cell.isspace()]
+    if len(full) < size:
+        if options.nulls == "error" and not envelopes.sampled:
+            line = next(line for row, line in enumerate(chunk.lines) if row == len(full) or full[row] != row)
+            msg = f"{name}: line {line} has no report; repair or remove it, or use --nulls drop."
+            raise DataFileError(msg)
+        chunk = chunk.at(full)
+    reports = text.reports(name, chunk.lines, chunk.columns[at])
+    other = [cell.strip() for cell in chunk.columns[-1]]
+    weights = None if options.weights is None else weights_of(name, chunk.lines, other)
     rows: dict[str | None, Any] = {None: slice(None)}
     if options.by is not None:
-        labels, first, where = np.unique(np.array(others[0], dtype=object), return_index=True, return_inverse=True)
+        groups = [cell.strip() for cell in chunk.columns[-1 if options.weights is None else -2]]
+        labels, first, where = np.unique(np.array(groups, dtype=object), return_index=True, return_inverse=True)
         order = np.argsort(where, kind="stable")
         cut = np.split(order, np.cumsum(np.bincount(where))[:-1]) if len(labels) else []
         rows = {
             check_label(name, chunk.lines[int(first[at])], labels[at]): cut[at] for at in np.argsort(first).tolist()
         }
-    for label, which in rows.items():
-        if label not in groups:
-            if len(groups) >= most_groups(mechanism):
-                msg = f"{name}: more than {len(groups):,} groups do not fit; is {options.by!r} a column of groups?"
-                raise DataFileError(msg)
-            groups[label] = GroupCounts(mechanism, weighted=weights is not None)
-        groups[label].add(reports[which], None if weights is None else weights[which])
+    return _Parsed(reports, weights, rows, size - len(full))

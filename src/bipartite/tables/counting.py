@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -25,13 +25,15 @@ from bipartite.tables.wide import from_cells
 from bipartite.tables.workspace import private_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from bipartite.mechanisms.record import Reporting
     from bipartite.tables.formats import Format
+
+    Refuse = Callable[[str, str], None]
 
 MOST_GROUPS: Final = 10_000
 _MOST_CELLS: Final = 2**27  # counts of all groups and columns together
@@ -74,20 +76,40 @@ class _ReadOnlyPlan(Plan):
                 raise InputError(msg)
 
 
+def raise_refusal(why: str, _: str) -> None:
+    """Refuse a row with an error."""
+    raise DataFileError(why)
+
+
 def count_files(
-    files: list[Path], written: Format, mechanisms: dict[str, Reporting], by: str | None
+    files: list[Path],
+    written: Format,
+    mechanisms: dict[str, Reporting],
+    by: str | None,
+    refuse: Refuse = raise_refusal,
 ) -> dict[str, Counted]:
-    """Count the reports of each column, with groups ordered by name."""
+    """Count the reports of each column, with groups ordered by name.
+
+    ``refuse`` gets what is wrong with a row and its cells as JSON; if it returns, no column counts the row.
+    """
+    others = [] if by is None else [by]
+    try:
+        return _counted((each for _, _, each in _batches(files, written, [*mechanisms, *others])), mechanisms, by)
+    except (pa.ArrowException, DataError):
+        pass  # one of the rows is wrong: look at each
+    return _counted(_possible_rows(files, written, mechanisms, others, refuse), mechanisms, by)
+
+
+def _counted(batches: Iterable[pa.RecordBatch], mechanisms: dict[str, Reporting], by: str | None) -> dict[str, Counted]:
     counted = {name: Counted() for name in mechanisms}
     most = most_groups(*mechanisms.values())
-    for batch in _batches(files, written, [*mechanisms, *([] if by is None else [by])]):
+    for batch in batches:
         groups = None if by is None else _labels(by, batch.column(by))
         for name, mechanism in mechanisms.items():
-            with _named(name):
-                if isinstance(mechanism, CategoryMechanism):
-                    _add_wide(mechanism, counted[name], batch.column(name), groups)
-                else:
-                    _add(mechanism, counted[name], batch.column(name), groups)
+            if isinstance(mechanism, CategoryMechanism):
+                _add_wide(mechanism, counted[name], batch.column(name), groups)
+            else:
+                _add(mechanism, counted[name], batch.column(name), groups)
             if len(counted[name].groups) > most:
                 msg = f"Expected at most {most:,} groups, got more; is {by!r} a column of groups?"
                 raise InputError(msg)
@@ -115,22 +137,27 @@ class Weighed:
 
 
 def weighed_files(
-    files: list[Path], written: Format, name: str, mechanism: Reporting, by: str | None, weights: str
+    files: list[Path],
+    written: Format,
+    name: str,
+    mechanism: Reporting,
+    by: str | None,
+    weights: str,
+    refuse: Refuse = raise_refusal,
 ) -> Iterator[Weighed]:
-    """The reports of one column with the weights of their rows, a batch at a time."""
-    others = dict.fromkeys([weights] if by is None else [by, weights])
-    for batch in _batches(files, written, [name, *others]):
+    """The reports of one column with the weights of their rows, a batch at a time; ``refuse`` as above."""
+    others = list(dict.fromkeys([weights] if by is None else [by, weights]))
+    for batch in _possible_rows(files, written, {name: mechanism}, others, refuse):
         column = batch.column(name)
         labels: list[str | None] = [None]
         groups = np.zeros(len(column), dtype=np.int64)
         if by is not None:
             labels, groups = _labels(by, batch.column(by))
         there = _numpy(column.is_valid().cast(pa.int8())) > 0
-        with _named(name):
-            if isinstance(mechanism, CategoryMechanism):
-                reports: NDArray[Any] = from_cells(mechanism, column.drop_null())
-            else:
-                reports = _outputs(mechanism, column)[there]
+        if isinstance(mechanism, CategoryMechanism):
+            reports: NDArray[Any] = from_cells(mechanism, column.drop_null())
+        else:
+            reports = _outputs(mechanism, column)[there]
         given = weights_in(weights, batch.column(weights))[there]
         yield Weighed(reports, given, labels, groups[there], int(len(there) - np.count_nonzero(there)))
 
@@ -153,20 +180,55 @@ def may_weigh(weights: NDArray[np.float64]) -> NDArray[np.bool_]:
     return found
 
 
-@contextmanager
-def _named(name: str) -> Iterator[None]:
-    """Report impossible reports by column, never by value."""
+def _possible_rows(
+    files: list[Path], written: Format, mechanisms: dict[str, Reporting], others: list[str], refuse: Refuse
+) -> Iterator[pa.RecordBatch]:
+    """The rows whose reports can have come from their mechanisms; others are refused, by file and row alone."""
+    for file, first, batch in _batches(files, written, [*mechanisms, *others]):
+        wrong: dict[int, str] = {}
+        for name, mechanism in mechanisms.items():
+            wrong = dict.fromkeys(_impossible(mechanism, batch.column(name)), name) | wrong
+        for row in sorted(wrong):
+            why = (
+                f"{file}: row {first + row + 1:,}: column {wrong[row]!r} holds a report that cannot have come from its "
+                "mechanism; the file was edited, or its specs belong to another file: request both again."
+            )
+            refuse(why, json.dumps(batch.slice(row, 1).to_pylist()[0], default=str))
+        yield batch.take(pa.array([row for row in range(len(batch)) if row not in wrong])) if wrong else batch
+
+
+def _impossible(mechanism: Reporting, reports: pa.Array) -> list[int]:
+    """The rows whose report is neither missing nor one of the mechanism's."""
     try:
-        yield
-    except (pa.ArrowException, DataError):
-        msg = (
-            f"column {name!r} holds a report that cannot have come from its mechanism; the file was edited, or its "
-            "specs belong to another file: request both again."
-        )
-        problem = DataFileError(msg)
-    else:
-        return
-    raise problem
+        held, rows = _encoded(reports)
+    except pa.ArrowException:  # lists, which no report is
+        return list(range(len(reports)))
+
+    def read(first: int, last: int) -> None:
+        some = held.slice(first, last - first).drop_null()
+        if isinstance(mechanism, CategoryMechanism):
+            from_cells(mechanism, some)
+        else:
+            _indices(mechanism, some)
+
+    wrong = culprits(read, len(held), (pa.ArrowException, DataError))
+    return np.flatnonzero(np.isin(rows, wrong)).tolist() if wrong else []
+
+
+def culprits(read: Callable[[int, int], object], size: int, errors: Any) -> list[int]:  # noqa: ANN401 (as in except)
+    """The places that ``read(first, last)`` refuses, found by halving; usually none."""
+    waiting, found = [(0, size)], []
+    while waiting:
+        first, last = waiting.pop()
+        try:
+            read(first, last)
+        except errors:
+            middle = (first + last) // 2
+            if middle == first:
+                found.append(first)
+            else:
+                waiting += [(middle, last), (first, middle)]
+    return found
 
 
 def most_groups(*mechanisms: Reporting) -> int:
@@ -187,20 +249,24 @@ def in_order(groups: dict[str | None, Sums]) -> dict[str | None, Sums]:
     return found
 
 
-def _batches(files: list[Path], written: Format, names: list[str]) -> Iterator[pa.RecordBatch]:
+def _batches(files: list[Path], written: Format, names: list[str]) -> Iterator[tuple[Path, int, pa.RecordBatch]]:
+    """(file, number of rows of it before these, some rows)."""
+    file = files[0]
     for file in files:
         if written.is_text and written.compression is None:
             _check_end(file)
     try:
         with private_folder() as spill, connect(spill) as connection:
-            for batch, _, _ in open_files(connection, files, Reading(written, _ReadOnlyPlan(names))).parts():
-                yield batch
+            for file in files:
+                row = 0
+                for batch, _, _ in open_files(connection, [file], Reading(written, _ReadOnlyPlan(names))).parts():
+                    yield file, row, batch
+                    row += len(batch)
     except InputError as error:
         # The file is at fault, not the call.
-        problem: BaseException = DataFileError(f"{files[0]}: {error}")
+        problem: BaseException = DataFileError(f"{file}: {error}")
     except (duckdb.Error, pa.ArrowException, OSError) as error:
-        what = str(files[0]) if len(files) == 1 else "one of the files"
-        problem = unreadable(error, what, hint="it may be truncated or edited: request it again.")
+        problem = unreadable(error, str(file), hint="it may be truncated or edited: request it again.")
         if str(error).startswith("Out of Memory Error"):
             problem = InputError("DuckDB ran out of memory; estimate one column at a time.")
     else:

@@ -72,3 +72,10 @@ def spec_sha256(mechanism: Mechanism | CategoryMechanism) -> str:
         found = hashlib.sha256(spec_json(mechanism).encode()).hexdigest()
         mechanism._set(_spec_sha256=found)
     return found
+
+
+def record_sha256(mechanisms: Mapping[str, Mechanism | CategoryMechanism], sample: int | None = None) -> str:
+    """The SHA-256 that identifies a record: its attributes in their order, and how many of them are reported."""
+    attributes = canonical_json([[name, spec_sha256(each)] for name, each in mechanisms.items()])
+    drawn = "null" if sample is None else sample
+    return hashlib.sha256(f'{{"record":{attributes},"sample":{drawn}}}'.encode()).hexdigest()
