@@ -6,7 +6,7 @@ import json
 import sqlite3
 import unicodedata
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import DataFileError, shown
 
@@ -40,6 +40,7 @@ class Envelopes:
         # An unnamed file that SQLite deletes: keys may be too many for memory.
         self._seen = sqlite3.connect("")
         self._seen.execute("PRAGMA journal_mode = OFF")
+        self._seen.execute("PRAGMA cache_size = -65536")  # kilobytes
         self._seen.execute("CREATE TABLE seen (key BLOB PRIMARY KEY, report BLOB, place TEXT) WITHOUT ROWID")
 
     def open(self, held: dict[str, Any], place: str) -> tuple[dict[str, Any], str | None]:
@@ -87,7 +88,7 @@ class Envelopes:
         found = []
         for row, key in enumerate(chunk.keys):
             if key is not None:
-                report = _digest(json.dumps([column[row] for column in chunk.columns[:width]]))
+                report = _digest("\n".join(repr(column[row]) for column in chunk.columns[:width]))
                 mine = (_digest(key), report, f"{name}: line {chunk.lines[row]}")
                 if not self._seen.execute("INSERT OR IGNORE INTO seen VALUES (?, ?, ?)", mine).rowcount:
                     query = "SELECT report, place FROM seen WHERE key = ?"
@@ -132,7 +133,7 @@ def rows_of_json(
 
 def _object(line: str) -> dict[str, Any]:
     try:
-        held = json.loads(line, object_pairs_hook=_once)
+        held = _DECODER.decode(line)
     except DataFileError:
         raise
     except (ValueError, RecursionError):
@@ -151,11 +152,14 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_once)
+
+
 def _cell(value: object) -> str:
     """A JSON value as the cell of a table."""
     if isinstance(value, str):
         return value
-    return "" if value is None else json.dumps(value)
+    return "" if value is None else str(value) if type(value) is int else json.dumps(value)
 
 
 def _digest(text: str) -> bytes:
