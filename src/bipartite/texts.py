@@ -1,4 +1,4 @@
-"""Text for people: names as they may be printed, aligned columns, HTML for notebooks; CSV for programs."""
+"""Text: names as they may be printed, aligned columns, HTML for notebooks, CSV, and JSON that says all once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import html
 import io
 import json
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,6 +46,21 @@ def as_csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     writer.writerow(header)
     writer.writerows(rows)
     return written.getvalue()
+
+
+class RepeatedKeyError(ValueError):
+    """A JSON object has a key twice, so that readers may differ about its value."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise RepeatedKeyError
+    return found
+
+
+read_json: Final = json.JSONDecoder(object_pairs_hook=_once).decode
+"""The values in a JSON text; a ValueError, or a RecursionError, if it is none or an object repeats a key."""
 
 
 class Printed:

@@ -213,6 +213,9 @@ def test_counts_are_saved_and_merged_with_those_of_others(run, spec, write, tmp_
     cut = write("cut.json", saved.read_text(encoding="utf-8")[:-20])
     code, _, err = run("estimate", "--counts", cut)
     assert code == 3 and "truncated: ask for it again" in err
+    for wrong, why in (('{"people": 1, "people": 2}', "a key comes twice"), ("[" * 100_000, "may be truncated")):
+        code, _, err = run("estimate", "--counts", write("wrong.json", wrong))
+        assert code == 3 and "as JSON text; " in err and why in err
 
 
 def test_a_pipe_of_reports_is_read_from_standard_input(run, spec, ages, monkeypatch):

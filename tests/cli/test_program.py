@@ -1,3 +1,4 @@
+import json
 import re
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import pytest
 
 import bipartite
 from bipartite.cli.program import Command
+from tests.cli.test_commands import conforms
 
 LIBRARY = Path(bipartite.__file__).parent
 
@@ -55,8 +57,47 @@ def test_actions_of_a_command_speak_of_their_own_options(run, tmp_path):
 
 @pytest.mark.parametrize(("command", "there"), [("datasets", "datasets"), ("reproduce", "run")])
 def test_commands_of_the_laboratory_say_where_they_are(run, command, there):
-    code, out, err = run(command, "--json")
+    code, out, err = run(command)
     assert (code, out) == (2, "") and f"run: python -m reproduction {there}\n" in err
+
+
+ERRORS = [
+    (["estimate", "FILE", "--spec", "SPEC"], 3, "FILE: line 2 is not a number"),
+    (["estimate", "NONE", "--spec", "SPEC"], 4, "not found: "),
+    (["estimate", "FILE", "--spec", "SPEC", "--confidence", "2"], 2, "Expected confidence between 0 and 1"),
+    (["estimate", "FILE", "--no-such-option"], 2, "unrecognized arguments: --no-such-option"),
+    (["design", "--integers"], 2, "argument --integers: expected one argument"),
+    (["report", "--integers", "1..5", "--epsilon", "1"], 3, "line 1 is not a number"),
+    (["ledger", "show", "NONE"], 4, "NONE not found"),
+    (["datasets"], 2, "run: python -m reproduction datasets"),
+    (["no-such-command"], 2, "invalid choice: 'no-such-command'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "exit_code", "message"), ERRORS)
+def test_errors_are_json_where_json_is_asked_for(run, tmp_path, arguments, exit_code, message):
+    (tmp_path / "FILE").write_text("3\nx\n", encoding="utf-8")
+    (tmp_path / "SPEC").write_text(json.dumps(bipartite.GRR(bipartite.Integers(1, 5), 1).to_spec()), encoding="utf-8")
+    named = [str(tmp_path / each) if each.isupper() else each for each in arguments]
+    code, out, err = run(*named, "--json", stdin="x\n")
+    found = conforms(json.loads(err), "error")
+    assert (code, out, found["exit_code"]) == (exit_code, "", exit_code)
+    assert message in found["error"].replace(f"{tmp_path}/", "") and "\n" not in err.rstrip("\n")
+    # And words where it is not.
+    code, _, err = run(*named, stdin="x\n")
+    assert (code == exit_code and "bipartite: " in err) or "error: " in err
+
+
+def test_a_bug_is_json_too_and_help_is_help(run, monkeypatch):
+    def fail(_):
+        raise AssertionError
+
+    monkeypatch.setattr("bipartite.cli.explain.run", fail)
+    code, out, err = run("explain", "1", "--json")
+    assert (code, out) == (70, "")
+    assert json.loads(err)["error"] == "unexpected AssertionError: this is a bug in bipartite, please report it."
+    code, out, err = run("explain", "--json", "--help")
+    assert (code, err) == (0, "") and out.startswith("usage: bipartite explain")
 
 
 def test_only_the_command_line_speaks_of_options():

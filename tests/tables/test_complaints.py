@@ -9,6 +9,7 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -101,6 +102,26 @@ def test_no_error_about_a_file_carries_what_stood_there_not_even_the_errors_behi
             for each in chain(error):
                 assert "Lovelace" not in f"{each} {each!r} {each.args}", (name, type(each))
     assert refused == set(names)
+
+
+@pytest.mark.parametrize("source", ["file", "standard input"])
+def test_a_broken_line_of_json_has_its_number(tmp_path, monkeypatch, source):
+    lines = ['{"age": 40, "who": "x"}'] * 5000
+    for at, wrong, message in (
+        (0, '{"age": 41', "line 1 of the input, not counting empty ones, is not valid JSON; "),
+        (3999, '{"age": 41', "line 4,000 of the input, not counting empty ones, is not valid JSON; "),
+        (4999, '{"age": 41}}', "line 5,000 of the input, not counting empty ones, is not valid JSON; "),
+        (17, '{"age": 41, "who": "y", "age": 42}', "the input has a line that repeats a key; "),
+        (17, "[41]", "the input has a line that is not a JSON object; "),
+    ):
+        text = "".join(f"{line}\n" for line in ["", "", *lines[:at], wrong, "", *lines[at + 1 :]])
+        (tmp_path / "in.jsonl").write_text(text, encoding="utf-8")
+        named = {"input_format": "jsonl"} if source != "file" else {}
+        with (tmp_path / "in.jsonl").open("rb") as held:
+            monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=held))
+            with pytest.raises(DataFileError) as caught:
+                release("-" if named else tmp_path / "in.jsonl", tmp_path / "out.parquet", **named)
+        assert str(caught.value).startswith(message)
 
 
 def test_an_error_of_an_estimate_carries_no_cell(tmp_path):

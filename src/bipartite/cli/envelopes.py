@@ -6,9 +6,10 @@ import json
 import sqlite3
 import unicodedata
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from bipartite.errors import DataFileError, shown
+from bipartite.texts import RepeatedKeyError, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -133,26 +134,15 @@ def rows_of_json(
 
 def _object(line: str) -> dict[str, Any]:
     try:
-        held = _DECODER.decode(line)
-    except DataFileError:
-        raise
-    except (ValueError, RecursionError):
-        held = None
-    if not isinstance(held, dict):
-        msg = "is not a JSON object; repair or remove it."
-        raise DataFileError(msg)
-    return held
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        msg = "has an object that repeats a key; repair or remove it."
-        raise DataFileError(msg)
-    return found
-
-
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_once)
+        held = read_json(line)
+    except (ValueError, RecursionError) as error:
+        why = "has an object that repeats a key" if isinstance(error, RepeatedKeyError) else "is not a JSON object"
+    else:
+        if isinstance(held, dict):
+            return held
+        why = "is not a JSON object"
+    msg = f"{why}; repair or remove it."
+    raise DataFileError(msg)
 
 
 def _cell(value: object) -> str:

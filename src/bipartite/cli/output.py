@@ -35,10 +35,11 @@ def announce(what: str, seconds: float, hint: str = "") -> None:
         print(f"bipartite: {what} takes about {about}{f'; {hint}' if hint else ''}.", file=sys.stderr)
 
 
-def complain(message: object, code: int) -> int:
-    """Print on stderr what went wrong, and return the exit code."""
-    problems = map(escaped, str(message).split("\n- "))  # a list of problems has these line ends and no others
-    print("bipartite:", "\n- ".join(problems), file=sys.stderr)
+def complain(message: object, code: int, *, as_json: bool = False) -> int:
+    """Print on stderr what went wrong, as JSON if that was asked for, and return the exit code."""
+    # A list of problems has these line ends and no others.
+    said = "\n- ".join(map(escaped, str(message).split("\n- ")))
+    print(json.dumps({"error": said, "exit_code": code}) if as_json else f"bipartite: {said}", file=sys.stderr)
     return code
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from contextlib import redirect_stderr
 from typing import TYPE_CHECKING, Final
 
 from bipartite.cli.output import (
@@ -29,6 +30,7 @@ from bipartite.errors import (
 from bipartite.files import not_found
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from bipartite.cli.program import Command, Program
@@ -49,16 +51,17 @@ def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -
     _speak_utf8()
     words = sys.argv[1:] if arguments is None else arguments
     if words and words[0] in program.elsewhere:
-        return complain(f"{words[0]} is a command of the laboratory; run: {program.elsewhere[words[0]]}", USAGE)
-    # The other commands are slow to import, and --help only lists them.
-    options = program.parser(words[0] if words else "").parse_args(arguments)
+        elsewhere = f"{words[0]} is a command of the laboratory; run: {program.elsewhere[words[0]]}"
+        return complain(elsewhere, USAGE, as_json="--json" in words)
+    options = _parsed(program, words)
+    as_json = getattr(options, "json", False)
     options.own_process = arguments is None
     stopping.started()
     try:
         code: int = options.run(options)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        return complain("interrupted", stopping.exit_code)
+        return complain("interrupted", stopping.exit_code, as_json=as_json)
     except BrokenPipeError:
         # The reader is gone, as with `head`. Nothing more can be written, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -66,19 +69,36 @@ def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -
     except Exception as error:  # noqa: BLE001
         # A library that was interrupted may raise an error of its own.
         if stopping.requested:
-            return complain("interrupted", stopping.exit_code)
-        return _complain_of(error, options.parsed_by)
+            return complain("interrupted", stopping.exit_code, as_json=as_json)
+        message, exit_code = _complaint(error, options.parsed_by)
+        return complain(message, exit_code, as_json=as_json)
     return code
 
 
-def _complain_of(error: Exception, command: Command) -> int:
-    """Print what went wrong, in terms of the command line, and return the exit code."""
+def _parsed(program: Program, words: Sequence[str]) -> argparse.Namespace:
+    """The options of a command; argparse prints what is wrong with them, which must be JSON where JSON is asked for."""
+    # The other commands are slow to import, and --help only lists them.
+    parser = program.parser(words[0] if words else "")
+    if "--json" not in words:
+        return parser.parse_args(words)
+    said = io.StringIO()
+    try:
+        with redirect_stderr(said):
+            return parser.parse_args(words)
+    except SystemExit:
+        if said.getvalue():
+            complain(said.getvalue().partition(": error: ")[2].strip(), USAGE, as_json=True)
+        raise
+
+
+def _complaint(error: Exception, command: Command) -> tuple[str, int]:
+    """What went wrong, in terms of the command line, and the exit code."""
     if isinstance(error, UnicodeDecodeError):
-        return complain("standard input is not UTF-8 text.", BAD_DATA)
+        return "standard input is not UTF-8 text.", BAD_DATA
     for kinds, exit_code in _EXIT_CODES:
         if isinstance(error, kinds):
-            return complain(command.in_flags(_in_words(error)), exit_code)
-    return complain(f"unexpected {type(error).__name__}: this is a bug in bipartite, please report it.", BUG)
+            return command.in_flags(_in_words(error)), exit_code
+    return f"unexpected {type(error).__name__}: this is a bug in bipartite, please report it.", BUG
 
 
 def _in_words(error: Exception) -> str:

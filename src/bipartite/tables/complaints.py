@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 from bipartite.errors import DataFileError, InputError
-from bipartite.tables.scans import NO_OBJECT
+from bipartite.tables.scans import NO_OBJECT, REPEATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +22,8 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 _LINE: Final = re.compile(r"[A-Za-z ]+: (?:CSV Error on Line: |JSON transform error in file .*?, in line )(\d+)")
+# DuckDB's number is one too high, and leaves out empty lines.
+_BROKEN: Final = re.compile(r"Invalid Input Error: Malformed JSON in file .*?, at byte \d+ in line (\d+): ")
 # DuckDB gives its reason after the line that it shows; whatever the line contains, the last match is the reason.
 _NOT_UTF8: Final = ("is not UTF-8 text", "save it as UTF-8, or, for CSV, name its encoding with encoding=.")
 _REASONS: Final = {
@@ -42,6 +44,7 @@ _REASONS: Final = {
     "not utf-8 encoded": _NOT_UTF8,
 }
 """For each message of DuckDB: (what is wrong, what to do)."""
+_OURS: Final = {NO_OBJECT: "has a line that is not a JSON object", REPEATED: "has a line that repeats a key"}
 _CURES: Final = {
     "read": "repair it, or name its format with input_format=.",
     "written": "check compression= and the disk.",
@@ -86,8 +89,11 @@ def unreadable(
     line = _LINE.match(said)
     where = f"line {int(line[1]):,} of {what}" if line else what
     why, cure = f"cannot be {verb} ({type(error).__name__})", _CURES[verb]
-    if NO_OBJECT in said[:200]:
-        why = "has a line that is not a JSON object"
+    ours = [why for mark, why in _OURS.items() if mark in said[:200]]
+    if broken := _BROKEN.match(said):
+        where, why = f"line {int(broken[1]) - 1:,} of {what}, not counting empty ones,", "is not valid JSON"
+    elif ours:
+        why = ours[0]
     else:
         last = max(_REASONS, key=said.rfind)
         if last in said:

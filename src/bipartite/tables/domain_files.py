@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bipartite.domains import Items
 from bipartite.errors import DataFileError
+from bipartite.texts import RepeatedKeyError, read_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,9 +25,10 @@ def read_text(path: Path) -> str:
 def read_items(path: Path) -> Items:
     """Read items from a JSON file."""
     try:
-        described = json.loads(read_text(path))
-    except (ValueError, RecursionError):
-        msg = f"{path} is not JSON."
+        described = read_json(read_text(path))
+    except (ValueError, RecursionError) as error:
+        why = "repeats a key" if isinstance(error, RepeatedKeyError) else "is not JSON"
+        msg = f"{path} {why}{f': see line {error.lineno}' if isinstance(error, json.JSONDecodeError) else ''}."
         raise DataFileError(msg) from None
     if not isinstance(described, dict) or not set(described) <= {"labels", "loss", "similarity", "allow_off_diagonal"}:
         msg = f'{path} does not hold {{"labels": […]}}, if wanted with "loss" or "similarity": [[…]].'

@@ -11,6 +11,7 @@ from bipartite.errors import SpecError
 from bipartite.lottery.budgets import exact_sum
 from bipartite.mechanisms.record import composition_problem
 from bipartite.mechanisms.spec import from_spec, spec_json, spec_sha256
+from bipartite.texts import read_json
 
 if TYPE_CHECKING:
     from bipartite.mechanisms.record import Reporting
@@ -93,7 +94,7 @@ class Described:
     def from_json(cls, text: str | bytes) -> Described:
         """Read :meth:`to_json`, and check the hash of every spec, that it keeps its ε, and the sum of ε."""
         try:
-            held = json.loads(text, object_pairs_hook=_once)
+            held = read_json(text if isinstance(text, str) else text.decode())
         except (ValueError, RecursionError):
             msg = (
                 "Expected the description of a release as JSON; the file may be truncated or edited: request it again."
@@ -121,14 +122,6 @@ class Described:
                 return found
         msg = f"Expected the description of a release, got one with {wrong}; it was edited: request the file again."
         raise SpecError(msg)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object without duplicate keys."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError
-    return found
 
 
 def _mechanism(name: str, column: dict[str, Any]) -> Reporting:

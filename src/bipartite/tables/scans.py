@@ -29,6 +29,7 @@ _PARQUET: Final = (
 _SAMPLE: Final = 20_480
 _NOWHERE: Final = "\x1f"  # a delimiter that does not occur in text
 NO_OBJECT: Final = "bipartite: a row that is not a JSON object"
+REPEATED: Final = "bipartite: a row that repeats a key"
 
 
 def load_extensions(connection: duckdb.DuckDBPyConnection, files: Sequence[File], written: Format) -> None:
@@ -150,12 +151,16 @@ def json_columns(
 
 
 def json_scan(where: str, written: Format) -> str:
-    """JSON lines, each row as one value in the column ``json``."""
+    """JSON lines, each row as one value in the column ``json``: an object whose keys differ."""
     read = (
         f"read_json({where}, format='newline_delimited', records=false, columns={{'json': 'JSON'}}, "
         f"hive_partitioning=false{_compression(written)})"
     )
-    return f"(SELECT CASE WHEN starts_with(json, '{{') THEN json ELSE error({text(NO_OBJECT)}) END AS json FROM {read})"
+    return (
+        f"(SELECT CASE WHEN NOT starts_with(json, '{{') THEN error({text(NO_OBJECT)}) "
+        f"WHEN len(json_keys(json)) > len(list_distinct(json_keys(json))) THEN error({text(REPEATED)}) "
+        f"ELSE json END AS json FROM {read})"
+    )
 
 
 def json_values(keys: Iterable[str]) -> str:

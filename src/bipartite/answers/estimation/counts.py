@@ -15,6 +15,7 @@ from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.categories.cells import as_reports
 from bipartite.mechanisms.certified import check_mechanism
 from bipartite.mechanisms.spec import from_spec, spec_sha256
+from bipartite.texts import RepeatedKeyError, read_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,9 +141,10 @@ class Counts:
     def from_json(cls, text: str | bytes) -> Counts:
         """Counts from :meth:`to_json`."""
         try:
-            held = json.loads(text)
-        except ValueError:
-            msg = "Expected counts as JSON text; the file may be truncated: ask for it again."
+            held = read_json(text if isinstance(text, str) else text.decode())
+        except (ValueError, RecursionError) as error:
+            why = "a key comes twice" if isinstance(error, RepeatedKeyError) else "the file may be truncated"
+            msg = f"Expected counts as JSON text; {why}: ask for it again."
             raise SpecError(msg) from None
         return cls.from_dict(held)
 
