@@ -1,6 +1,7 @@
 """What a console and a notebook show of large objects: a short line, and the words and pictures that ``print`` has."""
 
 import html
+import re
 
 import numpy as np
 import pytest
@@ -15,12 +16,19 @@ EST = bp.estimate(MANY, REPORTS)
 GROUPS = bp.estimate(MANY, REPORTS, by=["<a>", "b"] * 100)
 PLAN = bp.Plan({f"column {at}": AGES for at in range(50)} | {"country": "public"})
 
+
+def words_of(shown):
+    """The words that a notebook shows, in their order."""
+    without_pictures = re.sub(r"<svg.*</svg>", "", shown, flags=re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]*>", " ", without_pictures)).split()
+
+
 LARGE = {
     "mechanism": (MANY, None),
     "estimate": (EST, EST.summary()),
     "groups": (GROUPS, GROUPS.summary()),
     "identifiability": (bp.identifiability(AGES), str(bp.identifiability(AGES))),
-    "plan": (PLAN, "\ncolumn 49: BRR(Integers(18, 90), epsilon=1, m=27)\ncountry: 'public'"),
+    "plan": (PLAN, None),
     "picture": (EST.plot(title="Jobs & <trades>"), None),
 }
 
@@ -31,7 +39,7 @@ def test_a_large_object_has_a_short_line_and_a_notebook_shows_its_words(what):
     assert len(repr(value)) < 200 and "\n" not in repr(value)
     if words is not None:
         shown = value._repr_html_()
-        assert html.escape(words) in shown and "<a>" not in shown
+        assert words_of(shown) == words.split() and "<a>" not in shown
         assert shown.count("<svg") == shown.count("</svg>") == (what in {"estimate", "groups"})
 
 
@@ -43,9 +51,9 @@ def test_a_picture_says_what_it_shows():
 def test_advice_is_short_in_a_console_and_whole_in_a_notebook():
     found = bp.recommend(bp.Integers(1, 5), 1, "categories")
     assert repr(found) == f"<Recommendation for 'categories': {found.mechanism!r}>"
-    assert html.escape(str(found)) in found._repr_html_()
+    assert words_of(found._repr_html_()) == str(found).split()
     compared = bp.compare(bp.Integers(1, 5), epsilon=1)
-    assert len(repr(compared)) < 100 and html.escape(str(compared)) in compared._repr_html_()
+    assert len(repr(compared)) < 100 and words_of(compared._repr_html_()) == str(compared).split()
 
 
 PLACES = bp.locations.places(bp.locations.cities().coordinates[:20], bp.locations.cities().names[:20])
@@ -87,7 +95,7 @@ def test_every_result_is_one_short_line_in_a_console_and_whole_in_a_notebook(wha
     value = (TOLD | SHORT)[what]
     assert len(repr(value)) < 200 and "\n" not in repr(value)
     if what in TOLD:
-        assert html.escape(value.summary() if what == "pair" else str(value)) in value._repr_html_()
+        assert words_of(value._repr_html_()) == (value.summary() if what == "pair" else str(value)).split()
     if what == "certificate":
         assert repr(value) == "<Certificate: ε-LDP of each report with ε = 1: holds …>"
 
@@ -95,4 +103,30 @@ def test_every_result_is_one_short_line_in_a_console_and_whole_in_a_notebook(wha
 def test_attributes_share_no_axis_and_so_no_picture():
     record = bp.Record({"age": AGES, "job": bp.GRR(bp.Integers(1, 3), epsilon=1)})
     found = bp.estimate(record, record.privatize({"age": [20, 30] * 50, "job": [1, 2] * 50}, rng=bp.insecure_seed(2)))
-    assert "<svg" not in found._repr_html_() and html.escape(found.summary()) in found._repr_html_()
+    assert "<svg" not in found._repr_html_() and words_of(found._repr_html_()) == found.summary().split()
+    assert found._repr_html_().count("<table>") == 2
+
+
+TABLES = {
+    "estimate": (EST, [["value", "share", "95 % interval"]]),
+    "groups": (GROUPS, [["value", "&lt;a&gt;", "b"]]),
+    "comparison": (bp.compare(bp.Integers(1, 5), epsilon=1), [["ε = 1", "ε spent", "expected", "median"]]),
+    "comparison at several ε": (bp.compare(bp.Integers(1, 5), epsilon=[1, 2]), None),
+    "plan": (PLAN, [["column", "mechanism"]]),
+}
+
+
+@pytest.mark.parametrize("what", TABLES)
+def test_tables_are_tables_in_a_notebook(what):
+    value, headers = TABLES[what]
+    shown = value._repr_html_()
+    tables = re.findall("<table>(.*?)</table>", shown)
+    assert len(tables) > 1 if headers is None else len(tables) == len(headers)
+    for table, header in zip(tables, headers or [[]] * len(tables), strict=True):
+        head, *rows = [re.findall("<t[hd]>(.*?)</t[hd]>", row) for row in re.findall("<tr>(.*?)</tr>", table)]
+        assert head[: len(header)] == header and rows and {len(row) for row in rows} == {len(head)}
+        # Cells are no longer padded, and nothing of them is left in the text.
+        assert all(cell == cell.strip() for row in [head, *rows] for cell in row)
+    if what == "plan":
+        assert "<td>column 49</td><td>BRR(Integers(18, 90), epsilon=1, m=27)</td>" in shown
+        assert "<td>country</td><td>&#x27;public&#x27;</td>" in shown

@@ -7,10 +7,12 @@ import html
 import io
 import json
 import re
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Self
 
 _CONSOLE: Final = 120  # characters of a line
 # Control characters, line separators, marks that reorder a line, and what no file of UTF-8 or XML may hold.
@@ -37,6 +39,25 @@ def align_columns(lines: Sequence[Sequence[str]]) -> list[str]:
         ).rstrip()
         for line in lines
     ]
+
+
+class Table(str):  # noqa: SLOT000 (it has one attribute)
+    """Rows, the first of them names of columns, as aligned text; a notebook displays them as an HTML table."""
+
+    rows: Sequence[Sequence[str]]
+
+    def __new__(cls, rows: Sequence[Sequence[str]]) -> Self:
+        """Align the rows."""
+        made = super().__new__(cls, "\n".join(align_columns(rows)))
+        made.rows = [[escaped(cell) for cell in row] for row in rows]
+        return made
+
+
+def html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table whose cells are HTML."""
+    head = "".join(f"<th>{cell}</th>" for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def as_csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
@@ -75,9 +96,22 @@ class Printed:
         return f"<{name}: {short}{' …' if others and short == first else ''}>"
 
     def _repr_html_(self) -> str:
-        return notebook_html(str(self))
+        return notebook_html(self._parts())
+
+    def _parts(self) -> list[str]:
+        """The text, in which tables stand apart."""
+        return [str(self)]
 
 
-def notebook_html(text: str, picture: str = "") -> str:
-    """HTML for a notebook: a picture, and below it the text as it is printed."""
-    return f'{picture}<pre style="white-space: pre-wrap">{html.escape(text)}</pre>'
+def notebook_html(parts: Iterable[str], picture: str = "") -> str:
+    """HTML for a notebook: a picture, and below it the text as it is printed, with its tables."""
+    shown = [picture]
+    for is_table, some in groupby(parts, lambda part: isinstance(part, Table)):
+        if is_table:
+            for each in some:
+                header, *rows = [[html.escape(cell.strip()) for cell in row] for row in each.rows]
+                shown.append(html_table(header, rows))
+        else:
+            text = html.escape("\n".join(some))
+            shown.append(f'<pre style="white-space: pre-wrap">{text}</pre>')
+    return "".join(shown)

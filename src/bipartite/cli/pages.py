@@ -7,10 +7,12 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from bipartite.plots import style as drawn
+from bipartite.texts import html_table as table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
+__all__ = ["table", "whole_page"]
 _STYLE: Final = f"""
   body {{ margin: 0 auto; max-width: {drawn.WIDTH}px; padding: 32px 24px 64px; background: {drawn.PAPER};
          color: {drawn.INK}; font: 17px/1.55 {drawn.FONT}; }}
@@ -49,13 +51,6 @@ def whole_page(title: str, parts: Sequence[str]) -> str:
         + _scrollable("\n".join(parts))
         + "\n</body>\n</html>\n"
     )
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table whose cells are HTML."""
-    head = "".join(f"<th>{cell}</th>" for cell in header)
-    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _scrollable(body: str) -> str:

@@ -20,7 +20,7 @@ from bipartite.tables.extras import pa
 from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.reading import columns_in, read_toml, suggest
 from bipartite.tables.returning import way_back
-from bipartite.texts import escaped, notebook_html
+from bipartite.texts import Table, notebook_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -218,7 +218,7 @@ class Plan(Frozen):
 
     def _repr_html_(self) -> str:
         held = [(name, repr(what.mechanism if isinstance(what, Column) else what)) for name, what in self._columns]
-        return notebook_html(f"{self!r}\n" + "\n".join(f"{escaped(name)}: {what}" for name, what in held))
+        return notebook_html([repr(self), Table([("column", "mechanism"), *held])])
 
     def __repr__(self) -> str:
         return f"<Plan of {len(self._columns)} columns, ε = {self.epsilon_decimal:f} per row>"

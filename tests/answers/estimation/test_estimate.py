@@ -152,7 +152,7 @@ def test_every_mechanism_on_every_domain_can_be_estimated_from(name):
     assert found.frequencies.sum() == pytest.approx(1)
     assert found.summary().startswith("400 reports of")
     frame = found.to_frame()
-    assert list(frame.columns) == ["value", "share", "standard_error", "low", "high"]
+    assert list(frame.columns) == ["value", "share", "standard_error", "low", "high", "note"]
     assert len(frame) == len(domain)
     if found.bins_note:
         assert frame[["standard_error", "low", "high"]].isna().all(axis=None)

@@ -4,6 +4,7 @@ import re
 import types
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bipartite as bp
@@ -148,7 +149,7 @@ def test_groups_are_side_by_side_in_words_frames_and_pictures():
     # Four beside each other, the fifth below.
     assert re.search(r"\n  range +r0 +r1 +r2 +r3\n", text) and re.search(r"\n  range +r4\n", text)
     frame = groups.to_frame(bins=[30, 65])
-    assert list(frame) == ["group", "first", "last", "share", "low", "high"] and len(frame) == 15
+    assert list(frame) == ["group", "first", "last", "share", "low", "high", "note"] and len(frame) == 15
     picture = groups.plot(bins=[30, 65], label="age", unit="years")
     for label, each in groups.items():
         rows = frame[frame["group"] == label].to_dict("records")
@@ -188,3 +189,22 @@ def test_a_picture_has_a_title_an_axis_and_a_unit(ages):
     assert ">Trips</text>" in found.plot(title="Trips") and ">share of people</text>" in found.plot(title="Trips")
     assert ">share of people, by way to work</text>" in found.plot(label="way to work")
     assert found.plot() == found.plot(title="", label="value", unit="")
+
+
+def test_ranges_are_the_rows_of_a_frame():
+    found = estimated(PADDED, [30, 50] * 500)
+    ranges = found.ranges([30, 65], 0.9)
+    frame = pd.DataFrame(ranges)
+    assert frame.columns.tolist() == ["first", "last", "share", "low", "high", "confidence", "note"]
+    assert frame["first"].tolist() == [18, 30, 65] and frame["confidence"].tolist() == [0.9] * 3
+    assert frame["low"].tolist() == [each.interval.low for each in ranges] and not frame.isna().any(axis=None)
+    assert [each.interval.confidence for each in ranges] == [0.9] * 3
+
+
+@pytest.mark.parametrize("method", ["smooth", "em", "ems", "inverse"])
+def test_nothing_is_missing_in_a_frame_without_a_reason(method):
+    found = estimated(PADDED, [30, 50] * 500, method=method)
+    for frame in (found.to_frame(), found.to_frame(bins=4)):
+        missing = frame[["low", "high"]].isna().any(axis=1)
+        assert frame["note"].tolist() == [found.bins_note if each else "" for each in missing]
+        assert missing.any() == (found.bins_note != "" and ("value" in frame or method == "ems"))

@@ -97,7 +97,10 @@ class Comparison(Printed):
         return picture_of(self.rows, measure, users=self.users)
 
     def __str__(self) -> str:
-        return f"{table_of(self.rows, users=self.users, tolerance=self.tolerance)}\n\n{self.recommendation}"
+        return "\n".join(self._parts())
+
+    def _parts(self) -> list[str]:
+        return [*table_of(self.rows, users=self.users, tolerance=self.tolerance), "", self.recommendation]
 
     def __repr__(self) -> str:
         several = self.epsilons

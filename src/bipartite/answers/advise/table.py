@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.advise.row import MEASURES
-from bipartite.texts import align_columns
+from bipartite.texts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 _LEFT_OUT: Final = {"median_loss", "share_within"}  # not in tables per measure
 
 
-def table_of(rows: Sequence[Row], *, users: int | None, tolerance: float | None) -> str:
-    """The table, with the notes below it."""
+def table_of(rows: Sequence[Row], *, users: int | None, tolerance: float | None) -> list[str]:
+    """The table as lines, with the notes below it."""
     several = len({row.epsilon for row in rows}) > 1
     body = _several(rows, users) if several else _single(rows, users, tolerance)
-    return "\n".join([*body, *_notes(rows)])
+    return [*body, *_notes(rows)]
 
 
 def _single(rows: Sequence[Row], users: int | None, tolerance: float | None) -> list[str]:
@@ -39,7 +39,7 @@ def _single(rows: Sequence[Row], users: int | None, tolerance: float | None) -> 
     ]
     if users is not None:
         about.append(f"±: standard errors of estimates from {users:,} people")
-    return [*align_columns(lines), *about]
+    return [Table(lines), *about]
 
 
 def _several(rows: Sequence[Row], users: int | None) -> list[str]:
@@ -58,7 +58,7 @@ def _several(rows: Sequence[Row], users: int | None) -> list[str]:
                 lines.append([name + (" (!)" if marked else ""), *cells])
         if len(lines) > 1:
             people = f"for {users:,} people" if users is not None and words.of_people else ""
-            found += [*([people] if people else []), *align_columns(lines), ""]
+            found += [*([people] if people else []), Table(lines), ""]
     return found[:-1]
 
 

@@ -339,18 +339,20 @@ class Estimate(Shown):
         return self._answers.group_shares()
 
     def to_frame(self, confidence: float = 0.95, bins: Bins | None = None) -> DataFrame:
-        """A row for every value: value, share, standard error, low, high; the last three are NaN for a fitted curve.
+        """A row for every value: value, share, standard error, low, high, note.
 
-        With ``bins``, as in :meth:`ranges`, a row for every range: first, last, share, low, high.
+        Where a curve was fitted, standard error, low and high are NaN, and the note says why. With ``bins``, as in
+        :meth:`ranges`, a row for every range: first, last, share, low, high, note.
         """
         pd = load_pandas("est.frequencies and est.standard_errors")
         if bins is not None:
             rows = range_rows(self, check_confidence(confidence), bins)
-            of_ranges: DataFrame = pd.DataFrame(rows, columns=list(RANGE_COLUMNS))
-            return of_ranges
-        columns = self.domain.to_numpy(), self.frequencies, self.standard_errors, *self.share_intervals(confidence)
-        of_values: DataFrame = pd.DataFrame(dict(zip(VALUE_COLUMNS, columns, strict=True)))
-        return of_values
+            found: DataFrame = pd.DataFrame(rows, columns=list(RANGE_COLUMNS))
+        else:
+            columns = self.domain.to_numpy(), self.frequencies, self.standard_errors, *self.share_intervals(confidence)
+            found = pd.DataFrame(dict(zip(VALUE_COLUMNS, columns, strict=True)))
+        found["note"] = [self.bins_note if missing else "" for missing in found["low"].isna()]
+        return found
 
     def share_intervals(self, confidence: float = 0.95) -> tuple[Array, Array]:
         """(low, high) of the share of each value, in the order of the domain, each with this confidence on its own.

@@ -56,7 +56,10 @@ class Estimates(Shown, Mapping[Any, "Estimate"]):
 
     def _lines(self, confidence: float, bins: Bins | None) -> list[str]:
         if not self._has_picture:
-            return [f"{escaped(label)}: {each.summary(confidence, bins)}" for label, each in self._groups.items()]
+            parts = {label: each._lines(confidence, bins) for label, each in self._groups.items()}  # noqa: SLF001
+            return [
+                line for label, (first, *others) in parts.items() for line in (f"{escaped(label)}: {first}", *others)
+            ]
         return [*answers_of_groups(self._groups, confidence), *share_table(self._groups, confidence, bins)]
 
     def _draw(self, confidence: float, file: str | Path | None, bins: Bins | None, naming: Naming) -> Picture:

@@ -225,7 +225,7 @@ class JointEstimate:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return notebook_html(self.summary())
+        return notebook_html([self.summary()])
 
     def __repr__(self) -> str:
         return f"<JointEstimate of {' and '.join(map(escaped, self.names))} from {self.people:,} people's reports>"

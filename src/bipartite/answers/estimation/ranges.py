@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 import numpy as np
 
 from bipartite.answers.estimation.asking import line_of
+from bipartite.answers.estimation.intervals import ConfidenceInterval
 from bipartite.domains import Cyclic, LineDomain
 from bipartite.errors import InputError, shown
 from bipartite.lottery.checks import is_whole
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from bipartite.answers.estimation.histogram import Histogram
     from bipartite.answers.estimation.identify import Identifiability
-    from bipartite.answers.estimation.intervals import ConfidenceInterval
     from bipartite.domains import Domain
 
     Bins = int | Iterable[Any]
@@ -37,7 +37,16 @@ class RangeShare:
     first: float
     last: float
     share: float
-    interval: ConfidenceInterval
+    low: float
+    high: float
+    """``low`` and ``high`` are the interval of the share."""
+    confidence: float
+    note: str = ""
+
+    @property
+    def interval(self) -> ConfidenceInterval:
+        """The interval of the share, with its confidence and note."""
+        return ConfidenceInterval(self.low, self.high, self.confidence, self.note)
 
 
 def spans(domain: Domain, bins: Bins, found: Identifiability | None) -> list[Span]:
@@ -73,7 +82,8 @@ def range_shares(domain: Domain, cut: list[Span], histogram: Histogram, confiden
         share = running[first + count - past] - running[first] + running[past]
         ends = float(numbers.decode(first)), float(numbers.decode(inside[-1]))
         # Up to rounding, the interval contains the share.
-        found.append(RangeShare(*ends, float(np.clip(share, *interval)), interval))
+        shown_share = float(np.clip(share, *interval))
+        found.append(RangeShare(*ends, shown_share, *interval, interval.confidence, interval.note))
     return found
 
 

@@ -66,7 +66,7 @@ class Shown(ABC):
         return True
 
     def _repr_html_(self) -> str:
-        return notebook_html(self.summary(), self.plot() if self._has_picture else "")
+        return notebook_html(self._lines(0.95, None), self.plot() if self._has_picture else "")
 
 
 def load_pandas(instead: str) -> ModuleType:

@@ -13,7 +13,7 @@ from bipartite.answers.estimation.ranges import RANGES, has_ranges, reusable_bin
 from bipartite.answers.estimation.rows import range_rows, value_rows
 from bipartite.domains import Cyclic, LineDomain
 from bipartite.errors import how_many
-from bipartite.texts import align_columns, escaped
+from bipartite.texts import Table, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,14 +120,14 @@ def share_table(groups: Mapping[Any, Estimate], confidence: float, bins: Bins | 
     if list(groups) == [None]:
         pairs = zip(found.names, found.groups[None], strict=True)
         rows = [(f"  {name}", f"{share[0]:z.2%}", interval_of(share)) for name, share in pairs]
-        lines += align_columns([(f"  {found.what}", "share", sure), *rows])
+        lines.append(Table([(f"  {found.what}", "share", sure), *rows]))
     else:
         lines.append(f"  share in each group ({sure})")
         for first in range(0, len(found.groups), _SIDE_BY_SIDE):
             labels = list(found.groups)[first : first + _SIDE_BY_SIDE]
             cells = [[_in_cell(share) for share in found.groups[label]] for label in labels]
             rows = [(f"  {name}", *row) for name, *row in zip(found.names, *cells, strict=True)]
-            lines += align_columns([(f"  {found.what}", *map(str, labels)), *rows])
+            lines.append(Table([(f"  {found.what}", *map(str, labels)), *rows]))
     return lines + [f"  {note}" for note in found.notes]
 
 
