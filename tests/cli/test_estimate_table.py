@@ -193,7 +193,9 @@ def test_weights_of_every_kind_of_table_are_those_of_python(run, tmp_path):
     for label in ("DE", "FR"):
         for each in by_country[label].ranges(3):
             held = f"{each.interval.low:z.1%} to {each.interval.high:z.1%}"
-            assert f"<td>{each.share:z.1%}<br><small>{held}</small></td>" in shown
+            assert re.search(
+                rf"{each.share:z.1%}<div class='whisker'>[^/]*</i>[^/]*</b></div><small>{held}</small>", shown
+            )
     assert "<th>range</th><th>DE</th><th>FR</th>" in shown and "<th>value</th><th>DE</th><th>FR</th>" in shown
     assert "share with age 18 to 41 in each group" in shown
     code, out, err = run("estimate", files[0], "--column", "age", "--weights", "country")

@@ -78,12 +78,17 @@ def test_shares_below_zero_are_drawn_inwards_and_guesses_outlined():
     assert below.min() == pytest.approx(_INNER, abs=0.2) and below.max() == pytest.approx(zero, abs=0.2)
 
 
-def test_bands_of_a_curve_cover_their_arcs():
+def test_intervals_of_a_curve_are_error_bars_in_the_middle_of_their_arcs():
     shares = np.full(24, 1 / 24)
-    bands = [Band(-0.5, 11.5, 0.02, 0.05, "50 %", "0 to 11: 50 %"), Band(11.5, 23.5, 0.03, 0.06, "50 %", "12 to 23")]
+    bands = [
+        Band(-0.5, 11.5, 0.02, 0.05, 1 / 24, "50 %", "0 to 11: 50 %"),
+        Band(11.5, 23.5, 0.03, 0.06, 1 / 24, "50 %", "12 to 23"),
+    ]
     drawn = ET.fromstring(shares_on_a_clock(HOURS, shares, bands, sure="95 %", notes=["a note"]))
-    first = shapes(drawn, fill=style.BRR_FAR)[0]
-    distances, _ = polar(corners(first))
+    assert not shapes(drawn, fill=style.BRR_FAR)
+    bar, *caps = [corners(each) for each in next(drawn.iter(f"{SVG}g")).iter(f"{SVG}path")]
+    distances, hours = polar(bar)
+    assert len(caps) == 2 and hours == pytest.approx([5.5, 5.5], abs=0.05)
     scale = (_OUTER - _INNER) / 0.06
     assert (distances.min(), distances.max()) == pytest.approx((_INNER + 0.02 * scale, _INNER + 0.05 * scale), abs=0.3)
     assert len(shapes(drawn, stroke=style.BRR)) == 1 and "a note" in words(drawn)

@@ -180,19 +180,24 @@ def test_groups_stand_below_each_other_on_one_axis():
     assert forest([("mean", [Mark("a", np.inf, -np.inf, np.inf, "?", known=False)])], say)
 
 
-def test_bands_are_as_high_as_the_average_share_of_their_values():
+def test_intervals_of_ranges_are_error_bars_around_the_average_share_of_their_values():
     shares = np.array([0.1, 0.3, 0.4, 0.2])
-    bands = [Band(-0.5, 1.5, 0.15, 0.25, "40 %", "0 to 1: 40 % (30 to 50)"), Band(1.5, 3.5, 0.3, 0.3, "60 %", "2 to 3")]
+    bands = [
+        Band(-0.5, 1.5, 0.15, 0.25, 0.2, "40 %", "0 to 1: 40 % (30 to 50)"),
+        Band(1.5, 3.5, 0.3, 0.3, 0.3, "60 %", "2 to 3"),
+    ]
     low = np.array([np.inf, 0.3, 0.4, 0.2])
     drawn = ET.fromstring(histogram(np.arange(4), shares, low, low, label="x", say=say, sure="95 %", bands=bands))
-    at, boxes = grid(drawn), [each for each in drawn.iter(f"{SVG}rect") if each.find(f"{SVG}title") is not None]
-    top, tall = float(boxes[0].get("y")), float(boxes[0].get("height"))
-    assert (at(top + tall), at(top)) == pytest.approx((0.15, 0.25), abs=0.002)
-    assert float(boxes[1].get("height")) == 2  # a band without width is still seen
+    at, bars = grid(drawn), [each for each in drawn.iter(f"{SVG}g") if each.find(f"{SVG}title") is not None]
+    (_, bottom, top), *_ = whiskers(bars[0])
+    assert (at(bottom), at(top)) == pytest.approx((0.15, 0.25), abs=0.002)
+    # Of an interval without width the point is still seen.
+    assert [at(float(bar.find(f"{SVG}circle").get("cy"))) for bar in bars] == pytest.approx([0.2, 0.3], abs=0.002)
+    assert not [each for each in drawn.iter(f"{SVG}rect") if each.get("fill") == style.BRR_FAR]
     assert {"40 %", "60 %", "95 % interval of the average share in each range"} <= set(words(drawn))
     curves = [each for each in drawn.iter(f"{SVG}path") if each.get("fill") == "none"]
     assert sorted(each.get("stroke") for each in curves) == sorted([style.BRR, style.GRR])  # the rest, and a guess
-    assert "0 to 1: 40 % (30 to 50)." in drawn.get("aria-label") and not whiskers(drawn)
+    assert "0 to 1: 40 % (30 to 50)." in drawn.get("aria-label")
 
 
 def test_a_named_share_without_an_interval_is_told_and_a_guess_is_outlined():

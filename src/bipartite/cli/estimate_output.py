@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from bipartite.answers.estimation import Estimates
 from bipartite.answers.estimation.asking import CIRCULAR
+from bipartite.answers.estimation.carried import carried_edges
 from bipartite.answers.estimation.pictures import UNNAMED
 from bipartite.answers.estimation.poisoning import for_text
 from bipartite.answers.estimation.ranges import has_ranges
 from bipartite.answers.estimation.rows import RANGE_COLUMNS, VALUE_COLUMNS, finite, range_rows, value_rows
+from bipartite.answers.estimation.wording import shows_ranges
 from bipartite.cli.columns import SPOKEN, STDIN
 from bipartite.cli.estimate_page import page
 from bipartite.cli.output import print_json
@@ -70,15 +72,22 @@ class Found:
         groups = self.columns[name]
         return groups[None] if self.by is None else Estimates(groups)
 
-    def picture(self, name: str | None, title: str = "", unit: str = "") -> str:
+    def picture(self, name: str | None, bins: Bins | None, title: str = "", unit: str = "") -> str:
         """Plot a column with its error bars."""
         label = UNNAMED if name is None else name
-        drawn = self.answers(name)
-        return drawn.plot(None, self.confidence, self.bins_of(name), title=title, label=label, unit=unit)
+        return self.answers(name).plot(None, self.confidence, bins, title=title, label=label, unit=unit)
 
     def bins_of(self, name: str | None) -> Bins | None:
         """The ranges for a column; None if its values have none."""
         return self.bins if has_ranges(next(iter(self.columns[name].values())).domain) else None
+
+    def carried(self, name: str | None) -> Bins | None:
+        """The ranges for a column on a page: if none are asked for, as many round ones as its reports can carry."""
+        groups = self.columns[name]
+        one = next(iter(groups.values()))
+        if self.bins is not None or not isinstance(one.domain, LineDomain) or not shows_ranges(groups):
+            return self.bins_of(name)
+        return carried_edges(one.mechanism, min(each.effective_people for each in groups.values()))
 
 
 def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
@@ -94,7 +103,8 @@ def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
     if options.ranges is not None:
         files.append((options.ranges, _as_csv(found, RANGE_COLUMNS, _range_rows(found.bins))))
     if options.plot is not None:
-        drawn = found.picture(next(iter(found.columns)), options.title or "", options.unit or "")
+        name = next(iter(found.columns))
+        drawn = found.picture(name, found.bins_of(name), options.title or "", options.unit or "")
         files.append((options.plot, as_file(drawn, options.plot)))
     described = _described(found) if options.json else None
     for path, content in files:

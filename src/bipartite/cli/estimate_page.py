@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from bipartite._version import __version__
-from bipartite.answers.estimation.pictures import in_few_digits
+from bipartite.answers.estimation.pictures import in_few_digits, say
 from bipartite.answers.estimation.wording import interval_of, shares_shown
 from bipartite.cli.pages import table, whole_page
 from bipartite.domains import LineDomain
@@ -34,8 +34,14 @@ def page(found: Found, release: Described, title: str) -> str:
         left_out = f" {count:,} rows without a report were skipped." if count else ""
         parts += [f"<h2>{escape(escaped(name))}</h2>", f"<p>{promise}{left_out}</p>"]
         parts += [f"<p><strong>{escape(each)}</strong></p>" for each in doubts]
-        parts += [found.picture(name), _numbers(groups, found.confidence)]
-        parts += _shares(shares_shown(groups, found.confidence, found.bins_of(name)))
+        parts += [f"<p>{escape(each)}</p>" for each in [_clipped(release, name)] if each]
+        bins = found.carried(name)
+        # Of groups the picture shows means, unless ranges were asked for.
+        drawn = found.picture(name, bins if found.by is None else found.bins_of(name))
+        parts += [f"<div class='wide'>{drawn}</div>", _numbers(groups, found.confidence)]
+        parts += _shares(shares_shown(groups, found.confidence, bins))
+        if found.bins is None and bins is not None:
+            parts.append("<p>As many ranges as so many reports can tell apart; --bins asks for others.</p>")
     parts += [
         "<h2>Published beside the reports</h2>",
         "<p>No ε covers the following:</p>",
@@ -45,29 +51,49 @@ def page(found: Found, release: Described, title: str) -> str:
     return whole_page(title, parts)
 
 
+def _clipped(release: Described, name: str | None) -> str:
+    """What clipping means for the answers of a column, if its plan clips."""
+    if name not in release.clipped:
+        return ""
+    domain = release.mechanisms[name].domain
+    low, high = (say(float(domain.decode(at))) for at in (0, len(domain) - 1))
+    return f"Values above {high} count as {high}, and values below {low} as {low}."
+
+
 def _numbers(groups: dict[str | None, Estimate], confidence: float) -> str:
     """A table of means and medians, for values on a line."""
     if not isinstance(next(iter(groups.values())).mechanism.domain, LineDomain):
         return ""
     rows = []
     for label, each in groups.items():
-        cells = ["all" if label is None else label, f"{each.people:,}"]
+        cells = ["all" if label is None else escape(escaped(label)), f"{each.people:,}"]
         for of, value in (("mean", each.mean), ("median", each.median)):
-            number, low, high = in_few_digits(value, each.interval(confidence, of=of))
-            cells += [number, f"{low} to {high}"]
-        rows.append([escape(escaped(cell)) for cell in cells])
-    return table(("group", "people", "mean", "interval", "median", "interval"), rows)
+            number, low, high = map(escape, in_few_digits(value, each.interval(confidence, of=of)))
+            cells.append(f"{number}<br><small>{low} to {high}</small>")
+        rows.append(cells)
+    return table(("group", "people", "mean", "median"), rows)
 
 
 def _shares(found: Shares) -> list[str]:
     """A table of shares with their intervals: a column for each group, or one for all people."""
-    header = [found.what, *("share" if label is None else escape(escaped(label)) for label in found.groups)]
-    cells = [[_in_cell(share) for share in rows] for rows in found.groups.values()]
+    labels = {label: "" if label is None else escape(escaped(label)) for label in found.groups}
+    header = [found.what, *(label or "share" for label in labels.values())]
+    ends = [end for rows in found.groups.values() for share in rows for end in share if end is not None]
+    axis = min(0.0, *ends), max(1e-9, *ends)
+    cells = []
+    for label, shares in found.groups.items():
+        # On a narrow screen the groups of a row follow each other, each with its name.
+        name = labels[label] and f"<small class='narrow'>{labels[label]}<br></small>"
+        cells.append([name + _in_cell(share, axis) for share in shares])
     rows = [[escape(name), *row] for name, *row in zip(found.names, *cells, strict=True)]
     notes = [f"<p>{escape(note)}.</p>" for note in ([found.heading] if found.heading else []) + list(found.notes)]
-    return [table(header, rows), *notes]
+    return [f"<div class='{'one' if list(found.groups) == [None] else 'groups'}'>{table(header, rows)}</div>", *notes]
 
 
-def _in_cell(share: Share) -> str:
-    """A share above its interval, so that the columns of several groups stand side by side."""
-    return f"{share[0]:z.1%}<br><small>{interval_of(share, digits=1)}</small>"
+def _in_cell(share: Share, axis: tuple[float, float]) -> str:
+    """A share with its interval, as numbers and as an error bar on an axis of all cells."""
+    first, last = axis
+    at, low, high = (None if end is None else 100 * (end - first) / (last - first) for end in share)
+    bar = "" if low is None or high is None else f"<i style='left:{low:.1f}%;width:{high - low:.1f}%'></i>"
+    drawn = f"<div class='whisker'>{bar}<b style='left:{at:.1f}%'></b></div>"
+    return f"{share[0]:z.1%}{drawn}<small>{interval_of(share, digits=1)}</small>"

@@ -30,10 +30,19 @@ _STYLE: Final = f"""
   th, td {{ text-align: right; padding: 4px 22px 4px 0; font-weight: normal; border-bottom: 1px solid {drawn.FAINT};
             white-space: nowrap; }}
   small {{ font-size: 13px; }}
+  .whisker {{ position: relative; height: 11px; min-width: 84px; }}
+  .whisker i {{ position: absolute; top: 1px; height: 9px; box-sizing: border-box; border: solid {drawn.INK};
+                border-width: 0 1.5px;
+                background: linear-gradient({drawn.INK}, {drawn.INK}) center / 100% 1.5px no-repeat; }}
+  .whisker b {{ position: absolute; top: 2px; width: 7px; height: 7px; margin-left: -3.5px; border-radius: 50%;
+                background: {drawn.INK}; }}
   th:first-child, td:first-child {{ text-align: left; }}
   thead th {{ border-bottom: 1.5px solid {drawn.INK}; }}
   code {{ font-size: 14px; overflow-wrap: anywhere; }}
-  @media (max-width: 640px) {{ body {{ padding: 16px 12px 32px; font-size: 16px; }} th, td {{ padding-right: 12px; }} }}
+  @media (max-width: 640px) {{ body {{ padding: 16px 12px 32px; font-size: 16px; }} th, td {{ padding-right: 12px; }}
+    .wide, .groups thead {{ display: none; }} .groups tr, .groups td:first-child {{ display: block; border: 0; }}
+    .groups td {{ display: inline-block; }} }}
+  @media (min-width: 641px) {{ .narrow {{ display: none; }} }}
   @media print {{ body {{ max-width: none; padding: 0; font-size: 10pt; }}
     svg {{ min-width: 0; print-color-adjust: exact; }} .picture, table {{ overflow: visible; }}
     h2, h3 {{ break-after: avoid; }} .picture, tr {{ break-inside: avoid; }}

@@ -34,7 +34,6 @@ _HEIGHT: Final = 500
 _MOST_NAMES: Final = 24
 _MOST_WEDGES: Final = 120
 _FINE: Final = math.pi / 90  # arcs are drawn in steps of two degrees
-_THIN: Final = 2
 _LINE: Final[dict[str, Any]] = {"fill": "none", "stroke": style.BRR, "stroke_width": 1.8}
 _GUESS: Final[dict[str, Any]] = {**style.GUESS_STYLE, "fill": "none", "stroke_width": 1.5}
 
@@ -117,8 +116,8 @@ def shares_on_a_clock(
     dial = _Dial(len(shares), *extent(shares, low[np.isfinite(low)], high[np.isfinite(high)], ends))
     parts = dial.grid(names)
     if bands:
-        parts += [_band(dial, each) for each in bands]
         parts.append(path(dial.steps(shares), closed=True, **(_GUESS if guesses.any() else _LINE)))
+        parts += [_band(dial, each) for each in bands]
     elif len(shares) > _MOST_WEDGES:
         parts.append(path(dial.steps(shares), closed=True, **_LINE))
     else:
@@ -133,7 +132,7 @@ def shares_on_a_clock(
     line = bands or len(shares) > _MOST_WEDGES
     entries: list[tuple[str, Any]] = [("estimated share", _LINE if line else style.SHARE_STYLE)]
     if bands:
-        entries.append((f"{sure} interval of the average share in each arc", style.SHARE_STYLE))
+        entries.append((f"{sure} interval of the average share in each arc", style.ERROR_STYLE))
     elif sure and not line:
         entries.append((f"{sure} interval", style.ERROR_STYLE))
     entries += [("not identifiable: a guess", _GUESS if line else style.GUESS_STYLE)] if guesses.any() else []
@@ -202,9 +201,12 @@ def _bar(dial: _Dial, at: int, name: str, share: tuple[float, float, float], how
 
 
 def _band(dial: _Dial, band: Band) -> str:
-    """The interval of an arc."""
-    near, far = dial.radius(band.low), max(dial.radius(band.high), dial.radius(band.low) + _THIN)
-    return _shape(dial.wedge(band.left + 0.03, band.right - 0.03, near, far), band.words, style.SHARE_STYLE)
+    """The interval of an arc as an error bar in its middle, around its average share."""
+    middle = (band.left + band.right) / 2
+    x, y = dial.at(middle, dial.radius(band.value))
+    dot = tag("circle", cx=x, cy=y, r=3.5, fill=style.INK)
+    cap = min(dial.size / 72, (band.right - band.left) / 4)
+    return tag("g", "".join([title(band.words), *_whisker(dial, middle, band.low, band.high, cap), dot]))
 
 
 def _whisker(dial: _Dial, value: float, low: float, high: float, cap: float) -> list[str]:

@@ -26,7 +26,6 @@ MOST_BARS: Final = 120
 _ROW: Final = 20  # the height of a mark above the histogram
 _CAP: Final = 3
 _HATCH: Final = 7
-_THIN: Final = 2
 _NUMBERS: Final = 14  # the height of a row of numbers
 
 
@@ -52,6 +51,8 @@ class Band:
     """The ends of the range, half a step beyond its values."""
     low: float
     high: float
+    value: float
+    """The average share, and its interval."""
     share: str
     """The share of the range, written above."""
     words: str
@@ -85,18 +86,18 @@ def histogram(  # noqa: PLR0913
     frame = Frame(values, highest, say, lowest=lowest, top=top)
     bars = len(values) <= MOST_BARS and bands is None
     parts = frame.axes(label, "share of people at each value")
-    parts += [_band_of(frame, each) for each in bands or ()]
     hatched = _runs(~known)
     for first, last in hatched:
         parts += _hatch(*frame.span(first, last), top, frame.y(frame.lowest))
     if bands is not None:
         parts += _curve(frame, shares, known)
+        parts += [_band_of(frame, each) for each in bands]
     else:
         parts += _bars(frame, values, shares, low, high) if bars else _band(frame, values, shares, low, high)
     intervals = f"{sure} interval" if bands is None else f"{sure} interval of the average share in each range"
     entries: list[tuple[str, Any]] = [
         ("estimated share", style.SHARE_STYLE if bars else _LINE),
-        *([(intervals, style.ERROR_STYLE if bars else style.SHARE_STYLE)] if sure else []),
+        *([(intervals, style.SHARE_STYLE if bands is None and not bars else style.ERROR_STYLE)] if sure else []),
     ]
     if truth is not None:
         parts.append(frame.outline(truth, fill="none", stroke=style.PAPER, stroke_width=3.2))
@@ -162,10 +163,11 @@ def _band(frame: Frame, values: NDArray[Any], shares: Array, low: Array, high: A
 
 
 def _band_of(frame: Frame, band: Band) -> str:
-    left, right, high, low = frame.x(band.left), frame.x(band.right), frame.y(band.high), frame.y(band.low)
-    thick = max(low - high, _THIN)
-    corner: dict[str, Any] = {"x": left + 0.5, "y": low - thick, "width": right - left - 1, "height": thick}
-    return tag("rect", title(band.words), **corner, **style.SHARE_STYLE)
+    """The interval of a range as an error bar in its middle, around its average share."""
+    x = frame.x((band.left + band.right) / 2)
+    dot = tag("circle", cx=x, cy=frame.y(band.value), r=3.5, fill=style.INK)
+    bar = whisker(frame.y(band.low), frame.y(band.high), x, 2 * _CAP, upright=True)
+    return tag("g", "".join([title(band.words), *bar, dot]))
 
 
 def _curve(frame: Frame, shares: Array, known: NDArray[np.bool_]) -> list[str]:

@@ -90,7 +90,9 @@ def carried_by_all(paths: Sequence[Path]) -> Described | None:
             msg = f"The reports in {first} and {path} were drawn with different specs; estimate each separately."
             raise SpecError(msg)
     publishes = tuple(dict.fromkeys(line for each in held.values() for line in each.publishes))
-    return replace(next((each for each in held.values() if each.insecure), about), publishes=publishes)
+    clipped = frozenset().union(*(each.clipped for each in held.values()))
+    marked = next((each for each in held.values() if each.insecure), about)
+    return replace(marked, publishes=publishes, clipped=clipped)
 
 
 def insecure_by(paths: Sequence[Path]) -> bool | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Final
 
+from bipartite.domains import LineDomain
 from bipartite.errors import SpecError
 from bipartite.lottery.budgets import exact_sum
 from bipartite.mechanisms.record import composition_problem
@@ -37,6 +38,8 @@ class Described:
     publishes: tuple[str, ...]
     insecure: bool = False
     """Whether it was drawn from random words that someone may know."""
+    clipped: frozenset[str] = frozenset()
+    """The columns of numbers whose plan moves values outside the range to its nearer end."""
 
     @property
     def epsilon(self) -> Decimal | None:
@@ -85,7 +88,8 @@ class Described:
         }
         columns = ", ".join(
             f'{_json(name)}: {{"guarantee": {_json(self.guarantee_of(name))}, '
-            f'"spec_sha256": {_json(spec_sha256(mechanism))}, "spec": {spec_json(mechanism)}}}'
+            f'"spec_sha256": {_json(spec_sha256(mechanism))}, "spec": {spec_json(mechanism)}'
+            + (', "clipped": true}' if name in self.clipped else "}")
             for name, mechanism in self.mechanisms.items()
         )
         return f'{_json(head)[:-1]}, "columns": {{{columns}}}}}'
@@ -106,7 +110,9 @@ class Described:
         wrong = "missing or invalid parts"
         try:
             mechanisms = {name: _mechanism(name, column) for name, column in held["columns"].items()}
-            found = cls(mechanisms, tuple(held["public"]), tuple(held["publishes"]), held["insecure"])
+            # Older releases do not say whether they clip.
+            clipped = frozenset(name for name, column in held["columns"].items() if column.get("clipped") is True)
+            found = cls(mechanisms, tuple(held["public"]), tuple(held["publishes"]), held["insecure"], clipped)
             stated = None if held["epsilon"] is None else Decimal(held["epsilon"])
             lists = isinstance(held["public"], list) and isinstance(held["publishes"], list)
             texts = all(isinstance(each, str) for each in (held["guarantee"], *found.public, *found.publishes))
@@ -150,7 +156,12 @@ def _contradiction(found: Described, stated: Decimal | None, guarantee: str) -> 
 
 def described(plan: Plan) -> Described:
     """The description of the releases of a plan."""
-    return Described(plan.mechanisms(), tuple(plan.public()), plan.publishes)
+    clipped = frozenset(
+        name
+        for name, column in plan.private().items()
+        if column.outside == "clip" and isinstance(column.mechanism.domain, LineDomain)
+    )
+    return Described(plan.mechanisms(), tuple(plan.public()), plan.publishes, clipped=clipped)
 
 
 def _json(value: object) -> str:

@@ -44,11 +44,19 @@ def test_a_curve_has_a_band_for_each_public_range_and_nothing_that_is_not_a_numb
     picture = est.plot()
     drawn = ET.fromstring(picture)
     assert "nan" not in picture
-    says = [each.find(f"{SVG}title").text for each in drawn.iter(f"{SVG}rect") if each.find(f"{SVG}title") is not None]
+    says = [each.find(f"{SVG}title").text for each in drawn.iter(f"{SVG}g") if each.find(f"{SVG}title") is not None]
     ranges = est.ranges()
     assert [each.split(":")[0] for each in says] == [f"{each.first:g} to {each.last:g}" for each in ranges]
     assert all(f"{says[at]}." in drawn.get("aria-label") for at in range(10))
     assert {percent(each.share) for each in ranges} <= set(words(picture))
+
+
+def test_a_curve_is_no_finer_than_the_ranges_that_are_asked_for():
+    est = estimated(bp.BRR(AGES, 1, edges="padded"), [30] * 600 + [50] * 400)
+    for bins in ([30, 50], iter([30, 50])):
+        picture = est.plot(bins=bins)
+        (curve,) = [each for each in ET.fromstring(picture).iter(f"{SVG}path") if each.get("stroke") == style.BRR]
+        assert len(curve.get("d").split("L")) == 2 * 3
 
 
 def test_a_curve_without_intervals_has_no_bands():
@@ -56,7 +64,7 @@ def test_a_curve_without_intervals_has_no_bands():
     picture = est.plot()
     assert "nan" not in picture and not any("interval" in each for each in words(picture)[:9])
     assert any(each.startswith("without intervals of shares: smoothing") for each in words(picture))
-    assert not [each for each in ET.fromstring(picture).iter(f"{SVG}rect") if each.find(f"{SVG}title") is not None]
+    assert not [each for each in ET.fromstring(picture).iter(f"{SVG}g") if each.find(f"{SVG}title") is not None]
 
 
 def test_clamped_reports_are_hatched_where_nothing_is_known():

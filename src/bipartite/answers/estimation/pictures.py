@@ -13,7 +13,7 @@ from bipartite.answers.estimation.histogram import NO_BINS
 from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.poisoning import describe_forging
 from bipartite.answers.estimation.ranges import RANGES, reusable_bins, spans, splits
-from bipartite.domains import Cyclic, LineDomain, Product
+from bipartite.domains import Cyclic, Interval, LineDomain, Product
 from bipartite.errors import how_many
 from bipartite.plots import Band, Mark, forest, histogram, save, shares_by_name, shares_on_a_clock
 from bipartite.plots.shares import MOST_NAMES, share_words, shortened
@@ -73,16 +73,22 @@ def plot_estimate(
     sure = f"{100 * confidence:g} %" if has_intervals(estimate) else ""
     notes = _notes(estimate)
     if isinstance(domain, LineDomain):
+        bins = None if bins is None else reusable_bins(bins)
         low, high, bands = _line_intervals(estimate, confidence, bins)
+        shares = estimate.frequencies
         if bands:
             notes.append("the numbers above are the shares of whole ranges")
-        steps = len(domain) if bands is None else 1 + np.count_nonzero(np.diff(estimate.frequencies))
+        if bands and bins is not None:  # nothing finer is drawn than was asked for
+            sizes = [size for _, size in spans(domain, bins, estimate.identifiability)]
+            shares = np.repeat([each.value for each in bands], sizes)
+            low, high = (np.where(np.isfinite(end), shares, end) for end in (low, high))
+        steps = len(domain) if bands is None else 1 + np.count_nonzero(np.diff(shares))
         every = slice(None, None, -(-steps // _MOST_POINTS))
         if every.step > 1:
             notes.append(f"one in {every.step:,} values is plotted")
         picture = histogram(
             domain.to_numpy()[every],
-            estimate.frequencies[every],
+            shares[every],
             low[every],
             high[every],
             label=naming.axis,
@@ -150,11 +156,11 @@ def _bands(estimate: Estimate, confidence: float, bins: Bins) -> list[Band]:
         # An arc may continue past the last value.
         size = round((each.last - each.first) / step) % len(domain) + 1
         first, last = each.first - values[0], each.last - values[0]
-        ends = (names[int(first)], names[int(last)]) if circle else (say(each.first), say(each.last))
-        words = f"{ends[0]} to {ends[1]}: {share_words(each.share, *each.interval)}"
+        name = f"{names[int(first)]} to {names[int(last)]}" if circle else range_name(domain, each.first, each.last)
+        words = f"{name}: {share_words(each.share, *each.interval)}"
         left, right = (first, first + size - 1) if circle else (each.first, each.last)
-        low, high = (end / size for end in each.interval)
-        bands.append(Band(left - step / 2, right + step / 2, low, high, percent(each.share), words))
+        low, high, share = (number / size for number in (*each.interval, each.share))
+        bands.append(Band(left - step / 2, right + step / 2, low, high, share, percent(each.share), words))
     return bands
 
 
@@ -210,8 +216,11 @@ def _range_sections(
     sections = []
     for at, (start, count) in enumerate(cut):
         ends = names[start], names[(start + count - 1) % size]
-        named = f"{ends[0]} to {ends[1]}{unit}" if count > 1 else f"{ends[0]}{unit}"
-        what = f"of {named}" if naming.label == UNNAMED else f"with {naming.label} {named}"
+        named = f"{ends[0]} to {ends[1]}" if count > 1 else ends[0]
+        if isinstance(first.domain, LineDomain):
+            span = next(iter(found.values()))[at]
+            named = range_name(first.domain, span.first, span.last)
+        what = f"of {named}{unit}" if naming.label == UNNAMED else f"with {naming.label} {named}{unit}"
         rows = []
         for label, each in groups.items():
             share, (low, high) = found[label][at].share, found[label][at].interval
@@ -273,6 +282,14 @@ def names_of(domain: Domain) -> list[str]:
     """The names of the values; row numbers if they have none."""
     unnamed = domain.labels is None and not isinstance(domain, (LineDomain, Product, Cyclic))
     return [f"row {value}" if unnamed else escaped(value) for value in domain.to_numpy().tolist()]
+
+
+def range_name(domain: Domain, first: Any, last: Any) -> str:  # noqa: ANN401 (numbers, or labels of a circle)
+    """The name of a range: its ends, numbers with up to six digits; on an interval it ends where the next begins."""
+    if isinstance(domain, Interval) and last < domain.high:
+        last += (domain.high - domain.low) / (len(domain) - 1)
+    one, other = (end if isinstance(end, str) else say(end) for end in (first, last))
+    return one if one == other else f"{one} to {other}"
 
 
 def say(value: float) -> str:

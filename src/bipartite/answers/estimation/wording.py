@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.pictures import has_intervals, most_common, names_of
+from bipartite.answers.estimation.pictures import has_intervals, most_common, names_of, range_name
 from bipartite.answers.estimation.poisoning import describe_forging
 from bipartite.answers.estimation.ranges import RANGES, has_ranges, reusable_bins, spans, splits
 from bipartite.answers.estimation.rows import range_rows, value_rows
@@ -103,13 +103,15 @@ class Shares:
 def shares_shown(groups: Mapping[Any, Estimate], confidence: float, bins: Bins | None) -> Shares:
     """The shares of public ranges, of all values if they are few, or the largest shares otherwise."""
     bins = None if bins is None else reusable_bins(bins)
-    every = list(groups.values())
-    domain = every[0].domain
-    fitted = any(each.bins_note for each in every)
-    ranged = has_ranges(domain) and (len(domain) > _FEW_VALUES or fitted)
-    if ranged or bins is not None:
+    if bins is not None or shows_ranges(groups):
         return _range_shares(groups, confidence, RANGES if bins is None else bins)
     return _value_shares(groups, confidence)
+
+
+def shows_ranges(groups: Mapping[Any, Estimate]) -> bool:
+    """Whether ranges are shown unless something else is asked for: of many values, or where a curve was fitted."""
+    domain = next(iter(groups.values())).domain
+    return has_ranges(domain) and (len(domain) > _FEW_VALUES or any(each.bins_note for each in groups.values()))
 
 
 def share_table(groups: Mapping[Any, Estimate], confidence: float, bins: Bins | None) -> list[str]:
@@ -138,7 +140,7 @@ def _in_cell(share: Share) -> str:
 def _range_shares(groups: Mapping[Any, Estimate], confidence: float, bins: Bins) -> Shares:
     found = {label: range_rows(each, confidence, bins) for label, each in groups.items()}
     one = next(iter(groups.values()))
-    names = [range_name(row[0], row[1]) for row in next(iter(found.values()))]
+    names = [range_name(one.domain, row[0], row[1]) for row in next(iter(found.values()))]
     shares: dict[Any, list[Share]] = {label: [row[2:] for row in rows] for label, rows in found.items()}
     notes, known = [], one.identifiability
     if any(splits(known, span) for span in spans(one.domain, bins, known)):
@@ -174,12 +176,6 @@ def _value_shares(groups: Mapping[Any, Estimate], confidence: float) -> Shares:
             "sample was unlucky"
         )
     return Shares("value", [names[at] for at in order], shares, heading, tuple(notes))
-
-
-def range_name(first: Any, last: Any) -> str:  # noqa: ANN401 (numbers, or labels of a circle)
-    """The name of a range: its ends, numbers with up to six digits."""
-    one, other = (end if isinstance(end, str) else f"{end:.6g}" for end in (first, last))
-    return one if one == other else f"{one} to {other}"
 
 
 def interval_of(share: Share, digits: int = 2) -> str:

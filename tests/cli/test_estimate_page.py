@@ -1,0 +1,93 @@
+"""The page of ``bipartite estimate --html``: ranges that reports can carry, error bars, and what clipping means."""
+
+import json
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import bipartite as bp
+from bipartite.plots import style
+from bipartite.tables import Column
+from bipartite.tables.metadata import Described
+from tests.cli.test_commands import conforms
+from tests.cli.test_estimate_table import write_arrow
+
+INCOME = bp.BRR(bp.Interval(0, 200_000, points=201), 1, m="cdf", edges="padded")
+AGES = bp.BRR(bp.Integers(18, 90), 1, m="cdf", edges="padded")
+PLAN = bp.Plan({"income": Column(INCOME, outside="clip"), "age": AGES, "side": "public"})
+
+
+def table_of(count, seed, plan=PLAN):
+    draw = np.random.default_rng(seed)
+    people = {
+        "income": draw.integers(0, 300_000 if seed == 1 else 20_000, count),
+        "age": draw.integers(18, 91 if seed == 1 else 30, count),
+        "side": draw.choice(["left", "right"], count),
+    }
+    return bp.privatize_frame(pa.table(people), plan, bp.insecure_seed(seed))
+
+
+@pytest.fixture
+def page(run, tmp_path):
+    def write(table, *options):
+        code, out, err = run(
+            "estimate", write_arrow(tmp_path / "t.arrow", table), "--html", tmp_path / "p.html", *options
+        )
+        assert code == 0, err
+        return (tmp_path / "p.html").read_text(encoding="utf-8"), out
+
+    return write
+
+
+def names(shown):
+    """The ranges of each column."""
+    return [re.findall(r"<tr><td>([^<]* to [^<]*)</td>", part) for part in shown.split("<h2>")[1:3]]
+
+
+def test_a_page_has_as_many_round_ranges_as_its_reports_can_carry_whatever_they_say(page):
+    shown = {seed: page(table_of(3000, seed))[0] for seed in (1, 2)}
+    assert names(shown[1]) == names(shown[2])
+    assert names(shown[1]) == [["0 to 100,000", "100,000 to 200,000"], ["18 to 49", "50 to 90"]]
+    assert shown[1].count("As many ranges as so many reports can tell apart; --bins asks for others.") == 2
+    # A smaller group decides for all.
+    table = table_of(12_000, 1)
+    whole, halves = (names(page(table, "--column", "age", *by)[0])[0] for by in ([], ["--by", "side"]))
+    assert (len(whole), len(halves)) == (4, 3)
+    asked, _ = page(table_of(3000, 1), "--bins", "4")
+    assert [len(each) for each in names(asked)] == [4, 4] and "As many ranges as" not in asked
+
+
+def test_shares_are_points_with_error_bars(page):
+    shown, _ = page(table_of(3000, 1))
+    bars = re.findall(r"<i style='left:([\d.]+)%;width:([\d.]+)%'></i><b style='left:([\d.]+)%'></b>", shown)
+    assert len(bars) == 4
+    for left, width, at in bars:
+        assert float(left) <= float(at) + 0.1 and float(at) <= float(left) + float(width) + 0.1
+        assert float(left) + float(width) <= 100.1
+    # No block is drawn in the pictures, which narrow screens leave out.
+    assert f'fill="{style.BRR_FAR}"' not in shown and shown.count("<div class='wide'>") == 2
+    assert "<small class='narrow'>" not in shown
+    shown, _ = page(table_of(3000, 1), "--by", "side")
+    assert "<small class='narrow'>left<br></small>" in shown and "<div class='groups'>" in shown
+
+
+def test_what_clipping_means_is_said_where_the_plan_clips(page):
+    said = "<p>Values above 200,000 count as 200,000, and values below 0 as 0.</p>"
+    for seed in (1, 2):  # whether or not anybody is above
+        shown, _ = page(table_of(400, seed))
+        assert said in shown and shown.count("count as") == 1
+    metadata = conforms(PLAN.metadata(), "release")
+    assert metadata["columns"]["income"]["clipped"] is True and "clipped" not in metadata["columns"]["age"]
+    assert Described.from_json(json.dumps(metadata)).clipped == {"income"}
+    # Older releases do not say.
+    del metadata["columns"]["income"]["clipped"]
+    bare = table_of(400, 2).replace_schema_metadata({b"bipartite": json.dumps(metadata).encode()})
+    assert "count as" not in page(bare)[0]
+
+
+def test_labels_have_separators_in_words_and_pictures(page):
+    shown, out = page(table_of(400, 1), "--bins", "5")
+    assert "  40,000 to 80,000 " in out and "40,000 to 80,000: " in shown
+    assert "40,000 to 80,000</td>" in shown and "161,000 to 200,000" in out
