@@ -543,6 +543,21 @@ def test_steps_of_a_long_fit_are_seen_to_pass(run, spec, write, monkeypatch):
     assert ("steps", 1) in seen
 
 
+def test_what_takes_long_is_announced(run, spec, write, ages, monkeypatch):
+    reports, file = ages
+    grouped = write("g.csv", "g,report\n" + "".join(f"{'ab'[at % 2]},{each}\n" for at, each in enumerate(reports)))
+    arguments = ["estimate", grouped, "--spec", spec(AGES), "--by", "g"]
+    assert run(*arguments)[2] == ""
+    monkeypatch.setattr(output, "LONG", 1.0)
+    assert run(*arguments)[2] == "bipartite: estimating takes about 1 s.\n"
+    assert run("estimate", file, "--spec", spec(AGES))[2] == ""
+    monkeypatch.setattr("bipartite.cli.estimate_reading._READ", {"csv": 1.0})
+    said = f"bipartite: reading these files takes about {file.stat().st_size / 60:.0f} min.\n"
+    assert run("estimate", file, "--spec", spec(AGES))[2] == said
+    few = write("few.csv", "g,report\n" + "".join(f"{at % 9},{at % 5 + 1}\n" for at in range(90)))
+    assert "estimating" not in run("estimate", few, "--spec", spec(RATING), "--by", "g")[2]
+
+
 def test_a_mark_at_the_beginning_of_standard_input_hides_no_report(run, spec):
     for text in ("\ufeff2\n3\n4\n", "\ufeffreport\n2\n3\n4\n"):
         code, out, _ = run("estimate", "-", "--spec", spec(RATING), stdin=text)

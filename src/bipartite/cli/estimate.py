@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Final
 from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.estimating import How, from_tally
 from bipartite.answers.estimation.intervals import check_confidence
-from bipartite.answers.estimation.methods import METHODS
+from bipartite.answers.estimation.methods import FEW_VALUES, METHODS
 from bipartite.answers.estimation.ranges import has_ranges, spans
 from bipartite.cli.arguments import add_mechanism, describes_mechanism, mechanism_of
 from bipartite.cli.columns import NUMBER, STDIN
 from bipartite.cli.counting import GroupCounts
 from bipartite.cli.estimate_output import Found, write
 from bipartite.cli.estimate_reading import read
-from bipartite.cli.output import OK, Progress
+from bipartite.cli.output import OK, Progress, announce
 from bipartite.errors import DataFileError, InputError
+from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.plots import check_ending
 from bipartite.tables.answering import carried_by_all, check_asked, files_at, insecure_by, no_specs
 from bipartite.tables.domain_files import read_text
@@ -136,6 +137,7 @@ def run(options: argparse.Namespace) -> int:
         for group in sums[name].groups.values():
             group.counts.insecure = mark
         _merge(sums[name].groups, saved, mechanism)
+    announce("estimating", sum(_seconds(mechanisms[name]) * len(each.groups) for name, each in sums.items()))
     with Progress("steps", None) as progress:
         columns = {
             name: _estimated(sums[name].groups, mechanism, options, lambda _: progress.advance(1))
@@ -241,6 +243,13 @@ def _of_release(options: argparse.Namespace, release: Described) -> dict[str | N
         raise InputError(msg)
     check_asked(release, names, options.by, options.weights)
     return {name: release.mechanisms[name] for name in names}
+
+
+def _seconds(mechanism: Reporting) -> float:
+    """How long one estimate takes, roughly: longest where a curve is fitted."""
+    size = len(mechanism.domain)
+    fitted = size > FEW_VALUES and not isinstance(mechanism, CategoryMechanism)
+    return 0.4 + 2.5e-3 * min(size, 1000) if fitted else 0.02 + 1e-4 * size
 
 
 def _merge(groups: dict[str | None, GroupCounts], saved: list[Counts], mechanism: Reporting) -> None:

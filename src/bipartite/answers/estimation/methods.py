@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Method = Literal["auto", "inverse", "projected", "em", "smooth", "ems"]
 METHODS: Final = ("auto", "inverse", "projected", "em", "smooth", "ems")
 # With so few values each is shown on its own, with an interval, if the reports are precise enough.
-_FEW_VALUES: Final = 32
+FEW_VALUES: Final = 32
 # Unbiased shares are worth showing while their standard errors stay below this fraction of an average share.
 _TELLING: Final = 0.5
 
@@ -99,14 +99,12 @@ def _choose(mechanism: Mechanism, known: Prepared, method: str, people: float) -
         reason = "not all shares can be estimated without bias"
         return ("smooth" if line else "em"), reason
     alike = line and not _tells_neighbours_apart(known)
-    if len(found.domain) <= _FEW_VALUES or not alike:
+    if len(found.domain) <= FEW_VALUES or not alike:
         if _typical_error(known) / np.sqrt(people) <= _TELLING / len(found.domain):
             return "inverse", "unbiased, with errors that are small compared to an average share"
         reason = "unbiased shares of so many values would be mostly noise"
     else:
-        reason = (
-            f"with more than {_FEW_VALUES} values a fitted distribution is closer to the truth than unbiased shares"
-        )
+        reason = f"with more than {FEW_VALUES} values a fitted distribution is closer to the truth than unbiased shares"
     return ("smooth" if alike else "projected"), reason
 
 
