@@ -7,7 +7,6 @@ import html
 import io
 import json
 import re
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 _CONSOLE: Final = 120  # characters of a line
+_PRE: Final = '<pre style="white-space: pre-wrap">'
 # Control characters, line separators, marks that reorder a line, and what no file of UTF-8 or XML may hold.
 _UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
@@ -106,12 +106,12 @@ class Printed:
 def notebook_html(parts: Iterable[str], picture: str = "") -> str:
     """HTML for a notebook: a picture, and below it the text as it is printed, with its tables."""
     shown = [picture]
-    for is_table, some in groupby(parts, lambda part: isinstance(part, Table)):
-        if is_table:
-            for each in some:
-                header, *rows = [[html.escape(cell.strip()) for cell in row] for row in each.rows]
-                shown.append(html_table(header, rows))
+    for part in parts:
+        if isinstance(part, Table):
+            header, *rows = [[html.escape(cell.strip()) for cell in row] for row in part.rows]
+            shown.append(html_table(header, rows))
+        elif shown[-1].startswith(_PRE):  # one text, whose lines follow each other
+            shown[-1] = shown[-1].removesuffix("</pre>") + f"\n{html.escape(part)}</pre>"
         else:
-            text = html.escape("\n".join(some))
-            shown.append(f'<pre style="white-space: pre-wrap">{text}</pre>')
+            shown.append(f"{_PRE}{html.escape(part)}</pre>")
     return "".join(shown)

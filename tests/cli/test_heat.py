@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from bipartite.mechanisms.spec import load_spec, spec_sha256
 from tests.cli.test_commands import conforms
 from tests.locations.worlds import six_cities
 
@@ -52,6 +53,19 @@ def test_what_is_printed_names_the_promise_and_the_confidence(run, spec, reports
     assert "hold simultaneously for all places with 90 % confidence" in out and f"Wrote {target}." in out
     text = target.read_text(encoding="utf-8")
     assert "<h1>Us</h1>" in text and "Places: me." in text and "each person spread over 20 km" in text
+
+
+def test_collected_reports_count_once_and_what_is_none_is_set_aside(run, spec, reports, tmp_path):
+    drawn = reports.read_text(encoding="utf-8").split()
+    whose = {"spec": spec_sha256(load_spec(spec.read_text(encoding="utf-8"))), "study": "s", "question": "q"}
+    lines = [json.dumps({**whose, "report": int(each), "key": str(at)}) + "\n" for at, each in enumerate(drawn)]
+    file, aside = tmp_path / "reports.jsonl", tmp_path / "aside.jsonl"
+    file.write_text("".join([*lines, *lines, "{\n"]), encoding="utf-8")
+    arguments = ("locations", "heat", file, "--spec", spec, "--output", tmp_path / "heat.svg", "--json")
+    code, out, err = run(*arguments)
+    assert (code, out) == (3, "") and "line 8001 is not a JSON object" in json.loads(err)["error"]
+    code, out, _ = run(*arguments, "--reject", aside)
+    assert (code, json.loads(out)["reports"], aside.read_text(encoding="utf-8")) == (0, 4000, "{\n")
 
 
 def test_check_ins_become_a_heat_map_with_the_mechanism_that_is_recommended_for_maps(run, tmp_path):

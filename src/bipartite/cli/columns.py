@@ -44,9 +44,12 @@ class Chunk:
 
     def at(self, rows: Sequence[int]) -> Chunk:
         """Some of the rows."""
-        lines, *columns = ([each[row] for row in rows] for each in (self.lines, *self.columns))
-        keys, raw = ([each[row] for row in rows] if each else [] for each in (self.keys, self.raw))
-        return Chunk(lines, columns, keys, raw)
+        return Chunk(
+            [self.lines[row] for row in rows],
+            [[column[row] for row in rows] for column in self.columns],
+            [self.keys[row] for row in rows] if self.keys else [],
+            [self.raw[row] for row in rows] if self.raw else [],
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class Envelopes:
         if not isinstance(held["key"], str):
             msg = "has a key that is not text; repair or remove it."
             raise DataFileError(msg)
-        if not record or self._attributes is None:
+        if self._attributes is None or not isinstance(report, dict):
             return held, held["key"]
         sample = self._specs[held["spec"]]
         if not report.keys() <= self._attributes or len(report) != (sample or len(self._attributes)):

@@ -16,7 +16,7 @@ from bipartite.cli.arguments import add_mechanism, describes_mechanism, mechanis
 from bipartite.cli.columns import NUMBER, STDIN
 from bipartite.cli.counting import GroupCounts
 from bipartite.cli.estimate_output import Found, write
-from bipartite.cli.estimate_reading import read
+from bipartite.cli.estimate_reading import add_refusing, read
 from bipartite.cli.output import OK, Progress, announce
 from bipartite.errors import DataFileError, InputError
 from bipartite.mechanisms.categories import CategoryMechanism
@@ -72,14 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     reading.add_argument(
         "--counts", metavar="FILE.json", type=Path, action="append", help="saved counts; may be repeated"
     )
-    reading.add_argument(
-        "--nulls", choices=["error", "drop"], default="error", help="refuse missing reports, or skip them"
-    )
-    reading.add_argument(
-        "--reject", metavar="FILE", type=Path, help="set lines that are no reports aside in a new file, and go on"
-    )
-    reading.add_argument("--study", metavar="NAME", help="the study to count, if envelopes are of several")
-    reading.add_argument("--question", metavar="NAME", help="the question to count, if envelopes are of several")
+    add_refusing(reading)
     asking = parser.add_argument_group("what is asked")
     asking.add_argument(
         "--method", choices=METHODS, default="auto", help="how the histogram is estimated (default: auto)"

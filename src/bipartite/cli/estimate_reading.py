@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -22,7 +23,6 @@ from bipartite.tables.formats import Format
 
 if TYPE_CHECKING:
     import argparse
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -34,6 +34,18 @@ if TYPE_CHECKING:
 # Seconds per byte, roughly: of text whose lines are looked at one by one, and of tables.
 _READ: Final = {"csv": 1.5e-6, "tsv": 1.5e-6, "jsonl": 1e-7}
 _READ_TABLE: Final = {"csv": 3e-8, "tsv": 3e-8, "jsonl": 3e-8, "parquet": 1.2e-7, "arrow": 1e-8}
+
+
+def add_refusing(parser: argparse._ActionsContainer) -> None:
+    """Add the options about what is read but may not count."""
+    parser.add_argument(
+        "--nulls", choices=["error", "drop"], default="error", help="refuse missing reports, or skip them"
+    )
+    parser.add_argument(
+        "--reject", metavar="FILE", type=Path, help="set lines that are no reports aside in a new file, and go on"
+    )
+    parser.add_argument("--study", metavar="NAME", help="the study to count, if envelopes are of several")
+    parser.add_argument("--question", metavar="NAME", help="the question to count, if envelopes are of several")
 
 
 @dataclass(slots=True)
@@ -181,9 +193,10 @@ def _read_text(
 ) -> Read:
     """The sums of columns of text, from files or standard input; errors name the line."""
     texts = [WideTexts(each) if isinstance(each, CategoryMechanism) else Texts(each) for each in mechanisms.values()]
-    first, *others = [*mechanisms, *(name for name in (options.by, options.weights) if name is not None)]
+    names = [*mechanisms, *(name for name in (options.by, options.weights) if name is not None)]
     envelopes = _envelopes(options, mechanisms, release)
-    how = Lines(written, WantedColumns(first, tuple(map(str, others))), texts[0].is_report, envelopes, rejected)
+    asked = WantedColumns(names[0], tuple(str(name) for name in names[1:]))
+    how = Lines(written, asked, texts[0].is_report, envelopes, rejected)
     found = Read({name: Sums() for name in mechanisms})
     _announce(files, _READ[written.kind])
     with Progress("reports", None, rate=True) as progress:

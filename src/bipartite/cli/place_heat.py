@@ -13,7 +13,7 @@ from bipartite.answers.estimation.estimating import How, from_tally
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.cli.columns import STDIN
 from bipartite.cli.estimate import RELEASE
-from bipartite.cli.estimate_reading import read
+from bipartite.cli.estimate_reading import add_refusing, read
 from bipartite.cli.output import OK, Progress, print_json
 from bipartite.domains import Points
 from bipartite.errors import DataFileError, InputError
@@ -52,9 +52,7 @@ def add_heat(actions: argparse._SubParsersAction[Any]) -> None:
     )
     parser.add_argument("--spec", metavar="FILE.json", type=Path, help="the mechanism that made the reports")
     parser.add_argument("--column", metavar="NAME", help='the reports (default: the only column, or "report")')
-    parser.add_argument(
-        "--nulls", choices=["error", "drop"], default="error", help="refuse missing reports, or skip them"
-    )
+    add_refusing(parser)
     parser.add_argument(
         "--smoothing-km", metavar="KM", type=float, default=0.0, help="smooth over this many km (default: 0)"
     )
@@ -121,7 +119,7 @@ def _heated(options: argparse.Namespace) -> HeatMap:
     """The heat map of the reports; its guarantee says so if they are not private."""
     options.files = [path for name in options.files for path in ([STDIN] if name == str(STDIN) else files_at([name]))]
     column, mechanism, release = _made_with(options)
-    sums = read(options, {column: mechanism}, released=release is not None)[column]
+    sums = read(options, {column: mechanism}, release).columns[column]
     if not sums.groups or sums.groups[None].empty:
         msg = "There are no reports, so nothing can be estimated; pass at least one."
         raise DataFileError(msg)
