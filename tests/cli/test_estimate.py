@@ -551,7 +551,7 @@ def test_what_takes_long_is_announced(run, spec, write, ages, monkeypatch):
     monkeypatch.setattr(output, "LONG", 1.0)
     assert run(*arguments)[2] == "bipartite: estimating takes about 1 s.\n"
     assert run("estimate", file, "--spec", spec(AGES))[2] == ""
-    monkeypatch.setattr("bipartite.cli.estimate_reading._READ", {"csv": 1.0})
+    monkeypatch.setattr("bipartite.cli.estimate_reading._READ", 1.0)
     said = f"bipartite: reading these files takes about {file.stat().st_size / 60:.0f} min.\n"
     assert run("estimate", file, "--spec", spec(AGES))[2] == said
     few = write("few.csv", "g,report\n" + "".join(f"{at % 9},{at % 5 + 1}\n" for at in range(90)))

@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from bipartite.tables.metadata import Described
 
 # Seconds per byte, roughly: of text whose lines are looked at one by one, and of tables.
-_READ: Final = {"csv": 1.5e-6, "tsv": 1.5e-6, "jsonl": 1e-7}
-_READ_TABLE: Final = {"csv": 3e-8, "tsv": 3e-8, "jsonl": 3e-8, "parquet": 1.2e-7, "arrow": 1e-8}
+_READ: Final = 1.5e-6
+_READ_JSON: Final = 1e-7
+_READ_TABLE: Final = {"parquet": 1.2e-7, "arrow": 1e-8}
+_READ_TEXT_TABLE: Final = 3e-8
 
 
 def add_refusing(parser: argparse._ActionsContainer) -> None:
@@ -132,7 +134,7 @@ def _read_table(
     if options.weights is not None:
         ((name, mechanism),) = named.items()
         return Read({name: _weighed(options, files, written, name, mechanism, rejected)})
-    _announce(files, _READ_TABLE[written.kind] * len(named))
+    _announce(files, _READ_TABLE.get(written.kind, _READ_TEXT_TABLE) * len(named))
     found: dict[str | None, Sums] = {}
     for name, counted in count_files(files, written, named, options.by, rejected.refuse).items():
         _check_unreported(options, name, counted.unreported)
@@ -198,7 +200,7 @@ def _read_text(
     asked = WantedColumns(names[0], tuple(str(name) for name in names[1:]))
     how = Lines(written, asked, texts[0].is_report, envelopes, rejected)
     found = Read({name: Sums() for name in mechanisms})
-    _announce(files, _READ[written.kind])
+    _announce(files, _READ_JSON if written.kind == "jsonl" else _READ)
     with Progress("reports", None, rate=True) as progress:
         for path in files:
             name = SPOKEN if path == STDIN else str(path)

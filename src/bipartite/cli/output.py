@@ -39,7 +39,8 @@ def complain(message: object, code: int, *, as_json: bool = False) -> int:
     """Print on stderr what went wrong, as JSON if that was asked for, and return the exit code."""
     # A list of problems has these line ends and no others.
     said = "\n- ".join(map(escaped, str(message).split("\n- ")))
-    print(json.dumps({"error": said, "exit_code": code}) if as_json else f"bipartite: {said}", file=sys.stderr)
+    as_object = json.dumps({"error": said, "exit_code": code}, ensure_ascii=False)
+    print(as_object if as_json else f"bipartite: {said}", file=sys.stderr)
     return code
 
 
