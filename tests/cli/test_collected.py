@@ -133,6 +133,8 @@ def test_what_is_set_aside_is_never_shown_and_never_replaces_a_file(collected, a
     assert aside.read_text(encoding="utf-8") == hostile * 2
     code, out, err = answer(collected(LINES), "--reject", aside)
     assert (code, out) == (2, "") and f"{aside} already exists; name a new file with --reject." in err
+    odd = tmp_path / "a\x1b[2J"
+    assert "\x1b" not in answer(collected([*LINES, "x\n"], "b\n.jsonl"), "--reject", odd)[2] and odd.exists()
     # Of an error nothing remains.
     code, out, err = answer(collected(LINES), collected(["x"], "x.jsonl"), "--reject", tmp_path / "other")
     assert (code, out) == (3, "") and sorted(each.name for each in tmp_path.glob("*other*")) == []

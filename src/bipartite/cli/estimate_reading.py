@@ -20,6 +20,7 @@ from bipartite.mechanisms.spec.canonical import record_sha256, spec_sha256
 from bipartite.tables.answering import files_of
 from bipartite.tables.counting import count_files, culprits, in_order, most_groups, weighed_files
 from bipartite.tables.formats import Format
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     import argparse
@@ -92,7 +93,7 @@ def _announce(files: list[Path], seconds_per_byte: float) -> None:
 
 def _mention(what: str, count: int, column: str | None = None) -> None:
     if count:
-        print(f"bipartite: {'' if column is None else f'column {column!r}: '}{what}", file=sys.stderr)
+        print(f"bipartite: {'' if column is None else f'column {column!r}: '}{escaped(what)}", file=sys.stderr)
 
 
 def _read(
