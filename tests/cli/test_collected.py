@@ -18,6 +18,7 @@ from tests.cli.test_estimate_table import AGES, JOBS, PLAN, reports, write_arrow
 
 RATING = bp.GRR(bp.Integers(1, 5), epsilon=1)
 HASH = spec_sha256(RATING)
+RETRIES = "bipartite: 120 lines with a key that came before, as retries have; every key counts once.\n"
 DRAWN = [1, 2, 3, 4, 4, 5] * 20
 VECTORS = Path(__file__).parents[1] / "vectors" / "records.json"
 
@@ -57,7 +58,7 @@ def test_a_retry_counts_once_in_one_file_or_several(collected, answer):
     once, whole = collected(LINES), bp.estimate(RATING, DRAWN)
     for files in ([collected([*LINES, *LINES], "twice.jsonl")], [once, collected(LINES[::-1], "again.jsonl")]):
         code, found, err = answer(*files)
-        assert code == 0 and err == "bipartite: 120 lines repeat a key, as retries do; every key counts once.\n"
+        assert code == 0 and err == RETRIES
         (one,) = found["estimates"]
         assert (one["people"], found["repeated"], found["rejected"]) == (120, 120, 0)
         assert (one["mean"]["low"], one["mean"]["high"]) == pytest.approx(whole.interval())
@@ -65,7 +66,7 @@ def test_a_retry_counts_once_in_one_file_or_several(collected, answer):
 
 def test_a_million_lines_of_one_key_are_one_report(collected, answer):
     code, found, err = answer(collected([*LINES, LINES[7] * 5000]))
-    assert code == 0 and found["estimates"][0]["people"] == 120 and "5,000 lines repeat a key" in err
+    assert code == 0 and found["estimates"][0]["people"] == 120 and "5,000 lines with a key that came before" in err
 
 
 @pytest.mark.usefixtures("collected")
@@ -120,7 +121,7 @@ def test_a_line_that_is_no_report_is_an_error_or_set_aside(collected, answer, tm
     code, found, err = answer(file, "--reject", aside)
     assert code == 0 and found["rejected"] == 1
     assert found["estimates"][0]["people"] == 121
-    assert f"1 lines were set aside in {aside} and count as not received; the first: {file}: line 121 " in err
+    assert f"1 line set aside in {aside}, and counted as not received; the first: {file}: line 121 " in err
     assert aside.read_text(encoding="utf-8") == line
     assert stat.S_IMODE(aside.stat().st_mode) == 0o600
 

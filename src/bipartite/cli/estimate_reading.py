@@ -14,7 +14,7 @@ from bipartite.cli.counting import GroupCounts, Texts, WideTexts, check_label, w
 from bipartite.cli.envelopes import Envelopes
 from bipartite.cli.output import Progress, announce
 from bipartite.cli.rejected import set_aside
-from bipartite.errors import DataFileError
+from bipartite.errors import DataFileError, how_many
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.spec.canonical import record_sha256, spec_sha256
 from bipartite.tables.answering import files_of
@@ -81,8 +81,13 @@ def read(options: argparse.Namespace, mechanisms: dict[str | None, Reporting], r
         found.rejected = rejected.count
     for name, sums in found.columns.items():
         _mention(f"{sums.unreported:,} rows without a report were skipped.", sums.unreported, name)
-    _mention(f"{found.repeated:,} lines repeat a key, as retries do; every key counts once.", found.repeated)
-    set_apart = f"{found.rejected:,} lines were set aside in {options.reject} and count as not received; the first:"
+    _mention(
+        f"{how_many(found.repeated, 'line')} with a key that came before, as retries have; every key counts once.",
+        found.repeated,
+    )
+    set_apart = (
+        f"{how_many(found.rejected, 'line')} set aside in {options.reject}, and counted as not received; the first:"
+    )
     _mention(f"{set_apart} {rejected.first}", found.rejected)
     return found
 
