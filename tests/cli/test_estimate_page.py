@@ -87,6 +87,14 @@ def test_what_clipping_means_is_said_where_the_plan_clips(page):
     assert "count as" not in page(bare)[0]
 
 
+def test_lines_that_are_set_aside_are_told(page, tmp_path):
+    table = table_of(50, 1)
+    table = table.set_column(1, "age", pa.array([999, *table["age"].to_pylist()[1:]]))
+    shown, _ = page(table, "--column", "age", "--reject", tmp_path / "aside")
+    assert "<p>1 line set aside, and counted as not received.</p>" in shown
+    assert "set aside" not in page(table_of(50, 1), "--column", "age")[0]
+
+
 def test_labels_have_separators_in_words_and_pictures(page):
     shown, out = page(table_of(400, 1), "--bins", "5")
     assert "  40,000 to 80,000 " in out and "40,000 to 80,000: " in shown

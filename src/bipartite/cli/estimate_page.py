@@ -10,6 +10,7 @@ from bipartite.answers.estimation.pictures import in_few_digits, say
 from bipartite.answers.estimation.wording import interval_of, shares_shown
 from bipartite.cli.pages import table, whole_page
 from bipartite.domains import LineDomain
+from bipartite.errors import how_many
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ def page(found: Found, release: Described, title: str) -> str:
         "<p class='lead'>Estimates about the people in this table, computed from their reports alone.</p>",
         f"<p>{escape(promised)}&nbsp;%.</p>",
     ]
+    if found.rejected:
+        parts.append(f"<p>{how_many(found.rejected, 'line')} set aside, and counted as not received.</p>")
     for name, groups in found.columns.items():
         doubts = [each.doubt for each in groups.values() if each.doubt]
         promise = "" if doubts or name is None else f"{escape(release.guarantee_of(name))}."
