@@ -136,7 +136,6 @@ def test_pictures_are_up_to_date(script):
 
 
 @pytest.mark.data
-@pytest.mark.skipif("BIPARTITE_DATA" not in os.environ, reason="BIPARTITE_DATA names no folder of data sets")
 def test_the_errata_about_data_sets_are_what_the_data_say():
     evidence = runpy.run_path(str(DOCS / "errata_evidence.py"))["data_evidence"](Path(os.environ["BIPARTITE_DATA"]))
     assert printed_in_errata()[-len(evidence) :] == evidence

@@ -9,15 +9,17 @@ from pathlib import Path
 import pytest
 
 SUITE = """
+import os
+
 import pytest
 
-def test_that_passes(): pass
+def test_without_the_mark_nobody_sees_the_data(): assert "BIPARTITE_DATA" not in os.environ
 
 @pytest.mark.skip(reason="a known reason")
 def test_listed(): pass
 
-@pytest.mark.skip(reason="BIPARTITE_DATA names no folder")
-def test_data(): pass
+@pytest.mark.data
+def test_data(): assert os.environ["BIPARTITE_DATA"] == "there"
 """
 UNLISTED = """
 @pytest.mark.skip(reason="no reason")
@@ -28,18 +30,19 @@ def test_unlisted(): pass
 @pytest.mark.parametrize(
     ("suite", "data", "code", "message"),
     [
-        (SUITE, None, 0, "skipped: tests/test_some.py::test_listed: Skipped: a known reason"),
-        (SUITE, "there", 1, "skipped AND NOT ALLOWED: tests/test_some.py::test_data"),
+        (SUITE, "there", 0, "skipped: tests/test_some.py::test_listed: Skipped: a known reason"),
+        (SUITE, None, 0, "skipped: tests/test_some.py::test_data: Skipped: BIPARTITE_DATA names no folder of data sets"),
+        (SUITE, "there", 0, "2 passed, 1 skipped"),
         (SUITE + UNLISTED, None, 1, "skipped AND NOT ALLOWED: tests/test_some.py::test_unlisted: Skipped: no reason"),
     ],
-    ids=["all listed", "data there", "one not listed"],
+    ids=["listed", "no data", "data there", "one not listed"],
 )
 def test_skips_are_listed_and_unlisted_ones_fail_the_run(tmp_path, suite, data, code, message):
     (tmp_path / "tests").mkdir()
     shutil.copy(Path(__file__).parents[1] / "conftest.py", tmp_path)
-    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n", encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\nmarkers = ["data"]\n', encoding="utf-8")
     (tmp_path / "tests" / "test_some.py").write_text(suite, encoding="utf-8")
-    listed = "tests/test_some.py::test_listed  # why\ntests/test_some.py::test_data  # why\n"
+    listed = "tests/test_some.py::test_listed  # why\n"
     (tmp_path / "tests" / "allowed_skips.txt").write_text(listed, encoding="utf-8")
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "BIPARTITE_DATA"))

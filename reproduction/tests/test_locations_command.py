@@ -5,7 +5,7 @@ import json
 import pytest
 
 from reproduction.tests.published import conforms
-from tests.locations.worlds import needs_data, six_cities
+from tests.locations.worlds import six_cities
 
 
 @pytest.fixture
@@ -40,7 +40,6 @@ def test_an_epsilon_that_few_releases_keep_is_compared_without_them(run, file):
 
 
 @pytest.mark.data
-@needs_data
 def test_data_sets_are_found_by_the_beginning_of_their_names(run, tmp_path):
     target = tmp_path / "map.svg"
     code, out, _ = run("locations", "map", "--dataset", "gowalla-authors", "--output", target, "--json")

@@ -12,7 +12,7 @@ from bipartite import Integers, Points
 from bipartite.domains.regions import Regions
 from bipartite.domains.tiles import tile_codes
 from bipartite.errors import InputError
-from tests.locations.worlds import authors_places, needs_data, places
+from tests.locations.worlds import authors_places, places
 
 FOUR = Points([[52.5, 13.4], [52.4, 13.1], [48.9, 2.35], [48.8, 2.1]], metric="haversine")
 
@@ -37,7 +37,6 @@ def test_the_rule_is_what_a_naive_reading_gives(domain, at_least, most_bits):
 
 
 @pytest.mark.data
-@needs_data
 def test_the_authors_places_have_fourteen_regions():
     regions = Regions.by_prefix(authors_places())
     assert (len(regions), regions.smallest, regions.sizes.max()) == (14, 7, 235)

@@ -26,7 +26,7 @@ from bipartite.mechanisms.design.regional import (
     weighted_epsilon,
 )
 from bipartite.mechanisms.in_regions import two_level_tickets
-from tests.locations.worlds import authors_places, needs_data, worlds
+from tests.locations.worlds import authors_places, worlds
 from tests.lottery.test_draw import EveryWord
 from tests.oracle import number
 
@@ -223,7 +223,6 @@ def test_a_release_comes_back_from_its_spec_and_from_a_pickle(make):
 
 
 @pytest.mark.data
-@needs_data
 def test_the_authors_places_give_the_reference_figures():
     places = authors_places()
     regions = Regions.by_prefix(places)

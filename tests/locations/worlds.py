@@ -4,19 +4,20 @@ import os
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import strategies as st
 
 from bipartite import Points
 from bipartite.domains.regions import Regions
 
-DATA = os.environ.get("BIPARTITE_DATA")
-needs_data = pytest.mark.skipif(DATA is None, reason="BIPARTITE_DATA names no folder")
+
+def authors_coordinates():
+    """The 1000 places of the paper's own experiment, for tests that are marked ``data``."""
+    return np.loadtxt(Path(os.environ["BIPARTITE_DATA"]) / "gowalla_authors_1000.txt", delimiter=",")
 
 
 def authors_places():
-    """The 1000 places of the paper's own experiment."""
-    return Points(np.loadtxt(Path(DATA) / "gowalla_authors_1000.txt", delimiter=","), metric="haversine")
+    """The same places as a domain."""
+    return Points(authors_coordinates(), metric="haversine")
 
 
 @st.composite

@@ -3,9 +3,7 @@
 import copy
 import json
 import math
-import os
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,11 +30,9 @@ from bipartite import (
 )
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, PriorError, SpecError
 from bipartite.mechanisms.spec import load_spec
+from tests.locations.worlds import authors_coordinates, authors_places
 from tests.strategies import epsilons
 from tests.strategies_sets import sets
-
-DATA = os.environ.get("BIPARTITE_DATA")
-needs_data = pytest.mark.skipif(DATA is None, reason="BIPARTITE_DATA names no folder of data sets")
 
 AGES = Integers(18, 90)
 SHOPS = Points([[0, 0], [0, 1], [5, 5], [5, 6], [9, 0]])
@@ -245,14 +241,9 @@ def test_squared_losses_of_a_gradient():
         assert rmse(Anchored(domain, epsilon, loss="squared")) == pytest.approx(best, abs=6e-4)
 
 
-def authors_places():
-    return np.loadtxt(Path(DATA) / "gowalla_authors_1000.txt", delimiter=",")
-
-
 @pytest.mark.data
-@needs_data
 def test_the_authors_places_give_the_reference_anchors():
-    places = Points(authors_places(), metric="haversine")
+    places = authors_places()
     assert expected_loss(Constant(places)) == pytest.approx(1487, abs=1)
     for epsilon, grr, km, anchors in (
         ("0.5", 2066, 1463, 2),
@@ -270,11 +261,10 @@ def test_the_authors_places_give_the_reference_anchors():
 
 
 @pytest.mark.data
-@needs_data
 def test_ninety_places_against_the_programme():
     generator = np.random.default_rng(7)
     for epsilon in ("0.5", "4"):
-        places = Points(generator.choice(authors_places(), 90, replace=False), metric="haversine")
+        places = Points(generator.choice(authors_coordinates(), 90, replace=False), metric="haversine")
         best = expected_loss(Optimal(places, epsilon))
         assert expected_loss(Anchored(places, epsilon)) == pytest.approx(best, rel=1e-4)
         assert 1.1 < expected_loss(BRR(places, epsilon)) / best < 1.45

@@ -1,11 +1,9 @@
 """BRR on points and items: m, near-sets, promises, draws and quality, against brute force."""
 
 import json
-import os
 import pickle
 from collections import Counter
 from fractions import Fraction
-from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -35,12 +33,11 @@ from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
 from bipartite.mechanisms.design import sets as set_design
 from bipartite.mechanisms.design.rows import algorithm_2
 from bipartite.mechanisms.spec import canonical_json, load_spec
+from tests.locations.worlds import authors_places
 from tests.lottery.test_draw import EveryWord
 from tests.oracle import number
 from tests.strategies import epsilons
 from tests.strategies_sets import items, points, sets
-
-DATA = os.environ.get("BIPARTITE_DATA")
 
 
 def nearest_by_sorting(domain, x, m):
@@ -317,9 +314,8 @@ def test_jaccard_gives_the_reference_utilities(epsilon, m, grr, brr, best):
 
 
 @pytest.mark.data
-@pytest.mark.skipif(DATA is None, reason="BIPARTITE_DATA names no folder of data sets")
 def test_the_authors_places_give_the_reference_errors():
-    places = Points(np.loadtxt(Path(DATA) / "gowalla_authors_1000.txt", delimiter=","), metric="haversine")
+    places = authors_places()
     for epsilon, grr, brr, best in (("0.5", 2066, 1870, 1847), ("1", 2063, 1683, 1637), ("2", 2054, 1311, 1243)):
         assert expected_loss(BRR(places, epsilon, m=1)) == pytest.approx(grr, abs=1)
         assert expected_loss(BRR(places, epsilon)) == pytest.approx(brr, abs=1)

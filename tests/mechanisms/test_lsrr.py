@@ -2,11 +2,9 @@
 
 import copy
 import math
-import os
 import pickle
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -18,11 +16,11 @@ from bipartite import LSRR, Points, Record, expected_loss, from_spec, verify
 from bipartite.domains.tiles import tile_codes
 from bipartite.errors import BrokenPromiseError, InputError
 from bipartite.mechanisms.design.lsrr import calibrated_rows, published_rows
+from tests.locations.worlds import authors_places
 from tests.oracle import exp, number
 from tests.rivals import SCRIPT_THRESHOLDS
 from tests.strategies import epsilons
 
-DATA = os.environ.get("BIPARTITE_DATA")
 CITIES = Points([[52.5, 13.4], [48.9, 2.35], [51.5, -0.13], [40.4, -3.7], [41.9, 12.5]], metric="haversine")
 
 places = st.lists(st.tuples(st.integers(-80, 80), st.integers(-170, 170)), min_size=2, max_size=12, unique=True).map(
@@ -105,13 +103,12 @@ def test_groups_of_one_size_for_all_keep_epsilon_as_published_too():
 
 
 @pytest.mark.data
-@pytest.mark.skipif(DATA is None, reason="BIPARTITE_DATA names no folder of data sets")
 @pytest.mark.parametrize(
     ("epsilon", "spent", "published_loss", "calibrated_loss"),
     [("0.5", 0.602, 1983.1, 1981.0), ("1", 1.249, 1868.5, 1863.3), ("2", 2.707, 1559.9, 1547.8)],
 )
 def test_the_authors_places_give_the_reference_figures(epsilon, spent, published_loss, calibrated_loss):
-    domain = Points(np.loadtxt(Path(DATA) / "gowalla_authors_1000.txt", delimiter=","), metric="haversine")
+    domain = authors_places()
     published = LSRR(domain, epsilon, variant="published", thresholds=SCRIPT_THRESHOLDS)
     realised = math.log(published.largest_ratio())
     assert not published.keeps_epsilon

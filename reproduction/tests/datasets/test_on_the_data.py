@@ -12,10 +12,7 @@ import pytest
 
 from reproduction import datasets
 
-pytestmark = [
-    pytest.mark.data,
-    pytest.mark.skipif("BIPARTITE_DATA" not in os.environ, reason="BIPARTITE_DATA names no folder of data sets"),
-]
+pytestmark = pytest.mark.data
 
 
 def share(values):

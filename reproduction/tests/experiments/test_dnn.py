@@ -1,7 +1,6 @@
 """The network experiment on made-up rows of the public domains, and its preparation on the data sets."""
 
 import json
-import os
 import re
 from dataclasses import replace
 from decimal import Decimal
@@ -17,7 +16,6 @@ from reproduction.experiments import dnn, dnn_data
 from reproduction.experiments.dnn import Cell, Settings, cells, draw, measure
 
 TINY = Settings(epsilons=(1.0, 20.0), seeds=2, rows=None, epochs=(1, 2), learning_rates=(1e-2,), points=11)
-data = pytest.mark.skipif("BIPARTITE_DATA" not in os.environ, reason="BIPARTITE_DATA names no folder of data sets")
 
 
 def made_up(dataset, people=400):
@@ -148,7 +146,6 @@ def test_without_extra_lines_the_pictures_have_what_the_paper_draws(measured):
     assert not any("balanced" in word for word in words if word)
 
 
-@data
 @pytest.mark.data
 def test_the_data_sets_have_as_many_features_as_the_paper_says():
     for dataset, count, people, share in (("adult", 14, 45_222, 0.248), ("bank", 20, 41_188, 0.113)):
@@ -163,7 +160,6 @@ def test_the_data_sets_have_as_many_features_as_the_paper_says():
         assert parts.test[1].mean() == pytest.approx(labels.mean(), abs=1e-4)
 
 
-@data
 @pytest.mark.data
 def test_public_ranges_and_categories_hold_the_data():
     for dataset in ("adult", "bank"):

@@ -1,7 +1,6 @@
 """Other draws of places, and what is guessed from a report: rows against brute force with distances of our own."""
 
 import math
-import os
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
@@ -14,10 +13,7 @@ from reproduction.experiments.location_draws import AUTHORS, BEST_M, FOURSQUARE_
 from reproduction.experiments.places_of_the_paper import GOWALLA, WORLD, drawn, parts_of, places_of
 from reproduction.runner.contract import distinct, number, select
 
-pytestmark = [
-    pytest.mark.data,
-    pytest.mark.skipif("BIPARTITE_DATA" not in os.environ, reason="BIPARTITE_DATA names no folder of data sets"),
-]
+pytestmark = pytest.mark.data
 SMALL = location_draws.Settings(
     (
         replace(AUTHORS, places=60, least=1, most=60),

@@ -3,7 +3,6 @@
 import csv
 import io
 import math
-import os
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from fractions import Fraction
@@ -302,7 +301,6 @@ PLACES = ["location_errors", "location_maps", "runtime"]
 
 
 @pytest.mark.data
-@pytest.mark.skipif("BIPARTITE_DATA" not in os.environ, reason="BIPARTITE_DATA names no folder of data sets")
 def test_places_give_rows_and_pictures():
     errors = measured(location_errors, location_errors.Settings(gowalla=40, foursquare=40, epsilons=("1",)))
     assert distinct(errors, "dataset") == ["Gowalla", "FourSquare"]

@@ -1,5 +1,4 @@
 import math
-import os
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -108,7 +107,6 @@ def test_a_small_run_is_drawn_with_every_line():
 
 
 @pytest.mark.data
-@pytest.mark.skipif("BIPARTITE_DATA" not in os.environ, reason="BIPARTITE_DATA names no folder of data sets")
 @pytest.mark.parametrize(("name", "shape"), [("abalone", (4177, 10)), ("bias-slope", (7588, 21)),
                                              ("bias-tmax", (7588, 22)), ("superconduct", (21_263, 81))])  # fmt: skip
 def test_public_ranges_hold_nearly_all_records_and_leave_no_feature_out(name, shape):

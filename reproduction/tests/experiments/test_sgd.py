@@ -273,7 +273,6 @@ def test_a_bad_range_of_cells_is_refused(tmp_path, capsys):
 
 
 @pytest.mark.data
-@pytest.mark.skipif("BIPARTITE_DATA" not in os.environ, reason="BIPARTITE_DATA names no folder of data sets")
 def test_the_papers_network_trains_on_mnist():
     cell = sgd.Cell(
         data="mnist", people=256, held_out=100, network="paper-cnn", mechanism="paper-brr", epsilon=0.3,

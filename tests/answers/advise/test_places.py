@@ -11,7 +11,7 @@ from bipartite import BRR, GRR, LSRR, Anchored, Integers, Points, expected_loss,
 from bipartite.answers.advise import places as advice
 from bipartite.errors import DesignError, InputError, PriorError
 from bipartite.locations import PUBLISHED, WHOLE, WITHIN
-from tests.locations.worlds import authors_places, needs_data, worlds
+from tests.locations.worlds import authors_places, worlds
 
 SIX = Points(
     [[52.5, 13.4], [52.4, 13.1], [48.9, 2.35], [48.8, 2.1], [41.9, 12.5], [41.8, 12.3], [40.4, -3.7], [40.5, -3.6]],
@@ -126,7 +126,6 @@ def test_rows_within_regions_are_sums_over_regions():
 
 
 @pytest.mark.data
-@needs_data
 def test_the_authors_places_give_the_reference_figures():
     rows = locations.compare(authors_places(), ["1", "2"])
     by = {(row.scope, row.name, row.epsilon): row for row in rows}

@@ -1,8 +1,6 @@
 """Products without a matrix, scores in closed form, and what can be told apart: all against the dense matrix."""
 
-import os
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,11 +31,11 @@ from bipartite import (
 from bipartite.answers.estimation.operator import Dense, Grouped, Noise, Window, _next_fast_length, operator_of
 from bipartite.answers.estimation.scores import CellScores, DenseScores, WindowScores
 from bipartite.errors import DesignError, InputError
+from tests.locations.worlds import authors_places
 from tests.rivals import MECHANISMS
 from tests.strategies import brr, epsilons, integer_domains
 from tests.strategies_sets import sets
 
-DATA = os.environ.get("BIPARTITE_DATA")
 SMALL = Interval(0, 1, points=11)
 CONTINUOUS = {
     "laplace": Laplace(SMALL, 1),
@@ -267,9 +265,8 @@ def test_the_clamped_window_has_rank_n_minus_m_plus_one(epsilon):
 
 
 @pytest.mark.data
-@pytest.mark.skipif(DATA is None, reason="BIPARTITE_DATA names no folder of data sets")
 def test_ranks_of_the_authors_places_are_those_of_the_findings():
-    places = Points(np.loadtxt(Path(DATA) / "gowalla_authors_1000.txt", delimiter=","), metric="haversine")
+    places = authors_places()
     found = [identifiability(BRR(places, epsilon)) for epsilon in ("0.5", "1", "2")]
     assert [each.rank for each in found] == [809, 810, 878]
     assert [each.rows for each in found] == [855, 856, 901]

@@ -1,9 +1,7 @@
 """Anchors of sets: against exhaustive search, against the linear programme, and against themselves without numba."""
 
-import os
 import sys
 import tracemalloc
-from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -22,8 +20,7 @@ from bipartite.mechanisms.design.anchor_losses import AnchorLosses
 from bipartite.mechanisms.design.anchors_bound import bound_of
 from bipartite.mechanisms.design.anchors_search import Assignment
 from bipartite.mechanisms.design.anchors_sets import best_anchors_of_set, cost_of, search
-
-DATA = os.environ.get("BIPARTITE_DATA")
+from tests.locations.worlds import authors_places
 
 
 def means_of(loss, e, anchors):
@@ -372,9 +369,8 @@ def test_cells_part_the_points_by_mass():
 
 
 @pytest.mark.data
-@pytest.mark.skipif(DATA is None, reason="BIPARTITE_DATA names no folder of data sets")
 def test_the_authors_places_give_the_reference_anchors():
-    places = Points(np.loadtxt(Path(DATA) / "gowalla_authors_1000.txt", delimiter=","), metric="haversine")
+    places = authors_places()
     for epsilon, kilometres, count in ((0.5, 1463, 2), (1, 1385, 3), (2, 1100, 3), (5, 420, 13)):
         choice = best_anchors_of_set(places, float(np.exp(epsilon)))
         assert choice.loss == pytest.approx(kilometres, abs=1)

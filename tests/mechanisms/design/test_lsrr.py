@@ -1,8 +1,6 @@
 import itertools
 import math
-import os
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,10 +18,10 @@ from bipartite.mechanisms.design.lsrr import (
     number_of_groups,
     published_rows,
 )
+from tests.locations.worlds import authors_coordinates
 from tests.rivals import SCRIPT_THRESHOLDS
 from tests.strategies import epsilons
 
-DATA = os.environ.get("BIPARTITE_DATA")
 FOUR = [0b000 << 43, 0b001 << 43, 0b010 << 43, 0b100 << 43]
 
 
@@ -265,13 +263,12 @@ def test_epsilon_is_checked_everywhere():
 
 def gowalla():
     """The authors' places: their codes, and the distances between them in km."""
-    coordinates = np.loadtxt(Path(DATA) / "gowalla_authors_1000.txt", delimiter=",")
+    coordinates = authors_coordinates()
     places = Points(coordinates, metric="haversine")
     return tile_codes(*coordinates.T), np.array([places.losses(x) for x in range(len(places))])
 
 
 @pytest.mark.data
-@pytest.mark.skipif(DATA is None, reason="BIPARTITE_DATA names no folder of data sets")
 def test_on_the_authors_places_lsrr_realises_more_than_its_epsilon():
     codes, distances = gowalla()
     # ε; with the script's thresholds: realised ε, km as published, km calibrated; the same with the best thresholds.
