@@ -31,7 +31,7 @@ def test_unlisted(): pass
     ("suite", "data", "code", "message"),
     [
         (SUITE, "there", 0, "skipped: tests/test_some.py::test_listed: Skipped: a known reason"),
-        (SUITE, None, 0, "skipped: tests/test_some.py::test_data: Skipped: BIPARTITE_DATA names no folder of data sets"),
+        (SUITE, None, 0, "skipped: tests/test_some.py::test_data: Skipped: BIPARTITE_DATA names no folder"),
         (SUITE, "there", 0, "2 passed, 1 skipped"),
         (SUITE + UNLISTED, None, 1, "skipped AND NOT ALLOWED: tests/test_some.py::test_unlisted: Skipped: no reason"),
     ],

@@ -21,7 +21,13 @@ def folder(tmp_path):
     return tmp_path
 
 
-def reading(folder, **settings):
+def heed(*, ignored=()):
+    """In the new process: all signals but these are heeded, also where whoever runs the tests ignores some (nohup)."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
+
+
+def reading(folder, ignored=()):
     """``bipartite privatize`` in the middle of a copy of its private input."""
     command = [sys.executable, "-m", "bipartite", "privatize", "-", "out.csv", "--from", "parquet"]
     process = subprocess.Popen(
@@ -30,7 +36,7 @@ def reading(folder, **settings):
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=os.environ | {"TMPDIR": str(folder / "temporary")},
-        **settings,
+        preexec_fn=lambda: heed(ignored=ignored),  # noqa: PLW1509 (it takes no lock)
     )
     process.stdin.write((folder / "in.parquet").read_bytes())
     process.stdin.flush()
@@ -59,8 +65,7 @@ def test_a_killed_process_leaves_nothing_of_the_private_input(folder):
 
 
 def test_what_nohup_ignores_stays_ignored(folder):
-    ignoring = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)  # noqa: E731
-    with reading(folder, preexec_fn=ignoring) as process:
+    with reading(folder, ignored=[signal.SIGHUP]) as process:
         process.send_signal(signal.SIGHUP)
         process.stdin.close()
         assert process.wait(timeout=60) == 0
@@ -86,6 +91,6 @@ sys.exit(main(["privatize", "in.parquet", "out.csv", "--plan", "plan.toml"]))
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 129)])
 def test_a_command_that_is_still_loading_stops_without_a_traceback(folder, loading, number, code):
     command = [sys.executable, "-c", STARTING, loading, str(int(number))]
-    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False, preexec_fn=heed)
     assert (done.returncode, done.stderr) == (code, b"bipartite: interrupted\n")
     assert not (folder / "out.csv").exists()

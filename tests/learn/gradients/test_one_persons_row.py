@@ -15,7 +15,6 @@ from torch import nn
 import bipartite as bp
 from bipartite.learn import LaplaceSGD, PerExample, train_privately
 from bipartite.learn.gradients import compiled_kernels
-from bipartite.learn.gradients.any_network import AnyNetwork
 from bipartite.learn.gradients.compiled_rows import CompiledRows
 from bipartite.learn.gradients.exact_numbers import (
     WholeRows,
@@ -34,6 +33,15 @@ from .rows_elsewhere import changed
 LOSS = nn.functional.cross_entropy
 SCRIPT = Path(__file__).with_name("rows_elsewhere.py")
 WAYS = ("compiled", "exact")
+# By what torch says that a processor has, from few instructions to many: how to force them, and threads to run under.
+INSTRUCTIONS = {
+    "DEFAULT": (
+        "1,2,3,4,5",
+        {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "COMPATIBLE", "ONEDNN_MAX_CPU_ISA": "SSE41"},
+    ),
+    "AVX2": ("1,2", {"ATEN_CPU_CAPABILITY": "avx2", "MKL_CBWR": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"}),
+    "AVX512": ("3", {"ATEN_CPU_CAPABILITY": "avx512"}),
+}
 
 
 def elsewhere(networks, *options, **environment):
@@ -53,15 +61,22 @@ def test_no_row_changes_when_people_come_go_and_move(name, way):
     assert changed(ways(network, shape)[way].rows, features, labels, 33) == 0
 
 
+def settings_of(capability):
+    """The settings that such a processor can run: any other ends in an illegal instruction. The first it always can."""
+    known = list(INSTRUCTIONS)
+    return list(INSTRUCTIONS.values())[: known.index(capability) + 1 if capability in known else 1]
+
+
+@pytest.mark.parametrize(("capability", "settings"), [("AVX512", 3), ("AVX2", 2), ("DEFAULT", 1), ("SVE256", 1)])
+def test_only_instructions_that_are_there_are_forced(capability, settings):
+    assert settings_of(capability) == list(INSTRUCTIONS.values())[:settings]
+
+
 def test_instructions_and_threads_change_nothing():
     """Sums in the written order, and exact ones, are the same under every instruction set: to the last bit."""
     networks = ("every layer", "33 to 17")
-    settings = {
-        "1,2,3,4,5": {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "COMPATIBLE", "ONEDNN_MAX_CPU_ISA": "SSE41"},
-        "1,2": {"ATEN_CPU_CAPABILITY": "avx2", "MKL_CBWR": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"},
-        "3": {"ATEN_CPU_CAPABILITY": "avx512"},
-    }
-    found = {elsewhere(networks, "--people", "13", "--threads", many, **each) for many, each in settings.items()}
+    settings = settings_of(torch.backends.cpu.get_cpu_capability())
+    found = {elsewhere(networks, "--people", "13", "--threads", many, **each) for many, each in settings}
     assert len(found) == 1  # the same digests
     assert found.pop().count(": ") == 2 * 2 * 2  # one for each network and way
 
@@ -157,16 +172,6 @@ def test_ways_that_look_at_other_rows_fail_the_comparison():
     for wrong in (by_place, by_number, by_largest):
         assert changed(wrong, features, labels, 61) > 0
     assert changed(right, features, labels, 61) == 0
-
-
-def test_torch_itself_fails_the_comparison_where_its_kernels_differ():
-    """Known on AMD processors, where half of these rows change; where none does, nothing is shown."""
-    network, shape = made("601 to 10")
-    features, labels = people_of(shape, 66)
-    moved = changed(AnyNetwork(network, LOSS, list(network.parameters())).rows, features, labels, 61)
-    if not moved:
-        pytest.skip("torch's kernels happen to agree on this processor")
-    assert moved > 20
 
 
 # --- a sum moves by one person's row, and by nothing else ---
