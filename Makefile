@@ -25,7 +25,8 @@ $(STAMPS)/venv: constraints.txt
 # Our own folder has no hash: what it needs is installed first, and the package without its dependencies.
 $(STAMPS)/package: $(STAMPS)/venv pyproject.toml
 	$(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	print(*project["dependencies"], *project["optional-dependencies"]["fast"], sep="\n")' > $(STAMPS)/package.txt
+	extras = project["optional-dependencies"]; \
+	print(*project["dependencies"], *extras["fast"], *extras["tables"], sep="\n")' > $(STAMPS)/package.txt
 	$(INSTALL) --require-hashes --group build --requirement $(STAMPS)/package.txt
 	$(PIP) install --no-build-isolation --no-deps --editable .
 	touch $@
@@ -36,7 +37,7 @@ $(STAMPS)/torch: $(STAMPS)/package
 	$(INSTALL) --no-require-hashes torch
 	touch $@
 
-$(STAMPS)/test: $(STAMPS)/torch
+$(STAMPS)/test $(STAMPS)/docs: $(STAMPS)/torch
 $(STAMPS)/%: $(STAMPS)/package
 	$(INSTALL) --require-hashes --group $*
 	touch $@
