@@ -1,7 +1,9 @@
 """What holds for the package as a whole: cost of import, public names, the path without numba."""
 
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -125,6 +127,17 @@ def test_public_names_stay_themselves_whatever_is_imported_first():
         "print([n for n in bp.__all__ if isinstance(getattr(bp, n), types.ModuleType)])"
     )
     assert run(code).strip() == "['design', 'errors', 'learn', 'locations', 'quality', 'tables']"
+
+
+def test_errors_name_an_extra_that_brings_what_is_missing():
+    source = Path(bipartite.__file__).parent
+    extras = tomllib.loads((source.parents[1] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    texts = [path.read_text(encoding="utf-8") for path in source.rglob("*.py")]
+    named = re.findall(r'library="([\w-]+)",\s+extra="(\w+)"', "".join(texts))
+    assert len(named) > 10
+    for library, extra in named:
+        brought = " ".join(extras[extra] + (extras["boosting"] if extra == "learn" else []))
+        assert re.search(rf"\b{library}\b", brought), (library, extra)
 
 
 def test_the_package_is_typed_and_ships_its_schemas():

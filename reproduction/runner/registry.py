@@ -55,7 +55,8 @@ class Entry:
 
     def lacks(self, library: str) -> MissingExtraError:
         """What to say where a library is not installed."""
-        return missing_library(what=f"{self.name} needs", library=_ON_THE_INDEX.get(library, library))
+        extra = self.extra if library in self.libraries else None
+        return missing_library(what=f"{self.name} needs", library=_ON_THE_INDEX.get(library, library), extra=extra)
 
     def missing(self) -> list[str]:
         """The data sets that are not on this machine."""

@@ -149,16 +149,23 @@ class MissingExtraError(BipartiteError, ImportError):
     """An optional dependency of bipartite is not installed."""
 
 
-def missing_library(*, what: str, library: str, problem: str = NOT_INSTALLED) -> MissingExtraError:
-    """Build the error that names a missing library and how to install it.
+def installing(extra: str) -> str:
+    """The command that adds an extra to an installed bipartite, of which pip fetches only what is missing."""
+    return f'pip install "bipartite[{extra}]" (in a checkout: pip install ".[{extra}]")'
 
-    The library is named directly rather than as an extra, since bipartite is not on a package index yet.
 
-    >>> print(missing_library(what="PNG needs", library="resvg-py"))
-    PNG needs resvg-py, which is not installed; run: pip install resvg-py
+def missing_library(
+    *, what: str, library: str, extra: str | None = None, problem: str = NOT_INSTALLED
+) -> MissingExtraError:
+    """Build the error that names a missing library and how to install it, with all of its extra if it has one.
+
+    >>> print(missing_library(what="PNG needs", library="resvg-py", extra="png"))
+    PNG needs resvg-py, which is not installed; run: pip install "bipartite[png]" (in a checkout: pip install ".[png]")
     """
-    install = "pip install" if problem == NOT_INSTALLED else "pip install --upgrade"
-    return MissingExtraError(f"{what} {library}, which {problem}; run: {install} {library}")
+    install = installing(extra) if extra else f"pip install {library}"
+    if problem != NOT_INSTALLED:
+        install = f"pip install --upgrade {library}"
+    return MissingExtraError(f"{what} {library}, which {problem}; run: {install}")
 
 
 def of_attribute(error: InputError | DataError, name: str) -> InputError | DataError:

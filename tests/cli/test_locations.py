@@ -99,7 +99,7 @@ def test_a_map_within_regions_says_what_is_published(run, file, tmp_path):
 def test_without_the_extra_a_png_is_missing_and_nothing_is_written(run, file, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     code, out, err = run("locations", "map", file, "--output", tmp_path / "map.png")
-    assert (code, out) == (4, "") and "run: pip install resvg-py" in err
+    assert (code, out) == (4, "") and 'run: pip install "bipartite[png]"' in err
     assert not (tmp_path / "map.png").exists()
 
 

@@ -157,4 +157,4 @@ def test_without_scikit_learn_the_extra_is_named():
         "    except bp.errors.MissingExtraError as error: print(error)\n"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True).stdout
-    assert told.count("needs scikit-learn, which is not installed; run: pip install scikit-learn") == 2
+    assert told.count('needs scikit-learn, which is not installed; run: pip install "bipartite[boosting]"') == 2

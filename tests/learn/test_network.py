@@ -308,7 +308,7 @@ def test_labels_that_are_no_classes_are_refused_without_being_shown():
 def test_without_torch_the_extra_is_named_before_anything_is_drawn(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     rng = bp.insecure_seed(7)
-    with pytest.raises(MissingExtraError, match="PrivateNetwork needs torch, which .*; run: pip install torch"):
+    with pytest.raises(MissingExtraError, match=r'PrivateNetwork needs torch, .*: pip install "bipartite\[learn\]"'):
         network(rng=rng).fit(*cancer())
     assert rng == bp.insecure_seed(7)
 

@@ -194,7 +194,7 @@ def test_pictures_become_files_of_both_kinds(tmp_path):
 
 def test_png_without_its_extra_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    with pytest.raises(MissingExtraError, match="needs resvg-py, which is not installed; run: pip install resvg-py"):
+    with pytest.raises(MissingExtraError, match=r'needs resvg-py, .*; run: pip install "bipartite\[png\]"'):
         png("<svg/>")
 
 

@@ -140,7 +140,7 @@ def test_an_experiment_that_is_not_there_or_lacks_its_library_is_reported(tmp_pa
     )
     assert [outcome.state for outcome in outcomes] == ["missing part", "missing extra"]
     assert "no experiment nowhere" in outcomes[0].why
-    assert "pip install no_such_library" in outcomes[1].why
+    assert 'needs no_such_library, which is not installed; run: pip install "bipartite[learn]"' in outcomes[1].why
 
 
 def test_a_library_that_shows_to_be_missing_while_it_runs_is_reported_too(run):

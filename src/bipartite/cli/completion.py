@@ -30,6 +30,6 @@ def run(options: argparse.Namespace) -> int:
     try:
         import shtab  # noqa: PLC0415 (optional, and needed by this command alone)
     except ImportError:
-        raise missing_library(what="Completion needs", library="shtab") from None
+        raise missing_library(what="Completion needs", library="shtab", extra="completion") from None
     print(shtab.complete(BIPARTITE.parser(), shell=options.shell))
     return OK

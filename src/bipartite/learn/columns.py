@@ -23,7 +23,7 @@ try:
 
     from bipartite.learn.counted_fits import CountedFits
 except ImportError:
-    raise missing_library(what="PrivateColumns needs", library="scikit-learn") from None
+    raise missing_library(what="PrivateColumns needs", library="scikit-learn", extra="boosting") from None
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -27,7 +27,7 @@ try:
     from bipartite.learn.counted_fits import CountedFits
     from bipartite.learn.scikit import available_if
 except ImportError:
-    raise missing_library(what="PrivateLabels needs", library="scikit-learn") from None
+    raise missing_library(what="PrivateLabels needs", library="scikit-learn", extra="boosting") from None
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

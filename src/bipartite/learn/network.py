@@ -36,7 +36,7 @@ try:
     from bipartite.learn.counted_fits import CountedFits
     from bipartite.learn.scikit import ClassifierMixin
 except ImportError:
-    raise missing_library(what="PrivateNetwork needs", library="scikit-learn") from None
+    raise missing_library(what="PrivateNetwork needs", library="scikit-learn", extra="learn") from None
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -49,7 +49,7 @@ def load_torch() -> ModuleType:
     try:
         import torch  # noqa: PLC0415 (heavy, and only networks need it)
     except ImportError:
-        raise missing_library(what="PrivateNetwork needs", library="torch") from None
+        raise missing_library(what="PrivateNetwork needs", library="torch", extra="learn") from None
     return torch
 
 

@@ -26,7 +26,7 @@ from bipartite.learn.gradients.exact_numbers import WholeRows, bits_for, bits_le
 try:
     from bipartite.learn.scikit import BaseEstimator, TransformerMixin
 except ImportError:
-    raise missing_library(what="Scattering needs", library="scikit-learn") from None
+    raise missing_library(what="Scattering needs", library="scikit-learn", extra="learn") from None
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -20,7 +20,9 @@ def png(svg: str, *, width: int = _ZOOM * WIDTH) -> bytes:
     try:
         import resvg_py  # noqa: PLC0415 (optional, and needed for PNG alone)
     except ImportError:
-        raise missing_library(what="A picture as .png (.svg needs nothing) needs", library="resvg-py") from None
+        raise missing_library(
+            what="A picture as .png (.svg needs nothing) needs", library="resvg-py", extra="png"
+        ) from None
     return bytes(
         resvg_py.svg_to_bytes(svg_string=svg, width=width, background="white", sans_serif_family="DejaVu Sans")
     )

@@ -29,7 +29,8 @@ def need(module: str) -> ModuleType:
     except ImportError as error:
         there = not (isinstance(error, ModuleNotFoundError) and error.name == package)
         problem = f"is installed but cannot be loaded ({error})" if there else NOT_INSTALLED
-    raise missing_library(what="Tables need", library=package, problem=problem)
+    extra = "tables" if package in {"duckdb", "pyarrow"} else None
+    raise missing_library(what="Tables need", library=package, extra=extra, problem=problem)
 
 
 if not TYPE_CHECKING:

@@ -201,7 +201,7 @@ def _session_of(frame: DataFrame) -> SparkSession:
     try:
         import pyarrow  # noqa: F401, ICN001, PLC0415
     except ImportError:
-        raise missing_library(what="Spark frames need", library="pyarrow") from None
+        raise missing_library(what="Spark frames need", library="pyarrow", extra="spark") from None
     return frame.sparkSession
 
 

@@ -458,5 +458,6 @@ def test_missing_extras_are_named():
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert result.stdout.strip().startswith(
-        "MissingExtraError Private boosting needs scikit-learn, which is not installed; run: pip install scikit-learn"
+        "MissingExtraError Private boosting needs scikit-learn, which is not installed; run: "
+        'pip install "bipartite[boosting]" (in a checkout: pip install ".[boosting]")'
     )

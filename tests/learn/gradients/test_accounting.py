@@ -81,7 +81,7 @@ def test_what_each_step_may_spend_adds_up(epsilon):
 
 def test_a_missing_accountant_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "dp_accounting", None)
-    with pytest.raises(MissingExtraError, match="needs dp-accounting, which .*; run: pip install dp-accounting"):
+    with pytest.raises(MissingExtraError, match=r'needs dp-accounting, .*; run: pip install "bipartite\[learn\]"'):
         accounting.gaussian_epsilon(1.2345, Steps(1, 1.0), 1e-5)
     with pytest.raises(MissingExtraError, match="needs dp-accounting"):
         accounting.gaussian_multiplier(1.2345, 1e-5, Steps(3, 0.7))

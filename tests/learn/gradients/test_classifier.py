@@ -326,4 +326,4 @@ def test_a_missing_library_is_an_error_that_names_the_extra(missing, name):
     code = f"import sys; sys.modules['{module}'] = None\nfrom bipartite.learn import {name}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert "MissingExtraError" in done.stderr
-    assert f"needs {missing}, which is not installed; run: pip install {missing}" in done.stderr
+    assert f'needs {missing}, which is not installed; run: pip install "bipartite[learn]"' in done.stderr

@@ -213,5 +213,5 @@ def test_without_numba_short_lines_work_and_long_ones_say_what_to_install():
     assert float(loss) == pytest.approx(best_anchors_on_line(3000, 20.0, None, "absolute").loss, rel=1e-12)
     assert message == (
         "DesignError Expected at most 32768 points without numba, got 32769; "
-        "run pip install numba, or use a coarser line."
+        'run pip install "bipartite[fast]" (in a checkout: pip install ".[fast]"), or use a coarser line.'
     )

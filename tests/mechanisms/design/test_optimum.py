@@ -203,5 +203,5 @@ def test_a_solver_that_gives_up_is_an_error(monkeypatch):
 
 def test_without_scipy_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
-    with pytest.raises(MissingExtraError, match="The optimum needs scipy, which .*; run: pip install scipy"):
+    with pytest.raises(MissingExtraError, match=r'The optimum needs scipy, .*: pip install "bipartite\[optimum\]"'):
         optimal_matrix(line(3), 2.0, None)

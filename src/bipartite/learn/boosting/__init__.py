@@ -23,4 +23,4 @@ from bipartite.errors import missing_library
 
 for _module, _library in {"sklearn": "scikit-learn", "numba": "numba"}.items():
     if find_spec(_module) is None:
-        raise missing_library(what="Private boosting needs", library=_library)
+        raise missing_library(what="Private boosting needs", library=_library, extra="boosting")

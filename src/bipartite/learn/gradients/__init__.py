@@ -26,4 +26,4 @@ from bipartite.errors import missing_library
 try:
     import torch as torch
 except ImportError:
-    raise missing_library(what="Learning by gradients needs", library="torch") from None
+    raise missing_library(what="Learning by gradients needs", library="torch", extra="learn") from None

@@ -94,7 +94,9 @@ def _library(name: str = "dp_accounting") -> ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise missing_library(what="Accounting for Gaussian noise needs", library="dp-accounting") from None
+        raise missing_library(
+            what="Accounting for Gaussian noise needs", library="dp-accounting", extra="learn"
+        ) from None
 
 
 def _event(multiplier: float, steps: Steps) -> object:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from bipartite.errors import DesignError, InputError, is_one_of, shown
+from bipartite.errors import DesignError, InputError, installing, is_one_of, shown
 from bipartite.mechanisms.design.anchor_choice import AnchorChoice
 from bipartite.mechanisms.design.line_costs import LineCosts
 
@@ -135,7 +135,7 @@ def solver_for(costs: LineCosts, excess: float) -> tuple[Solver, float]:
             return costs, 4.0 * size
         msg = (
             f"Expected at most {LARGEST_WITHOUT_COMPILER} points without numba, got {size}; "
-            "run pip install numba, or use a coarser line."
+            f"run {installing('fast')}, or use a coarser line."
         )
         raise DesignError(msg) from problem
     squared = costs.kind == "squared"

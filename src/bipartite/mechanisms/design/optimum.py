@@ -191,7 +191,7 @@ def import_scipy() -> tuple[ModuleType, ModuleType]:
     try:
         return importlib.import_module("scipy.optimize"), importlib.import_module("scipy.sparse")
     except ImportError:
-        raise missing_library(what="The optimum needs", library="scipy") from None
+        raise missing_library(what="The optimum needs", library="scipy", extra="optimum") from None
 
 
 def _clean(z: NDArray[np.float64], g: NDArray[np.float64], e: float) -> NDArray[np.float64]:
