@@ -74,6 +74,7 @@ def test_every_python_that_is_claimed_has_a_row_of_results():
     claimed = {item.rpartition(" ")[2] for item in PROJECT["project"]["classifiers"] if ":: Python :: 3." in item}
     assert claimed <= tested
     assert [test for test in environments.TESTS if not (ROOT / test).exists()] == []
+    assert set(environments.PROMISES) == {"", *PROJECT["project"]["optional-dependencies"]}
 
 
 def test_the_laboratory_is_in_the_source_distribution_and_not_in_the_wheel():

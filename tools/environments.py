@@ -4,6 +4,9 @@
 lowest version of every dependency and extra that pyproject.toml allows, `pinned` is constraints.txt, `newest` what the
 registry has today, `numpy-1.26` is the newest of everything else that goes with NumPy 1.26. torch is always the one in
 constraints.txt.
+
+`python tools/environments.py extras` installs each extra alone in a fresh environment, does what docs/install.md
+promises of it, and prints a row for each; `extras tables spark` takes these two.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -46,11 +50,85 @@ SHOWN = [
     "polars", "pooch", "resvg_py", "shtab",
 ]  # fmt: skip
 
+# What docs/install.md promises of each extra, run where nothing but it is installed.
+BEGIN = """
+import runpy, subprocess, sys, numpy as np, bipartite as bp
+from pathlib import Path
+ages = np.random.default_rng(1).integers(18, 91, 20_000)
+mechanism = bp.BRR(bp.Integers(18, 90), 1, edges="padded")
+def command(*words):
+    return subprocess.check_output([sys.executable, "-m", "bipartite", *words], text=True)
+"""
+PROMISES = {
+    "": 'bp.estimate(mechanism, mechanism.privatize(ages)).plot(file="answer.svg")',
+    "fast": "from bipartite.lottery.compiled import CompiledLine; mechanism.privatize(ages)",
+    "optimum": "bp.Optimal(bp.Integers(1, 9), 1)",
+    "completion": 'assert "bipartite" in command("completion", "bash")',
+    "png": 'bp.estimate(mechanism, mechanism.privatize(ages)).plot(file="answer.png")',
+    "boosting": """
+from bipartite.learn import PrivateBoostingRegressor, PrivateColumns, PrivateLabels
+from sklearn.linear_model import LinearRegression
+rows = np.column_stack([ages, ages % 7]).astype(float)
+PrivateColumns({0: bp.Integers(18, 90), 1: (0, 7)}, epsilon=2).fit_transform(rows)
+PrivateLabels(LinearRegression(), bp.Integers(18, 90), epsilon=1).fit(rows, ages)
+PrivateBoostingRegressor(epsilon=1, feature_range=[(18, 90), (0, 7)], target_range=(18, 90)).fit(rows, ages)
+""",
+    "learn": """
+import torch
+from bipartite.learn import GaussianSGD, PrivateSGDClassifier
+plan = GaussianSGD(epsilon=3, delta=1e-5, clip=1.0, steps=2, sampling_rate=0.25)
+model = PrivateSGDClassifier(lambda: torch.nn.Linear(2, 2), plan, classes=range(2), people=100)
+model.fit(np.ones((100, 2)), np.arange(100) % 2)
+assert model.guarantee_.add_remove < 3
+""",
+    "tables": """
+Path("people.csv").write_text("age\\n" + "\\n".join(map(str, ages)) + "\\n")
+Path("plan.toml").write_text("[columns.age]\\ndomain = { integers = [18, 90] }\\nepsilon = 1\\nedges = 'padded'\\n")
+command("privatize", "people.csv", "reports.parquet", "--plan", "plan.toml")
+assert "mean" in command("estimate", "reports.parquet")
+""",
+    "spark": """
+from pyspark.sql import SparkSession
+example = runpy.run_path(sys.argv[1])
+with SparkSession.builder.master("local[2]").config("spark.driver.host", "127.0.0.1").getOrCreate() as session:
+    people = session.range(20_000).selectExpr("id", "int(18 + id % 73) AS age", "double(id) AS income")
+    people.write.parquet("people")
+    example["release"](session, "people", "reports")
+""",
+}
 
-def run(*command: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
-    """A command of our own making, in the root of the repository, with one thread for linear algebra."""
+
+def run(
+    *command: str | Path, check: bool = True, cwd: Path = ROOT, **settings: str
+) -> subprocess.CompletedProcess[str]:
+    """A command of our own making, with one thread for linear algebra."""
     threads = dict.fromkeys(["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"], "1")
-    return subprocess.run(command, cwd=ROOT, env=os.environ | threads, stdout=subprocess.PIPE, text=True, check=check)  # noqa: S603
+    environment = os.environ | threads | settings
+    return subprocess.run(command, cwd=cwd, env=environment, stdout=subprocess.PIPE, text=True, check=check)  # noqa: S603
+
+
+def pin(name: str) -> list[str]:
+    """The version of a package that is tested."""
+    return re.findall(rf"^{name}==[0-9.]+", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def keeps_its_promise(extra: str) -> bool:
+    """Install one extra alone, use it, and print its row."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        python = folder / "venv" / "bin" / "python"
+        run(sys.executable, "-m", "venv", folder / "venv")
+        install = (python, "-m", "pip", "--quiet", "--disable-pip-version-check", "install")
+        if extra == "learn":  # the newest torch brings gigabytes for GPUs
+            run(*install, *pin("torch"))
+        run(*install, f".[{extra}]" if extra else ".")
+        code = BEGIN + PROMISES[extra]
+        away = {"PYTHONPATH": "", "PYSPARK_PYTHON": str(python), "SPARK_LOCAL_IP": "127.0.0.1"}
+        done = run(python, "-c", code, ROOT / "docs" / "spark_release.py", check=False, cwd=folder, **away)
+        listed = run(python, "-m", "pip", "list", "--format=freeze").stdout.split()
+        brought = ", ".join(each.replace("==", " ") for each in listed if not each.startswith(("pip=", "setuptools=")))
+        print(f"| `{extra or 'none'}` | {brought} | {'works' if done.returncode == 0 else '**FAILS**'} |", flush=True)
+        return done.returncode == 0
 
 
 def requirements(rule: str) -> list[str]:
@@ -68,9 +146,11 @@ def requirements(rule: str) -> list[str]:
 def main() -> None:
     """Make the environment where it is not there yet, run the tests, print the row."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("combination", choices=COMBINATIONS)
-    parser.add_argument("tests", nargs="*", default=TESTS, help="tests to run, instead of those that matter here")
+    parser.add_argument("combination", choices=[*COMBINATIONS, "extras"])
+    parser.add_argument("tests", nargs="*", help="tests or extras, instead of those that matter here")
     given = parser.parse_args()
+    if given.combination == "extras":
+        sys.exit(not all([keeps_its_promise(extra) for extra in given.tests or PROMISES]))  # noqa: C419 (each of them)
     version, _, rule = given.combination.partition("-")
     venv = ROOT / f".venv-{given.combination}"
     python = venv / "bin" / "python"
@@ -78,7 +158,7 @@ def main() -> None:
         run(f"python{version}", "-m", "venv", venv)
     install = (python, "-m", "pip", "--quiet", "install", "--upgrade", "--only-binary", ":all:")
     pins = ["--no-require-hashes", "--constraint", "constraints.txt"]
-    run(*install, *re.findall("^pip==[0-9.]+", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE))
+    run(*install, *pin("pip"))
     run(*install, *TOOLS, *pins)
     run(*install, *requirements(rule), *(pins if rule == "pinned" else []))
     if version in WITH_TORCH:
@@ -86,7 +166,7 @@ def main() -> None:
     run(*install, "--no-deps", "--editable", ".")
     left_out = [SPARK] if version in WITH_TORCH else [SPARK, *NEED_TORCH]
     options = [f"{option}={test}" for option in ("--ignore-glob", "--deselect") for test in left_out]
-    tested = run(python, "-m", "pytest", "-q", "-n", "0", *given.tests, *options, check=False)
+    tested = run(python, "-m", "pytest", "-q", "-n", "0", *(given.tests or TESTS), *options, check=False)
     print(tested.stdout)
     result = re.findall(r"^=*\s*(\d+ (?:passed|failed|error|skipped).*) in [0-9.]+s", tested.stdout, re.MULTILINE)[-1]
     versions = dict(
