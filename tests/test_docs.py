@@ -198,6 +198,14 @@ def test_the_names_and_commands_that_a_page_names_are_there(page):
     assert set(named_in(page, r"python -m reproduction ([a-z]+)")) <= {*LABORATORY.commands}
 
 
+@pytest.mark.parametrize(
+    ("words", "page"), [("JavaScript", "browsers.md"), ("CSV", "tables.md"), ("error bars", "estimates.md")]
+)
+def test_the_search_of_the_docs_finds_words_that_people_look_for(words, page):
+    # It finds pages that have every word.
+    assert words in (DOCS / page).read_text(encoding="utf-8")
+
+
 def test_every_example_in_a_docstring_is_run():
     # A pattern once stopped at the first folder, and examples in deeper ones went stale unseen.
     root = DOCS.parent
