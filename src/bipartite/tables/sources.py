@@ -22,7 +22,8 @@ from bipartite.tables.engine import paths, text
 from bipartite.tables.extras import duckdb, pa
 from bipartite.tables.formats import unchanged
 from bipartite.tables.headers import parse_header
-from bipartite.tables.quotes import Quotes, may_be_split
+from bipartite.tables.one_column import OneColumn
+from bipartite.tables.quotes import Quotes, may_be_split, may_hold_blank_lines
 from bipartite.tables.scans import (
     cells_of,
     check_alike,
@@ -153,7 +154,7 @@ def _open_files(connection: duckdb.DuckDBPyConnection, files: Sequence[File], re
         return _json(connection, paths(files), reading, json_columns(connection, files, written, plan.inputs()))
     names = csv_columns(connection, files, written)
     reading = replace(reading, parallel=may_be_split(files, written))
-    return _csv(connection, paths(files), reading, names)
+    return _csv(connection, files, reading, names)
 
 
 def open_stream(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, reading: Reading, spill: Path) -> Rows:
@@ -183,11 +184,13 @@ def open_stream(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, reading
     is_json = written.kind == "jsonl"
     named = NamedInput(start, raw_stream, None if is_json else quotes.take)
     reading = replace(reading, once=True)
-    where = f"[{text(str(named.path))}]"
     names = plan.inputs() if is_json else parse_header(start, written, "standard input")
     # DuckDB waits for the first rows and ignores signals: this thread stays free to receive them.
     with ThreadPoolExecutor(1) as worker:
-        opening = worker.submit(_json if is_json else _csv, connection, where, reading, names)
+        if is_json:
+            opening = worker.submit(_json, connection, paths([named.path]), reading, names)
+        else:
+            opening = worker.submit(_csv, connection, [named.path], reading, names)
         try:
             source = opening.result()
         except BaseException:
@@ -195,7 +198,13 @@ def open_stream(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, reading
             raise
     source.stop = named.stop
     if not is_json:
-        source.check_end = lambda: quotes.check_closed("standard input")
+        check_cells = source.check_end
+
+        def check_end() -> None:
+            quotes.check_closed("standard input")
+            check_cells()
+
+        source.check_end = check_end
     return source
 
 
@@ -214,7 +223,7 @@ def _parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[File], plan:
     return source
 
 
-def _csv(connection: duckdb.DuckDBPyConnection, where: str, reading: Reading, names: list[str]) -> Rows:
+def _csv(connection: duckdb.DuckDBPyConnection, files: Sequence[File], reading: Reading, names: list[str]) -> Rows:
     wanted = reading.plan.inputs()
     # In a file with ", " between cells, the space is not part of a name or label.
     names = [each if each in wanted else each.strip() for each in names]
@@ -227,10 +236,33 @@ def _csv(connection: duckdb.DuckDBPyConnection, where: str, reading: Reading, na
         raise InputError(msg)
     reading.plan.check_names(names)
     cells = dict(zip(names, cells_of(len(names)), strict=True))
-    scan = csv_scan(where, reading.written, len(names), leaving_out=reading.raw, parallel=reading.parallel)
+    local = [file for file in files if isinstance(file, Path)]
+    if len(names) == 1 and local and (reading.once or may_hold_blank_lines(files, reading.written)):
+        return _one_column(connection, local, reading, names)
+    scan = csv_scan(
+        paths(files),
+        reading.written,
+        len(names),
+        leaving_out=reading.raw,
+        parallel=reading.parallel,
+        keep_blank=len(names) == 1 and not local,
+    )
     source = _cast(connection, scan, cells, reading, names, trimmed=True)
     if reading.raw:
         source.left_out = lambda: lines_left_out(connection)
+    return source
+
+
+def _one_column(
+    connection: duckdb.DuckDBPyConnection, files: Sequence[Path], reading: Reading, names: list[str]
+) -> Rows:
+    cells = OneColumn(files, reading.written, leaving_out=reading.raw)
+    connection.register("one_column", cells.reader)
+    read = "(SELECT NULLIF(c0, '') AS c0 FROM one_column)"
+    source = _cast(connection, read, {names[0]: "c0"}, replace(reading, once=True), names, trimmed=True)
+    source.check_end = cells.check
+    if reading.raw:
+        source.left_out = lambda: cells.left_out
     return source
 
 
