@@ -18,6 +18,7 @@ from bipartite.tables.complaints import without_lines
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import duckdb, pa, pd, pl
 from bipartite.tables.metadata import DO_NOT_AVERAGE, METADATA_KEY, Described
+from bipartite.tables.pieces import equal_pieces
 from bipartite.tables.returning import value_type
 from bipartite.tables.wide import most_rows
 
@@ -121,9 +122,10 @@ def _selected(frame: pa.Table | pa.RecordBatch, plan: Plan) -> pa.Table | pa.Rec
 def _table(table: pa.Table, plan: Plan, rng: object) -> pa.Table:
     given = _selected(table, plan)
     release = Release(plan, rng)
-    reports = [release.privatize(batch) for batch in given.unify_dictionaries().to_batches(max_chunksize=at_once(plan))]
+    batches = given.unify_dictionaries().combine_chunks().to_batches(max_chunksize=at_once(plan))
+    pieces = equal_pieces(release.privatize(batch) for batch in batches)
     schema = plan.schema(given.schema, insecure=release.insecure)
-    return pa.Table.from_batches(reports, schema=schema).unify_dictionaries()
+    return pa.Table.from_batches(pieces, schema=schema).unify_dictionaries().combine_chunks()
 
 
 def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:

@@ -23,6 +23,7 @@ from bipartite.tables.extras import duckdb, pa
 from bipartite.tables.formats import unchanged
 from bipartite.tables.headers import parse_header
 from bipartite.tables.one_column import OneColumn
+from bipartite.tables.pieces import MOST, PIECE_BYTES, VECTOR
 from bipartite.tables.quotes import Quotes, may_be_split, may_hold_blank_lines
 from bipartite.tables.scans import (
     cells_of,
@@ -49,12 +50,9 @@ if TYPE_CHECKING:
     from bipartite.tables.formats import File, Format
     from bipartite.tables.plan import Plan
 
-BATCH: Final = 122_880
-"""Rows per batch: DuckDB's row group; fewer if rows are wide, so that a batch stays at about 32 MB."""
-_BATCH_BYTES: Final = 2**25
+BATCH: Final = MOST
+"""Rows that are read at once; fewer if rows are wide."""
 _CELL_BYTES: Final = 8
-# The number of rows in a vector of DuckDB.
-_VECTOR: Final = 2048
 _SAMPLE: Final = 1000
 _HEADER_BLOCK: Final = 2**16
 # Labels that DuckDB looks up while it reads.
@@ -96,7 +94,7 @@ class Rows:
     left_out: Callable[[], list[tuple[int, str]]] | None = None
     """After reading: (number, text) of the lines that could not be split into cells, if those are skipped."""
     at_once: int = BATCH
-    """The largest number of rows in a batch."""
+    """The largest number of rows that are read at once."""
     copy: IO[bytes] | None = None
     """An unnamed copy of standard input, if it had to be saved; deleted when it is closed."""
     check_end: Callable[[], None] = _do_nothing
@@ -334,7 +332,7 @@ def _selected(
     """The columns that a plan reads: ``values`` cast from their cells, marked where the cast fails; or the cells.
 
     The size of a batch depends on the number of columns and on the public columns of the first rows (unless they cannot
-    be read twice), never on a private value, because it is visible in the output.
+    be read twice).
     """
     columns = [f"{values.get(each, cells[each])} AS {quoted(each)}" for each in plan.inputs()]
     marks = [f"({cells[each]} IS NOT NULL AND {value} IS NULL)" for each, value in values.items()]
@@ -344,7 +342,7 @@ def _selected(
     if public and sample:
         first = connection.sql(f"SELECT {public} FROM {read} LIMIT {_SAMPLE}").to_arrow_table()
         width += first.nbytes // max(first.num_rows, 1)
-    at_once = min(BATCH, max(_VECTOR, _BATCH_BYTES // width // _VECTOR * _VECTOR))
+    at_once = min(BATCH, max(VECTOR, PIECE_BYTES // width // VECTOR * VECTOR))
     reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {read}").to_arrow_reader(at_once)
     return Rows(reader, plan.inputs(), list(values), [name for name, _ in raw], at_once=at_once)
 
@@ -408,7 +406,7 @@ def _arrow(schema: pa.Schema, readers: Iterable[pa.RecordBatchReader], plan: Pla
     places = [schema.get_field_index(each) for each in plan.inputs()]
     places += range(len(schema)) if raw else ()
     public = set(plan.public())
-    at_once = min(BATCH, max(_VECTOR, _BATCH_BYTES // (_CELL_BYTES + _wide_bytes(plan))))
+    at_once = min(BATCH, max(VECTOR, PIECE_BYTES // (_CELL_BYTES + _wide_bytes(plan))))
     fields = [schema.field(at) for at in places]
     # Public columns are released as they are read, and a dictionary would be shared by all batches of a file.
     fields = [field.with_type(plain(field.type)) if field.name in public else field for field in fields]
