@@ -31,10 +31,11 @@ _EXAMPLES = """examples:
   zcat people.csv.gz | bipartite privatize - - --from csv --to csv --plan plan.toml --specs specs.json > reports.csv
 
 Formats follow from the file names: .csv .tsv .jsonl .parquet .arrow, also compressed as .gz or .zst. Rows are streamed
-in order, so a table may be larger than memory. The output is written to a temporary file next to it
-(.NAME.bipartite-….part, which a killed run leaves behind) and renamed when it is complete: a failed run releases
-nothing. Standard output cannot be taken back: a failed run has released the rows that it wrote there. The output
-contains its specs or, for text formats, comes with them as OUT.bipartite.json: `bipartite estimate OUT` needs no more.
+in order, so a table may be larger than memory. The output is written to a temporary file next to it, which only its
+owner may read (.NAME.bipartite-….part; the next run removes that of a killed one), and renamed when it is complete: a
+failed run releases nothing. Standard output cannot be taken back: a failed run has released the rows that it wrote
+there. The output contains its specs or, for text formats, comes with them as OUT.bipartite.json: `bipartite estimate
+OUT` needs no more.
 """
 
 _CANNOT_BE_TAKEN_BACK = "rows already written to standard output are released and have spent their ε."

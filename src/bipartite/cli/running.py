@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from contextlib import redirect_stderr
 from typing import TYPE_CHECKING, Final
 
@@ -56,6 +57,8 @@ def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -
     options = _parsed(program, words)
     as_json = getattr(options, "json", False)
     options.own_process = arguments is None
+    if options.own_process:
+        warnings.formatwarning = lambda message, *_, **__: f"bipartite: {message}\n"
     stopping.started()
     try:
         code: int = options.run(options)

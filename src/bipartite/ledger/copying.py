@@ -42,7 +42,7 @@ def back_up(file: LedgerFile, target: str | os.PathLike[str]) -> None:
         msg = f"Expected a new file for the copy, but {path.name} exists; choose another name."
         raise InputError(msg) from None
     try:
-        with explain_os_errors(path), part_of(path, private=True) as part:
+        with explain_os_errors(path), part_of(path) as part:
             _copy(file, part, path.name)
             flush(part)
             part.replace(path)

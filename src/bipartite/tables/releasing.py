@@ -109,10 +109,12 @@ def privatize_file(
         about = described(plan).drawn_from(insecure=release.insecure, rejecting=rejecting)
         rejects = None
         if chosen.reject is not None:
-            reject_part = stack.enter_context(part_of(chosen.reject, private=True))
+            reject_part = stack.enter_context(part_of(chosen.reject))
             rejects = Rejects(reject_part, rows)
             stack.callback(rejects.close)
-        part = Path(STDIO) if target == STDIO else stack.enter_context(part_of(Path(target)))
+        part = Path(STDIO)
+        if target != STDIO:
+            part = stack.enter_context(part_of(Path(target), folder=bool(chosen.partition_by)))
         drawn = _Drawing(rows, release, rejects, progress)
         drawn.write(Writer(writer, part, written, chosen, about.to_json(), plan, rows), schema)
         if chosen.partition_by and not release.rows:
@@ -121,7 +123,7 @@ def privatize_file(
         if rejects is not None and chosen.reject is not None:
             # Before the release: what was left out must be known once the release exists.
             rejects.close()
-            publish(reject_part, chosen.reject, None, overwrite=chosen.overwrite)
+            publish(reject_part, chosen.reject, None, overwrite=chosen.overwrite, private=True)
         # If all rows were rejected, nothing is released.
         if not release.rejected or release.rows > release.rejected:
             _publish(part, target, about.to_json() if written.is_text else None, chosen)
