@@ -13,6 +13,7 @@ from bipartite.domains.containers.pandas_series import PandasSeries
 from bipartite.domains.containers.plain import Listed
 from bipartite.errors import DataError, InputError, Problems
 from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.tables.again import check_attributes
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.complaints import without_lines
 from bipartite.tables.drawing import Release
@@ -132,6 +133,7 @@ def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
     if not isinstance(frame, pd.DataFrame):
         raise _wrong_frame(frame, "a pandas DataFrame", _OF_A_SERIES)
     plan.check_names(each for each in frame.columns if isinstance(each, str))
+    check_attributes(plan, frame.attrs, "this frame has the attributes of a release", "clear them with .attrs.clear()")
     reports = _table(_converted(frame, plan), plan, rng)
     columns = {}
     for name, what in plan.columns.items():
@@ -153,6 +155,7 @@ def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
         "guarantee": about.guarantee,
         "epsilon": about.epsilon_text,
         "next": f"{DO_NOT_AVERAGE}: use bp.estimate(plan.mechanisms()[column], frame[column])",
+        "public": list(about.public),
     }
     return found
 

@@ -69,6 +69,16 @@ def parquet_columns(connection: duckdb.DuckDBPyConnection, files: Sequence[File]
     return names
 
 
+def parquet_metadata(connection: duckdb.DuckDBPyConnection, files: Sequence[File]) -> dict[str, dict[bytes, bytes]]:
+    """The metadata of each Parquet file."""
+    found: dict[str, dict[bytes, bytes]] = {}
+    for name, key, value in connection.execute(
+        f"SELECT file_name, key, value FROM parquet_kv_metadata({paths(files)})"
+    ).fetchall():
+        found.setdefault(name, {})[key] = value
+    return found
+
+
 def parquet_scan(files: Sequence[File], width: int) -> str:
     """Parquet files with the same columns, by position."""
     return f"read_parquet({paths(files)}, hive_partitioning=false) AS given({', '.join(cells_of(width))})"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bipartite.errors import DataFileError, InputError
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.categories.cells import cell_bytes
+from bipartite.tables.again import check_metadata, check_side_files
 from bipartite.tables.dictionaries import plain
 from bipartite.tables.engine import name as quoted
 from bipartite.tables.engine import paths, text
@@ -36,6 +37,7 @@ from bipartite.tables.scans import (
     lines_left_out,
     load_extensions,
     parquet_columns,
+    parquet_metadata,
     parquet_scan,
 )
 from bipartite.tables.streams import BLOCK, NamedInput, unbuffered
@@ -147,7 +149,11 @@ def _open_files(connection: duckdb.DuckDBPyConnection, files: Sequence[File], re
         return _parquet(connection, files, plan, raw=raw)
     if written.kind == "arrow":
         # Only one file is open at a time.
-        return _arrow(arrow_schema(files, written), (open_arrow(file, written) for file in files), plan, raw=raw)
+        schema = arrow_schema(files, written)
+        for file in files:
+            check_metadata(plan, open_arrow(file, written).schema.metadata, str(file))
+        return _arrow(schema, (open_arrow(file, written) for file in files), plan, raw=raw)
+    check_side_files(plan, [file for file in files if isinstance(file, Path)])
     if written.kind == "jsonl":
         return _json(connection, paths(files), reading, json_columns(connection, files, written, plan.inputs()))
     names = csv_columns(connection, files, written)
@@ -164,13 +170,18 @@ def open_stream(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, reading
         except (pa.ArrowInvalid, OSError):
             msg = "standard input is not an Arrow stream; it may be truncated, or input_format= is wrong."
             raise DataFileError(msg) from None
+        check_metadata(plan, opened.schema.metadata, "standard input")
         return _arrow(opened.schema, [opened], plan, raw=raw)
     if written.kind == "parquet":
         # An unnamed file: however this process ends, nothing of it remains.
         copy = tempfile.TemporaryFile(dir=spill)  # noqa: SIM115 (open as long as it is read)
         shutil.copyfileobj(unbuffered(stream), copy, BLOCK)
         copy.flush()
-        source = _parquet(connection, [Path(f"/dev/fd/{copy.fileno()}")], plan, raw=raw)
+        try:
+            source = _parquet(connection, [Path(f"/dev/fd/{copy.fileno()}")], plan, raw=raw)
+        except BaseException:
+            copy.close()
+            raise
         source.copy = copy
         return source
     load_extensions(connection, [], written)
@@ -208,6 +219,8 @@ def open_stream(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, reading
 
 def _parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[File], plan: Plan, *, raw: bool) -> Rows:
     names = parquet_columns(connection, files)
+    for file, metadata in parquet_metadata(connection, files).items():
+        check_metadata(plan, metadata, "standard input" if file.startswith("/dev/fd/") else file)
     plan.check_names(names)
     where = parquet_scan(files, len(names))
     rows = connection.execute(f"SELECT sum(num_rows) FROM parquet_file_metadata({paths(files)})").fetchall()[0][0]

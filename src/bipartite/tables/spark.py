@@ -21,6 +21,7 @@ from bipartite.answers.estimation import Counts
 from bipartite.errors import DataError, InputError, NullError, missing_library
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.spec import load_spec, spec_json
+from bipartite.tables.again import check_description
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import pa
@@ -94,6 +95,10 @@ def privatize(
             "first.",
             stacklevel=2,
         )
+    new = [field.name for field in frame.schema if SPEC_KEY not in field.metadata]
+    if len(new) < len(frame.columns):
+        cure = "drop its metadata with col(NAME).alias(NAME, metadata={})"
+        check_description(plan, {"public": new}, "a column of this frame carries the spec of a release", cure)
     schema = _schema(frame, plan)
     taken = take(frame, plan.inputs() if row_id is None else [*plan.inputs(), row_id])
     key = None
