@@ -144,7 +144,7 @@ def test_rejected_rows_and_dropped_columns_move_nothing(tmp_path):
 @pytest.mark.parametrize("target", ["out.arrow", "out.parquet"])
 def test_wide_rows_make_smaller_pieces_told_by_the_first_released_rows(tmp_path, monkeypatch, target):
     monkeypatch.setattr(pieces, "MOST", 2 * PIECE)
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 2**20)
+    monkeypatch.setattr(pieces, "_BYTES", 2**20)
     wide = people().set_column(3, "town", [["x" * 450] * ROWS])
     for kind in ("in.csv", "in.arrow"):
         sizes = [each[0] for each in layout(release(put(tmp_path, kind, wide, 300), tmp_path / target))[0]]

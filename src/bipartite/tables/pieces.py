@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 MOST: Final = 122_880
-"""Rows in a piece: DuckDB's row group; fewer if the first released rows are wide, so that one stays at about 32 MB."""
-PIECE_BYTES: Final = 2**25
+"""Rows in a piece: DuckDB's row group; fewer if the first released rows are wide, so that one stays at about 16 MB."""
+_BYTES: Final = 2**24
 VECTOR: Final = 2048
 """Rows in a vector of DuckDB, of which its row groups are multiples."""
 _SAMPLE: Final = 1000
@@ -30,19 +30,24 @@ def equal_pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows += batch.num_rows
         if rows < (size or _SAMPLE):
             continue
-        table = pa.Table.from_batches(waiting).combine_chunks()
+        table = pa.Table.from_batches(waiting)
         size = size or _rows_at_once(table)
-        whole = rows // size * size
-        yield from table.slice(0, whole).to_batches(max_chunksize=size)
-        rows -= whole
-        waiting = table.slice(whole).to_batches()
+        while table.num_rows >= size:
+            yield from _joined(table.slice(0, size))
+            table = table.slice(size)
+        waiting, rows = table.to_batches(), table.num_rows
     if waiting:
-        yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
+        yield from _joined(pa.Table.from_batches(waiting))
+
+
+def _joined(table: pa.Table) -> list[pa.RecordBatch]:
+    """The rows of a table as one batch; none if there are no rows."""
+    return table.combine_chunks().to_batches()
 
 
 def _rows_at_once(table: pa.Table) -> int:
-    first = table.slice(0, _SAMPLE).to_batches()[0]
-    return min(MOST, max(VECTOR, PIECE_BYTES * _SAMPLE // pa.ipc.get_record_batch_size(first) // VECTOR * VECTOR))
+    (first,) = _joined(table.slice(0, _SAMPLE))
+    return min(MOST, max(VECTOR, _BYTES * _SAMPLE // pa.ipc.get_record_batch_size(first) // VECTOR * VECTOR))
 
 
 def row_group(first: Sequence[pa.RecordBatch]) -> int:

@@ -24,7 +24,7 @@ from bipartite.tables.extras import duckdb, pa
 from bipartite.tables.formats import unchanged
 from bipartite.tables.headers import parse_header
 from bipartite.tables.one_column import OneColumn
-from bipartite.tables.pieces import MOST, PIECE_BYTES, VECTOR
+from bipartite.tables.pieces import MOST, VECTOR
 from bipartite.tables.quotes import Quotes, may_be_split, may_hold_blank_lines
 from bipartite.tables.scans import (
     cells_of,
@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     from bipartite.tables.plan import Plan
 
 BATCH: Final = MOST
-"""Rows that are read at once; fewer if rows are wide."""
+"""Rows that are read at once; fewer if rows are wide, so that a batch stays at about 32 MB."""
+_BATCH_BYTES: Final = 2**25
 _CELL_BYTES: Final = 8
 _SAMPLE: Final = 1000
 _HEADER_BLOCK: Final = 2**16
@@ -355,7 +356,7 @@ def _selected(
     if public and sample:
         first = connection.sql(f"SELECT {public} FROM {read} LIMIT {_SAMPLE}").to_arrow_table()
         width += first.nbytes // max(first.num_rows, 1)
-    at_once = min(BATCH, max(VECTOR, PIECE_BYTES // width // VECTOR * VECTOR))
+    at_once = min(BATCH, max(VECTOR, _BATCH_BYTES // width // VECTOR * VECTOR))
     reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {read}").to_arrow_reader(at_once)
     return Rows(reader, plan.inputs(), list(values), [name for name, _ in raw], at_once=at_once)
 
@@ -419,7 +420,7 @@ def _arrow(schema: pa.Schema, readers: Iterable[pa.RecordBatchReader], plan: Pla
     places = [schema.get_field_index(each) for each in plan.inputs()]
     places += range(len(schema)) if raw else ()
     public = set(plan.public())
-    at_once = min(BATCH, max(VECTOR, PIECE_BYTES // (_CELL_BYTES + _wide_bytes(plan))))
+    at_once = min(BATCH, max(VECTOR, _BATCH_BYTES // (_CELL_BYTES + _wide_bytes(plan))))
     fields = [schema.field(at) for at in places]
     # Public columns are released as they are read, and a dictionary would be shared by all batches of a file.
     fields = [field.with_type(plain(field.type)) if field.name in public else field for field in fields]
