@@ -42,12 +42,14 @@ def equal_pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _joined(table: pa.Table) -> list[pa.RecordBatch]:
     """The rows of a table as one batch; none if there are no rows."""
-    return table.combine_chunks().to_batches()
+    found: list[pa.RecordBatch] = table.combine_chunks().to_batches()
+    return found
 
 
 def _rows_at_once(table: pa.Table) -> int:
     (first,) = _joined(table.slice(0, _SAMPLE))
-    return min(MOST, max(VECTOR, _BYTES * _SAMPLE // pa.ipc.get_record_batch_size(first) // VECTOR * VECTOR))
+    size: int = pa.ipc.get_record_batch_size(first)
+    return min(MOST, max(VECTOR, _BYTES * _SAMPLE // size // VECTOR * VECTOR))
 
 
 def row_group(first: Sequence[pa.RecordBatch]) -> int:
