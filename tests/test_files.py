@@ -2,10 +2,13 @@
 
 import os
 import stat
+import subprocess
+import sys
 
 import pytest
 
-from bipartite.files import part_of, write_atomically
+from bipartite import files
+from bipartite.files import naming, part_of, write_atomically
 
 
 def names(folder):
@@ -51,9 +54,114 @@ def test_what_is_no_plain_file_is_written_to_as_it_is(tmp_path):
     os.close(reader)
 
 
-def test_a_private_part_is_its_owners_alone_from_the_start(tmp_path):
-    with part_of(tmp_path / "copy", private=True) as part:
-        assert stat.S_IMODE(part.stat().st_mode) == 0o600
-    with part_of(tmp_path / "folder") as part:
-        (part / "inner").mkdir(parents=True)
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
+def test_a_part_is_its_owners_alone_until_it_has_its_name_and_then_as_any_new_file(tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        for folder in (False, True):
+            path = tmp_path / "out"
+            with part_of(path, folder=folder) as part:
+                assert mode(part) == (0o700 if folder else 0o600)
+                with naming(part):
+                    part.rename(path)
+                    assert mode(path) == (0o700 if folder else 0o600)
+                assert mode(path) == (0o777 if folder else 0o666) & ~mask
+            path.rename(tmp_path / f"kept-{folder}")
+        # What takes its name without that stays its owner's alone.
+        with part_of(path) as part:
+            part.rename(path)
+        assert mode(path) == 0o600
+        assert os.umask(mask) == mask
+    finally:
+        os.umask(before)
+
+
+def test_what_is_not_given_a_name_is_deleted(tmp_path):
+    with part_of(tmp_path / "folder", folder=True) as part:
+        (part / "inner").mkdir()
+    with pytest.raises(KeyError), part_of(tmp_path / "file"):
+        raise KeyError
+    assert names(tmp_path) == []
+
+
+# Starts to write, says so, and waits.
+WRITE = """
+import os, sys, time
+from pathlib import Path
+from bipartite.files import part_of
+with part_of(Path(sys.argv[1]), folder=sys.argv[2] == "folder") as part:
+    (part / "inner" if part.is_dir() else part).write_text("secret")
+    print(part.name, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_a_killed_run_left_is_named_and_removed_by_the_next_and_what_a_living_one_writes_is_not(tmp_path, kind):
+    command = [sys.executable, "-c", WRITE, str(tmp_path / "a.csv"), kind]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as dies, subprocess.Popen(command, **pipes) as lives:
+        left, written = dies.stdout.readline().strip(), lives.stdout.readline().strip()
+        dies.kill()
+        dies.wait()
+        assert left in names(tmp_path)
+        with pytest.warns(UserWarning, match=rf"removed .*/{left}: the unfinished output of a run that was kill"):
+            write_atomically(tmp_path / "b.csv", "text")
+        assert names(tmp_path) == sorted([written, written.replace(".part", ".lock"), "b.csv"])
+        write_atomically(tmp_path / "b.csv", "text")  # and is silent about the other
+        lives.communicate("")
+    assert names(tmp_path) == ["b.csv"] and lives.returncode == 0
+
+
+def left_behind(folder):
+    for suffix in ("lock", "part"):
+        (folder / f".x.bipartite-0123abcd.{suffix}").touch()
+
+
+def test_what_cannot_be_known_to_be_dead_is_left_alone(tmp_path, monkeypatch):
+    left_behind(tmp_path)
+    # Of another user; where files cannot be locked; from a version that knew no locks; on Windows.
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getuid", lambda: 12345)
+        write_atomically(tmp_path / "b", "")
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "take_lock", lambda _: False)
+        write_atomically(tmp_path / "b", "")
+    with monkeypatch.context() as patch:
+        patch.delattr(os, "O_NOFOLLOW")
+        write_atomically(tmp_path / "b", "")
+    assert len(names(tmp_path)) == 3
+    (tmp_path / ".x.bipartite-0123abcd.lock").unlink()
+    write_atomically(tmp_path / "b", "")
+    assert names(tmp_path) == [".x.bipartite-0123abcd.part", "b"]
+
+
+def test_a_link_in_place_of_a_part_is_removed_and_not_followed(tmp_path):
+    left_behind(tmp_path)
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "file").touch()
+    (tmp_path / ".x.bipartite-0123abcd.part").unlink()
+    (tmp_path / ".x.bipartite-0123abcd.part").symlink_to(tmp_path / "precious")
+    with pytest.warns(UserWarning, match="removed .*/.x.bipartite-0123abcd.part: "):
+        write_atomically(tmp_path / "b", "")
+    assert names(tmp_path) == ["b", "precious"] and names(tmp_path / "precious") == ["file"]
+
+
+def test_a_lock_that_is_swept_before_it_is_held_is_made_again(tmp_path, monkeypatch):
+    real, swept = files.take_lock, []
+
+    def late(opened):
+        if not swept:
+            swept.append(names(tmp_path))
+            files._sweep(tmp_path)
+        return real(opened)
+
+    monkeypatch.setattr(files, "take_lock", late)
+    with part_of(tmp_path / "b") as part:
+        assert [each.removesuffix(".lock") for each in swept[0]] != [part.stem]
+        assert names(tmp_path) == sorted([part.name, f"{part.stem}.lock"])
     assert names(tmp_path) == []

@@ -1,6 +1,7 @@
 """Atomic file writes: a file is written under a temporary name in the same folder, flushed, and renamed.
 
-A killed run leaves at most ``.NAME.bipartite-XXXXXXXX.part``, never an unfinished file under the final name.
+A killed run leaves at most ``.NAME.bipartite-XXXXXXXX.part``, never an unfinished file under the final name. Only its
+owner can read it, and the next run that writes to the folder removes it, unless the lock beside it is still held.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ import errno
 import os
 import secrets
 import shutil
-from contextlib import contextmanager
+import stat
+import warnings
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,10 +32,10 @@ def write_atomically(path: str | Path, content: str | bytes) -> None:
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder", str(path.parent))
     with part_of(path) as part:
-        with part.open("xb") as file:
-            file.write(data)
+        part.write_bytes(data)
         flush(part)
-        part.replace(path)
+        with naming(part):
+            part.replace(path)
 
 
 def not_found(path: str | Path) -> str:
@@ -45,21 +48,96 @@ def not_found(path: str | Path) -> str:
 
 
 @contextmanager
-def part_of(path: Path, *, private: bool = False) -> Iterator[Path]:
-    """Yield a temporary path in the same folder; whatever is left there is deleted when the block ends.
-
-    With ``private`` the file is created readable by its owner only.
-    """
-    part = path.with_name(f".{path.name}.bipartite-{secrets.token_hex(4)}.part")
+def part_of(path: Path, *, folder: bool = False) -> Iterator[Path]:
+    """Yield an empty file or folder beside ``path``, its owner's alone; what is left of it is deleted in the end."""
+    _sweep(path.parent)
+    lock, held = _own_lock(path)
+    part = lock.with_suffix(".part")
     try:
-        if private:
+        if folder:
+            part.mkdir(0o700)
+        else:
             os.close(os.open(part, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600))
         yield part
     finally:
-        if part.is_dir():
-            shutil.rmtree(part)
-        else:
-            part.unlink(missing_ok=True)
+        _remove(part)
+        if held is not None:
+            lock.unlink(missing_ok=True)
+            os.close(held)
+
+
+@contextmanager
+def naming(part: Path) -> Iterator[None]:
+    """In this block a finished part takes its final name; after it, it has the permissions of any new file."""
+    if os.name != "posix":
+        yield
+        return
+    opened = os.open(part, os.O_RDONLY)
+    try:
+        yield
+        mask = os.umask(0o077)  # there is no other way to learn it
+        os.umask(mask)
+        mode = os.fstat(opened).st_mode
+        usual = 0o777 if stat.S_ISDIR(mode) else 0o666
+        os.fchmod(opened, stat.S_IMODE(mode) & ~0o777 | usual & ~mask)
+    finally:
+        os.close(opened)
+
+
+def take_lock(opened: int) -> bool:
+    """Lock an open file until it is closed; False if another process holds the lock, or files cannot be locked here."""
+    try:
+        import fcntl  # noqa: PLC0415 (not on Windows)
+
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _own_lock(path: Path) -> tuple[Path, int | None]:
+    """(a new lock beside a path, its open file; None where files cannot be locked).
+
+    A file of its own: locking the part would keep others from writing to it on some file systems.
+    """
+    while True:
+        lock = path.with_name(f".{path.name}.bipartite-{secrets.token_hex(4)}.lock")
+        opened = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_EXCL, 0o600)
+        taken = take_lock(opened)
+        if taken and lock.exists():
+            return lock, opened
+        os.close(opened)
+        if not taken and lock.exists():
+            lock.unlink()
+            return lock, None
+        # Another run swept it before it was locked.
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed runs of this user left in a folder, and say so."""
+    removed = []
+    for lock in folder.glob(".*.bipartite-????????.lock"):
+        part = lock.with_suffix(".part")
+        try:
+            opened = os.open(lock, os.O_RDWR | os.O_NOFOLLOW)
+        except (OSError, AttributeError):
+            continue  # of another user, already gone, or on Windows
+        with suppress(OSError):
+            if os.fstat(opened).st_uid == os.getuid() and take_lock(opened):
+                removed += [str(part)] if os.path.lexists(part) else []
+                _remove(part)
+                lock.unlink()
+        os.close(opened)
+    if removed:
+        msg = f"removed {', '.join(sorted(removed))}: the unfinished output of a run that was killed."
+        warnings.warn(msg, stacklevel=4)
+
+
+def _remove(part: Path) -> None:
+    if part.is_dir() and not part.is_symlink():
+        shutil.rmtree(part)
+    else:
+        part.unlink(missing_ok=True)
 
 
 def flush(path: Path) -> None:

@@ -332,7 +332,7 @@ def test_a_spec_is_written_whole_or_not_at_all(run, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "replace", fail)
     code, _, err = run("design", *AGES, "--output", file)
-    assert code == 3
+    assert code == 5
     assert "No space left on device" in err
     assert file.read_text(encoding="utf-8") == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["age.json"]

@@ -1,6 +1,7 @@
 """``bipartite plan``, ``privatize`` and ``estimate`` of a released table: from a CSV file to answers."""
 
 import csv
+import errno
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ import pytest
 
 import bipartite as bp
 from bipartite.cli import output
+from bipartite.tables.complaints import unreadable
 from tests.cli.test_commands import SCHEMAS, conforms
 
 PLAN = """
@@ -58,6 +60,36 @@ def files(tmp_path):
             rows.writerow([draw.integers(18, 91), job, draw.choice(["DE", "FR"]), "1990-01-01", 1.5, "true"])
     (tmp_path / "plan.toml").write_text(PLAN)
     return tmp_path
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_has_an_exit_code_of_its_own(run, files, monkeypatch, code):
+    def full(*_):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr("bipartite.tables.outputs.flush", full)
+    found, _, err = run("privatize", files / "people.csv", files / "out.csv", "--plan", files / "plan.toml")
+    assert found == output.DISK_FULL == 5 and os.strerror(code) in err
+    assert sorted(each.name for each in files.iterdir()) == ["people.csv", "plan.toml"]
+    said = unreadable(RuntimeError(f"IO Error: {os.strerror(code)}"), "the output", "written")
+    assert said.errno == code and "no space is left" in str(said)
+    # Of other commands too, also where an error in words of ours stands for that of the system.
+    with bp.Ledger(files / "spent.db", budget=1):
+        pass
+    monkeypatch.setattr("bipartite.ledger.copying.flush", full)
+    found, _, err = run("ledger", "backup", files / "spent.db", files / "copy.db")
+    assert found == output.DISK_FULL and "copy.db cannot be created" in err
+
+
+def test_where_a_link_is_overwritten_it_is_said_what_stays(run, files):
+    (files / "old.csv").write_text("old")
+    (files / "out.csv").symlink_to("old.csv")
+    options = ("--plan", files / "plan.toml", "--overwrite")
+    code, _, err = run("privatize", files / "people.csv", files / "out.csv", *options)
+    wanted = "out.csv is a link to old.csv, which stays as it is; the link is replaced by a file.\n"
+    assert code == 0 and f"bipartite: --overwrite: {files}/{wanted}" in err
+    assert (files / "old.csv").read_text() == "old" and not (files / "out.csv").is_symlink()
+    assert "is a link" not in run("privatize", files / "people.csv", files / "out.csv", *options)[2]
 
 
 def test_a_first_plan_knows_names_and_nothing_of_the_values(run, files):

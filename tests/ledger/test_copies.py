@@ -114,7 +114,7 @@ def test_a_copy_is_whole_and_for_its_owner_alone(book, tmp_path, monkeypatch):
     before = set(tmp_path.iterdir())
     book.backup(tmp_path / "copy.db")
     made = set(tmp_path.iterdir()) - before
-    assert [each.name for each in made] == ["copy.db"] and rights == [0o600, 0o600]  # the name, and the part
+    assert [each.name for each in made] == ["copy.db"] and rights == [0o600] * 3  # the name, a lock, the part
     assert stat.S_IMODE((tmp_path / "copy.db").stat().st_mode) == 0o600
     assert read_everything(tmp_path / "copy.db") == ([], 2, 2, 1)
     with bp.Ledger(tmp_path / "copy.db") as copy:  # it is a ledger like any other

@@ -565,7 +565,7 @@ def test_spilled_rows_are_private_and_swept_after_a_kill(tmp_path, monkeypatch):
 
 def test_a_spill_folder_that_another_run_sweeps_while_it_is_made_is_made_again(tmp_path, monkeypatch):
     monkeypatch.setattr(workspace.tempfile, "tempdir", str(tmp_path))
-    real, swept = workspace._take, []
+    real, swept = workspace.take_lock, []
 
     def take(lock):
         if not swept:
@@ -573,7 +573,7 @@ def test_a_spill_folder_that_another_run_sweeps_while_it_is_made_is_made_again(t
             workspace._sweep(tmp_path)
         return real(lock)
 
-    monkeypatch.setattr(workspace, "_take", take)
+    monkeypatch.setattr(workspace, "take_lock", take)
     with workspace.private_folder() as folder:
         assert swept and folder.is_dir() and stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert list(tmp_path.iterdir()) == []

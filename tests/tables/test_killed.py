@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 import subprocess
 import sys
 
@@ -11,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bipartite as bp
-from bipartite.tables import outputs, sources, streams
+from bipartite.tables import outputs, pieces, sources, streams
 from bipartite.tables.answering import carried_by
 from tests.tables.conftest import AGE
 
@@ -93,6 +94,46 @@ def test_an_interruption_leaves_nothing(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         bp.tables.privatize_file(source, target, bp.Plan({"age": AGE}), progress=interrupt)
     assert [each.name for each in tmp_path.iterdir()] == ["in.parquet"]
+
+
+@pytest.mark.parametrize(
+    "name", ["out.csv", "out.csv.gz", "out.jsonl", "out.arrow", "out.arrow.zst", "out.parquet", "out"]
+)
+def test_while_reports_are_drawn_only_their_owner_can_read_them(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(pieces, "MOST", 2048)
+    source, target, rejected = tmp_path / "in.parquet", tmp_path / name, tmp_path / "rejected.csv"
+    pq.write_table(pa.table({"age": [40, 7] * 5000, "at": [1] * 10_000}), source, row_group_size=1000)
+    plain = tmp_path / "plain"
+    plain.touch()
+    seen = set()
+
+    def look(*_):
+        for each in tmp_path.iterdir():
+            if each not in {source, plain}:
+                seen.add((each.suffix, stat.S_IMODE(each.stat().st_mode)))
+
+    parted = {"partition_by": ("at",), "output_format": "parquet"} if name == "out" else {}
+    settings = bp.tables.Settings(reject=rejected, **parted)
+    plan = bp.Plan({"age": AGE, "at": "public"})
+    bp.tables.privatize_file(source, target, plan, settings=settings, progress=look)
+    assert seen == {(".lock", 0o600), (".part", 0o600)} | ({(".part", 0o700)} if parted else set())
+    usual, side = stat.S_IMODE(plain.stat().st_mode), outputs.side_file(target)
+    for each in [side] if side.exists() else []:
+        assert stat.S_IMODE(each.stat().st_mode) == usual
+    assert stat.S_IMODE(target.stat().st_mode) == (usual | 0o111 if parted else usual)
+    assert stat.S_IMODE(rejected.stat().st_mode) == 0o600
+
+
+def test_the_command_says_what_a_killed_run_left_and_that_it_is_gone(tmp_path):
+    (tmp_path / "in.csv").write_text("age\n40\n")
+    (tmp_path / "plan.toml").write_text("[columns.age]\ndomain = { integers = [18, 90] }\nepsilon = 1\n")
+    for suffix in ("lock", "part"):
+        (tmp_path / f".out.csv.bipartite-0123abcd.{suffix}").touch()
+    command = [sys.executable, "-m", "bipartite", "privatize", "in.csv", "out.csv", "--plan", "plan.toml"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    wanted = "bipartite: removed .out.csv.bipartite-0123abcd.part: the unfinished output of a run that was killed.\n"
+    assert done.returncode == 0 and wanted in done.stderr
+    assert not list(tmp_path.glob(".*"))
 
 
 class Full:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import Window
 from pyspark.sql.functions import max_by, row_number, udf
 
 import bipartite as bp
 from bipartite.errors import DataFileError, InputError, NullError, OutsideDomainError
-from bipartite.tables import Column, Plan, estimate_file, spark
+from bipartite.tables import Column, Plan, estimate_file, privatize_file, spark
 from bipartite.tables.answering import carried_by
 from bipartite.tables.spark_ids import check_repeatable
 from bipartite.tables.wide import from_cells
@@ -209,7 +210,61 @@ def test_a_bad_row_stops_the_release_without_its_value_and_nothing_is_written(pe
         spark.privatize(bad, PLAN, tmp_path / "out")
     assert "column 'age'" in str(caught.value) and "(rows are counted within a task)" in str(caught.value)
     assert "918273" not in str(caught.value) and caught.value.__context__ is None
-    assert not list(tmp_path.glob("out/*.parquet"))
+    # Nor does what it leaves stand in the way of the next one.
+    assert not (tmp_path / "out").exists()
+    assert spark.privatize(people, PLAN, tmp_path / "out").count() == ROWS
+
+
+def test_only_an_empty_folder_of_a_failed_release_is_removed(people, tmp_path):
+    bad = people.selectExpr("918273 AS age")
+    plan = Plan({"age": AGE})
+    (tmp_path / "file").write_text("precious")
+    (tmp_path / "empty").mkdir()
+    for path in (tmp_path / "file", tmp_path / "empty"):
+        with pytest.raises(Exception, match="PATH_ALREADY_EXISTS"):
+            spark.privatize(bad, plan, path)
+        spark._remove_empty(people.sparkSession, str(tmp_path))
+    assert (tmp_path / "file").read_text() == "precious" and (tmp_path / "empty").is_dir()
+    spark._remove_empty(people.sparkSession, str(tmp_path / "file"))
+    spark._remove_empty(people.sparkSession, str(tmp_path / "none"))
+    spark._remove_empty(object(), str(tmp_path / "empty"))  # a session of Spark Connect
+    assert (tmp_path / "file").exists() and (tmp_path / "empty").exists()
+
+
+def test_a_release_is_not_privatized_again(people, tmp_path):
+    released = spark.privatize(people, PLAN, tmp_path / "out")
+    again = "'age', 'income', 'colour' would be privatized a second time, and every answer would be wrong"
+    with pytest.raises(InputError, match=f"a column of this frame carries the spec of a release: {again}.* drop its m"):
+        spark.privatize(released.where("id < 5"), PLAN, tmp_path / "again")
+    with pytest.raises(InputError, match="'years' would be privatized a second time"):
+        spark.privatize(released.withColumnRenamed("age", "years"), Plan({"years": AGE}), tmp_path / "again")
+    with pytest.raises(InputError, match=f"carries the specs of a release by Spark: {again}"):
+        privatize_file(f"{tmp_path}/out/*.parquet", tmp_path / "again.csv", PLAN)
+    # What was public may be, and so may what only looks like reports.
+    by_row = Plan({"age": "public", "id": bp.BRR(bp.Integers(0, ROWS), 1)})
+    assert spark.mechanism_of(spark.privatize(released, by_row, tmp_path / "more"), "age") == AGE
+    plain = released.select(released["age"].alias("age", metadata={}))
+    assert spark.privatize(plain, Plan({"age": AGE}), tmp_path / "plain").count() == ROWS
+
+
+def test_one_task_and_a_public_order_give_a_layout_that_follows_no_private_byte(session, tmp_path):
+    plan = Plan({"id": "public", "age": AGE})
+    seen = {"as read": [], "in order": []}
+    for at, sizes in enumerate([(1, 4000), (4000, 1)]):
+        # The texts of a dropped column decide which of two files is the larger one.
+        for file, size in enumerate(sizes):
+            rows = range(100 * file, 100 * file + 100)
+            (tmp_path / f"in-{at}").mkdir(exist_ok=True)
+            secret = [f"{row}" * size for row in rows]
+            table = pa.table({"id": rows, "age": [40] * 100, "secret": secret})
+            pq.write_table(table, tmp_path / f"in-{at}" / f"{file}.parquet", compression="none", use_dictionary=False)
+        frame = session.read.parquet(str(tmp_path / f"in-{at}"))
+        for how, given in (("as read", frame), ("in order", frame.coalesce(1).sortWithinPartitions("id"))):
+            spark.privatize(given, plan, tmp_path / f"{how}-{at}")
+            parts = sorted((tmp_path / f"{how}-{at}").glob("part-*.parquet"))
+            seen[how].append([pq.read_table(part)["id"].to_pylist() for part in parts])
+    assert seen["as read"][0] != seen["as read"][1]
+    assert seen["in order"] == [[list(range(200))], [list(range(200))]]
 
 
 def test_missing_values_are_refused_or_kept_as_the_plan_says(people, tmp_path):
@@ -242,7 +297,9 @@ def test_the_files_carry_their_specs(people, tmp_path):
     spark.privatize(people, PLAN, tmp_path / "out")
     read = people.sparkSession.read.parquet(str(tmp_path / "out"))
     assert spark.mechanism_of(read.select("income"), "income") == INCOME
-    assert spark.release_of(read) == PLAN.metadata()
+    about, planned = spark.release_of(read), PLAN.metadata()
+    assert about["publishes"][:-1] == planned["publishes"] and about["publishes"][-1].startswith("how rows are spread")
+    assert about | {"publishes": planned["publishes"]} == planned
     with pytest.raises(InputError, match="Column 'id' carries no spec; pass mech="):
         spark.count(read, "id")
     with pytest.raises(InputError, match="Expected a column of the frame, got 'nothing'"):

@@ -145,7 +145,7 @@ def test_a_release_becomes_a_table_and_a_folder_for_each_value_and_is_still_read
     for stored in (session.table("reports_of_columns"), session.read.parquet(str(tmp_path / "parts"))):
         assert sorted(tuple(row) for row in stored.select(*plan.columns).collect()) == rows
         assert spark.count(stored, "age") == spark.count(released, "age")
-        assert spark.release_of(stored) == plan.metadata()
+        assert spark.release_of(stored)["columns"] == plan.metadata()["columns"]
         one = stored.where("`the country` = 'c.1'")
         assert spark.count(one, "age").people == 20
 
@@ -156,7 +156,7 @@ def test_reports_of_an_earlier_release_may_be_public_and_the_new_release_speaks_
     second = Plan({"age": "public", "stars": bp.GRR(bp.Integers(1, 5), 1)})
     earlier = spark.privatize(people, first, tmp_path / "first")
     later = spark.privatize(earlier, second, tmp_path / "second")
-    assert spark.release_of(later) == second.metadata() != first.metadata()
+    assert spark.release_of(later)["columns"] == second.metadata()["columns"] != first.metadata()["columns"]
     assert spark.mechanism_of(later, "age") == AGE
 
 

@@ -1,7 +1,7 @@
 """The command line: one file a command, loaded when it is used.
 
 Data goes to stdout, everything else to stderr. Exit codes: 0 ok, 1 a finding (a promise that does not hold), 2 usage,
-3 bad data, 4 missing data or library, 70 a bug in bipartite, 128 + n stopped by signal n (130: interrupted).
+3 bad data, 4 missing data or library, 5 a full disk, 70 a bug in bipartite, 128 + n stopped by signal n.
 May import: every other room.
 Begin reading: program.py, running.py.
 """

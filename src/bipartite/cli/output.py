@@ -19,6 +19,7 @@ FINDING: Final = 1
 USAGE: Final = 2
 BAD_DATA: Final = 3
 MISSING: Final = 4
+DISK_FULL: Final = 5
 BUG: Final = 70
 BROKEN_PIPE: Final = 141
 LONG: Final = 10.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from dataclasses import fields
@@ -31,10 +32,11 @@ _EXAMPLES = """examples:
   zcat people.csv.gz | bipartite privatize - - --from csv --to csv --plan plan.toml --specs specs.json > reports.csv
 
 Formats follow from the file names: .csv .tsv .jsonl .parquet .arrow, also compressed as .gz or .zst. Rows are streamed
-in order, so a table may be larger than memory. The output is written to a temporary file next to it
-(.NAME.bipartite-….part, which a killed run leaves behind) and renamed when it is complete: a failed run releases
-nothing. Standard output cannot be taken back: a failed run has released the rows that it wrote there. The output
-contains its specs or, for text formats, comes with them as OUT.bipartite.json: `bipartite estimate OUT` needs no more.
+in order, so a table may be larger than memory. The output is written to a temporary file next to it, which only its
+owner may read (.NAME.bipartite-….part; the next run removes that of a killed one), and renamed when it is complete: a
+failed run releases nothing. Standard output cannot be taken back: a failed run has released the rows that it wrote
+there. The output contains its specs or, for text formats, comes with them as OUT.bipartite.json: `bipartite estimate
+OUT` needs no more.
 """
 
 _CANNOT_BE_TAKEN_BACK = "rows already written to standard output are released and have spent their ε."
@@ -81,7 +83,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--threads", metavar="N", type=int, help="the number of DuckDB threads (default: DuckDB's choice)"
     )
     running.add_argument(
-        "--memory", metavar="SIZE", help="DuckDB's memory limit, such as 1GB (default: as much as it needs)"
+        "--memory",
+        metavar="SIZE",
+        help="what DuckDB alone may use, half to read and half to write, such as 1GB (default: up to 80 %% of the "
+        "machine's to read, 1 GiB to write)",
     )
     add_seed(running)
     running.add_argument("--json", action="store_true", help="print one JSON object (schemas/privatize.json)")
@@ -126,6 +131,12 @@ def _warn(options: argparse.Namespace, plan: Plan) -> None:
             f"ε = {plan.epsilon_decimal:f} to what each of them has spent; deleting old reports does not undo that.",
             file=sys.stderr,
         )
+        for link in filter(os.path.islink, filter(None, (options.target, options.reject, options.specs))):
+            print(
+                f"bipartite: --overwrite: {link} is a link to {Path(link).readlink()}, which stays as it is; the link "
+                "is replaced by a file.",
+                file=sys.stderr,
+            )
     if options.target == STDIO and options.specs is None and options.output_format in TEXT:
         print(
             "bipartite: these reports come without specs, which an estimate needs; save those with --specs.",

@@ -89,7 +89,8 @@ class Program:
             prog=self.name,
             description=self.description,
             epilog="Exit codes: 0 ok, 1 a finding (a promise that does not hold), 2 usage, 3 bad data, "
-            "4 missing data or library, 70 a bug in bipartite, 128 + n stopped by signal n (130: interrupted).",
+            "4 missing data or library, 5 a full disk, 70 a bug in bipartite, 128 + n stopped by signal n (130: "
+            "interrupted).",
         )
         parser.add_argument("--version", action="version", version=f"bipartite {__version__}")
         named = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=Command)

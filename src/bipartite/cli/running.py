@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
+import warnings
 from contextlib import redirect_stderr
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +14,7 @@ from bipartite.cli.output import (
     BAD_DATA,
     BROKEN_PIPE,
     BUG,
+    DISK_FULL,
     FINDING,
     MISSING,
     USAGE,
@@ -44,6 +47,7 @@ _EXIT_CODES: Final = (
     (BipartiteError, USAGE),
     (OSError, BAD_DATA),
 )
+_SQLITE_FULL: Final = 13
 
 
 def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -> int:
@@ -56,6 +60,8 @@ def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -
     options = _parsed(program, words)
     as_json = getattr(options, "json", False)
     options.own_process = arguments is None
+    if options.own_process:
+        warnings.formatwarning = lambda message, *_, **__: f"bipartite: {message}\n"
     stopping.started()
     try:
         code: int = options.run(options)
@@ -97,8 +103,15 @@ def _complaint(error: Exception, command: Command) -> tuple[str, int]:
         return "standard input is not UTF-8 text.", BAD_DATA
     for kinds, exit_code in _EXIT_CODES:
         if isinstance(error, kinds):
-            return command.in_flags(_in_words(error)), exit_code
+            code = DISK_FULL if _is_full(error) or _is_full(error.__cause__) else exit_code
+            return command.in_flags(_in_words(error)), code
     return f"unexpected {type(error).__name__}: this is a bug in bipartite, please report it.", BUG
+
+
+def _is_full(error: BaseException | None) -> bool:
+    """Whether an error of the system or of SQLite says that the disk, or the user's share of it, is full."""
+    full = getattr(error, "errno", None) in {errno.ENOSPC, errno.EDQUOT}
+    return full or getattr(error, "sqlite_errorcode", None) == _SQLITE_FULL
 
 
 def _in_words(error: Exception) -> str:

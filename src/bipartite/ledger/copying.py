@@ -42,7 +42,7 @@ def back_up(file: LedgerFile, target: str | os.PathLike[str]) -> None:
         msg = f"Expected a new file for the copy, but {path.name} exists; choose another name."
         raise InputError(msg) from None
     try:
-        with explain_os_errors(path), part_of(path, private=True) as part:
+        with explain_os_errors(path), part_of(path) as part:
             _copy(file, part, path.name)
             flush(part)
             part.replace(path)
@@ -77,7 +77,7 @@ def explain_os_errors(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         msg = f"{path.name} cannot be created in {path.parent} ({error.strerror}); fix that, or choose another folder."
-        raise LedgerFileError(msg) from None
+        raise LedgerFileError(msg) from error
 
 
 def _copy(file: LedgerFile, part: Path, name: str) -> None:
@@ -92,7 +92,7 @@ def _copy(file: LedgerFile, part: Path, name: str) -> None:
                 if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
                     raise
                 msg = f"{name} cannot be created, its disk is full; free some space, or choose another disk."
-                raise LedgerFileError(msg) from None
+                raise LedgerFileError(msg) from error
         copy.execute("PRAGMA journal_mode = DELETE")  # a single file, without a log
         if version_of(copy) < VERSION:
             read_as_current(copy)

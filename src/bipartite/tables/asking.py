@@ -38,7 +38,7 @@ class Settings:
 
     None lets it read with what it needs, one row group of the input per thread (at most 80 % of the machine's memory,
     its own limit), and write with 1 GiB on at most four threads. The interpreter, NumPy, the compiled draw and a few
-    batches of rows of about 32 MB each come on top.
+    batches of rows of 16 to 32 MB each come on top.
     """
     partition_by: tuple[str, ...] = ()
     """Public columns: the target becomes a folder with a subfolder of Parquet files for each of their values."""

@@ -79,11 +79,12 @@ def unreadable(
     if isinstance(error, OSError) or said.startswith("IO Error"):
         for code, told in (
             (errno.ENOSPC, "no space is left on the disk"),
+            (errno.EDQUOT, "no space is left in this user's share of the disk"),
             (errno.ENAMETOOLONG, "a file name would be too long; shorten it, or the values of partition_by="),
             (errno.EMFILE, "too many files are open; allow more with ulimit -n, or release fewer at a time"),
         ):
             if getattr(error, "errno", None) == code or os.strerror(code) in said:
-                return OSError(told)
+                return OSError(code, told)
         if isinstance(error, OSError) and error.errno is not None:
             return OSError(error.errno, os.strerror(error.errno))
     line = _LINE.match(said)

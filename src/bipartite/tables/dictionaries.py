@@ -9,12 +9,14 @@ from bipartite.tables.extras import pa, pc
 
 
 def copied(array: pa.Array) -> pa.Array:
-    """Copy the values to new memory; a dictionary keeps only the values that occur, in the same order.
+    """Copy the values to new memory; a dictionary keeps only the values that occur.
 
-    Sliced-off rows and values under a null stay in Arrow's memory, which pickles and Arrow files write out.
+    Sliced-off rows and values under a null stay in Arrow's memory, which pickles and Arrow files write out. The order
+    of a dictionary may be that of rows that are not released: unless it has a meaning, values come as in the rows.
     """
     if pa.types.is_dictionary(array.type):
-        used = array.indices.unique().drop_null().sort()
+        used = array.indices.unique().drop_null()
+        used = used.sort() if array.type.ordered else used
         indices = pc.index_in(array.indices, value_set=used).cast(array.type.index_type)
         return pa.DictionaryArray.from_arrays(indices, array.dictionary.take(used), ordered=array.type.ordered)
     kind = plain(array.type)

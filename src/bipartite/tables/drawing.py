@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.lottery import is_secure
+from bipartite.tables.again import check_metadata
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.dictionaries import copied
 from bipartite.tables.extras import pa
@@ -122,6 +123,7 @@ class Release:
     def _prepare(self, given: pa.Schema) -> tuple[pa.Schema, dict[str, Return]]:
         """(the schema of the reports, how each private column is returned) for batches of this schema."""
         if given not in self._ways:
+            check_metadata(self.plan, given.metadata, "this table", "drop it with .replace_schema_metadata()")
             ways = self.plan.ways_back(given, self.style)
             self._ways[given] = self.plan.schema(given, ways, insecure=self.insecure), ways
         return self._ways[given]

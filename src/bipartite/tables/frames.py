@@ -13,11 +13,13 @@ from bipartite.domains.containers.pandas_series import PandasSeries
 from bipartite.domains.containers.plain import Listed
 from bipartite.errors import DataError, InputError, Problems
 from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.tables.again import check_attributes
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.complaints import without_lines
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import duckdb, pa, pd, pl
 from bipartite.tables.metadata import DO_NOT_AVERAGE, METADATA_KEY, Described
+from bipartite.tables.pieces import equal_pieces
 from bipartite.tables.returning import value_type
 from bipartite.tables.wide import most_rows
 
@@ -121,15 +123,17 @@ def _selected(frame: pa.Table | pa.RecordBatch, plan: Plan) -> pa.Table | pa.Rec
 def _table(table: pa.Table, plan: Plan, rng: object) -> pa.Table:
     given = _selected(table, plan)
     release = Release(plan, rng)
-    reports = [release.privatize(batch) for batch in given.unify_dictionaries().to_batches(max_chunksize=at_once(plan))]
+    batches = given.unify_dictionaries().combine_chunks().to_batches(max_chunksize=at_once(plan))
+    pieces = equal_pieces(release.privatize(batch) for batch in batches)
     schema = plan.schema(given.schema, insecure=release.insecure)
-    return pa.Table.from_batches(reports, schema=schema).unify_dictionaries()
+    return pa.Table.from_batches(pieces, schema=schema).unify_dictionaries().combine_chunks()
 
 
 def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
     if not isinstance(frame, pd.DataFrame):
         raise _wrong_frame(frame, "a pandas DataFrame", _OF_A_SERIES)
     plan.check_names(each for each in frame.columns if isinstance(each, str))
+    check_attributes(plan, frame.attrs, "this frame has the attributes of a release", "clear them with .attrs.clear()")
     reports = _table(_converted(frame, plan), plan, rng)
     columns = {}
     for name, what in plan.columns.items():
@@ -151,6 +155,7 @@ def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
         "guarantee": about.guarantee,
         "epsilon": about.epsilon_text,
         "next": f"{DO_NOT_AVERAGE}: use bp.estimate(plan.mechanisms()[column], frame[column])",
+        "public": list(about.public),
     }
     return found
 

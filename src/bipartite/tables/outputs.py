@@ -8,11 +8,11 @@ first, so that they are never next to the specs of another release.
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import InputError
-from bipartite.files import flush, part_of
+from bipartite.files import flush, naming, part_of
 from bipartite.tables.formats import SIDE
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def _exists_error(path: Path, *, released: bool = True) -> InputError:
     return InputError(f"{path} already exists; name another output, or use overwrite=True{more}.")
 
 
-def publish(part: Path, path: Path, specs: str | None, *, overwrite: bool) -> None:
-    """Move a complete file to its final name, after its specs.
+def publish(part: Path, path: Path, specs: str | None, *, overwrite: bool, private: bool = False) -> None:
+    """Move a complete file to its final name, after its specs; a ``private`` one stays its owner's alone.
 
     Everything that may fail is done while an older release still exists; then one run at a time renames files in a
     folder, and each change is on disk before the next.
@@ -71,12 +71,14 @@ def publish(part: Path, path: Path, specs: str | None, *, overwrite: bool) -> No
                 side.unlink(missing_ok=True)  # of an older release in another format
             flush(path.parent)
         if held is not None:
-            held.replace(side)
+            with naming(held):
+                held.replace(side)
             flush(path.parent)
-        if overwrite:
-            part.replace(path)
-        else:
-            _move_to_free(part, path)
+        with nullcontext() if private else naming(part):
+            if overwrite:
+                part.replace(path)
+            else:
+                _move_to_free(part, path)
         flush(path.parent)
 
 
@@ -89,8 +91,9 @@ def publish_folder(part: Path, path: Path, *, overwrite: bool) -> None:
         stack.enter_context(_lock(path.parent))
         check_free(path, overwrite=overwrite, folder=True)  # another process may have been faster
         if path.exists():
-            path.rename(stack.enter_context(part_of(path)))
-        part.rename(path)
+            path.rename(stack.enter_context(part_of(path, folder=True)) / path.name)
+        with naming(part):
+            part.rename(path)
         flush(path.parent)
 
 

@@ -98,3 +98,16 @@ def may_be_split(files: Sequence[File], written: Format) -> bool:
         quotes.check_closed(file)
         splittable = splittable and not quotes.any
     return splittable
+
+
+def may_hold_blank_lines(files: Sequence[File], written: Format) -> bool:
+    """Whether a line of a local text file may be blank."""
+    if written.encoding == "utf-16":
+        return True
+    for file in (each for each in files if isinstance(each, Path)):
+        last = b""
+        for block in blocks_of(file, written.compression, _BLOCK):
+            if any(pair in last + block for pair in (b"\n\n", b"\n\r", b"\r\r")):
+                return True
+            last = block[-1:]
+    return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from bipartite.tables.extras import duckdb, pa
 from bipartite.tables.formats import STDIO, Asked, format_of, inputs, local
 from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.outputs import publish, publish_folder
+from bipartite.tables.pieces import equal_pieces, row_group
 from bipartite.tables.rejects import Rejects
 from bipartite.tables.sources import Reading, Rows, open_files, open_stream
 from bipartite.tables.workspace import private_folder
@@ -107,10 +109,12 @@ def privatize_file(
         about = described(plan).drawn_from(insecure=release.insecure, rejecting=rejecting)
         rejects = None
         if chosen.reject is not None:
-            reject_part = stack.enter_context(part_of(chosen.reject, private=True))
+            reject_part = stack.enter_context(part_of(chosen.reject))
             rejects = Rejects(reject_part, rows)
             stack.callback(rejects.close)
-        part = Path(STDIO) if target == STDIO else stack.enter_context(part_of(Path(target)))
+        part = Path(STDIO)
+        if target != STDIO:
+            part = stack.enter_context(part_of(Path(target), folder=bool(chosen.partition_by)))
         drawn = _Drawing(rows, release, rejects, progress)
         drawn.write(Writer(writer, part, written, chosen, about.to_json(), plan, rows), schema)
         if chosen.partition_by and not release.rows:
@@ -119,7 +123,7 @@ def privatize_file(
         if rejects is not None and chosen.reject is not None:
             # Before the release: what was left out must be known once the release exists.
             rejects.close()
-            publish(reject_part, chosen.reject, None, overwrite=chosen.overwrite)
+            publish(reject_part, chosen.reject, None, overwrite=chosen.overwrite, private=True)
         # If all rows were rejected, nothing is released.
         if not release.rejected or release.rows > release.rejected:
             _publish(part, target, about.to_json() if written.is_text else None, chosen)
@@ -148,7 +152,9 @@ def _engine(stack: ExitStack, spill: Path, chosen: Settings) -> duckdb.DuckDBPyC
     connection = connect(spill, own if chosen.memory is None else bytes_of(chosen.memory) // 2, chosen.threads)
     stack.callback(connection.close)
     if writing:
-        connection.execute(f"SET threads = least(current_setting('threads'), {_MOST_WRITERS})")
+        # Several threads would spread the rows of a part over its groups as they happen to run.
+        most = 1 if chosen.partition_by else _MOST_WRITERS
+        connection.execute(f"SET threads = least(current_setting('threads'), {most})")
     return connection
 
 
@@ -194,17 +200,21 @@ class _Drawing:
     def write(self, writer: Writer, schema: pa.Schema) -> None:
         """Write all batches to a file."""
         schema = schema.with_metadata({METADATA_KEY: writer.about})
-        batches = self._batches() if self._rejects is None else _equal_batches(self._batches(), self._rows.at_once)
-        drawn = ahead(batches, _AHEAD)
-        reader = pa.RecordBatchReader.from_batches(schema, self._watch(drawn, schema, writer.refused))
+        drawn = ahead(equal_pieces(self._batches()), _AHEAD)
+        pieces = self._watch(drawn, schema, writer.refused)
         try:
-            writer.write(reader)
+            first = list(itertools.islice(pieces, 1))
+            reader = pa.RecordBatchReader.from_batches(schema, itertools.chain(first, pieces))
+            writer.write(reader, row_group(first))
         except BrokenPipeError:
             raise
         except (pa.ArrowException, duckdb.Error, RuntimeError, OSError) as error:
             # DuckDB raises a RuntimeError when a signal arrives.
             if self._failure is None:
                 raise unreadable(error, "the output", "written") from None
+        except BaseException:
+            if self._failure is None:
+                raise
         finally:
             self._rows.stop()
             drawn.close()  # stop reading before the connection is closed
@@ -212,21 +222,6 @@ class _Drawing:
             # Messages of readers and writers may show a row; ours never do.
             failure, self._failure = self._failure, None
             raise failure if _is_ours(failure) else unreadable(failure) from None
-
-
-def _equal_batches(batches: Iterator[pa.RecordBatch], size: int) -> Iterator[pa.RecordBatch]:
-    """Regroup rows into batches of ``size``: a shorter batch would reveal where rows were rejected."""
-    waiting: list[pa.RecordBatch] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(each.num_rows for each in waiting) < size:
-            continue
-        table = pa.Table.from_batches(waiting).combine_chunks()
-        whole = table.num_rows // size * size
-        yield from table.slice(0, whole).to_batches(max_chunksize=size)
-        waiting = table.slice(whole).to_batches()
-    if waiting:
-        yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
 
 
 def _is_ours(failure: BaseException) -> bool:

@@ -69,6 +69,16 @@ def parquet_columns(connection: duckdb.DuckDBPyConnection, files: Sequence[File]
     return names
 
 
+def parquet_metadata(connection: duckdb.DuckDBPyConnection, files: Sequence[File]) -> dict[str, dict[bytes, bytes]]:
+    """The metadata of each Parquet file."""
+    found: dict[str, dict[bytes, bytes]] = {}
+    for name, key, value in connection.execute(
+        f"SELECT file_name, key, value FROM parquet_kv_metadata({paths(files)})"
+    ).fetchall():
+        found.setdefault(name, {})[key] = value
+    return found
+
+
 def parquet_scan(files: Sequence[File], width: int) -> str:
     """Parquet files with the same columns, by position."""
     return f"read_parquet({paths(files)}, hive_partitioning=false) AS given({', '.join(cells_of(width))})"
@@ -95,19 +105,29 @@ def _header(connection: duckdb.DuckDBPyConnection, address: Address, written: Fo
     return split_header(found[0][0] if found else "", written, str(address))
 
 
-def csv_scan(where: str, written: Format, width: int, *, leaving_out: bool = False, parallel: bool = False) -> str:
+def csv_scan(
+    where: str,
+    written: Format,
+    width: int,
+    *,
+    leaving_out: bool = False,
+    parallel: bool = False,
+    keep_blank: bool = False,
+) -> str:
     """CSV files as text, by position; an empty cell is null.
 
-    An extra cell is an error even if it is empty, which DuckDB would tolerate if empty cells meant null to it.
-    ``leaving_out`` skips lines that cannot be split into cells, for :func:`lines_left_out`. ``parallel`` lets DuckDB
-    start in the middle of a file: only for files without quotation marks, see :mod:`bipartite.tables.quotes`.
+    An extra cell is an error even if it is empty, which DuckDB would tolerate if empty cells meant null to it; but only
+    then does it read a blank line of a single column as a cell (``keep_blank``). ``leaving_out`` skips lines that
+    cannot be split into cells, for :func:`lines_left_out`. ``parallel`` lets DuckDB start in the middle of a file: only
+    for files without quotation marks, see :mod:`bipartite.tables.quotes`.
     """
     cells = cells_of(width)
     types = ", ".join(f"'{cell}': 'VARCHAR'" for cell in cells)
     values = ", ".join(f"NULLIF({cell}, '') AS {cell}" for cell in cells)
+    nulls = "''" if keep_blank else "'\n'"
     return (
         f"(SELECT {values} FROM read_csv({where}, auto_detect=false, header=true, delim={text(written.delimiter)}, "
-        f"quote='\"', escape='\"', comment='', nullstr='\n', allow_quoted_nulls=false, columns={{{types}}}, "
+        f"quote='\"', escape='\"', comment='', nullstr={nulls}, allow_quoted_nulls=false, columns={{{types}}}, "
         f"parallel={str(parallel).lower()}, hive_partitioning=false, encoding={text(written.encoding)}"
         f"{_compression(written)}{', store_rejects=true' if leaving_out else ''}))"
     )

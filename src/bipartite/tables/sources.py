@@ -16,13 +16,16 @@ from typing import TYPE_CHECKING, Any, Final
 from bipartite.errors import DataFileError, InputError
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.categories.cells import cell_bytes
+from bipartite.tables.again import check_metadata, check_side_files
 from bipartite.tables.dictionaries import plain
 from bipartite.tables.engine import name as quoted
 from bipartite.tables.engine import paths, text
 from bipartite.tables.extras import duckdb, pa
 from bipartite.tables.formats import unchanged
 from bipartite.tables.headers import parse_header
-from bipartite.tables.quotes import Quotes, may_be_split
+from bipartite.tables.one_column import OneColumn
+from bipartite.tables.pieces import MOST, VECTOR
+from bipartite.tables.quotes import Quotes, may_be_split, may_hold_blank_lines
 from bipartite.tables.scans import (
     cells_of,
     check_alike,
@@ -34,6 +37,7 @@ from bipartite.tables.scans import (
     lines_left_out,
     load_extensions,
     parquet_columns,
+    parquet_metadata,
     parquet_scan,
 )
 from bipartite.tables.streams import BLOCK, NamedInput, unbuffered
@@ -48,12 +52,10 @@ if TYPE_CHECKING:
     from bipartite.tables.formats import File, Format
     from bipartite.tables.plan import Plan
 
-BATCH: Final = 122_880
-"""Rows per batch: DuckDB's row group; fewer if rows are wide, so that a batch stays at about 32 MB."""
+BATCH: Final = MOST
+"""Rows that are read at once; fewer if rows are wide, so that a batch stays at about 32 MB."""
 _BATCH_BYTES: Final = 2**25
 _CELL_BYTES: Final = 8
-# The number of rows in a vector of DuckDB.
-_VECTOR: Final = 2048
 _SAMPLE: Final = 1000
 _HEADER_BLOCK: Final = 2**16
 # Labels that DuckDB looks up while it reads.
@@ -95,7 +97,7 @@ class Rows:
     left_out: Callable[[], list[tuple[int, str]]] | None = None
     """After reading: (number, text) of the lines that could not be split into cells, if those are skipped."""
     at_once: int = BATCH
-    """The largest number of rows in a batch."""
+    """The largest number of rows that are read at once."""
     copy: IO[bytes] | None = None
     """An unnamed copy of standard input, if it had to be saved; deleted when it is closed."""
     check_end: Callable[[], None] = _do_nothing
@@ -148,12 +150,16 @@ def _open_files(connection: duckdb.DuckDBPyConnection, files: Sequence[File], re
         return _parquet(connection, files, plan, raw=raw)
     if written.kind == "arrow":
         # Only one file is open at a time.
-        return _arrow(arrow_schema(files, written), (open_arrow(file, written) for file in files), plan, raw=raw)
+        schema = arrow_schema(files, written)
+        for file in files:
+            check_metadata(plan, open_arrow(file, written).schema.metadata, str(file))
+        return _arrow(schema, (open_arrow(file, written) for file in files), plan, raw=raw)
+    check_side_files(plan, [file for file in files if isinstance(file, Path)])
     if written.kind == "jsonl":
         return _json(connection, paths(files), reading, json_columns(connection, files, written, plan.inputs()))
     names = csv_columns(connection, files, written)
     reading = replace(reading, parallel=may_be_split(files, written))
-    return _csv(connection, paths(files), reading, names)
+    return _csv(connection, files, reading, names)
 
 
 def open_stream(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, reading: Reading, spill: Path) -> Rows:
@@ -165,13 +171,18 @@ def open_stream(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, reading
         except (pa.ArrowInvalid, OSError):
             msg = "standard input is not an Arrow stream; it may be truncated, or input_format= is wrong."
             raise DataFileError(msg) from None
+        check_metadata(plan, opened.schema.metadata, "standard input")
         return _arrow(opened.schema, [opened], plan, raw=raw)
     if written.kind == "parquet":
         # An unnamed file: however this process ends, nothing of it remains.
         copy = tempfile.TemporaryFile(dir=spill)  # noqa: SIM115 (open as long as it is read)
         shutil.copyfileobj(unbuffered(stream), copy, BLOCK)
         copy.flush()
-        source = _parquet(connection, [Path(f"/dev/fd/{copy.fileno()}")], plan, raw=raw)
+        try:
+            source = _parquet(connection, [Path(f"/dev/fd/{copy.fileno()}")], plan, raw=raw)
+        except BaseException:
+            copy.close()
+            raise
         source.copy = copy
         return source
     load_extensions(connection, [], written)
@@ -183,11 +194,13 @@ def open_stream(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, reading
     is_json = written.kind == "jsonl"
     named = NamedInput(start, raw_stream, None if is_json else quotes.take)
     reading = replace(reading, once=True)
-    where = f"[{text(str(named.path))}]"
     names = plan.inputs() if is_json else parse_header(start, written, "standard input")
     # DuckDB waits for the first rows and ignores signals: this thread stays free to receive them.
     with ThreadPoolExecutor(1) as worker:
-        opening = worker.submit(_json if is_json else _csv, connection, where, reading, names)
+        if is_json:
+            opening = worker.submit(_json, connection, paths([named.path]), reading, names)
+        else:
+            opening = worker.submit(_csv, connection, [named.path], reading, names)
         try:
             source = opening.result()
         except BaseException:
@@ -195,12 +208,20 @@ def open_stream(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, reading
             raise
     source.stop = named.stop
     if not is_json:
-        source.check_end = lambda: quotes.check_closed("standard input")
+        check_cells = source.check_end
+
+        def check_end() -> None:
+            quotes.check_closed("standard input")
+            check_cells()
+
+        source.check_end = check_end
     return source
 
 
 def _parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[File], plan: Plan, *, raw: bool) -> Rows:
     names = parquet_columns(connection, files)
+    for file, metadata in parquet_metadata(connection, files).items():
+        check_metadata(plan, metadata, "standard input" if file.startswith("/dev/fd/") else file)
     plan.check_names(names)
     where = parquet_scan(files, len(names))
     rows = connection.execute(f"SELECT sum(num_rows) FROM parquet_file_metadata({paths(files)})").fetchall()[0][0]
@@ -214,7 +235,7 @@ def _parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[File], plan:
     return source
 
 
-def _csv(connection: duckdb.DuckDBPyConnection, where: str, reading: Reading, names: list[str]) -> Rows:
+def _csv(connection: duckdb.DuckDBPyConnection, files: Sequence[File], reading: Reading, names: list[str]) -> Rows:
     wanted = reading.plan.inputs()
     # In a file with ", " between cells, the space is not part of a name or label.
     names = [each if each in wanted else each.strip() for each in names]
@@ -227,10 +248,33 @@ def _csv(connection: duckdb.DuckDBPyConnection, where: str, reading: Reading, na
         raise InputError(msg)
     reading.plan.check_names(names)
     cells = dict(zip(names, cells_of(len(names)), strict=True))
-    scan = csv_scan(where, reading.written, len(names), leaving_out=reading.raw, parallel=reading.parallel)
+    local = [file for file in files if isinstance(file, Path)]
+    if len(names) == 1 and local and (reading.once or may_hold_blank_lines(files, reading.written)):
+        return _one_column(connection, local, reading, names)
+    scan = csv_scan(
+        paths(files),
+        reading.written,
+        len(names),
+        leaving_out=reading.raw,
+        parallel=reading.parallel,
+        keep_blank=len(names) == 1 and not local,
+    )
     source = _cast(connection, scan, cells, reading, names, trimmed=True)
     if reading.raw:
         source.left_out = lambda: lines_left_out(connection)
+    return source
+
+
+def _one_column(
+    connection: duckdb.DuckDBPyConnection, files: Sequence[Path], reading: Reading, names: list[str]
+) -> Rows:
+    cells = OneColumn(files, reading.written, leaving_out=reading.raw)
+    connection.register("one_column", cells.reader)
+    read = "(SELECT NULLIF(c0, '') AS c0 FROM one_column)"
+    source = _cast(connection, read, {names[0]: "c0"}, replace(reading, once=True), names, trimmed=True)
+    source.check_end = cells.check
+    if reading.raw:
+        source.left_out = lambda: cells.left_out
     return source
 
 
@@ -302,7 +346,7 @@ def _selected(
     """The columns that a plan reads: ``values`` cast from their cells, marked where the cast fails; or the cells.
 
     The size of a batch depends on the number of columns and on the public columns of the first rows (unless they cannot
-    be read twice), never on a private value, because it is visible in the output.
+    be read twice).
     """
     columns = [f"{values.get(each, cells[each])} AS {quoted(each)}" for each in plan.inputs()]
     marks = [f"({cells[each]} IS NOT NULL AND {value} IS NULL)" for each, value in values.items()]
@@ -312,7 +356,7 @@ def _selected(
     if public and sample:
         first = connection.sql(f"SELECT {public} FROM {read} LIMIT {_SAMPLE}").to_arrow_table()
         width += first.nbytes // max(first.num_rows, 1)
-    at_once = min(BATCH, max(_VECTOR, _BATCH_BYTES // width // _VECTOR * _VECTOR))
+    at_once = min(BATCH, max(VECTOR, _BATCH_BYTES // width // VECTOR * VECTOR))
     reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {read}").to_arrow_reader(at_once)
     return Rows(reader, plan.inputs(), list(values), [name for name, _ in raw], at_once=at_once)
 
@@ -376,7 +420,7 @@ def _arrow(schema: pa.Schema, readers: Iterable[pa.RecordBatchReader], plan: Pla
     places = [schema.get_field_index(each) for each in plan.inputs()]
     places += range(len(schema)) if raw else ()
     public = set(plan.public())
-    at_once = min(BATCH, max(_VECTOR, _BATCH_BYTES // (_CELL_BYTES + _wide_bytes(plan))))
+    at_once = min(BATCH, max(VECTOR, _BATCH_BYTES // (_CELL_BYTES + _wide_bytes(plan))))
     fields = [schema.field(at) for at in places]
     # Public columns are released as they are read, and a dictionary would be shared by all batches of a file.
     fields = [field.with_type(plain(field.type)) if field.name in public else field for field in fields]

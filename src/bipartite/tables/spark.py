@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +23,7 @@ from bipartite.answers.estimation import Counts
 from bipartite.errors import DataError, InputError, NullError, missing_library
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.spec import load_spec, spec_json
+from bipartite.tables.again import check_description
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import pa
@@ -47,6 +50,7 @@ SPEC_KEY: Final = "bipartite"
 _COMMIT_AT_THE_END: Final = ("mapreduce.fileoutputcommitter.algorithm.version", "1")
 _PEOPLE: Final = -1
 """Marks the number of people among the counts of a task."""
+_LAYOUT: Final = "how rows are spread over files and ordered there, which follows the files and bytes that Spark read"
 _BAD_ROW: Final = re.compile(r"bipartite\.errors\.(\w+Error): (.*?)\s*$", re.MULTILINE)
 
 
@@ -81,7 +85,9 @@ def privatize(
 
     Guarantee
     ---------
-    ε-LDP of the private columns of each row with the plan's ε, for everyone who sees the committed files.
+    ε-LDP of the private columns of each row with the plan's ε, for everyone who sees the committed files. Which rows
+    share a file, and their order, follow the files and bytes that Spark read, and so private values; release
+    ``frame.coalesce(1).sortWithinPartitions(…)``, by public columns that differ in every row, if they must not.
     """
     given: object = plan
     if not isinstance(given, Plan):
@@ -94,6 +100,10 @@ def privatize(
             "first.",
             stacklevel=2,
         )
+    new = [field.name for field in frame.schema if SPEC_KEY not in field.metadata]
+    if len(new) < len(frame.columns):
+        cure = "drop its metadata with col(NAME).alias(NAME, metadata={})"
+        check_description(plan, {"public": new}, "a column of this frame carries the spec of a release", cure)
     schema = _schema(frame, plan)
     taken = take(frame, plan.inputs() if row_id is None else [*plan.inputs(), row_id])
     key = None
@@ -107,11 +117,22 @@ def privatize(
         writer.parquet(os.fspath(path))
     except Exception as error:
         refusal = ambiguous_names(list(plan.columns)) if is_ambiguous(error) else _refusal(error)
+        if "PATH_ALREADY_EXISTS" not in str(error):
+            _remove_empty(session, os.fspath(path))
         if refusal is None:
             raise
     else:
         return session.read.schema(schema).parquet(os.fspath(path))
     raise refusal  # outside the handler, so that Spark's error and query plan are not attached
+
+
+def _remove_empty(session: SparkSession, path: str) -> None:
+    """Remove the empty folder of a failed release, which would refuse the next one; not through Spark Connect."""
+    with suppress(Exception):  # the failure of the release is what counts
+        folder = session._jvm.org.apache.hadoop.fs.Path(path)  # noqa: SLF001
+        files = folder.getFileSystem(session._jsc.hadoopConfiguration())  # noqa: SLF001
+        if not len(files.listStatus(folder)) and files.getFileStatus(folder).isDirectory():
+            files.delete(folder, False)  # noqa: FBT003
 
 
 def count(
@@ -211,7 +232,8 @@ def _schema(frame: DataFrame, plan: Plan) -> StructType:
     from pyspark.sql.types import StructField, StructType  # noqa: PLC0415
 
     arrow = plan.schema(private_schema(frame, plan))
-    release = {RELEASE_KEY: described(plan).to_json()}
+    about = described(plan)
+    release = {RELEASE_KEY: replace(about, publishes=(*about.publishes, _LAYOUT)).to_json()}
     fields = []
     for name, what in plan.columns.items():
         if what == PUBLIC:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 RELEASE_KEY: Final = "bipartite_release"
 """The key of the release's description in the metadata of the first private column, as Spark stores it."""
-_SPARK_SCHEMA: Final = b"org.apache.spark.sql.parquet.row.metadata"
+SPARK_SCHEMA: Final = b"org.apache.spark.sql.parquet.row.metadata"
+"""The key of Spark's schema, with the metadata of its columns, in Parquet files."""
 
 
 def parts_in(folder: Path) -> list[Path]:
@@ -36,7 +37,7 @@ def carried_in(folder: Path) -> Described | None:
         return None
     read = need("pyarrow.parquet").read_metadata
     found = [read(part).metadata or {} for part in parts]
-    held = {(each.get(METADATA_KEY), each.get(_SPARK_SCHEMA, b"{}")) for each in found}
+    held = {(each.get(METADATA_KEY), each.get(SPARK_SCHEMA, b"{}")) for each in found}
     if len(held) > 1:
         msg = f"{folder} holds parts of different releases; request it again, or remove what does not belong there."
         raise DataFileError(msg)

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bipartite.files import take_lock
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -42,22 +44,9 @@ def _own_folder() -> tuple[Path, int]:
             lock = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         except FileNotFoundError:
             continue
-        if (_take(lock) or not _LOCKS) and os.path.lexists(folder / _LOCK):
+        if (take_lock(lock) or not _LOCKS) and os.path.lexists(folder / _LOCK):
             return folder, lock
         os.close(lock)
-
-
-def _take(lock: int) -> bool:
-    """Lock a file for as long as it is open; False if another process holds the lock."""
-    if not _LOCKS:
-        return False
-    import fcntl  # noqa: PLC0415
-
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def _sweep(parent: Path) -> None:
@@ -70,7 +59,7 @@ def _sweep(parent: Path) -> None:
         except (OSError, AttributeError):
             continue  # not ours, just being created, or already gone
         try:
-            if _take(lock):
+            if take_lock(lock):
                 shutil.rmtree(folder, ignore_errors=True)
         finally:
             os.close(lock)

@@ -44,8 +44,9 @@ class Writer:
         """Whether the output refuses more data."""
         return any(each.refused for each in self.outputs)
 
-    def write(self, reader: pa.RecordBatchReader) -> None:
+    def write(self, reader: pa.RecordBatchReader, row_group: int) -> None:
         """Write all batches with DuckDB and its defaults, except Arrow files, which DuckDB cannot write."""
+        options = self._options(row_group)
         if self.written.kind == "arrow":
             self._write_arrow(reader)
             return
@@ -55,13 +56,13 @@ class Writer:
         if self.chosen.partition_by:
             by = ", ".join(map(quoted, self.chosen.partition_by))
             how = f"PARTITION_BY ({by}), WRITE_PARTITION_COLUMNS true, FILENAME_PATTERN 'part-{{i}}'"
-            self.connection.execute(f"{reports} TO {text(str(self.part))} ({self._options()}, {how})")
+            self.connection.execute(f"{reports} TO {text(str(self.part))} ({options}, {how})")
             return
         with ExitStack() as stack:
             stream = sys.stdout.buffer if str(self.part) == STDIO else stack.enter_context(self._file())
             output = stack.enter_context(NamedOutput(stream))
             self.outputs.append(output)
-            self.connection.execute(f"{reports} TO {text(str(output.path))} ({self._options()}, USE_TMP_FILE false)")
+            self.connection.execute(f"{reports} TO {text(str(output.path))} ({options}, USE_TMP_FILE false)")
 
     def _selected(self, field: pa.Field) -> str:
         """A column of the reports; labels as an enumeration, whose dictionary Parquet keeps."""
@@ -81,11 +82,9 @@ class Writer:
         compressed: BinaryIO = pa.output_stream(str(self.part), compression=self.written.compression)
         return compressed
 
-    def _options(self) -> str:
+    def _options(self, row_group: int) -> str:
         if self.written.kind == "parquet":
-            options = (
-                f"FORMAT parquet, ROW_GROUP_SIZE {self.rows.at_once}, KV_METADATA {{bipartite: {text(self.about)}}}"
-            )
+            options = f"FORMAT parquet, ROW_GROUP_SIZE {row_group}, KV_METADATA {{bipartite: {text(self.about)}}}"
         elif self.written.kind == "jsonl":
             options = "FORMAT json"
         else:

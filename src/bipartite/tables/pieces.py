@@ -1,0 +1,58 @@
+"""The layout of a release: equal pieces, whatever the input was cut into.
+
+Batches of an input follow its files, chunks and bytes, and bytes follow private values: a release cut as they are would
+tell them. So every output is cut again, by numbers of rows that depend on nothing but the released rows themselves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bipartite.tables.extras import pa
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+MOST: Final = 122_880
+"""Rows in a piece: DuckDB's row group; fewer if the first released rows are wide, so that one stays at about 16 MB."""
+_BYTES: Final = 2**24
+VECTOR: Final = 2048
+"""Rows in a vector of DuckDB, of which its row groups are multiples."""
+_SAMPLE: Final = 1000
+
+
+def equal_pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Regroup released rows into batches of equal size, of which only the last is shorter."""
+    waiting: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows += batch.num_rows
+        if rows < (size or _SAMPLE):
+            continue
+        table = pa.Table.from_batches(waiting)
+        size = size or _rows_at_once(table)
+        while table.num_rows >= size:
+            yield from _joined(table.slice(0, size))
+            table = table.slice(size)
+        waiting, rows = table.to_batches(), table.num_rows
+    if waiting:
+        yield from _joined(pa.Table.from_batches(waiting))
+
+
+def _joined(table: pa.Table) -> list[pa.RecordBatch]:
+    """The rows of a table as one batch; none if there are no rows."""
+    found: list[pa.RecordBatch] = table.combine_chunks().to_batches()
+    return found
+
+
+def _rows_at_once(table: pa.Table) -> int:
+    (first,) = _joined(table.slice(0, _SAMPLE))
+    size: int = pa.ipc.get_record_batch_size(first)
+    return min(MOST, max(VECTOR, _BYTES * _SAMPLE // size // VECTOR * VECTOR))
+
+
+def row_group(first: Sequence[pa.RecordBatch]) -> int:
+    """The size of Parquet's groups of rows that keeps these pieces, given the first one, if there is one."""
+    rows = first[0].num_rows if first else 0
+    return rows if rows and rows % VECTOR == 0 else MOST
