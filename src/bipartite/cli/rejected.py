@@ -46,7 +46,7 @@ def set_aside(path: Path | None) -> Iterator[Rejected]:
     if os.path.lexists(path):
         msg = f"{path} already exists; name a new file with --reject."
         raise InputError(msg)
-    with part_of(path, private=True) as part:
+    with part_of(path) as part:
         with part.open("w", encoding="utf-8", errors="surrogateescape", newline="") as file:
             yield Rejected(file)
-        publish(part, path, None, overwrite=False)
+        publish(part, path, None, overwrite=False, private=True)
