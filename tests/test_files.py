@@ -151,6 +151,14 @@ def test_a_link_in_place_of_a_part_is_removed_and_not_followed(tmp_path):
     assert names(tmp_path) == ["b", "precious"] and names(tmp_path / "precious") == ["file"]
 
 
+def test_a_name_cannot_forge_a_line(tmp_path):
+    for suffix in ("lock", "part"):
+        (tmp_path / f".x\nbipartite: ok.bipartite-0123abcd.{suffix}").touch()
+    with pytest.warns(UserWarning, match=r"\.x\\nbipartite: ok") as caught:
+        write_atomically(tmp_path / "b", "")
+    assert "\n" not in str(caught[0].message)
+
+
 def test_a_lock_that_is_swept_before_it_is_held_is_made_again(tmp_path, monkeypatch):
     real, swept = files.take_lock, []
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bipartite.names import nearest_name
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,7 +130,7 @@ def _sweep(folder: Path) -> None:
                 lock.unlink()
         os.close(opened)
     if removed:
-        msg = f"removed {', '.join(sorted(removed))}: the unfinished output of a run that was killed."
+        msg = f"removed {escaped(', '.join(sorted(removed)))}: the unfinished output of a run that was killed."
         warnings.warn(msg, stacklevel=4)
 
 

@@ -16,6 +16,7 @@ from bipartite.tables import Plan, Settings, privatize_file
 from bipartite.tables.extras import spare_pandas
 from bipartite.tables.formats import KINDS, STDIO, TEXT
 from bipartite.tables.metadata import DO_NOT_AVERAGE
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     import argparse
@@ -132,9 +133,9 @@ def _warn(options: argparse.Namespace, plan: Plan) -> None:
             file=sys.stderr,
         )
         for link in filter(os.path.islink, filter(None, (options.target, options.reject, options.specs))):
+            what = escaped(f"{link} is a link to {Path(link).readlink()}")
             print(
-                f"bipartite: --overwrite: {link} is a link to {Path(link).readlink()}, which stays as it is; the link "
-                "is replaced by a file.",
+                f"bipartite: --overwrite: {what}, which stays as it is; the link is replaced by a file.",
                 file=sys.stderr,
             )
     if options.target == STDIO and options.specs is None and options.output_format in TEXT:
