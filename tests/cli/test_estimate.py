@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bipartite as bp
+from bipartite.answers.estimation.carried import carried_edges
 from bipartite.cli import columns, counting, main, output
 from bipartite.tables.wide import to_cells
 from tests.cli.test_commands import conforms
@@ -53,6 +54,8 @@ def test_a_file_of_reports_gives_the_answers_of_python(run, spec, ages):
     expected = bp.estimate(AGES, reports)
     code, out, err = run("estimate", file, "--spec", spec(AGES))
     assert (code, err) == (0, "")
+    assert out.startswith(expected.summary(bins=carried_edges(AGES, 5000)) + "\n")
+    code, out, err = run("estimate", file, "--spec", spec(AGES), "--bins", 10)
     assert out.startswith(expected.summary() + "\n")
     lines = [line.split() for line in out.splitlines() if line.startswith("  ") and " to " in line][-10:]
     for line, each in zip(lines, expected.ranges(), strict=True):
@@ -75,7 +78,7 @@ def test_a_file_of_reports_gives_the_answers_of_python(run, spec, ages):
 
 def test_the_mechanism_may_be_given_by_its_options(run, ages):
     reports, file = ages
-    code, out, _ = run("estimate", file, "--integers", "18..90", "--epsilon", 1, "--edges", "padded")
+    code, out, _ = run("estimate", file, "--integers", "18..90", "--epsilon", 1, "--edges", "padded", "--bins", 10)
     assert code == 0 and out.startswith(bp.estimate(AGES, reports).summary())
 
 
@@ -191,7 +194,7 @@ def test_values_that_cannot_be_told_apart_are_named_as_ranges(run, spec, write):
     (one,) = conforms(json.loads(run("estimate", file, "--spec", spec(clamped), "--json")[1]), "estimate")["estimates"]
     assert one["cannot_be_told_apart"] == [{"first": 18, "last": 31}, {"first": 77, "last": 90}]
     assert {"first": 18, "last": 31} in [{end: each[end] for end in ("first", "last")} for each in one["ranges"]]
-    assert "\n  18 to 31  " in run("estimate", file, "--spec", spec(clamped))[1]
+    assert "\n  18 to 31  " in run("estimate", file, "--spec", spec(clamped), "--bins", 10)[1]
 
 
 def test_counts_are_saved_and_merged_with_those_of_others(run, spec, write, tmp_path):
@@ -220,7 +223,7 @@ def test_counts_are_saved_and_merged_with_those_of_others(run, spec, write, tmp_
 
 def test_a_pipe_of_reports_is_read_from_standard_input(run, spec, ages, monkeypatch):
     reports, file = ages
-    code, out, _ = run("estimate", "-", "--spec", spec(AGES), stdin=file.read_text(encoding="utf-8"))
+    code, out, _ = run("estimate", "-", "--spec", spec(AGES), "--bins", 10, stdin=file.read_text(encoding="utf-8"))
     assert code == 0 and out.startswith(bp.estimate(AGES, reports).summary())
     code, _, err = run("estimate", "-", "--spec", spec(AGES), stdin="30\nx\n")
     assert code == 3 and "standard input: line 2 is not a number" in err
@@ -624,7 +627,7 @@ def test_a_share_whose_whole_interval_is_impossible_is_explained(run, spec, writ
 def test_a_range_below_zero_is_explained(run, spec, write):
     grr = bp.GRR(bp.Integers(1, 30), epsilon=3)
     file = write("f.csv", "".join(f"{report}\n" for report in reported(grr, [10] * 400)))
-    _, out, _ = run("estimate", file, "--spec", spec(grr))
+    _, out, _ = run("estimate", file, "--spec", spec(grr), "--bins", 10)
     assert "range" in out and " -" in out and "unbiased shares may lie below 0 % or above 100 % by chance" in out
 
 

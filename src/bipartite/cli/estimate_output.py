@@ -82,7 +82,7 @@ class Found:
         return self.bins if has_ranges(next(iter(self.columns[name].values())).domain) else None
 
     def carried(self, name: str | None) -> Bins | None:
-        """The ranges for a column on a page: if none are asked for, as many round ones as its reports can carry."""
+        """The ranges that people are shown: if none are asked for, as many round ones as the reports can carry."""
         groups = self.columns[name]
         one = next(iter(groups.values()))
         if self.bins is not None or not isinstance(one.domain, LineDomain) or not shows_ranges(groups):
@@ -245,4 +245,4 @@ def _show(found: Found) -> None:
     for name in found.columns:
         if found.release is not None:
             print(f"\n{escaped(name)}")
-        print(found.answers(name).summary(found.confidence, found.bins_of(name)))
+        print(found.answers(name).summary(found.confidence, found.carried(name)))
