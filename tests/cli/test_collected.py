@@ -303,3 +303,58 @@ def test_a_column_of_bits_is_set_aside_by_row(run, tmp_path):
     code, out, _ = run("estimate", file, "--spec", spec, "--nulls", "drop", "--reject", tmp_path / "aside")
     assert code == 0 and out.startswith("2 reports")
     assert json.loads((tmp_path / "aside").read_text()) == {"report": "xff"}
+
+
+@pytest.mark.parametrize("nulls", ["error", "drop"])
+def test_a_row_among_envelopes_does_not_make_a_table_of_them(run, tmp_path, nulls):
+    plan = bp.Plan({"age": AGES, "job": JOBS})
+    specs, file = tmp_path / "both.json", tmp_path / "both.jsonl"
+    specs.write_text(json.dumps(plan.metadata()), encoding="utf-8")
+    lines = record_lines(plan.mechanisms(), None, [{"age": 20 + at % 50, "job": "nurse"} for at in range(60)])
+    file.write_text("".join([*lines, *lines, '{"age": 89, "job": "nurse"}\n']), encoding="utf-8")
+    code, out, err = run("estimate", file, "--spec", specs, "--json", "--method", "inverse", "--nulls", nulls)
+    found = json.loads(out)
+    assert (code, found["repeated"]) == (0, 60), err
+    assert [column["estimates"][0]["people"] for column in found["columns"]] == [61, 61]
+
+
+@pytest.mark.parametrize("field", ["study", "question"])
+def test_a_question_is_not_asked_for_in_vain(collected, answer, tmp_path, field):
+    write_arrow(tmp_path / "r.arrow", pa.table({"report": DRAWN}))
+    for file in (collected(["3\n"], "r.csv"), tmp_path / "r.arrow", "-"):
+        code, out, err = answer(file, f"--{field}", "x")
+        assert (code, out) == (2, "") and "--study and --question are for envelopes in JSON lines" in err
+
+
+def test_all_lines_that_a_quote_swallows_are_told(collected, answer, tmp_path):
+    opened, closed = ("a.csv", '3\n"\n4\n5\n', "line 2 cannot be"), ("b.csv", '3\n"4\n5\n"\n', "line 4 is not")
+    for name, text, said in (opened, closed):
+        code, found, err = answer(collected([text], name), "--reject", tmp_path / f"aside-{name}")
+        assert (code, found["estimates"][0]["people"], found["rejected"]) == (0, 1, 3)
+        assert "3 lines set aside" in err and said in err
+
+
+@pytest.mark.usefixtures("collected")
+def test_a_byte_that_is_no_text_is_one_line_of_standard_input(run, tmp_path):
+    arguments = ["estimate", "-", "--spec", tmp_path / "spec.json"]
+    code, out, err = run(*arguments, stdin=b"3\n\xff\n4\n")
+    assert (code, out) == (3, "") and "standard input: line 2 is not a number" in err
+    code, out, _ = run(*arguments, "--reject", tmp_path / "aside", stdin=b"3\n\xff\n4\n")
+    assert code == 0 and out.startswith("2 reports") and (tmp_path / "aside").read_bytes() == b"\xff\n"
+
+
+@pytest.mark.usefixtures("collected")
+def test_a_damaged_packed_file_is_named(answer, tmp_path):
+    packed = tmp_path / "r.jsonl.gz"
+    packed.write_bytes(gzip.compress("".join(LINES).encode())[:-20])
+    code, out, err = answer(packed, "--reject", tmp_path / "aside")
+    assert (code, out) == (3, "") and f"{packed} cannot be unpacked: it may be truncated or damaged" in err
+    assert not (tmp_path / "aside").exists()
+
+
+@pytest.mark.usefixtures("collected")
+def test_a_column_that_cannot_hold_reports_is_no_bug(answer, tmp_path):
+    for values in (pa.array([[3], None]), pa.array([3, None], pa.date32())):
+        file = write_arrow(tmp_path / "t.arrow", pa.table({"report": values}))
+        code, out, err = answer(file, "--reject", tmp_path / "aside")
+        assert (code, out) == (3, "") and "column 'report' has no reports" in err

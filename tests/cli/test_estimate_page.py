@@ -99,3 +99,15 @@ def test_labels_have_separators_in_words_and_pictures(page):
     shown, out = page(table_of(400, 1), "--bins", "5")
     assert "  40,000 to 80,000 " in out and "40,000 to 80,000: " in shown
     assert "40,000 to 80,000</td>" in shown and "161,000 to 200,000" in out
+
+
+def test_a_circle_is_cut_into_equal_arcs(page):
+    plan = bp.Plan({"hour": bp.BRR(bp.Cyclic(24), 1, m="histogram")})
+    hours = pa.table({"hour": np.random.default_rng(1).integers(0, 24, 300)})
+    shown, _ = page(bp.privatize_frame(hours, plan, bp.insecure_seed(1)))
+    assert names(shown)[0] == ["0 to 11", "12 to 23"] and "As many ranges as" in shown
+
+
+def test_intervals_may_wrap_on_a_narrow_screen(page):
+    shown, _ = page(table_of(400, 1))
+    assert re.search(r"@media \(max-width: 640px\).*td small \{ white-space: normal; \}", shown, re.DOTALL)

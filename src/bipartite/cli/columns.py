@@ -26,7 +26,7 @@ CHUNK: Final = 2**16
 REPORT: Final = "report"
 STDIN: Final = Path("-")
 SPOKEN: Final = "standard input"
-_NO_TEXT: Final = ("PAR1", "ARROW1")  # the first bytes of Parquet and Arrow files
+_NO_TEXT: Final = ("PAR1", "ARROW1", "\udcff" * 4)  # the first bytes of Parquet and Arrow files, and of Arrow streams
 _NAMED: Final = 8  # columns named in an error
 NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
@@ -81,22 +81,27 @@ def chunks(path: Path, how: Lines) -> Iterator[Chunk]:
         if sys.stdin is None:
             msg = "standard input is closed; pass the reports there, or name a file."
             raise DataFileError(msg)
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(errors="surrogateescape", newline="")  # as in files, below
         yield from _chunks(SPOKEN, _without_mark(sys.stdin), how)
         return
     packed = how.written.compression
     with path.open("rb") if packed is None else pa.input_stream(str(path), compression=packed) as held:
         # Invalid UTF-8 is reported only in the cells that are read, with their line.
         file = io.TextIOWrapper(held, encoding="utf-8-sig", errors="surrogateescape", newline="")
-        yield from _chunks(str(path), iter(file), how)
+        try:
+            yield from _chunks(str(path), iter(file), how)
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            msg = f"{path} cannot be unpacked: it may be truncated or damaged; fetch it again."
+            raise DataFileError(msg) from None
 
 
 def _without_mark(lines: Iterable[str]) -> Iterator[str]:
     """The lines of standard input without the byte order mark, which would become part of the first cell."""
     rest = iter(lines)
-    try:
-        first = next(rest, "")
-    except UnicodeDecodeError:
-        first = _NO_TEXT[0]
+    first = next(rest, "")
     if first.startswith(_NO_TEXT):
         msg = (
             f"{SPOKEN} is read as CSV, and this is not UTF-8 text; save Parquet or Arrow to a file, and name the file."
@@ -164,7 +169,8 @@ def _rows_of_csv(name: str, lines: Iterator[str], how: Lines) -> Iterator[tuple[
             return
         except csv.Error as error:
             why = f"cannot be read as CSV ({error}); repair or remove it."
-            how.rejected.refuse(f"{name}: line {reader.line_num} {why}", "".join(latest))
+            first = reader.line_num - len(latest) + 1
+            how.rejected.refuse(f"{name}: line {first} {why}", "".join(latest))
             continue
         if not width:
             width = max(1, len(row))  # an empty line is an empty cell

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bipartite.answers.estimation import Estimates
 from bipartite.answers.estimation.asking import CIRCULAR
-from bipartite.answers.estimation.carried import carried_edges
+from bipartite.answers.estimation.carried import carried_arcs, carried_edges
 from bipartite.answers.estimation.pictures import UNNAMED
 from bipartite.answers.estimation.poisoning import for_text
 from bipartite.answers.estimation.ranges import has_ranges
@@ -85,9 +85,10 @@ class Found:
         """The ranges that people are shown: if none are asked for, as many round ones as the reports can carry."""
         groups = self.columns[name]
         one = next(iter(groups.values()))
-        if self.bins is not None or not isinstance(one.domain, LineDomain) or not shows_ranges(groups):
+        if self.bins is not None or not shows_ranges(groups):
             return self.bins_of(name)
-        return carried_edges(one.mechanism, min(each.effective_people for each in groups.values()))
+        carried = carried_arcs if isinstance(one.domain, Cyclic) else carried_edges
+        return carried(one.mechanism, min(each.effective_people for each in groups.values()))
 
 
 def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:

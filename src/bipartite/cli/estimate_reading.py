@@ -14,7 +14,7 @@ from bipartite.cli.counting import GroupCounts, Texts, WideTexts, check_label, w
 from bipartite.cli.envelopes import Envelopes
 from bipartite.cli.output import Progress, announce
 from bipartite.cli.rejected import set_aside
-from bipartite.errors import DataFileError, how_many
+from bipartite.errors import DataFileError, InputError, how_many
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.spec.canonical import record_sha256, spec_sha256
 from bipartite.tables.answering import files_of
@@ -107,12 +107,17 @@ def _read(
     release: Described | None,
     rejected: Rejected,
 ) -> Read:
-    if STDIN in options.files:
-        return _read_text(options, options.files, Format("csv"), mechanisms, release, rejected)
-    files, written = files_of(options.files)
+    files, written = (options.files, Format("csv")) if STDIN in options.files else files_of(options.files)
+    if written.kind != "jsonl" and (options.study is not None or options.question is not None):
+        msg = "--study and --question are for envelopes in JSON lines; leave them out."
+        raise InputError(msg)
+    if STDIN in files:
+        return _read_text(options, files, written, mechanisms, release, rejected)
     if not written.is_text:
         return _read_table(options, files, written, mechanisms, rejected)
-    if release is not None and options.weights is None and options.reject is None:
+    # A row among envelopes would make a table of them all, in which the envelopes are rows without a report.
+    enveloped = written.kind == "jsonl" and (options.nulls == "drop" or options.study or options.question)
+    if release is not None and options.weights is None and options.reject is None and not enveloped:
         try:
             return _read_table(options, files, written, mechanisms, rejected)
         except DataFileError as error:

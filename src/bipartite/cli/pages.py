@@ -41,7 +41,7 @@ _STYLE: Final = f"""
   code {{ font-size: 14px; overflow-wrap: anywhere; }}
   @media (max-width: 640px) {{ body {{ padding: 16px 12px 32px; font-size: 16px; }} th, td {{ padding-right: 12px; }}
     .wide, .groups thead {{ display: none; }} .groups tr, .groups td:first-child {{ display: block; border: 0; }}
-    .groups td {{ display: inline-block; }} }}
+    .groups td {{ display: inline-block; }} td small {{ white-space: normal; }} }}
   @media (min-width: 641px) {{ .narrow {{ display: none; }} }}
   @media print {{ body {{ max-width: none; padding: 0; font-size: 10pt; }}
     svg {{ min-width: 0; print-color-adjust: exact; }} .picture, table {{ overflow: visible; }}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
@@ -32,7 +33,7 @@ class Rejected:
         if self.file is None:
             msg = f"{why} {_HINT}"
             raise DataFileError(msg)
-        self.count += 1
+        self.count += max(1, len(re.findall(r"\r\n?|\n", lines)))  # a quote in CSV may swallow more than one
         self.first = self.first or why
         self.file.write(lines if lines.endswith(("\n", "\r")) else lines + "\n")
 

@@ -194,7 +194,8 @@ def _possible_rows(
                 "mechanism; the file was edited, or its specs belong to another file: request both again."
             )
             refuse(why, json.dumps(batch.slice(row, 1).to_pylist()[0], default=str))
-        yield batch.take(pa.array([row for row in range(len(batch)) if row not in wrong])) if wrong else batch
+        if len(wrong) < len(batch):  # a column of lists cannot be read even without rows
+            yield batch.take(pa.array([row for row in range(len(batch)) if row not in wrong])) if wrong else batch
 
 
 def _impossible(mechanism: Reporting, reports: pa.Array) -> list[int]:

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from bipartite.answers.estimation.carried import PRECISION, _round_edges, _standard_error, carried_edges
+from bipartite.answers.estimation.carried import (
+    PRECISION,
+    _round_edges,
+    _standard_error,
+    carried_arcs,
+    carried_edges,
+)
 
 AGES = bp.Integers(18, 90)
 
@@ -70,3 +76,9 @@ def test_values_that_no_report_tells_apart_stay_in_one_range():
 def test_only_the_number_of_reports_decides_and_never_what_they_say():
     mechanism = padded(AGES)
     assert carried_edges(mechanism, 5000) == carried_edges(mechanism, np.float64(5000))
+
+
+def test_arcs_of_a_circle_are_equal_and_as_many_as_reports_carry():
+    hours, days = (bp.BRR(bp.Cyclic(size), epsilon=1, m="histogram") for size in (24, 31))
+    assert [carried_arcs(hours, people) for people in (300, 20_000, 10**8)] == [2, 6, 8]
+    assert (carried_arcs(days, 10), carried_arcs(days, 10**8)) == (2, 10)  # 31 has no divisors

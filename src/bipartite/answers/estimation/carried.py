@@ -15,6 +15,8 @@ from bipartite.domains import Integers
 from bipartite.mechanisms.categories import CategoryMechanism
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bipartite.domains import LineDomain
     from bipartite.mechanisms.record import Reporting
 
@@ -31,9 +33,7 @@ def carried_edges(mechanism: Reporting, people: float) -> list[float]:
     √((I⁻¹)ᵢᵢ − 1/k²)/√n with I = P·diag(1/r)·Pᵀ, P the law of reports of each range, and r that of all people.
     """
     domain = line_of(mechanism.domain)
-    most = min(RANGES, len(domain))
-    counts = (k for k in range(most, _LEAST, -1) if k * _standard_error(mechanism, k) <= PRECISION * math.sqrt(people))
-    edges = _round_edges(domain, next(counts, _LEAST))
+    edges = _round_edges(domain, _most(mechanism, people, range(min(RANGES, len(domain)), _LEAST - 1, -1)))
     found = None if isinstance(mechanism, CategoryMechanism) else identifiability(mechanism)
     if found is None:
         return edges
@@ -41,6 +41,19 @@ def carried_edges(mechanism: Reporting, people: float) -> list[float]:
     starts = [first for first, _ in spans(domain, edges, None)]
     kept = [first for first in starts[1:] if found.group_of[first - 1] != found.group_of[first]]
     return [float(domain.decode(first)) for first in (kept or [0])]
+
+
+def carried_arcs(mechanism: Reporting, people: float) -> int:
+    """The same for a circle: a number of equal arcs, or of about equal ones if its size has no divisor up to ten."""
+    size = len(mechanism.domain)
+    counts = range(min(RANGES, size), _LEAST - 1, -1)
+    return _most(mechanism, people, [k for k in counts if size % k == 0] or counts)
+
+
+def _most(mechanism: Reporting, people: float, counts: Sequence[int]) -> int:
+    """The first of descending numbers of ranges that so many reports can carry; the last if they carry none."""
+    limit = PRECISION * math.sqrt(people)
+    return next((k for k in counts if k * _standard_error(mechanism, k) <= limit), counts[-1])
 
 
 def _standard_error(mechanism: Reporting, k: int) -> float:
