@@ -130,3 +130,12 @@ def test_tables_are_tables_in_a_notebook(what):
     if what == "plan":
         assert "<td>column 49</td><td>BRR(Integers(18, 90), epsilon=1, m=27)</td>" in shown
         assert "<td>country</td><td>&#x27;public&#x27;</td>" in shown
+
+
+def test_rows_of_a_frame_of_pairs_can_be_selected():
+    pairs = bp.GRR(bp.Product(bp.Integers(0, 1), bp.Integers(0, 1)), epsilon=1)
+    found = bp.estimate(pairs, [(0, 1), (1, 1)], by=["a", "b"])
+    frame = found["a"].to_frame()
+    assert frame[frame["share"] <= 10]["value"].tolist() == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    grouped = found.to_frame()
+    assert grouped[grouped["group"] == "b"]["value"].tolist()[-1] == (1, 1)

@@ -349,7 +349,9 @@ class Estimate(Shown):
             rows = range_rows(self, check_confidence(confidence), bins)
             found: DataFrame = pd.DataFrame(rows, columns=list(RANGE_COLUMNS))
         else:
-            columns = self.domain.to_numpy(), self.frequencies, self.standard_errors, *self.share_intervals(confidence)
+            values = self.domain.to_numpy()
+            named = values if values.dtype.names is None else values.tolist()  # pandas cannot select rows of records
+            columns = named, self.frequencies, self.standard_errors, *self.share_intervals(confidence)
             found = pd.DataFrame(dict(zip(VALUE_COLUMNS, columns, strict=True)))
         found["note"] = [self.bins_note if missing else "" for missing in found["low"].isna()]
         return found
