@@ -80,7 +80,8 @@ def naming(part: Path) -> Iterator[None]:
         os.umask(mask)
         mode = os.fstat(opened).st_mode
         usual = 0o777 if stat.S_ISDIR(mode) else 0o666
-        os.fchmod(opened, stat.S_IMODE(mode) & ~0o777 | usual & ~mask)
+        with suppress(OSError):  # a file system without permissions: the file has its name, and nothing failed
+            os.fchmod(opened, stat.S_IMODE(mode) & ~0o777 | usual & ~mask)
     finally:
         os.close(opened)
 
@@ -99,19 +100,18 @@ def take_lock(opened: int) -> bool:
 def _own_lock(path: Path) -> tuple[Path, int | None]:
     """(a new lock beside a path, its open file; None where files cannot be locked).
 
-    A file of its own: locking the part would keep others from writing to it on some file systems.
+    A file of its own: locking the part would keep others from writing to it on some file systems. It is held before it
+    has the name by which another run would find it, lock it and remove what it stands for.
     """
-    while True:
-        lock = path.with_name(f".{path.name}.bipartite-{secrets.token_hex(4)}.lock")
-        opened = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_EXCL, 0o600)
-        taken = take_lock(opened)
-        if taken and lock.exists():
-            return lock, opened
-        os.close(opened)
-        if not taken and lock.exists():
-            lock.unlink()
-            return lock, None
-        # Another run swept it before it was locked.
+    lock = path.with_name(f".{path.name}.bipartite-{secrets.token_hex(4)}.lock")
+    fresh = lock.with_suffix(".new")
+    opened = os.open(fresh, os.O_CREAT | os.O_RDWR | os.O_EXCL, 0o600)
+    if take_lock(opened):
+        fresh.rename(lock)
+        return lock, opened
+    os.close(opened)
+    fresh.unlink()
+    return lock, None
 
 
 def _sweep(folder: Path) -> None:

@@ -131,11 +131,19 @@ def test_no_cell_of_a_text_file_decides_about_a_first_plan(run, tmp_path, kind):
         assert code == 0, err
         plans.add(out)
     assert len(plans) == 1
-    assert [line[:19] for line in plans.pop().splitlines() if line.startswith("domain")] == [
+    assert sorted(line[:19] for line in plans.pop().splitlines() if line.startswith("domain")) == [
+        'domain = "TODO"  # ',
         "domain = { integers",
         "domain = { interval",
-        'domain = "TODO"  # ',
     ]
+
+
+def test_who_omits_a_key_does_not_decide_about_the_order_of_a_first_plan(run, tmp_path):
+    plans = []
+    for first, second in (({"sick": 1, "age": 2}, {"sick": 1, "age": 2}), ({"sick": 1, "age": 2}, {"age": 2})):
+        (tmp_path / "people.jsonl").write_text(f"{json.dumps(first)}\n{json.dumps(second)}\n")
+        plans.append(run("plan", "new", tmp_path / "people.jsonl")[1])
+    assert plans[0] == plans[1] and plans[0].index("[columns.age]") < plans[0].index("[columns.sick]")
 
 
 def test_declared_types_decide_where_there_are_any_and_the_plan_says_so(run, tmp_path):

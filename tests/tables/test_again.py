@@ -57,6 +57,14 @@ def test_a_released_file_is_refused_and_what_was_seen_is_named(tmp_path, release
     assert estimate_file(file).columns["age"]  # reading it is what it is for
 
 
+def test_a_link_to_a_release_is_refused_too(tmp_path, released):
+    file = released("reports.csv")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "people.csv").symlink_to(file)
+    told = refusal(privatize_file, tmp_path / "elsewhere" / "people.csv", tmp_path / "again.csv", PLAN)
+    assert told.startswith(f"{file} has the specs of a release beside it")
+
+
 def test_a_release_in_parts_or_among_other_files_is_refused(tmp_path, released):
     folder = released("reports", partition_by=("town",), output_format="parquet")
     assert REWRITE in refusal(privatize_file, f"{folder}/*/*.parquet", tmp_path / "again.csv", PLAN)

@@ -87,7 +87,12 @@ def test_frames_carry_no_entry_that_no_row_has():
     pandas = rows.to_pandas()
     assert LEFT_OUT in pandas["town"].cat.categories
     released = bp.privatize_frame(pandas, PLAN)["town"]
-    assert sorted(released.cat.categories) == ["Oslo", "Rome"]
+    assert released.cat.categories.tolist() == ["Rome", "Oslo"]  # as in the rows
+    other = pandas.assign(town=pandas["town"].cat.reorder_categories([*pandas["town"].cat.categories[::-1]]))
+    assert bp.privatize_frame(other, PLAN)["town"].cat.categories.tolist() == ["Rome", "Oslo"]
+    ordered = other.assign(town=other["town"].cat.as_ordered())
+    kept = [each for each in other["town"].cat.categories if each != LEFT_OUT]
+    assert bp.privatize_frame(ordered, PLAN)["town"].cat.categories.tolist() == kept
     assert released.fillna("Rome").tolist() == ["Rome", "Oslo", "Rome", "Rome"] and released.isna().sum() == 1
 
 

@@ -129,6 +129,19 @@ def test_text_files_keep_one_order_of_columns_and_all_have_a_header(tmp_path, ki
         assert str(SECRET) not in str(caught.value)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+@pytest.mark.parametrize("within", ["\n", "\r", "\r\n"])
+def test_a_line_end_within_a_name_loses_no_rows(tmp_path, within, end):
+    name = f"a{within}b"
+    (tmp_path / "in.csv").write_bytes(f'"{name}",id{end}40,7{end}41,8{end}'.encode())
+    plan = bp.Plan({name: AGE, "id": "public"})
+    if within == end:
+        assert release(tmp_path / "in.csv", tmp_path / "out.csv", plan).rows == 2
+        return
+    with pytest.raises(DataFileError, match="holds another kind of line end than ends that line; rename it"):
+        release(tmp_path / "in.csv", tmp_path / "out.csv", plan)
+
+
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 def test_a_name_that_stands_twice_is_refused_where_the_plan_reads_it(tmp_path, kind):
     twice = put(tmp_path / f"in.{kind}", [("age", [40]), ("id", [7]), ("id", [SECRET])])

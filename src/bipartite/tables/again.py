@@ -42,8 +42,8 @@ def check_attributes(plan: Plan, attributes: object, what: str, cure: str) -> No
 
 
 def check_side_files(plan: Plan, files: Sequence[Path]) -> None:
-    """Refuse text files that have specs beside them."""
-    for file in files:
+    """Refuse text files that have specs beside them, or beside what they link to."""
+    for file in dict.fromkeys(place for each in files for place in (each, each.resolve())):
         if side_file(file).exists():
             what = f"{file} has the specs of a release beside it, in {file.name}{SIDE}"
             check_description(plan, _json(side_file(file).read_bytes()), what, "remove that file")

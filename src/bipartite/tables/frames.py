@@ -140,7 +140,12 @@ def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
         if what == PUBLIC:
             public = frame[name].array
             if isinstance(public.dtype, pd.CategoricalDtype):
-                columns[name] = public.remove_unused_categories()
+                # As in dictionaries.copied: the order of categories may be that of rows that are not released.
+                used = public.remove_unused_categories()
+                if not used.ordered:
+                    codes = pd.unique(used.codes)
+                    used = used.set_categories(used.categories[codes[codes >= 0]])
+                columns[name] = used
             elif isinstance(public.dtype, pd.ArrowDtype):
                 columns[name] = reports.column(name).to_pandas(types_mapper=pd.ArrowDtype)
             else:

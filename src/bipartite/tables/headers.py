@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import DataFileError, InputError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from bipartite.tables.formats import Format
 
 _MOST: Final = 2**20
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 
 def header_of(path: Path, written: Format) -> list[str]:
@@ -49,8 +51,9 @@ def parse_header(start: bytes, written: Format, source: str) -> list[str]:
 
 def split_header(text: str, written: Format, source: str) -> list[str]:
     """The names of the columns from the first line of a CSV file, or more of it."""
+    lines = io.StringIO(text, newline="")
     try:
-        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=written.delimiter, strict=True), [])
+        names = next(csv.reader(lines, delimiter=written.delimiter, strict=True), [])
     except csv.Error:
         msg = (
             f"{source}: the first line cannot be split into cells at {written.delimiter!r}; name the delimiter with "
@@ -59,6 +62,10 @@ def split_header(text: str, written: Format, source: str) -> list[str]:
         raise DataFileError(msg) from None
     if not names:
         msg = f"{source} is empty or has no header line; add one."
+        raise DataFileError(msg)
+    if len(set(_LINE_END.findall(text[: lines.tell()]))) > 1:
+        # DuckDB takes the first line end, quoted or not, for that of all lines, and would find no rows.
+        msg = f"{source}: a name in the first line holds another kind of line end than ends that line; rename it."
         raise DataFileError(msg)
     # Without a header this line is a person's row, so none of it is shown.
     doubled = [at for at, name in enumerate(names, start=1) if names.count(name) > 1]

@@ -41,8 +41,12 @@ def equal_pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _joined(table: pa.Table) -> list[pa.RecordBatch]:
-    """The rows of a table as one batch; none if there are no rows."""
-    found: list[pa.RecordBatch] = table.combine_chunks().to_batches()
+    """The rows of a table as one batch in memory of its own; none if there are no rows.
+
+    Arrow does not copy a single chunk, and writes a part of one with some bytes of the rows after it: sizes would tell
+    which pieces were one chunk of the input. An empty chunk more, and it always copies.
+    """
+    found: list[pa.RecordBatch] = pa.concat_tables([table, table.slice(0, 0)]).combine_chunks().to_batches()
     return found
 
 

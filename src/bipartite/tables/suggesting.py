@@ -155,7 +155,8 @@ def _columns(
         connection.register("given", schema.empty_table().rename_columns(cells_of(len(schema))))
         return schema.names, _described(connection, "given")
     if written.kind == "jsonl":
-        names = json_columns(connection, files, written, [])
+        # Sorted, since rows may omit keys: their order would tell of a missing value.
+        names = sorted(json_columns(connection, files, written, []))
         return names, [None] * len(names)
     names = csv_columns(connection, files, written)
     if not header and _may_be_a_row(names):
