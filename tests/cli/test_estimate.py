@@ -648,3 +648,14 @@ def test_a_picture_is_what_the_name_of_its_file_says(run, spec, ages, tmp_path):
     code, _, err = run(*arguments, tmp_path / "ages.pdf")
     assert code == 2 and "Expected a file name ending in .svg or .png, got 'ages.pdf'; rename it." in err
     assert not (tmp_path / "ages.pdf").exists()
+
+
+@pytest.mark.parametrize(
+    "options", [("--csv", "x", "--reject", "x"), ("--csv", "f.csv"), ("--ranges", "./x", "--csv", "x")]
+)
+def test_no_output_overwrites_another_or_the_reports(run, spec, write, tmp_path, monkeypatch, options):
+    monkeypatch.chdir(tmp_path)
+    file = write("f.csv", "30\n40\n")
+    code, _, err = run("estimate", file, "--spec", spec(AGES), *options)
+    assert (code, err) == (2, "bipartite: A file to be written is named twice, or is also read; name another one.\n")
+    assert file.read_text(encoding="utf-8") == "30\n40\n" and not (tmp_path / "x").exists()

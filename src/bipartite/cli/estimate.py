@@ -185,6 +185,11 @@ def _find_files(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace, release: Described | None) -> None:
     """Refuse options that contradict each other."""
+    written = (options.save_counts, options.html, options.csv, options.ranges, options.plot, options.reject)
+    named = [path.resolve() for path in (*written, *options.files, *(options.counts or ())) if path is not None]
+    if len(set(named)) < len(named):
+        msg = "A file to be written is named twice, or is also read; name another one."
+        raise InputError(msg)
     if options.counts and (options.by is not None or options.weights is not None):
         msg = "--by and --weights need the reports themselves; leave out --counts."
         raise InputError(msg)
