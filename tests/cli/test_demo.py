@@ -118,9 +118,9 @@ def test_nothing_argues_against_the_product(shown, page):
 
 
 def test_the_charts_fit_on_a_telephone(page):
-    pictures = re.findall(r"<div class='narrow'>.*?<svg.*?</svg>", page, flags=re.DOTALL)
+    pictures = re.findall(r"<div class='chart'>.*?<svg.*?</svg>", page, flags=re.DOTALL)
     assert len(pictures) == page.count("<svg") == 3
-    assert ".narrow svg { min-width: 0;" in page
+    assert ".chart svg { min-width: 0;" in page
     for each in pictures:
         (width,) = re.findall(r'viewBox="0 0 (\d+) ', each)
         assert int(width) <= TELEPHONE  # so that letters are no smaller than drawn
@@ -129,6 +129,12 @@ def test_the_charts_fit_on_a_telephone(page):
             assert float(x) + wide <= int(width) + LETTER, text
         for x, wide in re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', each):
             assert 0 <= float(x) <= float(x) + float(wide) <= int(width)
+
+
+def test_no_screen_hides_a_chart(page):
+    hidden = [name for rule in re.findall(r"([^{}]*)\{ display: none", page) for name in re.findall(r"\.([\w-]+)", rule)]
+    assert hidden
+    assert not set(hidden) & set(" ".join(re.findall(r"class='([^']*)'", page)).split())
 
 
 def test_the_page_needs_nothing_but_itself(page):

@@ -84,7 +84,7 @@ def _chart(found: Survey, answers: Sequence[Answer], say: Callable[[float], str]
             *whisker(x(each.low), x(each.high), y + 20 + _BAR / 2, 5, width=2),
             tag("circle", cx=x(each.value), cy=y + 20 + _BAR / 2, r=4.5, fill=style.BRR),
         ]
-    return f"<div class='narrow'>{picture(bottom + 24, '; '.join(says), parts, _WIDE)}</div>"
+    return f"<div class='chart'>{picture(bottom + 24, '; '.join(says), parts, _WIDE)}</div>"
 
 
 def _how(found: Survey) -> str:
@@ -137,7 +137,7 @@ def _chances(found: Survey) -> str:
     marks = ticks(float(values[0]), float(values[-1]))
     parts += [text(x(mark), bottom + 16, f"{mark:g}", text_anchor="middle") for mark in marks]
     says = f"The probability of each report at true age {found.answer}: near values are more likely."
-    return f"<div class='narrow'>{picture(bottom + 44, says, parts, _WIDE)}</div>"
+    return f"<div class='chart'>{picture(bottom + 44, says, parts, _WIDE)}</div>"
 
 
 def _next(commands: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ _STYLE: Final = f"""
   .said {{ border-left: 4px solid {drawn.BRR}; padding: 4px 0 4px 16px; margin: 16px 0; }}
   .picture {{ overflow-x: auto; margin: 12px 0; }}
   svg {{ display: block; width: 100%; min-width: 620px; height: auto; }}
-  .narrow svg {{ min-width: 0; max-width: 540px; }}
+  .chart svg {{ min-width: 0; max-width: 540px; }}
   table {{ border-collapse: collapse; margin: 12px 0; font-variant-numeric: tabular-nums;
            display: block; overflow-x: auto; }}
   th, td {{ text-align: right; padding: 4px 22px 4px 0; font-weight: normal; border-bottom: 1px solid {drawn.FAINT};
