@@ -91,6 +91,18 @@ def test_answers_that_cannot_be_are_asked_for_again_and_no_answer_leaves_todo(ty
     assert "its values are known" in err and err.endswith(" --people N\n") and "a row spends ε = 1 in all.\n" in err
 
 
+def test_a_name_suggests_what_to_ask_and_the_answer_decides(typed, tmp_path):
+    (tmp_path / "people.csv").write_text("age,income,education\n18-39,<=50K,13\n", encoding="utf-8")
+    lines = ["18-39, 40-90", "1", "<=50K, >50K", "", "1 16", ""]
+    code, out, err = typed(lines, "plan", "new", tmp_path / "people.csv")
+    columns = tomllib.loads(out)["columns"]
+    assert code == 0 and "Expected" not in err
+    assert (err.count("Taken as a list of answers."), err.count("Taken as a range.")) == (2, 1)
+    assert columns["age"]["domain"] == {"categories": ["18-39", "40-90", "other", "no answer"]}
+    assert columns["income"]["domain"] == {"categories": ["<=50K", ">50K", "other", "no answer"]}
+    assert columns["education"]["domain"] == {"integers": [1, 16]} and columns["education"]["outside"] == "clip"
+
+
 def test_elsewhere_todo_is_left_and_nobody_is_asked(run, typed, table, monkeypatch):
     silent = run("plan", "new", table)
     assert silent[0] == 0 and "such as 18 90" not in silent[2] and silent[1].count('epsilon = "TODO"') == 5

@@ -58,9 +58,13 @@ class Questions:
             if answer.lower() == "public":
                 return replace(draft, public=True)
             try:
-                return self._with_epsilon(name, _filled(draft, answer) if answer else draft)
+                filled = _filled(draft, answer) if answer else draft
             except InputError as error:
                 print(f"  {error}", file=sys.stderr)
+                continue
+            if draft.kind not in {OPEN, filled.kind}:
+                print(f"  Taken as {'a list of answers' if filled.kind == 'text' else 'a range'}.", file=sys.stderr)
+            return self._with_epsilon(name, filled)
 
     def _with_epsilon(self, name: str, draft: Draft) -> Draft:
         """Ask for the ε of one report; the only default is that of the column before."""
@@ -88,12 +92,16 @@ def _filled(draft: Draft, answer: str) -> Draft:
         msg = 'Expected Enter, "public" or "drop"; its values are known.'
         raise InputError(msg)
     ends = answer.replace("..", " ").replace(",", " ").split()
-    if draft.kind == OPEN:
-        if len(ends) == _TWO and all(map(NUMBER.fullmatch, ends)):
+    two_numbers = len(ends) == _TWO and all(map(NUMBER.fullmatch, ends))
+    # A name such as income suggests what to ask; the answer decides.
+    if draft.kind == OPEN or (draft.kind == "text" and two_numbers and "," not in answer):
+        if two_numbers:
             return _filled(replace(draft, kind="whole" if all(map(_WHOLE.fullmatch, ends)) else "real"), answer)
         if "," not in answer:
             msg = "Expected two numbers, such as 18 90, or answers separated by commas."
             raise InputError(msg)
+        return _filled(replace(draft, kind="text"), answer)
+    if draft.kind != "text" and "," in answer and ends and not any(map(NUMBER.fullmatch, ends)):
         return _filled(replace(draft, kind="text"), answer)
     if draft.kind == "text":
         labels = tuple(dict.fromkeys(label.strip() for label in answer.split(",") if label.strip()))
