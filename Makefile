@@ -16,6 +16,7 @@ SOURCES := $(shell find src -name '*.py' -o -name '*.json')
 INSTALL := $(PIP) install --no-build-isolation --constraint constraints.txt
 
 $(STAMPS)/venv: constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed; name it: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	mkdir -p $(STAMPS)
 	sed -n '/^pip==/,/[^\\]$$/p' constraints.txt > $(STAMPS)/pip.txt

@@ -189,6 +189,18 @@ def test_the_files_that_a_page_names_are_there(page):
     assert [path for path in paths if not any((root / path).exists() for root in roots)] == []
 
 
+@pytest.mark.parametrize(
+    "page", [DOCS.parent / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "client/README.md")]
+)
+def test_links_of_pages_that_sphinx_does_not_check_lead_somewhere(page):
+    for path, _, section in (link.partition("#") for link in named_in(page, r"\]\((?!http)([^)\s]+)\)")):
+        target = page.parent / path if path else page
+        assert target.exists(), path
+        titles = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE) if section else []
+        slugs = [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles]
+        assert not section or section in slugs, section
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_the_names_and_commands_that_a_page_names_are_there(page):
     for name in named_in(page, r"\b((?:bp|bipartite|reproduction)(?:\.\w+)+)"):

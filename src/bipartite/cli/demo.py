@@ -230,6 +230,7 @@ def _show(found: Survey, file: Path, commands: list[str]) -> None:
     named = [(f"  mean age, {each.of}", each) for each in found.means]
     named += [(f"  {found.difference.of}", found.difference), *((f"  aged {each.of}", each) for each in found.shares)]
     print_table(("", "answer", "interval", "truth"), [(name, *found.words(each)) for name, each in named])
+    print(f"An interval misses the truth in about {100 - 100 * CONFIDENCE:.0f} of 100 surveys, perhaps in this one.")
     promise = str(found.certificate).partition("\n")[0]
     print(f"\nHow it works: a reader of {found.answer} sent {found.report} this time. Proved: {promise}.")
     print(f"\nWith charts: {file}\nNext, the same with files (their range is 18 to 90; the country is public):")
