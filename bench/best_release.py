@@ -43,7 +43,7 @@ def programme(losses: Reals, e: float, prior: Reals | None) -> float:
     identity, level = sparse.identity(cells), sparse.csr_matrix((cells, 1))
     above = [sparse.hstack([identity, -e * each_z, level]), sparse.hstack([-identity, each_z, level])]
     if prior is None:
-        paid = sparse.block_diag([row[None, :] for row in losses])
+        paid = sparse.block_diag([sparse.csr_matrix(row[None, :]) for row in losses])
         above.append(sparse.hstack([paid, sparse.csr_matrix((rows, columns)), -np.ones((rows, 1))]))
         cost = np.append(np.zeros(cells + columns), 1.0)
     else:

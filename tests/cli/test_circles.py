@@ -46,7 +46,7 @@ def test_reports_and_estimates_of_hours(run, tmp_path):
     reports = tmp_path / "reports.txt"
     reports.write_text(out, encoding="utf-8")
     code, out, _ = run("estimate", reports, *mechanism)
-    assert code == 0 and "circular mean" in out and "resultant length" in out and "0 to 1 " in out
+    assert code == 0 and "circular mean" in out and "resultant length" in out and "0 to 11 " in out
     code, out, _ = run("estimate", reports, *mechanism, "--json", "--ranges", tmp_path / "arcs.csv")
     (found,) = conforms(out, "estimate")["estimates"]
     low, high = found["circular_mean"]["low"], found["circular_mean"]["high"]

@@ -3,7 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from bipartite import BRR, Items, Points, insecure_seed
@@ -50,6 +50,7 @@ def test_haversine_losses_are_great_circles_to_a_few_decimetres(rows):
 
 
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), min_size=2, max_size=6, unique=True))
+@example([(0.0, 1.0), (8.39310927719223e-11, 1.0)])  # far from the origin beside their width
 def test_plane_losses_are_distances(rows):
     array = np.array(rows)
     width = np.ptp(array, axis=0).max()
@@ -57,7 +58,8 @@ def test_plane_losses_are_distances(rows):
         points = built(rows, metric)
         for x in range(len(rows)):
             expected = np.linalg.norm(array - array[x], ord=order, axis=1)
-            assert points.losses(x) == pytest.approx(expected, abs=width * 1e-7)
+            rounded = 2 * 2.0**-points.bits  # at most half a step for each of four coordinates
+            assert points.losses(x) == pytest.approx(expected, abs=width * 1e-7 + rounded)
             assert points.order.distances(x).max() < 2**53
 
 

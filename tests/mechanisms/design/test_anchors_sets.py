@@ -55,7 +55,7 @@ def least_of_any_release(loss, e, prior=None):
     each_z = sparse.kron(np.ones((size, 1)), sparse.identity(size))
     identity, level = sparse.identity(cells), sparse.csr_matrix((cells, 1))
     above = [sparse.hstack([identity, -e * each_z, level]), sparse.hstack([-identity, each_z, level])]
-    rows = sparse.block_diag([row[None, :] for row in loss])
+    rows = sparse.block_diag([sparse.csr_matrix(row[None, :]) for row in loss])
     if prior is None:
         above.append(sparse.hstack([rows, sparse.csr_matrix((size, size)), -np.ones((size, 1))]))
         cost = np.r_[np.zeros(cells + size), 1.0]
