@@ -85,7 +85,7 @@ def test_the_demo_answers_a_question_and_ends_with_what_to_do_next(shown, folder
     assert shown.startswith(f"{QUESTION} Promised before anybody is asked, at 95 % confidence:\n  mean age ")
     in_order(
         shown, "± 0.83 years", "points", "± 1.7 years", "which only a demo knows", "mean age, all", "Germany − France",
-        "aged 18 to 29", "How it works", "Proved: ε-LDP of each report with ε = 1: holds.",
+        "aged 18 to 39", "How it works", "Proved: ε-LDP of each report with ε = 1: holds.",
         f"With charts: {folder / 'demo.html'}", "Next, ",
         f".venv/bin/bipartite plan new {folder / 'demo.csv'} --output {folder / 'plan.toml'}",
     )  # fmt: skip
@@ -98,7 +98,7 @@ def test_the_page_leads_from_the_question_to_the_answers_and_then_shows_how(page
     explained = explain(1)
     in_order(
         words, QUESTION, "Promised before anybody is asked", "± 0.83 years", "What the reports answer",
-        "Their mean age is", "In truth it is", "18 to 29: ", "Are readers in Germany older than in France?",
+        "Their mean age is", "In truth it is", "18 to 39: ", "Are readers in Germany older than in France?",
         "Germany: ", "How it works", "Ada is 40", "true age 40", "This time it sent", "one person’s value",
         "15.6 years off", "18.2 years off", "What ε = 1 means", explained.guess, "It does not hide that you reported",
         "Proved, not promised", "0.999999999999994", "holds", "about 95 of 100 surveys", "Do it yourself",

@@ -14,6 +14,7 @@ import numpy as np
 
 from bipartite.answers.advise import recommend
 from bipartite.answers.estimation import difference, estimate
+from bipartite.answers.estimation.carried import carried_edges
 from bipartite.cli.demo_page import page
 from bipartite.cli.output import OK, print_json, print_table
 from bipartite.domains import Integers
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 _AGES: Final = Integers(18, 90)
 _WIDTH: Final = _AGES.high - _AGES.low
-_RANGES, _DECADES = (30, 45, 65), (30, 40, 50, 60, 70, 80)
-_FINE: Final = 0.04  # the promised precision of a share from which decades are shown
 _PERSON: Final = 40
 _PEOPLE, _LEAST_PEOPLE, _MOST_PEOPLE = 50_000, 1_000, 10**7
 _EXAMPLES = """examples:
@@ -186,7 +185,7 @@ def _survey(epsilon: str, readers: dict[str, NDArray[np.int64]]) -> Survey:
                 high=part.interval.high,
                 true=float(((ages >= part.first) & (ages <= part.last)).mean()),
             )
-            for part in everyone.ranges(_DECADES if share <= _FINE else _RANGES, CONFIDENCE)
+            for part in everyone.ranges(carried_edges(mechanism, people), CONFIDENCE)
         ],
         means=means,
         difference=_years(

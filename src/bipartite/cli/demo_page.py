@@ -10,11 +10,12 @@ import numpy as np
 from bipartite import __version__
 from bipartite.answers.explain import ASSUMPTIONS, explain
 from bipartite.answers.quality import expected_loss
-from bipartite.cli.pages import table, whole_page
+from bipartite.cli.pages import whole_page
 from bipartite.lottery.budgets import round_up
 from bipartite.mechanisms import Anchored, Constant
 from bipartite.plots import legend, path, picture, rule, style, tag, text, ticks
 from bipartite.plots.svg import percent_mark, whisker
+from bipartite.texts import html_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +42,7 @@ def _survey(found: Survey) -> str:
 <p class='lead'>Each reader’s device sends one <em>report</em>: a number drawn at random, more often near the true age
 than far from it (ε&nbsp;=&nbsp;{found.epsilon}). No true age leaves a device. The readers are made up.</p>
 <h2>Promised before anybody is asked</h2>
-{table(("we will know", "within"), found.promises)}
+{html_table(("we will know", "within"), found.promises)}
 <p>At 95&nbsp;% confidence, if all ages are equally common; other crowds and single ranges differ. With four times as
 many readers it is about half.</p>{warning}
 <h2>What the reports answer</h2>

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from bipartite._version import __version__
 from bipartite.answers.estimation.pictures import in_few_digits, say
 from bipartite.answers.estimation.wording import interval_of, shares_shown
-from bipartite.cli.pages import table, whole_page
+from bipartite.cli.pages import whole_page
 from bipartite.domains import LineDomain
 from bipartite.errors import how_many
-from bipartite.texts import escaped
+from bipartite.texts import escaped, html_table
 
 if TYPE_CHECKING:
     from bipartite.answers.estimation import Estimate
@@ -74,7 +74,7 @@ def _numbers(groups: dict[str | None, Estimate], confidence: float) -> str:
             number, low, high = map(escape, in_few_digits(value, each.interval(confidence, of=of)))
             cells.append(f"{number}<br><small>{low} to {high}</small>")
         rows.append(cells)
-    return table(("group", "people", "mean", "median"), rows)
+    return html_table(("group", "people", "mean", "median"), rows)
 
 
 def _shares(found: Shares) -> list[str]:
@@ -90,7 +90,10 @@ def _shares(found: Shares) -> list[str]:
         cells.append([name + _in_cell(share, axis) for share in shares])
     rows = [[escape(name), *row] for name, *row in zip(found.names, *cells, strict=True)]
     notes = [f"<p>{escape(note)}.</p>" for note in ([found.heading] if found.heading else []) + list(found.notes)]
-    return [f"<div class='{'one' if list(found.groups) == [None] else 'groups'}'>{table(header, rows)}</div>", *notes]
+    return [
+        f"<div class='{'one' if list(found.groups) == [None] else 'groups'}'>{html_table(header, rows)}</div>",
+        *notes,
+    ]
 
 
 def _in_cell(share: Share, axis: tuple[float, float]) -> str:

@@ -7,12 +7,10 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from bipartite.plots import style as drawn
-from bipartite.texts import html_table as table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["table", "whole_page"]
 _STYLE: Final = f"""
   body {{ margin: 0 auto; max-width: {drawn.WIDTH}px; padding: 32px 24px 64px; background: {drawn.PAPER};
          color: {drawn.INK}; font: 17px/1.55 {drawn.FONT}; }}

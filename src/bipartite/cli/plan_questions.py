@@ -94,15 +94,13 @@ def _filled(draft: Draft, answer: str) -> Draft:
     ends = answer.replace("..", " ").replace(",", " ").split()
     two_numbers = len(ends) == _TWO and all(map(NUMBER.fullmatch, ends))
     # A name such as income suggests what to ask; the answer decides.
-    if draft.kind == OPEN or (draft.kind == "text" and two_numbers and "," not in answer):
-        if two_numbers:
-            return _filled(replace(draft, kind="whole" if all(map(_WHOLE.fullmatch, ends)) else "real"), answer)
-        if "," not in answer:
-            msg = "Expected two numbers, such as 18 90, or answers separated by commas."
-            raise InputError(msg)
-        return _filled(replace(draft, kind="text"), answer)
-    if draft.kind != "text" and "," in answer and ends and not any(map(NUMBER.fullmatch, ends)):
-        return _filled(replace(draft, kind="text"), answer)
+    if two_numbers and (draft.kind == OPEN or (draft.kind == "text" and "," not in answer)):
+        draft = replace(draft, kind="whole" if all(map(_WHOLE.fullmatch, ends)) else "real")
+    elif "," in answer and (draft.kind == OPEN or (ends and not any(map(NUMBER.fullmatch, ends)))):
+        draft = replace(draft, kind="text")
+    elif draft.kind == OPEN:
+        msg = "Expected two numbers, such as 18 90, or answers separated by commas."
+        raise InputError(msg)
     if draft.kind == "text":
         labels = tuple(dict.fromkeys(label.strip() for label in answer.split(",") if label.strip()))
         categories_of([*labels, *(each for each in (OTHER, NO_ANSWER) if each not in labels)])

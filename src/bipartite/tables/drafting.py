@@ -84,8 +84,8 @@ class Draft:
         """The line for m: the number, since a rule would be computed again in every run."""
         if self.ends is None or self.epsilon is None:
             return _LATER.format("m")
-        low, high = map(float, self.ends)
-        line = Interval(low, high, points=POINTS) if self._is_wide else Integers(int(low), int(high))
+        low, high = self.ends
+        line = Interval(float(low), float(high), points=POINTS) if self._is_wide else Integers(int(low), int(high))
         m = BRR(line, self.epsilon, edges="padded", m=rule).m
         why = f'for {_WINDOWS[rule]} ("{rule}") at this range and ε; if they change, leave m out and run plan check'
         return f"m = {m}  # {why}\n"

@@ -213,7 +213,7 @@ class _Drawing:
             if self._failure is None:
                 raise unreadable(error, "the output", "written") from None
         except BaseException:
-            if self._failure is None:
+            if self._failure is None:  # otherwise it is raised below, in our words
                 raise
         finally:
             self._rows.stop()
