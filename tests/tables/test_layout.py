@@ -221,3 +221,10 @@ def test_nothing_but_the_rows_decides_where_they_are_cut():
     assert [batch.num_rows for batch in pieces.equal_pieces(few)] == [500]
     assert list(pieces.equal_pieces([])) == list(pieces.equal_pieces([few[0].slice(0, 0)])) == []
     assert [pieces.row_group(each) for each in ([], few, one)] == [PIECE, PIECE, PIECE]
+
+
+@pytest.mark.parametrize("more", [0, 1, 7])
+def test_only_the_last_piece_is_shorter(more):
+    rows = pa.table({"age": np.arange(2 * PIECE + more)})
+    cut = pieces.equal_pieces(rows.to_batches(max_chunksize=PIECE + 5))
+    assert [each.num_rows for each in cut] == [PIECE, PIECE, *([more] if more else [])]
