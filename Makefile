@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 STAMPS := $(VENV)/stamps
 SOURCES := $(shell find src -name '*.py' -o -name '*.json')
 
-.PHONY: run test lint lock bench docs dist draw-archive reproduce client client-browsers client-demo clean
+.PHONY: run test test-all lint lock bench docs dist draw-archive reproduce client client-browsers client-demo clean
 .DEFAULT_GOAL := run
 
 # constraints.txt pins what was tested, with the hash of every file that the registry has of it; groups of tools are named
@@ -54,8 +54,14 @@ run: $(STAMPS)/package
 	$(BIN)/bipartite demo
 
 # Two workers on two cores: threads of linear algebra beside them would only get in each other's way.
+PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest
+
 test: $(STAMPS)/test
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest
+	$(PYTEST)
+
+# Everything: large grids, clusters, notebooks and the laboratory, too.
+test-all: $(STAMPS)/test
+	$(PYTEST) --all
 
 lint: $(STAMPS)/lint $(STAMPS)/test
 	$(BIN)/ruff check .

@@ -1,8 +1,14 @@
-"""Code in docstrings, README and docs runs as tests; skipped tests are counted against a committed list."""
+"""Two tiers of tests; code in docstrings, README and docs runs as tests; skips are counted against a committed list.
+
+``pytest`` runs the quick tier, ``pytest --all`` everything. A test that is marked ``slow`` is left to ``--all``; of one
+that is marked ``grid(n)`` the quick tier runs n cases; what is in ``ELSEWHERE`` it does not even import.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections import defaultdict
 from doctest import ELLIPSIS
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,9 +37,63 @@ _FORCING = (
     "OPENBLAS_CORETYPE",
 )
 
-# Seeded, and with no time limit of their own: a slow machine is not a finding.
-settings.register_profile("house", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("house")
+# The laboratory, clusters and notebooks.
+ELSEWHERE = ("reproduction", "tests/tables/test_spark", "tests/test_notebooks.py", "docs/notebooks")
+
+# No time limit of their own: a slow machine is not a finding. What blocks a landing is the same on every day; only the
+# nightly profile (``pytest --all --hypothesis-profile=nightly``) looks at examples that nobody has seen.
+_EXAMPLES = {"quick": (15, True), "full": (200, True), "nightly": (5_000, False)}
+for _name, (_examples, _same) in _EXAMPLES.items():
+    settings.register_profile(
+        _name,
+        max_examples=_examples,
+        derandomize=_same,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile("quick")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--all``: the slow tier, too."""
+    parser.addoption("--all", action="store_true", dest="all_tests", help="also the slow tests, and all cases of grids")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """More examples with ``--all``, unless a profile was named."""
+    if config.getoption("all_tests") and not config.getoption("hypothesis_profile", None):
+        settings.load_profile("full")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The quick tier does not import what only the slow one runs."""
+    if config.getoption("all_tests") or not collection_path.is_relative_to(ROOT):
+        return None
+    return collection_path.relative_to(ROOT).as_posix().startswith(ELSEWHERE) or None
+
+
+def _left_to_the_slow_tier(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Every slow test, and all but n cases of each grid."""
+    left = {item for item in items if item.get_closest_marker("slow")}
+    grids: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item not in left and item.get_closest_marker("grid"):
+            grids[item.nodeid.partition("[")[0]].append(item)
+    for cases in grids.values():
+        (number,) = next(cases[0].iter_markers("grid")).args
+        # By a hash: spread over all parameters, the same on every machine, and hardly moved by a new case.
+        left |= set(sorted(cases, key=lambda item: hashlib.sha256(item.nodeid.encode()).digest())[number:])
+    return left
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without ``--all``, only the quick tier."""
+    if not config.getoption("all_tests"):
+        left = _left_to_the_slow_tier(items)
+        config.hook.pytest_deselected(items=[item for item in items if item in left])
+        items[:] = [item for item in items if item not in left]
+
 
 # Before Python 3.13 a path does not match ``**`` over several folders: one pattern for each depth.
 DOCSTRINGS = [f"{folder}/{'*/' * depth}*.py" for folder in ("src/bipartite", "reproduction") for depth in range(4)]

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bipartite as bp
@@ -506,7 +506,6 @@ CELLS = st.sampled_from(
 )
 
 
-@settings(max_examples=300)
 @given(st.lists(CELLS, max_size=8), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(), st.booleans())
 def test_a_broken_file_is_refused_and_a_whole_one_counted_to_the_last_row(tmp_path_factory, cells, end, ended, named):
     folder = tmp_path_factory.getbasetemp() / "fuzz"
@@ -528,7 +527,6 @@ def test_a_broken_file_is_refused_and_a_whole_one_counted_to_the_last_row(tmp_pa
         assert code == 3 and not saved.exists()
 
 
-@settings(max_examples=200)
 @given(st.binary(max_size=60), st.booleans())
 def test_no_file_whatever_is_a_bug(tmp_path_factory, content, grouped):
     folder = tmp_path_factory.getbasetemp() / "bytes"

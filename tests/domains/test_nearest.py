@@ -4,7 +4,7 @@ import builtins
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import Points
@@ -26,7 +26,6 @@ def by_all_distances(vectors, positions, kind):
     return found
 
 
-@settings(max_examples=200)
 @given(
     st.lists(pairs, min_size=2, max_size=12, unique=True),
     st.lists(pairs, min_size=1, max_size=12),

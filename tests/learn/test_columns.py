@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -102,7 +102,6 @@ def test_a_ready_mechanism_keeps_its_epsilon_and_the_rest_is_split():
     assert [str(part) for part in fitted.epsilon_per_column_.values()] == ["0.4", "0.3", "0.3"]
 
 
-@settings(max_examples=25)
 @given(st.data())
 def test_any_table_keeps_its_budget_and_comes_back_in_its_shape(data):
     width = data.draw(st.integers(1, 4))

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bipartite as bp
@@ -446,7 +446,6 @@ RULES = {"q": (AGE, 1, "repeat"), "r": (RATING, Decimal("0.3"), "fresh"), "s": (
 VALUES = {"q": 40, "r": 3, "s": 60}
 
 
-@settings(max_examples=25)
 @given(st.lists(asking, max_size=30))
 def test_any_sequence_of_requests_does_what_plain_dictionaries_do(tmp_path_factory, steps):
     start = datetime(2026, 1, 1, tzinfo=UTC)

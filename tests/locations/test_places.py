@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bipartite as bp
@@ -64,7 +64,6 @@ def test_places_are_merged_only_if_asked():
         locations.places(rows, labels=["a"], merge_within=10)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=2, max_size=40), st.integers(1, 12))
 def test_merging_keeps_the_first_of_each_crowd_as_a_plain_search_does(offsets, metres):
     rows = np.array([*offsets, (0, 500)]) * METRE

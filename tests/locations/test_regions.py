@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import Integers, Points
@@ -27,7 +27,6 @@ def naive_regions(codes, at_least, most_bits):
     return [min((p for p in longest if text.startswith(p)), key=len) for text in texts]
 
 
-@settings(max_examples=100)
 @given(places(), st.integers(2, 7), st.sampled_from([0, 2, 10, 44]))
 def test_the_rule_is_what_a_naive_reading_gives(domain, at_least, most_bits):
     regions = Regions.by_prefix(domain, at_least=at_least, most_bits=most_bits)
@@ -59,7 +58,6 @@ def test_given_regions_of_one_place_join_the_nearest_place():
     assert pair.sizes.tolist() == [2] and pair.merged == 1
 
 
-@settings(max_examples=50)
 @given(places(), st.data())
 def test_no_region_has_a_single_place(domain, data):
     labels = data.draw(st.lists(st.integers(0, 9), min_size=len(domain), max_size=len(domain)))

@@ -8,7 +8,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import BRR, GRR, Points, Record, audit, expected_loss, fixed_words, from_spec, insecure_seed, verify
@@ -50,7 +50,6 @@ def all_pairs(mechanism, *, within=False):
     return [(x, z) for x in range(size) for z in range(size) if not within or labels[x] == labels[z]]
 
 
-@settings(max_examples=60, deadline=None)
 @given(worlds(), moderate, st.sampled_from(["best", "safe", "grr"]))
 def test_two_levels_keep_epsilon_exactly_and_spend_nearly_all_of_it(regions, epsilon, inside):
     mechanism = TwoLevel(regions, epsilon, inside=inside)
@@ -64,7 +63,6 @@ def test_two_levels_keep_epsilon_exactly_and_spend_nearly_all_of_it(regions, eps
     assert mechanism.keeps_epsilon and mechanism.guarantee == f"ε-LDP of each report with ε = {epsilon}"
 
 
-@settings(max_examples=60, deadline=None)
 @given(worlds(), st.floats(0, 3), st.floats(0, 3))
 def test_the_formula_of_two_levels_is_the_ratio_of_its_rows(regions, first, second):
     m = near_places(regions, second)
@@ -75,7 +73,6 @@ def test_the_formula_of_two_levels_is_the_ratio_of_its_rows(regions, first, seco
     assert mechanism.budgets == (first, second)
 
 
-@settings(max_examples=40, deadline=None)
 @given(worlds(), moderate)
 def test_the_cost_of_a_split_is_the_expected_loss_of_its_tickets(regions, epsilon):
     prior = np.arange(1.0, len(regions.places) + 1)
@@ -85,7 +82,6 @@ def test_the_cost_of_a_split_is_the_expected_loss_of_its_tickets(regions, epsilo
     assert expected_loss(mechanism, prior) == pytest.approx(RegionCosts(regions, prior).loss(split), rel=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
 @given(worlds(), moderate)
 def test_a_weight_on_the_region_keeps_epsilon_exactly_and_spends_nearly_all_of_it(regions, epsilon):
     mechanism = RegionWeighted(regions, epsilon)
@@ -100,7 +96,6 @@ def test_a_weight_on_the_region_keeps_epsilon_exactly_and_spends_nearly_all_of_i
         assert len({tuple(rows[x]) for x in regions.members(region)}) == 1
 
 
-@settings(max_examples=60, deadline=None)
 @given(worlds(least=1), moderate, st.sampled_from(["brr", "grr"]))
 def test_within_a_region_epsilon_is_exact_and_across_regions_it_is_infinite(regions, epsilon, inside):
     mechanism = WithinRegion(regions, epsilon, publishes="region", inside=inside)
@@ -295,7 +290,6 @@ def test_no_row_holds_more_than_the_most_tickets_however_floats_round():
     assert two_level_tickets([3, 3, 3, 3, 2, 3], Split(1 - 2.0**-40, 0.0, (1,) * 6)).total == MAX_TOTAL
 
 
-@settings(max_examples=60, deadline=None)
 @given(worlds(), moderate, st.sampled_from(["best", "safe", "grr"]))
 def test_the_ratio_of_counts_is_that_of_the_tables_but_for_one_ticket(regions, epsilon, inside):
     made = [WithinRegion(regions, epsilon, publishes="region", inside="grr" if inside == "grr" else "brr")]

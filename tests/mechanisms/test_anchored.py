@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import (
@@ -46,7 +46,6 @@ def anchored_matrix(losses, anchors, e):
     return matrix
 
 
-@settings(max_examples=60, deadline=None)
 @given(sets, epsilons, st.booleans())
 def test_the_rows_are_grr_on_the_nearest_anchors(domain, epsilon, uniform):
     prior = None if uniform else np.arange(1, len(domain) + 1) / np.arange(1, len(domain) + 1).sum()

@@ -5,7 +5,7 @@ import pickle
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -31,7 +31,6 @@ def nearest(values, outputs, x, m):
     return set(np.lexsort((np.arange(len(outputs)), steps))[:m].tolist())
 
 
-@settings(max_examples=300)
 @given(brr(small_domains))
 def test_every_brr_keeps_its_promise_in_exact_arithmetic(mechanism):
     lottery = mechanism.lottery
@@ -51,7 +50,6 @@ def test_every_brr_keeps_its_promise_in_exact_arithmetic(mechanism):
     assert np.allclose(matrix.sum(axis=1), 1)
 
 
-@settings(max_examples=300)
 @given(brr(line_domains))
 def test_every_large_brr_realises_its_epsilon_too(mechanism):
     certificate = verify(mechanism)
@@ -81,7 +79,6 @@ def test_padded_windows_are_always_centred_so_that_every_row_differs():
     assert mechanism.outputs == Integers(-(mechanism.m // 2), 9 + mechanism.m // 2)
 
 
-@settings(max_examples=60, deadline=None)
 @given(small_domains, epsilons, st.sampled_from(["mean", "cdf", "histogram"]))
 def test_a_window_for_statistics_is_padded_private_and_travels_as_a_number(domain, epsilon, wanted):
     mechanism = BRR(domain, epsilon, m=wanted, edges="padded")
@@ -257,7 +254,6 @@ def test_secure_reports_follow_the_matrix_too():
         assert chi_square_p(reports, np.roll(row, 1)) < 1e-12
 
 
-@settings(max_examples=200)
 @given(
     brr(),
     st.one_of(

@@ -8,7 +8,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bipartite import (
@@ -53,7 +53,6 @@ def mechanisms(draw, domains=sets):
     return BRR(domain, draw(epsilons), m=m)
 
 
-@settings(max_examples=300)
 @given(sets, epsilons)
 def test_m_is_algorithm_2_by_brute_force_in_exact_arithmetic(domain, epsilon):
     rows = [domain.losses(x).tolist() for x in range(len(domain))]
@@ -61,7 +60,6 @@ def test_m_is_algorithm_2_by_brute_force_in_exact_arithmetic(domain, epsilon):
     assert set_design.safe_m_of_set(domain, Epsilon.of(epsilon)) == expected
 
 
-@settings(max_examples=150)
 @given(sets, epsilons)
 def test_the_compiled_search_finds_the_same_m(domain, epsilon):
     from bipartite.mechanisms.design.compiled_sets import CompiledRows
@@ -82,7 +80,6 @@ def test_a_constant_row_is_never_decided_by_floats():
     assert BRR(Items(None, loss=np.ones((7, 7))), 1).m == 1
 
 
-@settings(max_examples=300)
 @given(mechanisms())
 def test_every_near_set_is_the_m_nearest_also_from_the_spec_alone(mechanism):
     domain = mechanism.domain
@@ -93,7 +90,6 @@ def test_every_near_set_is_the_m_nearest_also_from_the_spec_alone(mechanism):
         assert np.flatnonzero(reread.lottery.near(x)).tolist() == near
 
 
-@settings(max_examples=200)
 @given(mechanisms())
 def test_every_brr_on_a_set_keeps_its_promise(mechanism):
     lottery = mechanism.lottery
@@ -113,7 +109,6 @@ def test_every_brr_on_a_set_keeps_its_promise(mechanism):
     assert np.allclose(mechanism.matrix(), (rows / lottery.total).astype(float))
 
 
-@settings(max_examples=200)
 @given(sets, epsilons)
 def test_theorem_4_no_value_does_worse_than_under_grr_and_all_together_better_when_m_grows(domain, epsilon):
     brr, grr = BRR(domain, epsilon), BRR(domain, epsilon, m=1)
@@ -125,7 +120,6 @@ def test_theorem_4_no_value_does_worse_than_under_grr_and_all_together_better_wh
         assert difference.sum() > 0
 
 
-@settings(max_examples=100)
 @given(mechanisms(), st.floats(0, 10), st.randoms())
 def test_quality_equals_the_matrix(mechanism, distance, random):
     domain, matrix = mechanism.domain, mechanism.matrix()
@@ -148,7 +142,6 @@ def test_quality_equals_the_matrix(mechanism, distance, random):
     assert share_within(Constant(domain), distance) == pytest.approx((losses[:, best] <= distance).mean())
 
 
-@settings(max_examples=100)
 @given(sets, epsilons, st.lists(st.integers(0, 9), min_size=12, max_size=12))
 def test_the_best_m_has_the_least_expected_loss(domain, epsilon, weights):
     raw = np.array(weights[: len(domain)], dtype=float) + 1e-3
@@ -188,7 +181,6 @@ def test_over_all_words_every_output_gets_exactly_its_tickets(order, tickets, by
             assert drawn == Counter({**held, "again": 2**BITS - sum(held.values())})
 
 
-@settings(max_examples=60)
 @given(mechanisms(), st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=60), st.data())
 def test_kernels_agree_with_plain_python_on_points(mechanism, words, data):
     lottery = mechanism.lottery
@@ -222,7 +214,6 @@ def test_a_code_outside_is_noticed(kind, code):
     assert kind(lottery).draw(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), words, 0, 0) == (0, 0, True)
 
 
-@settings(max_examples=100)
 @given(st.one_of(points(30), items(20)), st.data())
 def test_the_table_of_mth_neighbours_is_what_each_row_says(domain, data):
     m = data.draw(st.integers(1, len(domain) - 1)) if len(domain) > 1 else 1

@@ -11,7 +11,7 @@ from itertools import pairwise
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -102,7 +102,6 @@ def test_small_grids_keep_epsilon_too(points, epsilon, clamped):
     st.integers(2, 40),
     st.sampled_from([Laplace, Duchi, Piecewise, Hybrid]),
 )
-@settings(max_examples=80)
 def test_any_epsilon_on_any_grid_is_kept(epsilon, points, kind):
     mechanism = kind(Interval(-1, 2, points=points), epsilon)
     certificate = verify(mechanism)

@@ -9,7 +9,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import LSRR, Points, Record, expected_loss, from_spec, verify
@@ -33,7 +33,6 @@ def ratio_of(mechanism):
     return max(Fraction(max(column), min(column)) for column in zip(*rows, strict=True))
 
 
-@settings(max_examples=60)
 @given(places, epsilons)
 def test_published_says_what_it_spends_and_calibrated_keeps_epsilon(domain, epsilon):
     calibrated = LSRR(domain, epsilon)

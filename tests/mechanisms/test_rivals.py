@@ -14,7 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
@@ -121,7 +121,6 @@ def test_matrices_are_the_published_formulas(size, epsilon):
         assert np.abs(RR(domain, epsilon).matrix() - grr(2, number_)).max() < 1e-9
 
 
-@settings(max_examples=60)
 @given(sets, epsilons)
 def test_both_exponentials_on_any_losses(domain, epsilon):
     losses = domain.loss_matrix()
@@ -262,7 +261,6 @@ def test_epsilon_is_kept_on_lines(size, epsilon):
         assert assert_keeps(RR(Integers(0, 1), epsilon), epsilon) == pytest.approx(float(epsilon), rel=1e-3)
 
 
-@settings(max_examples=25)
 @given(sets, epsilons)
 def test_epsilon_is_kept_on_sets(domain, epsilon):
     kinds = [GRR, Anchored, Optimal, _exponential_where_losses_differ]
@@ -542,7 +540,6 @@ def test_an_anchored_of_one_anchor_or_of_weaker_tickets_travels():
     assert (single.gap, single.achieved_loss, single.lower_bound) == (None, None, None)
 
 
-@settings(max_examples=60)
 @given(sets, st.data())
 def test_anchored_reports_the_nearest_anchor_most_often(domain, data):
     chosen = data.draw(st.sets(st.integers(0, len(domain) - 1), min_size=2))

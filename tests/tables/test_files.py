@@ -329,7 +329,7 @@ def test_files_that_are_cut_off_or_something_else_are_refused(plan, put, tmp_pat
 
 
 @given(st.binary(max_size=200), st.sampled_from(["in.csv", "in.jsonl", "in.tsv"]))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_bytes_a_file_holds_it_is_released_or_refused_with_an_error_of_ours(tmp_path, content, name):
     path, out = tmp_path / name, tmp_path / "out.csv"
     path.write_bytes((b"age\n40\n" if name != "in.jsonl" else b'{"age": 40}\n') + content)
@@ -354,7 +354,7 @@ def test_whatever_bytes_a_file_holds_it_is_released_or_refused_with_an_error_of_
         max_size=4,
     ),
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_odd_names_and_public_texts_pass_through_csv(tmp_path, names, texts):
     import csv
 

@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bipartite as bp
@@ -253,7 +253,6 @@ SECRET = 123456789
     st.sampled_from(["error", "clip"]),
     st.sampled_from([pa.int64(), pa.float64()]),
 )
-@settings(max_examples=60, deadline=None)
 def test_whatever_the_numbers_are_a_refusal_never_shows_one(values, outside, kind):
     plan = bp.Plan({"n": Column(AGE, outside=outside)})
     table = pa.table({"n": pa.array(values, type=pa.int64()).cast(kind, safe=False)})
@@ -266,7 +265,6 @@ def test_whatever_the_numbers_are_a_refusal_never_shows_one(values, outside, kin
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=5), st.sampled_from(JOBS)), max_size=20))
-@settings(max_examples=60, deadline=None)
 def test_labels_that_are_unknown_are_taken_for_another_or_refused_unseen(labels):
     table = pa.table({"j": pa.array(labels, type=pa.string())})
     sound = bp.Plan({"j": Column(JOB, outside_as="other", nulls_as="no answer")})

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import BRR, GRR, LSRR, Anchored, Integers, Points, expected_loss, locations, verify, worst_loss
@@ -20,7 +20,6 @@ SIX = Points(
 REGIONS = locations.Regions.of(SIX, ["DE", "DE", "FR", "FR", "IT", "IT", "ES", "ES"])
 
 
-@settings(max_examples=25, deadline=None)
 @given(worlds(), st.sampled_from(["0.1", "0.5", "1", "3", "6"]), st.booleans())
 def test_the_choice_keeps_epsilon_and_is_never_worse_than_grr(regions, epsilon, skewed):
     places = regions.places

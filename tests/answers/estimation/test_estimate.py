@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, chi2
 
@@ -276,7 +276,6 @@ def test_quantile_intervals_of_a_window_are_useful_not_only_true():
     assert 2 * 1.96 * step.standard_error * 73 > 1.2 * (high - low)
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.integers(0, 11), min_size=60, max_size=200),
     st.sampled_from([0.1, 0.5, 0.95]),
@@ -404,7 +403,6 @@ def test_projection_is_the_nearest_distribution():
 # Counts.
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(st.integers(-13, 86), max_size=20), max_size=6), st.randoms())
 def test_counts_are_exact_whatever_the_batches_and_their_order(batches, random):
     mechanism = BRR(Integers(0, 73), 1, m=27, edges="padded")
@@ -710,7 +708,6 @@ def test_an_answer_that_chance_moved_beyond_what_is_possible_says_so():
         assert moved == (found.mean < 0) and moved == ("chance has moved it" in found.summary())
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from(["inverse", "projected"]), st.sampled_from([0.05, 0.3, 0.5, 0.9]))
 def test_a_quantile_of_unbiased_shares_lies_in_its_own_interval(seed, method, q):
     mechanism = BRR(Integers(0, 39), 1, edges="padded")

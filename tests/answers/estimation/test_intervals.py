@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bipartite as bp
@@ -56,7 +56,6 @@ def shares_hold_together(found, confidence):
         assert np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()
 
 
-@settings(max_examples=80, deadline=None)
 @given(counted(LINES), st.sampled_from([0.5, 0.95, 1 - 1e-9]))
 def test_no_interval_on_a_line_ends_before_it_begins(drawn, confidence):
     for found in estimates(drawn):
@@ -69,7 +68,6 @@ def test_no_interval_on_a_line_ends_before_it_begins(drawn, confidence):
         shares_hold_together(found, confidence)
 
 
-@settings(max_examples=40, deadline=None)
 @given(counted(SETS), st.sampled_from([0.5, 0.95]))
 def test_no_interval_of_a_set_ends_before_it_begins(drawn, confidence):
     for found in estimates(drawn):

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import (
@@ -148,7 +148,6 @@ def test_rows_on_cells_are_the_rows_of_the_matrix(name, seed):
         assert len(np.unique(matrix[near][:, seen], axis=0)) == len(np.unique(groups[near]))
 
 
-@settings(max_examples=150)
 @given(st.integers(2, 25), st.integers(0, 14), epsilons, st.integers(0, 2**32))
 def test_scores_of_a_window_are_those_of_least_variance(size, half, epsilon, seed):
     try:
@@ -242,13 +241,11 @@ def test_rank_and_groups_are_those_of_the_tickets(name):
     check_identifiability(ALL[name])
 
 
-@settings(max_examples=60)
 @given(brr(integer_domains(sizes=st.integers(2, 16))))
 def test_rank_and_groups_of_any_window(mechanism):
     check_identifiability(mechanism)
 
 
-@settings(max_examples=60)
 @given(sets, epsilons)
 def test_rank_and_groups_on_any_set(domain, epsilon):
     try:

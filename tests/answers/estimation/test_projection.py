@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import norm
@@ -82,7 +82,6 @@ def test_with_few_reports_both_sides_are_bounds_that_hold_for_any_number():
     spikes=st.integers(0, 3),
     seed=st.integers(0, 10**6),
 )
-@settings(max_examples=40, deadline=None)
 def test_every_share_that_is_shown_by_default_lies_in_its_interval(n, size, epsilon, spikes, seed):
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet(np.full(size, 0.3))

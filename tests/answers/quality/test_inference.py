@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -87,7 +87,6 @@ def test_it_is_the_best_answer_for_every_report(name):
             assert inference_error(mechanism, prior, loss=loss) == pytest.approx(expected, **NEAR)
 
 
-@settings(max_examples=150)
 @given(
     brr(st.one_of(integer_domains(st.integers(2, 20)), st.just(Interval(0, 3, points=13)))),
     st.lists(st.integers(0, 5), min_size=20, max_size=20),

@@ -7,7 +7,7 @@ from functools import partial
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import (
@@ -122,7 +122,6 @@ def test_shares_and_quantiles_are_those_of_the_matrix(name):
     assert loss_quantile(mechanism) == loss_quantile(mechanism, 0.5)
 
 
-@settings(max_examples=150)
 @given(brr(st.one_of(integer_domains(st.integers(2, 30)), st.just(Interval(0, 3, points=13)))), st.floats(0.001, 1))
 def test_closed_forms_of_windows_are_those_of_the_matrix(mechanism, quantile):
     matrix, own = mechanism.matrix(), own_losses(mechanism)
@@ -175,7 +174,6 @@ def by_enumeration(losses, e):
     return min((e * sum(ordered[:m]) + sum(ordered[m:])) / (e * m + len(ordered) - m) for m in range(len(ordered) + 1))
 
 
-@settings(max_examples=60)
 @given(st.one_of(sets, integer_domains(st.integers(2, 25)), st.just(Interval(-1, 1, points=21))), epsilons)
 def test_the_local_bound_is_the_best_m_of_every_row(domain, epsilon):
     e = float(exp(epsilon))

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import fixed_words, insecure_seed
@@ -97,7 +97,6 @@ def test_gradients_are_divided_by_their_bound_and_never_exceed_one(records, thou
     assert np.abs(gradients).max(initial=0) <= UNIT
 
 
-@settings(deadline=None)
 @given(st.integers(0, 40), st.integers(1, 3), st.integers(1, 4), st.randoms(use_true_random=False))
 def test_histograms_and_gains_are_those_of_plain_python(records, features, nodes, random):
     widths = [random.randint(2, 5) for _ in range(features)]

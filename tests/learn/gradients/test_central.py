@@ -4,7 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bipartite as bp
@@ -31,7 +31,6 @@ def test_a_grid_never_promises_more_than_asked(ratio):
 @example(1.0)
 @example(math.nextafter(0.5, 1))
 @example(math.nextafter(256.0, 0))
-@settings(deadline=None)
 def test_every_ratio_that_is_let_in_has_a_grid_on_the_safe_side(ratio):
     grid = Grid.of(ratio)
     assert 0.998 < Fraction(grid.steps, 2**grid.bits) / Fraction(ratio) <= 1

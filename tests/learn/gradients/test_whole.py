@@ -1,6 +1,6 @@
 import numpy as np
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite.learn.gradients.whole import MOST_STEPS, whole_rows, whole_sum
@@ -14,7 +14,6 @@ numbers = st.floats(allow_nan=True, allow_infinity=True, width=32)
     st.integers(1, MOST_STEPS),
     st.sampled_from([1, 2]),
 )
-@settings(deadline=None)
 def test_no_row_is_longer_than_the_noise_is_for(rows, clip, steps, norm):
     found = whole_rows(torch.tensor(rows, dtype=torch.float32), clip, steps, norm)
     for row in found.tolist():

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bipartite as bp
@@ -53,7 +53,6 @@ def spell(numbers, threshold):
 
 
 @each_kernel
-@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_an_answer_is_one_exactly_where_the_number_is_below_the_threshold(kernel, data):
     size = data.draw(st.sampled_from([2, 63, 64, 65, 100, 130, 2100]))
@@ -187,7 +186,6 @@ def test_without_a_compiler_numpy_counts_hashes(monkeypatch):
     assert counts == [[5, 0, 0, 0, 0, 0, 0, 0, 0]] * 3
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
     size=st.one_of(st.integers(2, 200), st.sampled_from([64, 65, 128, 129, 4096, 4097])),

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import bipartite as bp
@@ -182,7 +182,6 @@ def test_reports_of_another_mechanism_are_refused(kind):
 
 
 @each_kind
-@settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_counts_of_parts_add_up_and_serve_an_estimate(kind, data):
     size = data.draw(st.integers(2, 130))

@@ -6,7 +6,7 @@ import tracemalloc
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import linprog
@@ -164,7 +164,6 @@ def levels_of_small_sets(draw):
 
 
 @given(levels_of_small_sets())
-@settings(max_examples=100, deadline=None)
 def test_any_levels_at_all_give_a_valid_bound(case):
     loss, prior, levels, epsilon = case
     e = float(np.exp(epsilon))

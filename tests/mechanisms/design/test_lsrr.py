@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import Points
@@ -98,7 +98,6 @@ def test_the_number_of_groups_is_the_formula_rounded(epsilon, size):
     assert found == 2 or abs(found - formula) <= 0.5 + 1e-9 * formula
 
 
-@settings(max_examples=200)
 @given(code_lists(), epsilons, thresholds())
 def test_published_rows_are_the_formulas_of_the_paper(codes, epsilon, bounds):
     rows = published_rows(codes, epsilon, bounds)
@@ -145,7 +144,6 @@ def test_the_last_group_gets_an_item_where_its_mean_rounds_to_none():
     assert mean_sizes([0, 1], (46, 1, 0)) == (1, 0, 1)  # not taken from the first group, which holds x itself
 
 
-@settings(max_examples=60)
 @given(code_lists(most=7), st.integers(2, 5))
 def test_best_thresholds_are_the_best_of_all(codes, groups):
     levels = sorted({shared(a, b) for a in codes for b in codes})
@@ -168,7 +166,6 @@ def codes_and_sizes(draw):
     return codes, tuple(high - low for low, high in itertools.pairwise([0, *inner, len(codes)]))
 
 
-@settings(max_examples=200)
 @given(codes_and_sizes(), epsilons)
 def test_calibrated_rows_are_one_staircase_in_the_order_of_each_place(drawn, epsilon):
     codes, sizes = drawn
@@ -183,7 +180,6 @@ def test_calibrated_rows_are_one_staircase_in_the_order_of_each_place(drawn, eps
         assert row.sum() == pytest.approx(1, abs=1e-12)
 
 
-@settings(max_examples=200)
 @given(codes_and_sizes(), epsilons)
 def test_calibrated_rows_realise_their_epsilon_exactly(drawn, epsilon):
     codes, sizes = drawn

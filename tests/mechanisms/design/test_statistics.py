@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import BRR, Integers, SquareWave, insecure_seed
@@ -106,7 +106,6 @@ def test_at_1024_values_the_scaled_window_is_as_good_as_its_neighbours(epsilon, 
     assert risk(1024, exp, chosen, wanted) <= min(risk(1024, exp, h, wanted) for h in beside)
 
 
-@settings(max_examples=40, deadline=None)
 @given(sizes, epsilons, st.sampled_from(WANTED))
 def test_every_size_and_epsilon_has_a_window_no_wider_than_the_domain(size, epsilon, wanted):
     chosen = statistical_half_window(size, Epsilon.of(epsilon), wanted)
