@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 STAMPS := $(VENV)/stamps
 SOURCES := $(shell find src -name '*.py' -o -name '*.json')
 
-.PHONY: run test test-all lint lock bench docs dist draw-archive reproduce client client-browsers client-demo clean
+.PHONY: run test test-all lint lock bench docs size dist draw-archive reproduce client client-browsers client-demo clean
 .DEFAULT_GOAL := run
 
 # constraints.txt pins what was tested, with the hash of every file that the registry has of it; groups of tools are named
@@ -85,6 +85,10 @@ bench: $(STAMPS)/bench
 
 docs: $(STAMPS)/docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
+
+# Lines, names and flags, room by room, on docs/architecture.md.
+size: $(STAMPS)/test
+	$(BIN)/python tools/size.py --write
 
 # The wheel is installed in an empty environment and README's code is run from it.
 dist: $(STAMPS)/dist
