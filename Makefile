@@ -59,9 +59,10 @@ PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/pyth
 test: $(STAMPS)/test
 	$(PYTEST)
 
-# Everything: large grids, clusters, notebooks and the laboratory, too.
+# Everything: large grids, clusters, notebooks and the laboratory, too; and, without the data sets, whatever asks for them.
 test-all: $(STAMPS)/test
 	$(PYTEST) --all
+	env -u BIPARTITE_DATA $(PYTEST) --all -m data -n 0 -q
 
 lint: $(STAMPS)/lint $(STAMPS)/test
 	$(BIN)/ruff check .
