@@ -1,8 +1,8 @@
 """The list of published files: read, checked, and only ever made longer.
 
-``published.sha256`` holds one line ``hash  path`` for every file that others rely on, in blocks. Under each block stands
-a seal, the SHA-256 of all bytes above it, so that no line can be edited, moved or removed without a broken seal; where
-Git is there, older lists are compared, too.
+``published.sha256`` holds one line ``hash  path`` for every file that others rely on, in blocks. Under each block is a
+seal, the SHA-256 of all bytes above it: no line can be edited, moved or removed without breaking it. Where Git is
+there, older lists are compared, too, as many as the clone has.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PAGE = "docs/draw.md"
 ARCHIVE = "bipartite-draw-"
 HEADER = """\
 # Files that never change, by their SHA-256. Lines are only added, by `python -m tests.fence.keep`.
-# A seal is the SHA-256 of all bytes above it. Of the page and the archive, which may be made clearer, the last line counts.
+# A seal is the SHA-256 of all bytes above it. The page and the archive may be made clearer: their last line counts.
 """
 
 
@@ -56,8 +56,7 @@ def wrong_files(text, found):
     wrong = []
     for path, expected in last.items():
         if path not in found:
-            again = f"{path} is published and is gone; bring it back."
-            wrong.append(again)
+            wrong.append(f"{path} is published and is gone; bring it back.")
         elif found[path] != expected and may_be_made_clearer(path):
             wrong.append(
                 f"{path} has changed. If no report changes, run `python -m tests.fence.keep`, which adds its line; "

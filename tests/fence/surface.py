@@ -8,7 +8,7 @@ takes its cases with it, and the commit says so.
 from __future__ import annotations
 
 import contextlib
-import datetime
+import datetime as dt
 import decimal
 import fractions
 import functools
@@ -84,7 +84,7 @@ def plain(value):
         return plain(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    if isinstance(value, (decimal.Decimal, fractions.Fraction, datetime.datetime)):
+    if isinstance(value, (decimal.Decimal, fractions.Fraction, dt.datetime)):
         return str(value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
@@ -110,22 +110,20 @@ def source(given):
     return bp.fixed_words(words_of(given))
 
 
+DOMAINS = {
+    "integers": lambda ends: bp.Integers(*ends),
+    "interval": lambda ends, **options: bp.Interval(*ends, **options),
+    "cyclic": bp.Cyclic,
+    "points": bp.Points,
+    "items": bp.Items,
+    "product": lambda parts, **options: bp.Product(*map(a_domain, parts), **options),
+}
+
+
 def a_domain(given):
-    """A domain from its description, which is much like that of a plan."""
-    kind = next(iter(given))
-    options = {name: value for name, value in given.items() if name != kind}
-    what = given[kind]
-    if kind == "integers":
-        return bp.Integers(*what)
-    if kind == "interval":
-        return bp.Interval(*what, **options)
-    if kind == "cyclic":
-        return bp.Cyclic(what, **options)
-    if kind == "points":
-        return bp.Points(what, **options)
-    if kind == "items":
-        return bp.Items(what, **options)
-    return bp.Product(*map(a_domain, what), **options)
+    """A domain from its description: the kind comes first, then its options."""
+    (kind, what), *options = given.items()
+    return DOMAINS[kind](what, **dict(options))
 
 
 def a_mechanism(given):
@@ -153,8 +151,9 @@ def _mechanism(text):
 
 @functools.cache
 def kept_specs():
-    """The kept specs by name."""
-    return json.loads((HERE / "kept" / "specs.json").read_text(encoding="utf-8"))
+    """The specs of all kept designs, by name."""
+    cases = json.loads((HERE / "kept" / "designs.json").read_text(encoding="utf-8"))
+    return {case["name"]: case.get("spec") or case["gives"] for case in cases}
 
 
 def a_value(given):
@@ -173,7 +172,7 @@ def design(**given):
 
 @asked
 def designed_law(**given):
-    """The law of a design whose tickets follow from floats, which may differ in the last bits from machine to machine."""
+    """The law of a design whose tickets follow from floats, whose last bits are the machine's."""
     made = a_mechanism(given)
     return _law(made, range(len(made.domain))) | {"holds": bp.verify(made).holds}
 
@@ -286,19 +285,16 @@ def trials(**given):
 
 
 @asked
-def tested_law(spec, trials, words, other=None):
-    """A test of the law of one mechanism, or of one against the law of another."""
+def law_held_to(spec, trials, words, other):
+    """A test of the reports of one mechanism against the law of another, or of its own."""
     sampler, stream = a_mechanism(spec), source(words)
-    if other is None:
-        found = bp.law_test(sampler, trials=trials, rng=stream)
-    else:
-        found = bp.law_test(
-            lambda values: np.array(sampler.privatize(values, rng=stream)),
-            trials=trials,
-            matrix=a_mechanism(other).matrix(),
-            inputs=sampler.domain.to_numpy(),
-            outputs=sampler.outputs.to_numpy(),
-        )
+    found = bp.law_test(
+        lambda values: np.array(sampler.privatize(values, rng=stream)),
+        trials=trials,
+        matrix=a_mechanism(other).matrix(),
+        inputs=sampler.domain.to_numpy(),
+        outputs=sampler.outputs.to_numpy(),
+    )
     return {"holds": found.holds, "p_value": found.p_value}
 
 
@@ -356,32 +352,25 @@ def _answers(found, asks):
     return answers
 
 
+# The parts of an answer, by its kind.
+TOLD = {
+    "Answer": lambda got: [got.value, got.standard_error],
+    "ConfidenceInterval": lambda got: [got.low, got.high, got.note],
+    "DataFrame": lambda got: json.loads(got.to_json(orient="split", double_precision=15)),
+    "Estimate": lambda got: got.frequencies,
+    "GoodnessOfFit": lambda got: {"p_value": got.p_value, "doubt": got.doubt},
+    "GroupMean": lambda got: [got.mean, got.standard_error, *_told(got.interval), got.share, got.share_error],
+    "Poisoning": lambda got: parts(got, "low high note"),
+    "RangeShare": lambda got: [got.first, got.last, got.share, *_told(got.interval)],
+}
+
+
 def _told(got):
-    """The parts of an answer that are for people and programs alike."""
-    kind = type(got).__name__
-    if kind == "ConfidenceInterval":
-        return [got.low, got.high, got.note]
-    if kind == "Answer":
-        return [got.value, got.standard_error]
-    if kind == "RangeShare":
-        return [got.first, got.last, got.share, *_told(got.interval)]
-    if kind == "GoodnessOfFit":
-        return {"p_value": got.p_value, "doubt": got.doubt}
-    if kind == "Poisoning":
-        return parts(got, "low high note")
-    if kind == "Identifiability":
-        return str(got)
-    if kind == "GroupMean":
-        return [got.mean, got.standard_error, *_told(got.interval), got.share, got.share_error]
-    if kind == "Estimate":
-        return got.frequencies
-    if kind == "DataFrame":
-        return json.loads(got.to_json(orient="split", double_precision=15))
+    if type(got).__name__ in TOLD:
+        return TOLD[type(got).__name__](got)
     if isinstance(got, dict):
         return {str(key): _told(each) for key, each in got.items()}
-    if isinstance(got, (list, tuple)):
-        return [_told(each) for each in got]
-    return got
+    return [_told(each) for each in got] if isinstance(got, (list, tuple)) else got
 
 
 @asked
@@ -418,7 +407,9 @@ def foreseen(spec, people, prior=None):
 @asked
 def recommended(domain, epsilon, purpose, **options):
     found = bp.recommend(a_domain(domain), epsilon, purpose, **options)
-    return {"mechanism": repr(found.mechanism)} | found.to_dict()
+    told = found.to_dict()
+    del told["worst_shape"]  # of several that are equally bad
+    return {"mechanism": repr(found.mechanism)} | told
 
 
 @asked
@@ -437,12 +428,6 @@ def people_needed(epsilon, domain=None, spec=None, **options):
 def ways_to_report(domains, epsilon, users, of="mean"):
     found = bp.split_or_sample({name: a_domain(each) for name, each in domains.items()}, epsilon, users, of)
     return {"reason": found.reason, "best": found.best.way, "scores": {each.way: each.score for each in found.plans}}
-
-
-@asked
-def explained(epsilon, **options):
-    with tempfile.TemporaryDirectory() as folder:
-        return _run(["explain", epsilon, "--json", *_flags(options)], Path(folder))
 
 
 # Domains.
@@ -470,13 +455,9 @@ def nearest(domain, to, **options):
 # Tables.
 
 
-def _plan(given):
-    return bp.Plan.from_dict(given)
-
-
 @asked
 def plan(columns):
-    made = _plan({"columns": columns})
+    made = bp.Plan.from_dict({"columns": columns})
     return {
         "guarantee": made.guarantee,
         "epsilon": str(made.epsilon_decimal),
@@ -486,9 +467,9 @@ def plan(columns):
 
 
 @asked
-def frame(columns, rows, words, library="pyarrow"):
+def frame(columns, rows, words, library):
     """The reports of a frame, from words for each private column."""
-    made = _plan({"columns": columns})
+    made = bp.Plan.from_dict({"columns": columns})
     streams = {name: source(each) for name, each in words.items()}
     if library == "pandas":
         import pandas as pd
@@ -501,10 +482,7 @@ def frame(columns, rows, words, library="pyarrow"):
     import pyarrow as pa
 
     got = bp.privatize_frame(pa.table(rows), made, rng=streams)
-    if library == "pyarrow":
-        return {"types": [str(each.type) for each in got.schema], "columns": got.to_pydict()}
-    message = f"no such library: {library}"
-    raise ValueError(message)
+    return {"types": [str(each.type) for each in got.schema], "columns": got.to_pydict()}
 
 
 @asked
@@ -513,7 +491,7 @@ def file(columns, text, words, asks=(), by=None):
     with tempfile.TemporaryDirectory() as folder:
         people, released = Path(folder, "people.csv"), Path(folder, "reports.csv")
         people.write_text(text, encoding="utf-8")
-        made = _plan({"columns": columns})
+        made = bp.Plan.from_dict({"columns": columns})
         streams = {name: source(each) for name, each in words.items()}
         done = bp.tables.privatize_file(people, released, made, rng=streams)
         side = json.loads(Path(f"{released}.bipartite.json").read_text(encoding="utf-8"))
@@ -534,7 +512,7 @@ def file(columns, text, words, asks=(), by=None):
 @asked
 def ledger(steps, **settings):
     """A sequence of debits, questions and refusals; each step gives a result or says why it is refused."""
-    now = [datetime.datetime(2026, 11, 15, tzinfo=datetime.UTC)]
+    now = [dt.datetime(2026, 11, 15, tzinfo=dt.UTC)]
     if "person_key" in settings:
         settings["person_key"] = settings["person_key"].encode()
     with tempfile.TemporaryDirectory() as folder:
@@ -545,7 +523,7 @@ def ledger(steps, **settings):
         got = []
         for name, given in steps:
             if name == "day":
-                now[0] = datetime.datetime.fromisoformat(given).replace(tzinfo=datetime.UTC)
+                now[0] = dt.datetime.fromisoformat(given).replace(tzinfo=dt.UTC)
                 continue
             try:
                 got.append(plain(_step(book, name, dict(given))))
@@ -692,8 +670,8 @@ def boosting_promise(rows, targets, classes=None, **options):
 
 
 @asked
-def command(arguments, stdin="", files=None, read=()):
-    """A command in a folder of its own: exit code, output (JSON is read) and files that it wrote."""
+def command(arguments, stdin="", files=None, read=(), leave_out=()):
+    """A command in a folder of its own: exit code, output (as JSON, less what ``leave_out`` names), written files."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (files or {}).items():
             held = kept_specs()[text.removeprefix("spec: ")] if text.startswith("spec: ") else None
@@ -701,11 +679,13 @@ def command(arguments, stdin="", files=None, read=()):
         got = _run(arguments, Path(folder), stdin)
         for name in read:
             got[name] = Path(folder, name).read_text(encoding="utf-8")
-        return got
+        return _without(got, leave_out)
 
 
-def _flags(options):
-    return [text for name, given in options.items() for text in (f"--{name}", str(given))]
+def _without(value, names):
+    if isinstance(value, dict):
+        return {name: _without(each, names) for name, each in value.items() if name not in names}
+    return [_without(each, names) for each in value] if isinstance(value, list) else value
 
 
 def _run(arguments, folder, stdin=""):
