@@ -1,7 +1,5 @@
 """What is published never changes. The list grows, and no line of it is edited: see published.py."""
 
-import pytest
-
 from tests.fence.published import (
     LIST,
     lines,
@@ -14,6 +12,7 @@ from tests.fence.published import (
 )
 
 TEXT = LIST.read_text(encoding="utf-8")
+LISTED = {path: expected for expected, path in lines(TEXT)}
 NEVER = "{} is published and never changes; put a new version beside it and add its line."
 CLEARER = (
     "docs/draw.md has changed. If no report changes, run `python -m tests.fence.keep`, which adds its line; "
@@ -21,13 +20,8 @@ CLEARER = (
 )
 
 
-@pytest.fixture(scope="module")
-def found():
-    return published()
-
-
-def test_every_published_file_is_as_it_was_and_every_file_is_listed(found):
-    assert wrong_files(TEXT, found) == []
+def test_every_published_file_is_as_it_was_and_every_file_is_listed():
+    assert wrong_files(TEXT, published()) == []
 
 
 def test_no_line_of_the_list_was_edited_moved_or_removed():
@@ -42,9 +36,9 @@ def test_the_list_holds_what_was_published_when_it_began():
     assert {"docs/draw.md", "bipartite-draw-1.zip"} <= set(paths)
 
 
-def test_a_changed_file_a_lost_one_and_a_new_one_are_seen(found):
+def test_a_changed_file_a_lost_one_and_a_new_one_are_seen():
     changed, lost = "tests/golden/v1/ages-9e125d224edc.json", "tests/vectors/line.json"
-    now = found | {changed: "0" * 64, "tests/golden/v6/new.json": "1" * 64, "docs/draw.md": "2" * 64}
+    now = LISTED | {changed: "0" * 64, "tests/golden/v6/new.json": "1" * 64, "docs/draw.md": "2" * 64}
     del now[lost]
     assert set(wrong_files(TEXT, now)) == {
         NEVER.format(changed),
@@ -55,13 +49,13 @@ def test_a_changed_file_a_lost_one_and_a_new_one_are_seen(found):
     longer = with_new_lines(TEXT, now)
     assert longer.startswith(TEXT) and wrong_seals(longer) == []
     assert [path for _, path in lines(longer)[len(lines(TEXT)) :]] == ["docs/draw.md", "tests/golden/v6/new.json"]
-    assert wrong_files(longer, now | {lost: found[lost]}) == [NEVER.format(changed)]
+    assert wrong_files(longer, now | {lost: LISTED[lost]}) == [NEVER.format(changed)]
 
 
-def test_a_second_line_does_not_excuse_a_changed_file(found):
+def test_a_second_line_does_not_excuse_a_changed_file():
     path = "tests/golden/v1/ages-9e125d224edc.json"
     text = f"{TEXT}{'0' * 64}  {path}\n"
-    assert wrong_files(text, found | {path: "0" * 64}) == [
+    assert wrong_files(text, LISTED | {path: "0" * 64}) == [
         f"{path} stands on the list twice; a published file has one line, for ever."
     ]
 
