@@ -11,7 +11,7 @@ import bipartite as bp
 from bipartite.plots import style
 from bipartite.tables import Column
 from bipartite.tables.metadata import Described
-from tests.cli.test_commands import conforms
+from tests.cli.schemas import conforms
 from tests.cli.test_estimate_table import write_arrow
 
 INCOME = bp.BRR(bp.Interval(0, 200_000, points=201), 1, m="cdf", edges="padded")

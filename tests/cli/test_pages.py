@@ -46,11 +46,7 @@ def people(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("page", "plan"),
-    [
-        ("README.md", "docs/tutorial.md"),
-        ("docs/tutorial.md", "docs/tutorial.md"),
-        ("docs/tables.md", "docs/tables.md"),
-    ],
+    [("README.md", "docs/tutorial.md"), ("docs/tutorial.md", "docs/tutorial.md"), ("docs/tables.md", "docs/tables.md")],
 )
 def test_the_commands_of_a_page_run_as_shown(page, plan, run, people):
     if page == "docs/tables.md":
