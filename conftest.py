@@ -39,8 +39,11 @@ _FORCING = (
     "OPENBLAS_CORETYPE",
 )
 
-# The laboratory, clusters and notebooks.
-ELSEWHERE = ("reproduction", "tests/tables/test_spark", "tests/test_notebooks.py", "docs/notebooks")
+# The laboratory, clusters, notebooks, and the pages whose examples take seconds.
+ELSEWHERE = (
+    *("reproduction", "tests/tables/test_spark", "tests/test_notebooks.py", "docs/notebooks"),
+    *("docs/advisor.md", "docs/several-attributes.md"),
+)
 
 # No time limit of their own: a slow machine is not a finding. What blocks a landing is the same on every day; only the
 # nightly profile (``pytest --all --hypothesis-profile=nightly``) looks at examples that nobody has seen.
