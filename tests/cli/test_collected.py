@@ -206,7 +206,7 @@ def test_a_forged_report_of_a_released_table_has_a_place_and_can_be_set_aside(ru
             file.write_bytes(gzip.compress(text.encode()) if kind == "csv.gz" else text.encode())
     place = "row 42: column 'age' holds a report that cannot have come from its mechanism"
     if kind not in {"parquet", "arrow"}:
-        place = f"line {42 if kind == 'jsonl' else 43} cannot have come from BRR"
+        place = f"line {42 if kind == 'jsonl' else 43} cannot have come from GRR"
     code, out, err = run("estimate", *files)
     assert (code, out) == (3, "") and f"{files[1]}: {place}" in err and "9999" not in err
     aside = tmp_path / "aside"
@@ -268,7 +268,7 @@ def test_envelopes_of_records_are_opened_and_checked(run, tmp_path, sample):
     others = {
         "was drawn with another spec": record_lines({"job": JOBS, "age": AGES}, sample, drawn[:1]),
         "does not have the attributes of its record": record_lines(plan.mechanisms(), sample, [{"age": 20, "x": 1}]),
-        "cannot have come from BRR": record_lines(
+        "cannot have come from GRR": record_lines(
             plan.mechanisms(), sample, [{"age": 999} if sample else {"age": 999, "job": "nurse"}]
         ),
     }
