@@ -28,6 +28,7 @@ def reports(run, spec, tmp_path):
     return path
 
 
+@pytest.mark.usefixtures("small_png")
 @pytest.mark.parametrize("ending", ["html", "svg", "png", "geojson"])
 def test_a_heat_map_is_written_in_each_format(run, spec, reports, tmp_path, ending):
     target = tmp_path / f"heat.{ending}"

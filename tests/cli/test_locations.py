@@ -71,6 +71,7 @@ def test_a_release_within_regions_needs_the_words(run, file):
     assert run("locations", "design", file)[0] == 2
 
 
+@pytest.mark.usefixtures("small_png")
 @pytest.mark.parametrize("ending", ["svg", "png", "html"])
 def test_a_map_is_written_in_each_format(run, file, tmp_path, ending):
     target = tmp_path / f"map.{ending}"
