@@ -9,13 +9,13 @@ import pytest
 import bipartite as bp
 from tests.cli.schemas import conforms
 
-AGES = ["--integers", "18..50"]
+AGES = ["--integers", "18..26"]
 
 
 def test_compare_prints_the_table_and_the_recommendation(run):
     code, out, err = run("compare", *AGES, "--epsilon", 1, "--users", 1000, "--within", 3)
     assert (code, err) == (0, "")
-    compared = bp.compare(bp.Integers(18, 50), 1, users=1000, tolerance=3)
+    compared = bp.compare(bp.Integers(18, 26), 1, users=1000, tolerance=3)
     assert out == f"{compared}\n"
     assert "To release single values, take Anchored" in out
 
@@ -49,7 +49,7 @@ def test_compare_writes_csv_and_pictures(run, tmp_path):
     epsilons = list(dict.fromkeys(row["epsilon"] for row in rows))
     assert len(epsilons) == 20 and (epsilons[0], epsilons[-1]) == ("0.5", "3")
     grr = [float(row["expected_loss"]) for row in rows if row["mechanism"] == "GRR"]
-    assert grr[0] == bp.expected_loss(bp.GRR(bp.Integers(18, 50), "0.5"))
+    assert grr[0] == bp.expected_loss(bp.GRR(bp.Integers(18, 26), "0.5"))
     assert ET.fromstring(picture.read_text(encoding="utf-8")).tag.endswith("svg")
     drawn = ["--plot", picture, "--measure", "mean_error"]
     assert run("compare", *AGES, "--epsilon", 1, "--users", 100, *drawn)[0] == 0
@@ -65,9 +65,9 @@ def test_compare_writes_nothing_where_something_cannot_be_drawn(run, tmp_path):
 
 def test_compare_takes_the_domain_and_the_epsilon_of_a_spec(run, tmp_path):
     spec = tmp_path / "age.json"
-    spec.write_text(json.dumps(bp.BRR(bp.Integers(18, 50), "0.5").to_spec()), encoding="utf-8")
+    spec.write_text(json.dumps(bp.BRR(bp.Integers(18, 26), "0.5").to_spec()), encoding="utf-8")
     _, out, _ = run("compare", "--spec", spec, "--json")
-    assert json.loads(out)["domain"] == "Integers(18, 50)"
+    assert json.loads(out)["domain"] == "Integers(18, 26)"
     assert {row["epsilon"] for row in json.loads(out)["rows"]} == {"0.5"}
     _, out, _ = run("compare", "--spec", spec, "--epsilon", 2, "--json")
     assert {row["epsilon"] for row in json.loads(out)["rows"]} == {"2"}
@@ -158,7 +158,7 @@ def test_sample_size_answers_for_people_and_for_programs(run):
     asked = ["--mean-within", 0.5, "--confidence", 0.9]
     code, out, err = run("sample-size", *AGES, "--epsilon", 1, *asked)
     assert (code, err) == (0, "")
-    expected = bp.sample_size(bp.Integers(18, 50), 1, mean_within=0.5, confidence=0.9)
+    expected = bp.sample_size(bp.Integers(18, 26), 1, mean_within=0.5, confidence=0.9)
     assert out == f"{expected}\n"
     _, out, _ = run("sample-size", *AGES, "--epsilon", 1, *asked, "--json")
     assert conforms(out, "sample-size") == expected.to_dict()
@@ -167,7 +167,7 @@ def test_sample_size_answers_for_people_and_for_programs(run):
 
 
 def test_sample_size_takes_a_mechanism_a_spec_or_a_population(run, write):
-    domain = bp.Integers(18, 50)
+    domain = bp.Integers(18, 26)
     padded = bp.BRR(domain, 1, edges="padded")
     expected = bp.sample_size(padded, mean_within=1)
     _, out, _ = run("sample-size", *AGES, "--epsilon", 1, "--edges", "padded", "--mean-within", 1, "--json")
@@ -178,12 +178,12 @@ def test_sample_size_takes_a_mechanism_a_spec_or_a_population(run, write):
     spec.write_text(json.dumps(bp.OUE(domain, 1).to_spec()), encoding="utf-8")
     _, out, _ = run("sample-size", "--spec", spec, "--share-within", 0.1, "--json")
     assert json.loads(out)["people"] == bp.sample_size(bp.OUE(domain, 1), share_within=0.1).people
-    shares = write("shares.txt", "\n".join(["0.5", *["0.015625"] * 32]))
+    shares = write("shares.txt", "\n".join(["0.5", *["0.0625"] * 8]))
     population = ["--population", shares]
     _, out, _ = run(
         "sample-size", *AGES, "--epsilon", 1, "--mechanism", "grr", "--mean-within", 1, *population, "--json"
     )
-    weights = [0.5, *[0.015625] * 32]
+    weights = [0.5, *[0.0625] * 8]
     assert json.loads(out)["people"] == bp.sample_size(bp.GRR(domain, 1), mean_within=1, prior=weights).people
     assert json.loads(out)["population"] == "given"
 

@@ -21,11 +21,7 @@ for line in sys.stdin:
 def command(write):
     """A program as an argument of --command."""
 
-    def write(source):
-        file = write("client.py", source)
-        return f"'{sys.executable}' '{file}'"
-
-    return write
+    return lambda source: f"'{sys.executable}' '{write('client.py', source)}'"
 
 
 def client(keep, seed=7):

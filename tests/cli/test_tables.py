@@ -524,7 +524,7 @@ def test_streams_that_are_closed_are_no_bugs(files, monkeypatch, capsys, closed,
 
 
 def test_a_reader_that_goes_away_is_no_bug(files):
-    rows = 300_000
+    rows = 50_000
     pq.write_table(
         pa.table({"age": [40] * rows, "job": ["nurse"] * rows, "country": ["DE"] * rows}), files / "big.parquet"
     )
@@ -569,6 +569,12 @@ def test_a_small_release_loads_neither_pandas_nor_a_compiler(files):
     assert done.stdout == "[]\n"
 
 
+def test_a_command_that_is_called_from_python_loads_as_usual(run, files, monkeypatch):
+    monkeypatch.setattr("bipartite.cli.privatize.spare_pandas", None)  # would fail where it is called
+    assert run("privatize", files / "people.csv", files / "o.csv", "--plan", files / "plan.toml")[0] == 0
+
+
+@pytest.mark.slow
 def test_a_command_that_is_called_from_python_leaves_pandas_to_arrow(files):
     code = (
         "from bipartite.cli import main\n"
