@@ -46,7 +46,11 @@ def people(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("page", "plan"),
-    [("README.md", "docs/tutorial.md"), ("docs/tutorial.md", "docs/tutorial.md"), ("docs/tables.md", "docs/tables.md")],
+    [
+        ("README.md", "docs/tutorial.md"),
+        pytest.param("docs/tutorial.md", "docs/tutorial.md", marks=pytest.mark.slow),
+        pytest.param("docs/tables.md", "docs/tables.md", marks=pytest.mark.slow),
+    ],
 )
 def test_the_commands_of_a_page_run_as_shown(page, plan, run, people):
     if page == "docs/tables.md":

@@ -3,6 +3,7 @@
 import io
 import json
 import tomllib
+from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import bipartite as bp
 from bipartite.cli.plan_questions import at_a_terminal
+from bipartite.tables import prospects
 from tests.cli.schemas import conforms
 
 MUCH = (
@@ -131,7 +133,8 @@ def test_a_first_plan_is_for_what_is_asked(run, table, purpose, told):
     assert code == 2 and "invalid choice" in err
 
 
-def test_a_check_says_what_will_be_answered_before_anything_is_spent(run, tmp_path):
+def test_a_check_says_what_will_be_answered_before_anything_is_spent(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(prospects, "rehearse", cache(prospects.rehearse))  # once for words and JSON
     plan = tmp_path / "plan.toml"
     jobs = '[columns.job]\nfor = "statistics"\ndomain = { categories = ["a", "b", "c", "d"] }\nepsilon = 1\n'
     plan.write_text(CLAMPED + CLAMPED.replace("age]", 'years]\nfor = "statistics"\nfrom = "age"') + jobs)
