@@ -1,7 +1,8 @@
 """Two tiers of tests; code in docstrings, README and docs runs as tests; skips are counted against a committed list.
 
 ``pytest`` runs the quick tier, ``pytest --all`` everything. A test that is marked ``slow`` is left to ``--all``; of one
-that is marked ``grid(n)`` the quick tier runs n cases; what is in ``ELSEWHERE`` it does not even import.
+that is marked ``grid(n)`` the quick tier runs n cases; what is in ``ELSEWHERE`` it does not even import. What the
+command line names runs in either tier: ``pytest path::test`` with all cases, ``pytest reproduction`` the laboratory.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import os
 from collections import defaultdict
 from doctest import ELLIPSIS
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,8 +39,11 @@ _FORCING = (
     "OPENBLAS_CORETYPE",
 )
 
-# The laboratory, clusters and notebooks.
-ELSEWHERE = ("reproduction", "tests/tables/test_spark", "tests/test_notebooks.py", "docs/notebooks")
+# The laboratory, clusters, notebooks, and the pages whose examples take seconds.
+ELSEWHERE = (
+    *("reproduction", "tests/tables/test_spark", "tests/test_notebooks.py", "docs/notebooks"),
+    *("docs/advisor.md", "docs/several-attributes.md"),
+)
 
 # No time limit of their own: a slow machine is not a finding. What blocks a landing is the same on every day; only the
 # nightly profile (``pytest --all --hypothesis-profile=nightly``) looks at examples that nobody has seen.
@@ -65,19 +70,41 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("full")
 
 
+@cache
+def _named(config: pytest.Config) -> list[tuple[Path, str]]:
+    """Path and test, where there is one, of everything that the command line names."""
+    if config.args == config.getini("testpaths"):  # it names nothing; a worker of xdist cannot tell otherwise
+        return []
+    words = [word.partition("::") for word in config.args]
+    return [((config.invocation_params.dir / path).resolve(), test) for path, _, test in words]
+
+
+def _is_elsewhere(path: Path) -> bool:
+    return path.is_relative_to(ROOT) and path.relative_to(ROOT).as_posix().startswith(ELSEWHERE)
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The quick tier does not import what only the slow one runs."""
-    if config.getoption("all_tests") or not collection_path.is_relative_to(ROOT):
+    """The quick tier does not import what only the slow one runs, unless it is named."""
+    if config.getoption("all_tests") or not _is_elsewhere(collection_path):
         return None
-    return collection_path.relative_to(ROOT).as_posix().startswith(ELSEWHERE) or None
+    named = any(_is_elsewhere(path) and collection_path.is_relative_to(path) for path, _ in _named(config))
+    return None if named else True
+
+
+def _is_named(item: pytest.Item) -> bool:
+    name = item.nodeid.partition("::")[2]
+    return any(
+        test and item.path.resolve() == path and (name == test or name.startswith((f"{test}[", f"{test}::")))
+        for path, test in _named(item.config)
+    )
 
 
 def _left_to_the_slow_tier(items: list[pytest.Item]) -> set[pytest.Item]:
     """Every slow test, and all but n cases of each grid."""
-    left = {item for item in items if item.get_closest_marker("slow")}
+    left = {item for item in items if item.get_closest_marker("slow") and not _is_named(item)}
     grids: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item not in left and item.get_closest_marker("grid"):
+        if item not in left and item.get_closest_marker("grid") and not _is_named(item):
             grids[item.nodeid.partition("[")[0]].append(item)
     for cases in grids.values():
         (number,) = next(cases[0].iter_markers("grid")).args
@@ -140,10 +167,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 _skipped: dict[str, str] = {}
 
 
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+def pytest_runtest_logreport(report: pytest.TestReport | pytest.CollectReport) -> None:
     """Remember every skip with its reason."""
     if report.skipped and isinstance(report.longrepr, tuple):
         _skipped[report.nodeid] = str(report.longrepr[2])
+
+
+pytest_collectreport = pytest_runtest_logreport  # a whole file that skips
 
 
 @pytest.hookimpl(trylast=True)

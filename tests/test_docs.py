@@ -36,27 +36,22 @@ def same_but_for_rounding(stored, made, atol):
     np.testing.assert_allclose(*numbers, rtol=1e-4, atol=atol)
 
 
-def printed_in_errata():
-    text = (RESULTS / "errata.md").read_text(encoding="utf-8")
-    return text.split("```text\n")[1].split("\n```")[0].splitlines()
+def scripts(names, *, slow):
+    """Scripts as parameters; those that take seconds are left to ``--all``."""
+    return [*names, *(pytest.param(name, marks=pytest.mark.slow) for name in slow)]
 
 
-@pytest.mark.parametrize(
-    "script",
-    [
-        "report_picture.py",
-        "tutorial_picture.py",
-        "advisor_picture.py",
-        "audits_picture.py",
-        "epsilon_picture.py",
-        "architecture_picture.py",
-        "own_mechanism_picture.py",
-        "pairs_picture.py",
-        "product_picture.py",
-    ],
-)
+def as_text(page):
+    """What a page of results shows as printed."""
+    return [block.split("\n```")[0] for block in (RESULTS / page).read_text(encoding="utf-8").split("```text\n")[1:]]
+
+
+ONE_PICTURE = ["report", "tutorial", "epsilon", "architecture", "own_mechanism", "pairs", "product"]
+
+
+@pytest.mark.parametrize("script", scripts(ONE_PICTURE, slow=["advisor", "audits"]))
 def test_the_picture_of_a_page_is_up_to_date(script):
-    picture = runpy.run_path(str(DOCS / script))
+    picture = runpy.run_path(str(DOCS / f"{script}_picture.py"))
     same_but_for_rounding(picture["TARGET"].read_text(encoding="utf-8"), picture["picture"](), atol=_PIXELS)
 
 
@@ -86,67 +81,63 @@ def test_a_page_that_shows_a_large_epsilon_links_to_what_it_hides(page):
     assert not large or page.name == "which-epsilon.md" or "which-epsilon.md" in page.read_text(encoding="utf-8"), large
 
 
-def test_the_errata_show_what_the_script_prints():
-    evidence = runpy.run_path(str(DOCS / "errata_evidence.py"))["evidence"]()
-    assert printed_in_errata()[: len(evidence)] == evidence
+# Of "optimal_release_example", which raises unless each optimum is attained by a release and proved by a certificate,
+# in fractions.
+PRINTED = {
+    "errata.md": ("errata_evidence.py", "evidence"),
+    "interval_points.md": ("interval_points.py", "table"),
+    "best_release.md": ("optimal_release_example.py", "evidence"),
+}
 
 
-def test_the_table_of_points_is_what_the_script_prints():
-    table = runpy.run_path(str(DOCS / "interval_points.py"))["table"]()
-    text = (DOCS.parent / "bench" / "results" / "interval_points.md").read_text(encoding="utf-8")
-    assert text.split("```text\n")[1].split("\n```")[0].splitlines() == table
+@pytest.mark.parametrize("page", scripts(["interval_points.md"], slow=["errata.md", "best_release.md"]))
+def test_what_a_page_shows_is_what_its_script_prints(page):
+    script, function = PRINTED[page]
+    printed = runpy.run_path(str(DOCS / script))[function]()
+    assert as_text(page)[0].splitlines()[: len(printed)] == printed
 
 
+@pytest.mark.slow
 def test_the_table_of_unbiased_reports_is_what_the_script_prints():
     table = runpy.run_path(str(DOCS / "unbiased_means.py"))["table"]()
-    text = (RESULTS / "unbiased_means.md").read_text(encoding="utf-8")
-    same_but_for_rounding(text.split("```text\n")[1].split("\n```")[0], "\n".join(table), atol=0.0011)
+    same_but_for_rounding(as_text("unbiased_means.md")[0], "\n".join(table), atol=0.0011)
 
 
-def test_the_best_release_costs_what_the_script_proves():
-    # The script raises unless each optimum is attained by a release and proved by a certificate, in fractions.
-    evidence = runpy.run_path(str(DOCS / "optimal_release_example.py"))["evidence"]()
-    text = (RESULTS / "best_release.md").read_text(encoding="utf-8")
-    assert text.split("```text\n")[1].split("\n```")[0].splitlines() == evidence
-
-
+@pytest.mark.slow
 def test_the_comparison_of_mechanisms_is_what_the_script_prints():
     compared = runpy.run_path(str(DOCS / "mechanisms_compared.py"))
-    text = (DOCS.parent / "bench" / "results" / "mechanisms.md").read_text(encoding="utf-8")
-    tables = [block.split("\n```")[0] for block in text.split("```text\n")[1:]]
     # One decimal is printed: it may be the next one.
-    same_but_for_rounding("\n\n".join(tables), "\n".join(compared["evidence"]()), atol=0.101)
+    same_but_for_rounding("\n\n".join(as_text("mechanisms.md")), "\n".join(compared["evidence"]()), atol=0.101)
     for name, drawn in compared["pictures"]().items():
         same_but_for_rounding((DOCS / "_static" / name).read_text(encoding="utf-8"), drawn + "\n", atol=_PIXELS)
 
 
-@pytest.mark.parametrize(
-    "script",
-    [
-        "estimates_pictures.py",
-        "optimal_release_picture.py",
-        "places_pictures.py",
-        "circle_pictures.py",
-        "unbiased_means.py",
-    ],
-)
+PICTURES = ["optimal_release_picture.py", "places_pictures.py", "circle_pictures.py"]
+
+
+@pytest.mark.parametrize("script", scripts(PICTURES, slow=["estimates_pictures.py", "unbiased_means.py"]))
 def test_pictures_are_up_to_date(script):
     for name, drawn in runpy.run_path(str(DOCS / script))["pictures"]().items():
         same_but_for_rounding((DOCS / "_static" / name).read_text(encoding="utf-8"), drawn + "\n", atol=_PIXELS)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_the_errata_about_data_sets_are_what_the_data_say():
     evidence = runpy.run_path(str(DOCS / "errata_evidence.py"))["data_evidence"](Path(os.environ["BIPARTITE_DATA"]))
-    assert printed_in_errata()[-len(evidence) :] == evidence
+    assert as_text("errata.md")[0].splitlines()[-len(evidence) :] == evidence
 
 
-@pytest.mark.parametrize("page", result_tables.TABLES)
+SMALL = ["bench/results/places.md", "bench/results/paper_boosting.md"]
+
+
+@pytest.mark.parametrize("page", scripts(SMALL, slow=[page for page in result_tables.TABLES if page not in SMALL]))
 def test_tables_of_the_full_run_are_those_of_its_results(page):
     text = (DOCS.parent / page).read_text(encoding="utf-8")
     assert result_tables.filled(text, result_tables.TABLES[page]) == text, "run: python -m tools.result_tables"
 
 
+@pytest.mark.slow
 def test_figures_of_the_full_run_are_those_of_its_results_and_stand_on_a_page():
     told = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     for path, drawn in result_tables.figures().items():

@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,11 +43,13 @@ def described_in(text):
     return found
 
 
+@cache
 def described():
     """Every name that the reference describes."""
     return [name for page in sorted(REFERENCE.glob("*.md")) for name in described_in(page.read_text(encoding="utf-8"))]
 
 
+@cache
 def found_by(name):
     try:
         return pkgutil.resolve_name(name)

@@ -46,9 +46,7 @@ def test_the_list_for_programs_conforms_to_its_schema(run, empty):
     by_name = {each["name"]: each for each in listed["datasets"]}
     assert list(by_name) == list(SOURCES)
     assert by_name["abalone"]["present"]
-    assert by_name["abalone"]["files"] == [
-        {"part": "data", "name": "abalone.zip", "path": str(empty / "abalone.zip")},
-    ]
+    assert by_name["abalone"]["files"] == [{"part": "data", "name": "abalone.zip", "path": str(empty / "abalone.zip")}]
     assert by_name["mnist"]["url"].startswith("http://yann.lecun.com/") and not by_name["mnist"]["present"]
     assert by_name["gowalla-nyc"]["url"] is None
 

@@ -1,6 +1,8 @@
-"""The fixture of every command."""
+"""The fixtures of every command."""
 
 import io
+import json
+import os
 
 import pytest
 
@@ -22,3 +24,47 @@ def run(capsys, monkeypatch):
         return code, captured.out, captured.err
 
     return runner
+
+
+@pytest.fixture
+def piped(monkeypatch, capsys):
+    """Run a command between two pipes, which hold little; return (exit code, bytes of stdout, stderr)."""
+
+    def runner(*arguments, stdin=b"", encoding=None):
+        (read, give), (take, write) = os.pipe(), os.pipe()
+        with os.fdopen(give, "wb") as giving:
+            giving.write(stdin)
+        streams = os.fdopen(read, encoding=encoding), os.fdopen(write, "w", encoding=encoding)
+        with streams[0], streams[1], monkeypatch.context() as patch:
+            patch.setattr("sys.stdin", streams[0])
+            patch.setattr("sys.stdout", streams[1])
+            code = main([str(argument) for argument in arguments])
+        with os.fdopen(take, "rb") as taken:
+            return code, taken.read(), capsys.readouterr().err
+
+    return runner
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a file, as text or bytes; return its path."""
+
+    def writer(name, content):
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        return tmp_path / name
+
+    return writer
+
+
+@pytest.fixture
+def spec(write):
+    """Write the spec of a mechanism; return its path."""
+    return lambda mechanism, name="spec.json": write(name, json.dumps(mechanism.to_spec()))
+
+
+@pytest.fixture
+def small_png(monkeypatch):
+    """Pictures as PNG are drawn in a second, small ones at once."""
+    resvg_py = pytest.importorskip("resvg_py")
+    draw = resvg_py.svg_to_bytes
+    monkeypatch.setattr(resvg_py, "svg_to_bytes", lambda **options: draw(**options | {"width": 40}))

@@ -1,14 +1,13 @@
 import json
 import sys
-from pathlib import Path
+from functools import partial
 
-import jsonschema
 import pytest
 
-import bipartite
 from bipartite.cli import output
+from tests.cli import schemas
 
-SCHEMA = Path(bipartite.__file__).parent / "cli" / "schemas" / "audit.json"
+conforms = partial(schemas.conforms, name="audit")
 # A client that keeps a bit with probability KEEP; seeded, so that the test says the same every time.
 CLIENT = """import random, sys
 random.seed(SEED)
@@ -18,22 +17,11 @@ for line in sys.stdin:
 """
 
 
-def conforms(text):
-    value = json.loads(text)
-    jsonschema.validate(value, json.loads(SCHEMA.read_text(encoding="utf-8")))
-    return value
-
-
 @pytest.fixture
-def command(tmp_path):
+def command(write):
     """A program as an argument of --command."""
 
-    def write(source):
-        file = tmp_path / "client.py"
-        file.write_text(source, encoding="utf-8")
-        return f"'{sys.executable}' '{file}'"
-
-    return write
+    return lambda source: f"'{sys.executable}' '{write('client.py', source)}'"
 
 
 def client(keep, seed=7):
@@ -93,7 +81,7 @@ def test_words_and_vectors_are_read(run, command):
     assert "the report is '[0," in out
 
 
-def test_a_mechanism_is_audited_against_its_tickets(run, tmp_path):
+def test_a_mechanism_is_audited_against_its_tickets(run, write):
     code, out, _ = run(
         "audit", "--integers", "1..5", "--epsilon", 1, "--inputs", 1, 5, "--trials", 2000, "--confidence", 1 - 1e-9,
         "--json",
@@ -102,8 +90,7 @@ def test_a_mechanism_is_audited_against_its_tickets(run, tmp_path):
     found = conforms(out)
     assert (found["inputs"] in [[1, 5], [5, 1]], found["holds"]) == (True, True)
     assert found["epsilon"] == pytest.approx(1)
-    items = tmp_path / "items.json"
-    items.write_text(json.dumps({"labels": ["a", "b"], "loss": [[0, 1], [1, 0]]}), encoding="utf-8")
+    items = write("items.json", json.dumps({"labels": ["a", "b"], "loss": [[0, 1], [1, 0]]}))
     code, out, _ = run(
         "audit", "--items", items, "--epsilon", 1, "--m", 1, "--inputs", "a", "b", "--trials", 400, "--json"
     )
@@ -121,11 +108,7 @@ def test_a_mechanism_is_audited_against_its_tickets(run, tmp_path):
         (["--inputs", 1, 2], 2, "one of the arguments --command --integers"),
         (["--command", "", "--inputs", 1, 2], 2, "Expected --command as a program with its arguments, got ''"),
         (["--command", "'", "--inputs", 1, 2], 2, 'Expected --command as a program with its arguments, got "\'"'),
-        (
-            ["--command", "no-such-program", "--inputs", 1, 2],
-            4,
-            "bipartite: not found: no-such-program",
-        ),
+        (["--command", "no-such-program", "--inputs", 1, 2], 4, "bipartite: not found: no-such-program"),
         (
             ["--command", "cat", "--inputs", 1, 2, "--epsilon", "x"],
             2,

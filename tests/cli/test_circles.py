@@ -1,25 +1,13 @@
 """``--cyclic``: designs, reports, estimates and comparisons of values that go around."""
 
-import json
-from pathlib import Path
-
-import jsonschema
 import pytest
 
 import bipartite as bp
-
-SCHEMAS = Path(bp.__file__).parent / "cli" / "schemas"
-
-
-def conforms(text, name):
-    value = json.loads(text)
-    jsonschema.validate(value, json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8")))
-    return value
+from tests.cli.schemas import conforms
 
 
 @pytest.mark.parametrize(
-    ("text", "domain"),
-    [("24", bp.Cyclic(24)), ("1..12", bp.Cyclic(12, start=1)), ("=-3..3", bp.Cyclic(7, start=-3))],
+    ("text", "domain"), [("24", bp.Cyclic(24)), ("1..12", bp.Cyclic(12, start=1)), ("=-3..3", bp.Cyclic(7, start=-3))]
 )
 def test_a_design_for_a_circle(run, text, domain):
     option = [f"--cyclic{text}"] if text.startswith("=") else ["--cyclic", text]
@@ -38,13 +26,12 @@ def test_what_is_no_circle_is_refused(run):
     assert code == 2 and "Expected size of at least 2" in err
 
 
-def test_reports_and_estimates_of_hours(run, tmp_path):
+def test_reports_and_estimates_of_hours(run, write, tmp_path):
     mechanism = ["--cyclic", "24", "--epsilon", "2", "--m", "histogram"]
     values = "\n".join(["23"] * 1500 + ["1"] * 1500)
     code, out, _ = run("report", *mechanism, "--insecure-seed", "7", stdin=values)
+    reports = write("reports.txt", out)
     assert code == 0
-    reports = tmp_path / "reports.txt"
-    reports.write_text(out, encoding="utf-8")
     code, out, _ = run("estimate", reports, *mechanism)
     assert code == 0 and "circular mean" in out and "resultant length" in out and "0 to 11 " in out
     code, out, _ = run("estimate", reports, *mechanism, "--json", "--ranges", tmp_path / "arcs.csv")
@@ -63,14 +50,11 @@ def test_a_comparison_on_a_circle_names_what_is_best_there(run):
     assert "take BRR, safe m: around a circle no ε-LDP report of a value has a smaller error" in out
 
 
-def test_labels_of_a_circle_are_ends_of_arcs(run, tmp_path):
+def test_labels_of_a_circle_are_ends_of_arcs(run, spec, write):
     days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-    spec = tmp_path / "days.json"
-    spec.write_text(json.dumps(bp.BRR(bp.Cyclic(7, labels=days), 1, m=4).to_spec()), encoding="utf-8")
-    code, out, _ = run("report", "--spec", spec, "--insecure-seed", "7", stdin="Mon\nSun\n" * 300)
-    reports = tmp_path / "reports.txt"
-    reports.write_text(out, encoding="utf-8")
+    described = spec(bp.BRR(bp.Cyclic(7, labels=days), 1, m=4))
+    code, out, _ = run("report", "--spec", described, "--insecure-seed", "7", stdin="Mon\nSun\n" * 300)
     assert code == 0 and set(out.split()) <= set(days)
-    code, out, _ = run("estimate", reports, "--spec", spec, "--json")
+    code, out, _ = run("estimate", write("reports.txt", out), "--spec", described, "--json")
     (found,) = conforms(out, "estimate")["estimates"]
     assert [each["first"] for each in found["ranges"]] == days

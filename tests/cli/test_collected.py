@@ -13,7 +13,7 @@ import pytest
 import bipartite as bp
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.mechanisms.spec.canonical import record_sha256
-from tests.cli.test_commands import conforms
+from tests.cli.schemas import conforms
 from tests.cli.test_estimate_table import AGES, JOBS, PLAN, reports, write_arrow, write_csv
 
 RATING = bp.GRR(bp.Integers(1, 5), epsilon=1)
@@ -49,7 +49,7 @@ def answer(run, tmp_path):
 
     def ask(*arguments):
         code, out, err = run("estimate", *arguments, "--spec", tmp_path / "spec.json", "--json")
-        return code, conforms(json.loads(out), "estimate") if code == 0 else out, err
+        return code, conforms(out, "estimate") if code == 0 else out, err
 
     return ask
 
@@ -206,13 +206,13 @@ def test_a_forged_report_of_a_released_table_has_a_place_and_can_be_set_aside(ru
             file.write_bytes(gzip.compress(text.encode()) if kind == "csv.gz" else text.encode())
     place = "row 42: column 'age' holds a report that cannot have come from its mechanism"
     if kind not in {"parquet", "arrow"}:
-        place = f"line {42 if kind == 'jsonl' else 43} cannot have come from BRR"
+        place = f"line {42 if kind == 'jsonl' else 43} cannot have come from GRR"
     code, out, err = run("estimate", *files)
     assert (code, out) == (3, "") and f"{files[1]}: {place}" in err and "9999" not in err
     aside = tmp_path / "aside"
     for more in ([], ["--by", "country"]):
         code, out, err = run("estimate", *files, "--method", "inverse", "--json", "--reject", aside, *more)
-        found = conforms(json.loads(out), "estimate-table")
+        found = conforms(out, "estimate-table")
         people = [sum(each["people"] for each in column["estimates"]) for column in found["columns"]]
         # No column counts the row.
         assert (code, people, found["rejected"]) == (0, [799, 799], 1), err
@@ -256,7 +256,7 @@ def test_envelopes_of_records_are_opened_and_checked(run, tmp_path, sample):
     lines = record_lines(plan.mechanisms(), sample, drawn)
     file.write_text("".join([*lines, *lines]), encoding="utf-8")
     code, out, err = run("estimate", file, "--spec", specs, "--json", "--method", "inverse")
-    found = conforms(json.loads(out), "estimate-table")
+    found = conforms(out, "estimate-table")
     assert (code, found["repeated"]) == (0, 60), err
     for column in found["columns"]:
         mine = [each[column["name"]] for each in drawn if column["name"] in each]
@@ -268,7 +268,7 @@ def test_envelopes_of_records_are_opened_and_checked(run, tmp_path, sample):
     others = {
         "was drawn with another spec": record_lines({"job": JOBS, "age": AGES}, sample, drawn[:1]),
         "does not have the attributes of its record": record_lines(plan.mechanisms(), sample, [{"age": 20, "x": 1}]),
-        "cannot have come from BRR": record_lines(
+        "cannot have come from GRR": record_lines(
             plan.mechanisms(), sample, [{"age": 999} if sample else {"age": 999, "job": "nurse"}]
         ),
     }
@@ -286,17 +286,15 @@ def test_envelopes_of_records_are_opened_and_checked(run, tmp_path, sample):
 
 
 @pytest.mark.parametrize("option", ["reject", "study", "question"])
-def test_options_of_files_need_files(run, tmp_path, option):
-    saved = tmp_path / "counts.json"
-    saved.write_text(bp.Counts(RATING).add(DRAWN).to_json(), encoding="utf-8")
+def test_options_of_files_need_files(run, option, write):
+    saved = write("counts.json", bp.Counts(RATING).add(DRAWN).to_json())
     code, out, err = run("estimate", "--counts", saved, f"--{option}", "x")
     assert (code, out) == (2, "") and f"--{option} is for files of reports; leave it out." in err
 
 
-def test_a_column_of_bits_is_set_aside_by_row(run, tmp_path):
+def test_a_column_of_bits_is_set_aside_by_row(run, tmp_path, write):
     oue = bp.OUE(bp.Items(["a", "b", "c"], loss=1 - np.eye(3)), epsilon=1)
-    spec = tmp_path / "spec.json"
-    spec.write_text(json.dumps(oue.to_spec()), encoding="utf-8")
+    spec = write("spec.json", json.dumps(oue.to_spec()))
     file = write_arrow(tmp_path / "t.arrow", pa.table({"report": ["x01", "xff", None, "x02"]}))
     code, _, err = run("estimate", file, "--spec", spec, "--nulls", "drop")
     assert code == 3 and "row 2: column 'report'" in err

@@ -1,4 +1,3 @@
-import json
 import re
 import sys
 from html.parser import HTMLParser
@@ -9,7 +8,7 @@ from bipartite import Integers, forecast, recommend, verify
 from bipartite.answers.explain import explain
 from bipartite.cli import demo, main
 from bipartite.plots import LETTER
-from tests.cli.test_commands import conforms
+from tests.cli.schemas import conforms
 
 AGES = Integers(18, 90)
 QUESTION = "How old are 50,000 readers, if none of them says so?"
@@ -133,7 +132,9 @@ def test_the_charts_fit_on_a_telephone(page):
 
 def test_no_screen_hides_a_chart(page):
     hidden = [
-        name for rule in re.findall(r"([^{}]*)\{ display: none", page) for name in re.findall(r"\.([\w-]+)", rule)
+        name
+        for rule in re.findall(r"([^{}]*)\{ display: none", page.split("</style>")[0])
+        for name in re.findall(r"\.([\w-]+)", rule)
     ]
     assert hidden
     assert not set(hidden) & set(" ".join(re.findall(r"class='([^']*)'", page)).split())
@@ -149,7 +150,7 @@ def test_the_page_needs_nothing_but_itself(page):
 def test_the_promise_is_kept_and_the_answers_are_true_of_these_readers(run, tmp_path):
     code, out, err = run("demo", "--people", 50_000, "--epsilon", "4", "--json", "--output", tmp_path)
     assert (code, err) == (0, "")
-    found = conforms(json.loads(out), "demo")
+    found = conforms(out, "demo")
     mechanism = recommend(AGES, "4", "distribution", users=50_000).mechanism
     assert found["mechanism"] == repr(mechanism)
     assert found["certificate"] == {"holds": True, "epsilon_upper": str(verify(mechanism).epsilon_upper)}
@@ -205,9 +206,8 @@ def test_a_page_is_written_whole_or_not_at_all(run, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["demo.html"]
 
 
-def test_a_place_that_cannot_be_written_is_said_before_anything_is_drawn(run, tmp_path):
-    file = tmp_path / "file"
-    file.write_text("", encoding="utf-8")
+def test_a_place_that_cannot_be_written_is_said_before_anything_is_drawn(run, write):
+    file = write("file", "")
     code, out, err = run("demo", "--people", 1_000, "--output", file)
     assert (code, out) == (3, "")
     assert "cannot be written to (File exists); choose another --output." in err

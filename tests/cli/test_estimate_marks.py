@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bipartite as bp
-from tests.cli.test_commands import conforms
+from tests.cli.schemas import conforms
 from tests.cli.test_estimate_table import AGES, PLAN, people, reports, write_csv
 
 NOT_PRIVATE = "NOT PRIVATE"
@@ -29,7 +29,7 @@ def test_reports_on_standard_input_are_not_private_where_their_release_says_so(r
     assert code == 0 and out == run("estimate", file, "--spec", specs, "--column", "age")[1]
     assert out.startswith(NOT_PRIVATE)
     code, out, _ = run("estimate", "-", "--spec", specs, "--column", "age", "--json", **reading)
-    found = conforms(json.loads(out), "estimate-table")
+    found = conforms(out, "estimate-table")
     assert (code, found["insecure"], found["epsilon"]) == (0, True, None)
     assert out == run("estimate", file, "--spec", specs, "--column", "age", "--json")[1]
 
@@ -45,7 +45,7 @@ def test_a_page_of_standard_input_says_what_is_promised(run, released, tmp_path)
     assert NOT_PRIVATE in written and "<h1>standard input</h1>" in written
 
 
-def test_saved_counts_of_reports_that_are_not_private_say_so(run, released, tmp_path):
+def test_saved_counts_of_reports_that_are_not_private_say_so(run, released, tmp_path, write):
     file, specs, _ = released
     saved = tmp_path / "counts.json"
     code, out, _ = run(
@@ -55,11 +55,10 @@ def test_saved_counts_of_reports_that_are_not_private_say_so(run, released, tmp_
     assert bp.Counts.from_json(saved.read_text(encoding="utf-8")).insecure is True
     code, out, _ = run("estimate", "--counts", saved)
     assert code == 0 and out.startswith(NOT_PRIVATE)
-    found = conforms(json.loads(run("estimate", "--counts", saved, "--json")[1]), "estimate")
+    found = conforms(run("estimate", "--counts", saved, "--json")[1], "estimate")
     assert found["insecure"] is True
     # Merged with others, and counted beside others, too.
-    other = tmp_path / "other.json"
-    other.write_text(bp.Counts(AGES).add([30]).to_json(), encoding="utf-8")
+    other = write("other.json", bp.Counts(AGES).add([30]).to_json())
     assert run("estimate", "--counts", other, "--counts", saved)[1].startswith(NOT_PRIVATE)
     again = tmp_path / "again.json"
     assert run("estimate", "--counts", other, "--counts", saved, "--save-counts", again)[0] == 0
@@ -92,7 +91,7 @@ def test_counts_of_a_release_from_secure_words_say_so(run, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_a_file_that_says_that_it_is_not_private_is_believed_whatever_the_spec(run, released, tmp_path, kind):
+def test_a_file_that_says_that_it_is_not_private_is_believed_whatever_the_spec(run, released, tmp_path, kind, write):
     file, specs, age = released
     if kind == "parquet":
         file = tmp_path / "si.parquet"
@@ -103,8 +102,7 @@ def test_a_file_that_says_that_it_is_not_private_is_believed_whatever_the_spec(r
     assert code == 0 and out.startswith(NOT_PRIVATE)
     assert json.loads(run("estimate", file, "--spec", age, "--column", "age", "--json")[1])["insecure"] is True
     # The specs of a release from secure words, which has the same mechanisms.
-    secure = tmp_path / "secure.json"
-    secure.write_text(json.dumps(PLAN.metadata()), encoding="utf-8")
+    secure = write("secure.json", json.dumps(PLAN.metadata()))
     code, out, _ = run("estimate", file, "--spec", secure)
     assert code == 0 and out.startswith(NOT_PRIVATE)
 

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import bipartite as bp
-from tests.cli.test_commands import conforms
+from tests.cli.schemas import conforms
 
-AGES = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")
+AGES = bp.GRR(bp.Integers(18, 90), epsilon=1)  # whose estimates take milliseconds
 JOBS = bp.GRR(bp.Items(["nurse", "teacher", "ärztin, frei"], loss=1 - np.eye(3)), epsilon=1)
 PLAN = bp.Plan({"age": AGES, "job": JOBS, "country": "public"})
 JUST_AGE = bp.Plan({"age": AGES})
@@ -46,7 +46,7 @@ def write_arrow(path, table, kind=pa.ipc.new_file):
 
 def answers(out):
     """For each column the number of people and the mean or the first share."""
-    found = conforms(json.loads(out), "estimate-table")
+    found = conforms(out, "estimate-table")
     return {
         each["name"]: {one["group"]: (one["people"], one["shares"][0]["share"]) for one in each["estimates"]}
         for each in found["columns"]
@@ -62,11 +62,10 @@ def by_hand(table, name, by=None):
     return {label: (each.people, pytest.approx(each.frequencies[0])) for label, each in found.items()}
 
 
-def test_the_file_of_specs_of_a_release_is_a_spec(run, tmp_path):
+def test_the_file_of_specs_of_a_release_is_a_spec(run, tmp_path, write):
     table = reports(1)
     file = write_csv(tmp_path / "reports.csv", table)
-    specs = tmp_path / "specs.json"
-    specs.write_text(json.dumps(PLAN.metadata(), indent=1), encoding="utf-8")
+    specs = write("specs.json", json.dumps(PLAN.metadata(), indent=1))
     code, out, err = run("estimate", file, "--spec", specs, "--json", "--by", "country")
     assert (code, err) == (0, "")
     assert answers(out) == {name: by_hand(table, name, "country") for name in ("age", "job")}
@@ -99,7 +98,7 @@ def test_several_released_tables_are_counted_together(run, tmp_path):
 
 
 def test_reports_made_with_different_specs_are_not_counted_together(run, tmp_path):
-    other = bp.Plan({"age": bp.BRR(bp.Integers(18, 90), epsilon=2, edges="padded"), "job": JOBS, "country": "public"})
+    other = bp.Plan({"age": bp.GRR(bp.Integers(18, 90), epsilon=2), "job": JOBS, "country": "public"})
     files = [write_csv(tmp_path / "a.csv", reports(1), PLAN), write_csv(tmp_path / "b.csv", reports(2), other)]
     code, out, err = run("estimate", *files)
     assert (code, out) == (3, "") and "a.csv" in err and "b.csv" in err and "estimate each separately" in err
@@ -124,17 +123,16 @@ def test_a_table_without_specs_says_where_they_are_looked_for(run, tmp_path):
     assert "t.csv.bipartite.json" in run("estimate", tmp_path / "t.csv")[2]
 
 
-def test_a_table_of_another_kind_than_csv_is_read_with_a_spec_too(run, tmp_path):
-    spec = tmp_path / "age.json"
-    spec.write_text(json.dumps(AGES.to_spec()))
+def test_a_table_of_another_kind_than_csv_is_read_with_a_spec_too(run, tmp_path, write):
+    spec = write("age.json", json.dumps(AGES.to_spec()))
     table = reports(1).replace_schema_metadata(None)
     file = write_arrow(tmp_path / "t.arrow", table)
     code, out, err = run("estimate", file, "--spec", spec, "--column", "age", "--json")
     assert (code, err) == (0, "")
-    (one,) = conforms(json.loads(out), "estimate")["estimates"]
+    (one,) = conforms(out, "estimate")["estimates"]
     assert {None: (one["people"], one["shares"][0]["share"])} == by_hand(table, "age")
     code, out, _ = run("estimate", file, "--spec", spec, "--column", "age", "--json", "--by", "country")
-    found = conforms(json.loads(out), "estimate")["estimates"]
+    found = conforms(out, "estimate")["estimates"]
     assert {one["group"]: (one["people"], one["shares"][0]["share"]) for one in found} == by_hand(
         table, "age", "country"
     )
@@ -174,7 +172,7 @@ def test_weights_of_every_kind_of_table_are_those_of_python(run, tmp_path):
     for file in files:
         code, out, _ = run("estimate", file, "--column", "age", "--by", "country", "--weights", "w", "--json")
         assert code == 0
-        (column,) = conforms(json.loads(out), "estimate-table")["columns"]
+        (column,) = conforms(out, "estimate-table")["columns"]
         assert [each["group"] for each in column["estimates"]] == ["DE", "FR"]
         for each in column["estimates"]:
             theirs = expected[each["group"]]
@@ -182,7 +180,7 @@ def test_weights_of_every_kind_of_table_are_those_of_python(run, tmp_path):
             assert each["mean"]["standard_error"] == pytest.approx(theirs.standard_error())
             assert each["effective_people"] == pytest.approx(theirs.effective_people)
         code, out, _ = run("estimate", file, "--column", "job", "--weights", "w", "--json")
-        (column,) = conforms(json.loads(out), "estimate-table")["columns"]
+        (column,) = conforms(out, "estimate-table")["columns"]
         shares = [each["share"] for each in column["estimates"][0]["shares"]]
         assert code == 0 and (plain is None or plain == shares)
         plain = shares
@@ -203,7 +201,7 @@ def test_weights_of_every_kind_of_table_are_those_of_python(run, tmp_path):
     code, out, err = run("estimate", files[0], "--bins", "30,45")
     assert (code, out) == (2, "") and "--bins gives edges for one column; name it with --column" in err
     code, out, err = run("estimate", files[0], "--bins", 3, "--json")
-    found = conforms(json.loads(out), "estimate-table")["columns"]
+    found = conforms(out, "estimate-table")["columns"]
     assert [len(each["estimates"][0]["ranges"]) for each in found] == [3, 0]
     assert "\n  67 to 90 " in run("estimate", files[0], "--bins", 3)[1]
     code, out, err = run("estimate", files[0], "--column", "job", "--bins", "30,45")
@@ -242,7 +240,7 @@ def test_reports_that_the_mechanism_never_gives_so_often_are_doubted_everywhere(
     found = re.search(r"mean +([\d.]+), 18 to ([\d.]+) ", out)
     assert found and 18 < float(found[1]) < 33 <= float(found[2]) < 33.2
     code, out, err = run("estimate", "-", "--integers", "18..90", "--epsilon", 1, "--json", stdin=lone)
-    assert code == 0 and conforms(json.loads(out), "estimate") and "cannot have come from this mechanism" in err
+    assert code == 0 and conforms(out, "estimate") and "cannot have come from this mechanism" in err
     table = pa.table({"age": [20] * 1000, "country": ["DE"] * 1000})
     plan = bp.Plan({"age": AGES, "country": "public"})
     file = write_csv(tmp_path / "t.csv", table, plan)
@@ -258,7 +256,7 @@ def test_reports_that_the_mechanism_never_gives_so_often_are_doubted_everywhere(
     assert "no ε is claimed" in page and "ε-LDP" not in page
 
 
-def test_folders_and_patterns_stand_for_the_files_that_privatize_would_read(run, tmp_path):
+def test_folders_and_patterns_stand_for_the_files_that_privatize_would_read(run, tmp_path, write):
     first, second = reports(1), reports(2)
     write_csv(tmp_path / "all" / "a.csv", first, PLAN)
     write_csv(tmp_path / "all" / "b.csv", second, PLAN)
@@ -278,7 +276,6 @@ def test_folders_and_patterns_stand_for_the_files_that_privatize_would_read(run,
         assert (code, out) == (4, "") and "no file" in err
     code, out, err = run("estimate", "s3://bucket/reports.parquet")
     assert (code, out) == (2, "") and "s3://bucket/reports.parquet" in err and "download it first" in err
-    spec = tmp_path / "age.json"
-    spec.write_text(json.dumps(AGES.to_spec()))
+    spec = write("age.json", json.dumps(AGES.to_spec()))
     code, out, _ = run("estimate", tmp_path / "all", "--spec", spec, "--column", "age")
     assert code == 0 and "800 reports" in out

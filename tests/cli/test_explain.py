@@ -3,7 +3,7 @@ import json
 import pytest
 
 from bipartite.answers.explain import explain
-from tests.cli.test_commands import conforms
+from tests.cli.schemas import conforms
 
 
 def test_explain_speaks_to_people_and_to_programs(run):
@@ -23,7 +23,7 @@ def test_explain_speaks_to_people_and_to_programs(run):
     assert max(map(len, out.splitlines())) <= 100
     code, out, err = run("explain", "1", "--json")
     assert (code, err) == (0, "")
-    shown = conforms(json.loads(out), "explain")
+    shown = conforms(out, "explain")
     assert (shown["epsilon"], shown["odds"], shown["certainty"]) == ("1", 2.72, 0.732)
     assert shown["crowd"] == {"people": 100, "by_coin": 50, "by_report": 74}
     assert shown["sentences"] == [explained.guess, explained.growth, explained.coin]
@@ -32,7 +32,7 @@ def test_explain_speaks_to_people_and_to_programs(run):
 @pytest.mark.parametrize("epsilon", ["1e-15", "0.1", "7", "50"])
 def test_every_epsilon_is_explained(run, epsilon):
     assert run("explain", epsilon)[0] == 0
-    conforms(json.loads(run("explain", epsilon, "--json")[1]), "explain")
+    conforms(run("explain", epsilon, "--json")[1], "explain")
 
 
 def test_a_large_epsilon_is_called_what_it_is(run):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bipartite.mechanisms.spec import load_spec, spec_sha256
-from tests.cli.test_commands import conforms
+from tests.cli.schemas import conforms
 from tests.locations.worlds import six_cities
 
 BOX = ("--box", "50,0,51,1", "--metres", "40000")  # three rows of two cells
@@ -28,11 +28,12 @@ def reports(run, spec, tmp_path):
     return path
 
 
+@pytest.mark.usefixtures("small_png")
 @pytest.mark.parametrize("ending", ["html", "svg", "png", "geojson"])
 def test_a_heat_map_is_written_in_each_format(run, spec, reports, tmp_path, ending):
     target = tmp_path / f"heat.{ending}"
     code, out, _ = run("locations", "heat", reports, "--spec", spec, "--output", target, "--json")
-    found = conforms(json.loads(out), "locations-heat")
+    found = conforms(out, "locations-heat")
     assert code == 0 and (found["format"], found["places"], found["reports"]) == (ending, 6, 4000)
     assert found["guarantee"] == "ε-LDP of each report with ε = 3" and found["note"] == ""
     largest = found["largest"]
@@ -79,7 +80,7 @@ def test_check_ins_become_a_heat_map_with_the_mechanism_that_is_recommended_for_
     asked = ("locations", "design", *finer, "--epsilon", "2", "--for", "map", "--output", spec)
     code, out, _ = run(*asked)
     assert code == 0 and "To map how many people are at each place, take Subset Selection" in out
-    found = conforms(json.loads(run(*asked, "--json")[1]), "locations-design")
+    found = conforms(run(*asked, "--json")[1], "locations-design")
     assert (found["expected_loss"], found["rows"], found["holds"]) == (None, [], True)
     code, _, err = run(*asked, "--mechanism", "grr", "--per-km", "1")
     assert code == 2 and "--for map chooses the mechanism; leave out --mechanism, --per-km." in err
@@ -89,7 +90,7 @@ def test_check_ins_become_a_heat_map_with_the_mechanism_that_is_recommended_for_
     assert f"or for a map: bipartite locations heat {released} --output heat.html\n" in err
     # Not seeded: one run in 10,000 may fail.
     code, out, _ = run("locations", "heat", released, "--output", target, "--json", "--confidence", "0.9999")
-    largest = conforms(json.loads(out), "locations-heat")["largest"]
+    largest = conforms(out, "locations-heat")["largest"]
     assert code == 0 and largest[0]["low"] < 0.75 < largest[0]["high"] and largest[1]["low"] < 0.25 < largest[1]["high"]
 
 

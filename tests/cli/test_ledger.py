@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import sqlite3
 import stat
 from contextlib import closing
@@ -11,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 import bipartite as bp
-from tests.cli.test_commands import conforms
+from tests.cli.schemas import conforms
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
 RATING = bp.GRR(bp.Integers(1, 5), epsilon="0.3")
@@ -39,13 +38,13 @@ def test_show_says_what_everybody_may_know(run, book):
 
 def test_show_for_programs_conforms_to_its_schema(run, book):
     code, out, _ = run("ledger", "show", book, "--json", "--person", "ada")
-    shown = conforms(json.loads(out), "ledger-show")
+    shown = conforms(out, "ledger-show")
     assert code == 0 and shown["person"] == {"2026-11": "1.6", "2026-12": "1"}
     assert (shown["people"], shown["periods"], shown["questions"], shown["reports"]) == (2, 2, 2, 5)
     by_name = {each["question"]: each for each in shown["certificates"]}
     assert by_name["rating"]["epsilon_period"] is None and by_name["age"]["epsilon_period"] == "1"
     assert bp.from_spec(shown["specs"][by_name["age"]["spec_sha256"]]) == AGE
-    assert conforms(json.loads(run("ledger", "show", book, "--json")[1]), "ledger-show")["person"] is None
+    assert conforms(run("ledger", "show", book, "--json")[1], "ledger-show")["person"] is None
 
 
 def test_the_export_names_every_debit_and_no_report(run, book):
@@ -65,7 +64,7 @@ def test_the_export_names_every_debit_and_no_report(run, book):
     }
     assert [row["epsilon"] for row in rows] == ["1", "0.3", "0.3", "1", "1"] and rows[4]["person"] == "bob, the second"
     code, out, _ = run("ledger", "export", book, "--json")
-    lines = [conforms(json.loads(line), "ledger-export") for line in out.splitlines()]
+    lines = [conforms(line, "ledger-export") for line in out.splitlines()]
     assert [{key: str(value) for key, value in line.items()} | {"insecure": "false"} for line in lines] == rows
     assert {line["insecure"] for line in lines} == {False}
 
@@ -80,7 +79,7 @@ def test_the_check_finds_what_was_changed_by_hand(run, book):
     code, out, _ = run("ledger", "check", book)
     assert (code, out) == (1, "1 balances that are not the sum of their debits\n")
     code, out, _ = run("ledger", "check", book, "--json")
-    assert code == 1 and conforms(json.loads(out), "ledger-check")["sound"] is False
+    assert code == 1 and conforms(out, "ledger-check")["sound"] is False
 
 
 def test_what_is_no_ledger_is_refused_and_left_alone(run, tmp_path):
@@ -101,15 +100,13 @@ def test_every_command_says_which_reports_are_not_private(run, book):
         code, out, _ = run("ledger", command, book)
         assert code == 0 and said in out
     assert "mood, period 2026-11: NOT PRIVATE" in run("ledger", "show", book)[1]
-    shown = conforms(json.loads(run("ledger", "show", book, "--json")[1]), "ledger-show")
+    shown = conforms(run("ledger", "show", book, "--json")[1], "ledger-show")
     [mood] = [each for each in shown["certificates"] if each["question"] == "mood"]
     assert mood["insecure"] is True and mood["epsilon_period"] is None and shown["insecure_reports"] == 1
-    assert conforms(json.loads(run("ledger", "check", book, "--json")[1]), "ledger-check")["insecure_reports"] == 1
+    assert conforms(run("ledger", "check", book, "--json")[1], "ledger-check")["insecure_reports"] == 1
     rows = list(csv.DictReader(io.StringIO(run("ledger", "export", book)[1])))
     assert [row["question"] for row in rows if row["insecure"] == "true"] == ["mood"]
-    lines = [
-        conforms(json.loads(line), "ledger-export") for line in run("ledger", "export", book, "--json")[1].splitlines()
-    ]
+    lines = [conforms(line, "ledger-export") for line in run("ledger", "export", book, "--json")[1].splitlines()]
     assert [line["question"] for line in lines if line["insecure"]] == ["mood"]
 
 
@@ -137,10 +134,7 @@ def test_a_person_of_whom_the_ledger_holds_nothing_is_not_said_to_have_spent_not
     code, out, err = run("ledger", "show", book, "--person", "nobody")
     assert (code, err) == (0, "") and "in all     0" not in out
     assert out.endswith("\nspent.db holds nothing under the name 'nobody'.\n")
-    assert (
-        conforms(json.loads(run("ledger", "show", book, "--person", "nobody", "--json")[1]), "ledger-show")["person"]
-        == {}
-    )
+    assert conforms(run("ledger", "show", book, "--person", "nobody", "--json")[1], "ledger-show")["person"] == {}
 
 
 def test_a_person_of_a_ledger_with_keyed_names_is_asked_for_by_their_stored_name(run, tmp_path):

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from bipartite.mechanisms.spec import load_spec
-from tests.cli.test_commands import conforms
+from tests.cli.schemas import conforms
 from tests.locations.worlds import six_cities
 
 
@@ -41,20 +41,19 @@ def test_design_chooses_a_release_and_writes_its_spec(run, file, tmp_path):
     rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
     assert {"GRR", "Anchored"} <= {row["name"] for row in rows}
     code, out, _ = run("locations", "design", file, "--epsilon", "1", "--json")
-    found = conforms(json.loads(out), "locations-design")
+    found = conforms(out, "locations-design")
     assert (found["places"], found["publishes"], found["holds"]) == (6, None, True)
     assert found["expected_loss"] == min(row["expected_loss"] for row in found["rows"] if row["eligible"])
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["anchored", "brr", "brr-best", "exponential", "grr", "lsrr", "region-weighted", "two-level"],
+    "name", ["anchored", "brr", "brr-best", "exponential", "grr", "lsrr", "region-weighted", "two-level"]
 )
 def test_design_builds_each_release_by_name(run, file, name):
     code, out, _ = run(
         "locations", "design", file, "--epsilon", "1", "--mechanism", name, "--regions", "side", "--json"
     )
-    found = conforms(json.loads(out), "locations-design")
+    found = conforms(out, "locations-design")
     assert code == 0 and found["holds"] and found["publishes"] is None and len(found["rows"]) == 1
     assert found["rows"][0]["eligible"] and found["regions"]["count"] == 2
 
@@ -64,7 +63,7 @@ def test_a_release_within_regions_needs_the_words(run, file):
     code, out, err = run(*asked)
     assert (code, out) == (2, "") and "every report reveals the region" in err and "no ε covers" in err
     code, out, _ = run(*asked, "--publishes", "region", "--json")
-    found = conforms(json.loads(out), "locations-design")
+    found = conforms(out, "locations-design")
     assert code == 0 and found["publishes"] == "region" and "this is not ε-LDP" in found["guarantee"]
     assert found["rows"][0]["realised_epsilon"] is None and not found["rows"][0]["eligible"]
     code, _, err = run("locations", "design", file, "--epsilon", "1", "--publishes", "region")
@@ -72,11 +71,12 @@ def test_a_release_within_regions_needs_the_words(run, file):
     assert run("locations", "design", file)[0] == 2
 
 
+@pytest.mark.usefixtures("small_png")
 @pytest.mark.parametrize("ending", ["svg", "png", "html"])
 def test_a_map_is_written_in_each_format(run, file, tmp_path, ending):
     target = tmp_path / f"map.{ending}"
     code, out, _ = run("locations", "map", file, "--output", target, "--json")
-    found = conforms(json.loads(out), "locations-map")
+    found = conforms(out, "locations-map")
     assert code == 0 and (found["format"], found["mechanism"]) == (ending, None)
     starts = {"svg": b"<svg", "png": b"\x89PNG", "html": b"<!DOCTYPE html>"}
     assert target.read_bytes().startswith(starts[ending])
@@ -283,7 +283,7 @@ def test_planar_laplace_stands_beside_the_others_and_is_never_chosen(run, file, 
     assert code == 0 and "ε-LDP of each report with ε = 1: holds" in out and "0.01 per km" in out
     assert "For places closer than 100 km this is stronger than ε-LDP with ε = 1, for more distant ones weaker" in out
     assert "neither implies the other, and their errors are not comparable" in out
-    found = conforms(json.loads(run(*asked, "--json")[1]), "locations-design")
+    found = conforms(run(*asked, "--json")[1], "locations-design")
     (row,) = [each for each in found["rows"] if each["name"] == "Planar Laplace"]
     # With 0.01 per km it is nearer to the truth than anything with ε = 1, and still not chosen.
     assert row["expected_loss"] < found["expected_loss"] and not row["eligible"] and "not ε-LDP" in row["guarantee"]

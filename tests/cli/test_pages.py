@@ -48,8 +48,8 @@ def people(tmp_path, monkeypatch):
     ("page", "plan"),
     [
         ("README.md", "docs/tutorial.md"),
-        ("docs/tutorial.md", "docs/tutorial.md"),
-        ("docs/tables.md", "docs/tables.md"),
+        pytest.param("docs/tutorial.md", "docs/tutorial.md", marks=pytest.mark.slow),
+        pytest.param("docs/tables.md", "docs/tables.md", marks=pytest.mark.slow),
     ],
 )
 def test_the_commands_of_a_page_run_as_shown(page, plan, run, people):

@@ -3,6 +3,7 @@
 import io
 import json
 import tomllib
+from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 
 import bipartite as bp
 from bipartite.cli.plan_questions import at_a_terminal
-from tests.cli.test_commands import conforms
+from bipartite.tables import prospects
+from tests.cli.schemas import conforms
 
 MUCH = (
     "bipartite: a row spends ε = 6 in all; above 4 its reports together hide little: use a smaller ε, or fewer "
@@ -131,7 +133,8 @@ def test_a_first_plan_is_for_what_is_asked(run, table, purpose, told):
     assert code == 2 and "invalid choice" in err
 
 
-def test_a_check_says_what_will_be_answered_before_anything_is_spent(run, tmp_path):
+def test_a_check_says_what_will_be_answered_before_anything_is_spent(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(prospects, "rehearse", cache(prospects.rehearse))  # once for words and JSON
     plan = tmp_path / "plan.toml"
     jobs = '[columns.job]\nfor = "statistics"\ndomain = { categories = ["a", "b", "c", "d"] }\nepsilon = 1\n'
     plan.write_text(CLAMPED + CLAMPED.replace("age]", 'years]\nfor = "statistics"\nfrom = "age"') + jobs)
@@ -144,21 +147,21 @@ def test_a_check_says_what_will_be_answered_before_anything_is_spent(run, tmp_pa
     assert code == 0 and "50,000 people" in out and "± 0.83" in rows["years"] and "points" in rows["years"]
     assert "±" not in rows["age"] or "cannot tell" in rows["age"]
     assert f"± {196 * bp.forecast(bp.GRR(bp.Integers(1, 4), 1), 50_000).histogram:.2g} points" in rows["job"]
-    found = conforms(json.loads(run("plan", "check", plan, "--people", 50_000, "--json")[1]), "plan")
+    found = conforms(run("plan", "check", plan, "--people", 50_000, "--json")[1], "plan")
     assert found["people"] == 50_000
     ages, years, job = found["columns"]
     assert ages["half_widths"]["mean"] is None and ages["for"] is None and years["for"] == "statistics"
     assert years["half_widths"]["mean"] == pytest.approx(0.83, abs=0.005) and job["answers"] == [
         "the share of each value"
     ]
-    none = conforms(json.loads(run("plan", "show", plan, "--json")[1]), "plan")
+    none = conforms(run("plan", "show", plan, "--json")[1], "plan")
     assert none["people"] is None and none["columns"][1]["half_widths"] is None
     for wrong in (("show", plan, "--people", 5), ("new", plan, "--people", 5), ("check", plan, "--people", 0)):
         code, _, err = run("plan", *wrong)
         assert code == 2 and "--people" in err
 
 
-def test_a_check_says_what_a_plan_leaves_to_the_purpose_and_what_to_write(run, tmp_path):
+def test_a_check_says_what_a_plan_leaves_to_the_purpose_and_what_to_write(run, tmp_path, write):
     plan = tmp_path / "plan.toml"
     names = ", ".join(f'"{at}"' for at in range(12))
     jobs = f'[columns.job]\nfor = "statistics"\ndomain = {{ categories = [{names}] }}\nepsilon = 1\n'
@@ -168,15 +171,14 @@ def test_a_check_says_what_a_plan_leaves_to_the_purpose_and_what_to_write(run, t
     wanted = 'job: add mechanism = "subset-selection" to the plan: it follows from for = "statistics", and a later '
     assert wanted + "version of bipartite may choose another.\n" in out
     assert 'age: add mechanism = "brr", edges = "padded", m = 61 to the plan' in out
-    columns = conforms(json.loads(run("plan", "check", plan, "--json")[1]), "plan")["columns"]
+    columns = conforms(run("plan", "check", plan, "--json")[1], "plan")["columns"]
     assert [each["chosen"] for each in columns] == [
         {"mechanism": "subset-selection"},
         {"mechanism": "brr", "edges": "padded", "m": "mean"},
     ]
     # Written out, nothing is left to choose, and nothing changes.
     written = plan.read_text().replace("epsilon = 1\n[", 'epsilon = 1\nmechanism = "subset-selection"\n[', 1)
-    other = tmp_path / "written.toml"
-    other.write_text(written + 'mechanism = "brr"\nedges = "padded"\nm = "mean"\n')
+    other = write("written.toml", written + 'mechanism = "brr"\nedges = "padded"\nm = "mean"\n')
     assert "add mechanism" not in run("plan", "check", other)[1]
     assert bp.Plan.read(other) == bp.Plan.read(plan)
 
@@ -188,7 +190,7 @@ def test_a_release_ends_with_what_to_do_next(run, tmp_path):
     err = run(*command)[2]
     wanted = f"do not average these reports; run: bipartite estimate '{tmp_path}/my reports.csv'"
     assert err.endswith(f"bipartite: {wanted}\n")
-    assert conforms(json.loads(run(*command, "--overwrite", "--json")[1]), "privatize")["next"] == wanted
+    assert conforms(run(*command, "--overwrite", "--json")[1], "privatize")["next"] == wanted
     to_stdout = ("privatize", tmp_path / "people.csv", "-", "--to", "csv", "--plan", tmp_path / "plan.toml")
     assert "run: bipartite estimate FILE --spec SPECS.json" in run(*to_stdout)[2]
     assert f"--spec {tmp_path}/s.json" in run(*to_stdout, "--specs", tmp_path / "s.json")[2]

@@ -8,7 +8,7 @@ import pytest
 
 import bipartite
 from bipartite.cli.program import Command
-from tests.cli.test_commands import conforms
+from tests.cli.schemas import conforms
 
 LIBRARY = Path(bipartite.__file__).parent
 
@@ -80,7 +80,7 @@ def test_errors_are_json_where_json_is_asked_for(run, tmp_path, arguments, exit_
     (tmp_path / "SPEC").write_text(json.dumps(bipartite.GRR(bipartite.Integers(1, 5), 1).to_spec()), encoding="utf-8")
     named = [str(tmp_path / each) if each.isupper() else each for each in arguments]
     code, out, err = run(*named, "--json", stdin="x\n")
-    found = conforms(json.loads(err), "error")
+    found = conforms(err, "error")
     assert (code, out, found["exit_code"]) == (exit_code, "", exit_code)
     assert message in found["error"].replace(f"{tmp_path}/", "") and "\n" not in err.rstrip("\n")
     # And words where it is not.

@@ -16,7 +16,7 @@ def folder(tmp_path):
     (tmp_path / "plan.toml").write_text(PLAN)
     (tmp_path / "temporary").mkdir()
     # More than a pipe holds, so that whoever wrote it knows that most of it was read.
-    query = "SELECT (18 + hash(i) % 73)::INTEGER AS age FROM range(400000) AS numbers(i)"
+    query = "SELECT (18 + hash(i) % 73)::INTEGER AS age FROM range(100000) AS numbers(i)"
     duckdb.execute(f"COPY ({query}) TO '{tmp_path / 'in.parquet'}'")
     return tmp_path
 
@@ -49,6 +49,7 @@ def left(folder):
     return [path for path in folder.rglob("*") if path.is_file() and path.stat().st_size and path not in kept]
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_request_to_stop_leaves_nothing_of_the_private_input(folder, number, code):
     with reading(folder) as process:
@@ -64,6 +65,7 @@ def test_a_killed_process_leaves_nothing_of_the_private_input(folder):
     assert not left(folder)
 
 
+@pytest.mark.slow
 def test_what_nohup_ignores_stays_ignored(folder):
     with reading(folder, ignored=[signal.SIGHUP]) as process:
         process.send_signal(signal.SIGHUP)
@@ -87,6 +89,7 @@ sys.exit(main(["privatize", "in.parquet", "out.csv", "--plan", "plan.toml"]))
 """
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("loading", ["bipartite.cli.running", "argparse", "numpy", "duckdb"])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 129)])
 def test_a_command_that_is_still_loading_stops_without_a_traceback(folder, loading, number, code):

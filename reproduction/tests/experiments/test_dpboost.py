@@ -14,14 +14,7 @@ from bipartite.learn import PrivateBoostingRegressor
 from bipartite.learn.boosting.grids import grid_of
 from bipartite.mechanisms import BRR
 from reproduction.experiments import dpboost
-from reproduction.experiments.dpboost import (
-    Binned,
-    Noise,
-    Published,
-    ScriptedDPBoost,
-    ScriptedGradients,
-    boost,
-)
+from reproduction.experiments.dpboost import Binned, Noise, Published, ScriptedDPBoost, ScriptedGradients, boost
 from reproduction.experiments.gbdt_tasks import Records
 from reproduction.runner.intervals import MeanInterval
 

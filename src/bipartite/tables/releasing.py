@@ -100,6 +100,8 @@ def privatize_file(
                 rows = open_files(reader, files, reading)
             else:
                 rows = open_stream(reader, sys.stdin.buffer, reading, spill)
+                if rows.copy is not None:
+                    stack.enter_context(rows.copy)
         except (duckdb.Error, RuntimeError) as error:
             raise unreadable(error) from None
         style: Style = "text" if written.kind in {"csv", "tsv"} else "compact"

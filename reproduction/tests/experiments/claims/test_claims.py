@@ -55,8 +55,7 @@ def count(what, **columns):
 
 
 @pytest.mark.parametrize(
-    ("printed", "corrected", "expected"),
-    [(0, 0, Verdict.HOLDS), (3, 0, Verdict.CORRECTED), (3, 1, Verdict.FAILS)],
+    ("printed", "corrected", "expected"), [(0, 0, Verdict.HOLDS), (3, 0, Verdict.CORRECTED), (3, 1, Verdict.FAILS)]
 )
 def test_algorithm_3_is_judged_by_its_counts(printed, corrected, expected):
     row = count("algorithm 3", cases=9, printed_differs=printed, corrected_differs=corrected, last=5)
@@ -160,8 +159,7 @@ def test_theorem_1_is_also_that_m_is_at_least_one(below, expected):
 
 
 @pytest.mark.parametrize(
-    ("ratios", "expected"),
-    [((0.5, 0.02), Verdict.HOLDS), ((0.5, 0.4), Verdict.CORRECTED), ((0.5, 0.6), Verdict.FAILS)],
+    ("ratios", "expected"), [((0.5, 0.02), Verdict.HOLDS), ((0.5, 0.4), Verdict.CORRECTED), ((0.5, 0.6), Verdict.FAILS)]
 )
 def test_exponential_times_means_exponential_in_epsilon(ratios, expected):
     rows = [

@@ -174,8 +174,7 @@ def released(within, published, bits):
 
 
 @pytest.mark.parametrize(
-    ("within", "bits", "expected"),
-    [(1.0, 0.0, Verdict.HOLDS), (1.0, 3.0, Verdict.FAILS), (1.2, 3.0, Verdict.FAILS)],
+    ("within", "bits", "expected"), [(1.0, 0.0, Verdict.HOLDS), (1.0, 3.0, Verdict.FAILS), (1.2, 3.0, Verdict.FAILS)]
 )
 def test_a_release_within_a_region_is_judged_by_what_it_keeps_there_and_what_it_tells(within, bits, expected):
     found = BY_KEY["release within a region"].judge(released(within, 1.0, bits))

@@ -40,8 +40,7 @@ def test_every_difference_of_m_must_break_epsilon(broken, expected):
 
 
 @pytest.mark.parametrize(
-    ("bound", "ordered", "expected"),
-    [(9, 9, Verdict.HOLDS), (0, 9, Verdict.CORRECTED), (0, 8, Verdict.FAILS)],
+    ("bound", "ordered", "expected"), [(9, 9, Verdict.HOLDS), (0, 9, Verdict.CORRECTED), (0, 8, Verdict.FAILS)]
 )
 def test_a_wrong_bound_with_a_right_end_is_corrected(bound, ordered, expected):
     row = {"what": "roots", "most": 9, "cases": 9, "end_below_its_bound": bound, "middle_above_its_bound": 9}
@@ -142,11 +141,7 @@ def test_noise_is_compared_where_it_is_added(of_the_mean, of_the_sum, expected):
 
 @pytest.mark.parametrize(
     ("brr", "laplace", "expected"),
-    [
-        (0.975, 0.965, Verdict.HOLDS),
-        (0.975, 0.945, Verdict.CORRECTED),
-        (0.975, 0.5, Verdict.FAILS),
-    ],
+    [(0.975, 0.965, Verdict.HOLDS), (0.975, 0.945, Verdict.CORRECTED), (0.975, 0.5, Verdict.FAILS)],
 )
 def test_training_near_no_noise_is_within_five_points(brr, laplace, expected):
     rows = [
