@@ -42,7 +42,7 @@ _FORCING = (
 # The laboratory, clusters, notebooks, and the pages whose examples take seconds.
 ELSEWHERE = (
     *("reproduction", "tests/tables/test_spark", "tests/test_notebooks.py", "docs/notebooks"),
-    *("docs/advisor.md", "docs/several-attributes.md"),
+    *("docs/advisor.md", "docs/several-attributes.md", "docs/which-epsilon.md"),
 )
 
 # No time limit of their own: a slow machine is not a finding. What blocks a landing is the same on every day; only the

@@ -5,6 +5,7 @@ import html
 import importlib
 import re
 import xml.etree.ElementTree as ET
+from functools import cache
 
 import pytest
 
@@ -44,14 +45,26 @@ def test_every_panel_of_every_picture_has_a_title(report):
         assert titles and len(titles) >= axes, svg[:300]
 
 
-def test_no_two_panels_of_a_picture_have_one_title(monkeypatch):
+# Maps are drawn from the places themselves, which are not in a table.
+DRAWN = [entry for entry in EXPERIMENTS if entry.name != "location_maps"]
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """The pictures of the tables by experiment, and the titles of the panels of each."""
     panels = importlib.import_module("reproduction.figures.panels")  # not the function of that name
-    pictures, stars = [], panels._stars
-    monkeypatch.setattr(panels, "_stars", lambda drawn: pictures.append([each.title for each in drawn]) or stars(drawn))
-    for entry in EXPERIMENTS:
-        if entry.name != "location_maps":  # drawn from the places themselves
-            module = importlib.import_module(f"reproduction.experiments.{entry.name}")
-            pictures_of(module, result_tables.rows(entry.name), extra=True)
+    titles, stars = [], panels._stars
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            panels, "_stars", lambda several: titles.append([each.title for each in several]) or stars(several)
+        )
+        modules = {entry.name: importlib.import_module(f"reproduction.experiments.{entry.name}") for entry in DRAWN}
+        pictures = {name: pictures_of(modules[name], result_tables.rows(name), extra=True) for name in modules}
+    return pictures, titles
+
+
+def test_no_two_panels_of_a_picture_have_one_title(drawn):
+    _, pictures = drawn
     assert len(pictures) > len(EXPERIMENTS)
     for titles in pictures:
         assert all(titles)
@@ -90,16 +103,13 @@ def test_numbers_that_the_paper_prints_are_drawn(report):
     )} <= marks  # fmt: skip
 
 
-# Maps are drawn from the places themselves, which are not in a table.
-@pytest.mark.parametrize(
-    "entry", [each for each in EXPERIMENTS if each.name != "location_maps"], ids=lambda entry: entry.name
-)
-def test_the_pictures_are_those_of_the_tables(entry, report):
-    module = importlib.import_module(f"reproduction.experiments.{entry.name}")
-    for name, svg in pictures_of(module, result_tables.rows(entry.name), extra=True).items():
+@pytest.mark.parametrize("entry", DRAWN, ids=lambda entry: entry.name)
+def test_the_pictures_are_those_of_the_tables(entry, drawn, report):
+    for name, svg in drawn[0][entry.name].items():
         # Words and shapes; places may be rounded differently elsewhere.
         assert _shape(svg) in _shape(report), name
 
 
+@cache
 def _shape(text):
     return re.sub(r"-?[0-9]+\.?[0-9]*", "0", text)

@@ -35,15 +35,15 @@ def test_a_rendered_run_is_the_run(run, results):
 
 def test_tables_of_another_run_replace_those_that_were_there(run, results, tmp_path):
     other = tmp_path / "other"
-    run("run", "jaccard", "pmf", "--out", other)
+    run("run", "monotonicity", "pmf", "--out", other)
     table = other / "pmf.csv"
     table.write_text("".join(table.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
     assert run("render", results, "--take", other)[0] == 0
     assert (results / "pmf.csv").read_text(encoding="utf-8") == table.read_text(encoding="utf-8")
     found = json.loads((results / "run.json").read_text(encoding="utf-8"))
-    assert [each["name"] for each in found["experiments"]] == ["pmf", "worked_example", "jaccard"]
+    assert [each["name"] for each in found["experiments"]] == ["pmf", "worked_example", "monotonicity"]
     text = (results / "report.html").read_text(encoding="utf-8")
-    assert 'id="jaccard"' in text and 'id="worked_example"' in text
+    assert 'id="monotonicity"' in text and 'id="worked_example"' in text
 
 
 def test_what_another_machine_measured_is_said(run, results, monkeypatch):

@@ -7,6 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
+from bipartite.cli import main
+from reproduction.__main__ import LABORATORY
 from reproduction.claims import Judged, Verdict
 from reproduction.claims.verdict import Claim, Judgement
 from reproduction.commands import run as reproduce
@@ -73,11 +75,12 @@ def test_a_few_figures_are_written_and_the_page_needs_nothing_else(run, tmp_path
     assert "@media print" in text and "<code>python -m reproduction run theorems</code>" in text
 
 
-@pytest.fixture
-def page(run, tmp_path):
-    run("run", "pmf", "worked_example", "qloss_by_n", "--out", tmp_path)
-    with (tmp_path / "verdicts.csv").open(encoding="utf-8") as file:
-        return (tmp_path / "report.html").read_text(encoding="utf-8"), list(csv.DictReader(file))
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    assert main(["run", "pmf", "worked_example", "qloss_by_n", "--out", str(folder)], LABORATORY) == 0
+    with (folder / "verdicts.csv").open(encoding="utf-8") as file:
+        return (folder / "report.html").read_text(encoding="utf-8"), list(csv.DictReader(file))
 
 
 def test_contents_lead_to_every_section_and_figure(page):
