@@ -17,7 +17,7 @@ USERS = 20_000
 FLAT = {"labels": list("abcde"), "loss": (1 - np.eye(5)).tolist()}
 DOMAINS = {
     "few": (bp.Integers(1, 3), ["--integers", "1..3"], ("release", "mean", "distribution", "categories")),
-    "ages": (bp.Integers(18, 60), ["--integers", "18..60"], ("release", "mean", "distribution", "categories")),
+    "ages": (bp.Integers(18, 38), ["--integers", "18..38"], ("release", "mean", "distribution", "categories")),
     "interval": (
         bp.Interval(0, 1, points=20),
         ["--interval", "0..1", "--points", "20"],

@@ -116,11 +116,11 @@ def test_the_correlation_of_a_long_line_is_told_better_by_two_reports():
 
 def test_the_forecast_is_what_people_then_see():
     # 200 estimates: their root mean square error is within 35 % of the forecast but for a chance below 1e-9.
-    found = bp.split_or_sample(TWO, 4, 4000, of="correlation")
+    found = bp.split_or_sample(TWO, 4, 1500, of="correlation")
     rng, words = np.random.default_rng(1), bp.insecure_seed(1)
     squares = {"split": [], "product": []}
     for _ in range(200):
-        values = {name: rng.integers(domain.low, domain.high + 1, 4000) for name, domain in TWO.items()}
+        values = {name: rng.integers(domain.low, domain.high + 1, 1500) for name, domain in TWO.items()}
         split = found.split.record
         joint = bp.estimate_joint(split, split.privatize(values, rng=words), method="inverse")
         squares["split"].append(joint.correlation**2)
