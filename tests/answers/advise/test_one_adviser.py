@@ -47,6 +47,7 @@ def said(capsys, *arguments):
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("epsilon", ["0.3", "2"])
 @pytest.mark.parametrize("name", DOMAINS)
 def test_every_surface_recommends_the_same_for_one_purpose(name, epsilon, capsys):
@@ -66,6 +67,7 @@ def test_every_surface_recommends_the_same_for_one_purpose(name, epsilon, capsys
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("epsilon", ["0.3", "2"])
 @pytest.mark.parametrize("name", ["few", "ages", "interval", "items"])
 def test_those_who_ask_for_people_or_for_attributes_get_the_same(name, epsilon, capsys):
