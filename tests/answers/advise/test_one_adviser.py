@@ -17,7 +17,7 @@ USERS = 20_000
 FLAT = {"labels": list("abcde"), "loss": (1 - np.eye(5)).tolist()}
 DOMAINS = {
     "few": (bp.Integers(1, 3), ["--integers", "1..3"], ("release", "mean", "distribution", "categories")),
-    "ages": (bp.Integers(18, 60), ["--integers", "18..60"], ("release", "mean", "distribution", "categories")),
+    "ages": (bp.Integers(18, 38), ["--integers", "18..38"], ("release", "mean", "distribution", "categories")),
     "interval": (
         bp.Interval(0, 1, points=20),
         ["--interval", "0..1", "--points", "20"],
@@ -47,6 +47,7 @@ def said(capsys, *arguments):
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("epsilon", ["0.3", "2"])
 @pytest.mark.parametrize("name", DOMAINS)
 def test_every_surface_recommends_the_same_for_one_purpose(name, epsilon, capsys):
@@ -66,6 +67,7 @@ def test_every_surface_recommends_the_same_for_one_purpose(name, epsilon, capsys
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("epsilon", ["0.3", "2"])
 @pytest.mark.parametrize("name", ["few", "ages", "interval", "items"])
 def test_those_who_ask_for_people_or_for_attributes_get_the_same(name, epsilon, capsys):

@@ -13,7 +13,7 @@ from bipartite.plots import style
 from bipartite.plots.curves import Curve, curves
 
 SVG = "{http://www.w3.org/2000/svg}"
-UNIT = bp.Interval(0, 1, points=40)
+UNIT = bp.Interval(0, 1, points=20)
 
 
 def names(drawn):
@@ -26,9 +26,13 @@ def corners(element):
     return np.array([[float(number) for number in pair.split()] for pair in re.split("[ML]", element.get("d"))[1:]])
 
 
+@pytest.fixture(scope="module")
+def compared():
+    return bp.compare(UNIT, [0.25, 0.5, 1, 2, 4], users=1000, tolerance=0.1)
+
+
 @pytest.mark.parametrize("measure", ["expected_loss", "worst_loss", "mean_error", "histogram_error", "share_within"])
-def test_names_beside_curves_do_not_touch_and_nothing_leaves_the_picture(measure):
-    compared = bp.compare(UNIT, [0.25, 0.5, 1, 2, 4], users=1000, tolerance=0.1)
+def test_names_beside_curves_do_not_touch_and_nothing_leaves_the_picture(measure, compared):
     drawn = ET.fromstring(compared.plot(measure))
     width, height = (float(each) for each in drawn.get("viewBox").split()[2:])
     heights = sorted(y for _, y in names(drawn))

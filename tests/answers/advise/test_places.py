@@ -125,7 +125,9 @@ def test_rows_within_regions_are_sums_over_regions():
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_the_authors_places_give_the_reference_figures():
+    """Those of single releases are also in ``tests/locations`` and ``tests/mechanisms``."""
     rows = locations.compare(authors_places(), ["1", "2"])
     by = {(row.scope, row.name, row.epsilon): row for row in rows}
     for name, one, two in (

@@ -57,7 +57,17 @@ def held(intervals, truth, part=1.0):
     return np.abs(truth - (low + high) / 2) <= part * (high - low) / 2
 
 
-CASES = pytest.mark.parametrize(("kind", "name"), [(k, n) for k in MECHANISMS for n in ("beta", "spike")])
+# The quick tier draws the estimates of one case, which all tests share.
+CASES = pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("padded", "beta"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (("padded", "spike"), ("grr", "beta"), ("grr", "spike"))
+        ),
+    ],
+)
 
 
 @CASES

@@ -48,6 +48,7 @@ def looks_uniform(values):
     return kstest(values, "uniform").pvalue > FALSE_ALARM
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("of", ["mean", "variance", BIN, CDF, WEIGHTS, "distribution"], ids=str)
 def test_p_values_are_uniform_where_nothing_differs(of):
     assert looks_uniform(p_values(of))

@@ -158,6 +158,7 @@ def test_grr_with_a_large_spike_and_little_budget_is_not_left_near_the_beginning
         assert found.frequencies == pytest.approx(top, abs=1e-3)
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize(
     "mechanism",
     [

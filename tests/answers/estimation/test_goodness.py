@@ -67,6 +67,7 @@ def test_true_reports_are_never_said_to_be_impossible_and_p_values_are_not_too_s
     assert min(found) > FALSE_ALARM and sum(p <= 0.02 for p in found) <= 90
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("mechanism", [*LINES, *SETS])
 def test_private_values_and_equal_reports_are_found(mechanism):
     size = len(mechanism.outputs)
@@ -91,6 +92,7 @@ def test_private_values_that_were_never_randomised_are_found_by_their_shares():
     assert bp.estimate(bp.BRR(bp.Integers(18, 90), epsilon=1), reports).doubt
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("mechanism", FLAT, ids=lambda each: type(each).__name__)
 def test_one_forged_report_in_a_hundred_that_supports_everything_is_found(mechanism):
     rng = np.random.default_rng(2)

@@ -33,6 +33,7 @@ def samples(mechanism, f, people, repetitions, seed=3):
     return np.random.default_rng(seed).multinomial(people, f @ mechanism.matrix(), repetitions)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("epsilon", [4, 12])
 @pytest.mark.parametrize("of", [("bin", 7), ("cdf", 8), ("quantile", 0.99)], ids=str)
 def test_intervals_hold_for_values_that_hardly_anybody_has(epsilon, of):

@@ -28,7 +28,7 @@ MECHANISMS = {
     "hadamard": bp.HadamardResponse(LINE, 1),
 }
 FLAT = ("oue", "olh", "sets", "hadamard")
-DRAWN = 8
+DRAWN = range(8)
 
 
 def population(shape, size, rng):
@@ -79,29 +79,31 @@ def holds(interval, value):
     return low <= high and low - off <= value <= high + off
 
 
+@pytest.mark.grid(30)
+@pytest.mark.parametrize("seed", DRAWN)
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_every_answer_lies_in_its_own_interval(name):
+def test_every_answer_lies_in_its_own_interval(name, seed):
     """Any people, any number of them, any confidence; nothing is chosen so that it comes out right."""
-    rng = np.random.default_rng(list(MECHANISMS).index(name))
-    for _ in range(DRAWN):
-        est = drawn(name, rng)
-        sure = float(rng.choice([0.5, 0.8, 0.95, 0.999]))
-        values = est.mechanism.domain.to_numpy().tolist()
-        some = rng.choice(values, 3, replace=False).tolist()
-        asked = ["mean", "median", ("quantile", 0.05), ("quantile", 0.9)]
-        asked += [(kind, value) for kind in ("cdf", "bin") for value in some]
-        # One report has no unbiased variance.
-        asked += ["variance"] * (not np.isnan(est.variance))
-        for of in asked:
-            assert holds(est.interval(sure, of=of), answer(est, of)), (est, of, sure)
-        parts = est.ranges(4, sure)
-        assert all(holds(part.interval, part.share) for part in parts), (est, sure)
-        assert sum(part.share for part in parts) == pytest.approx(1, abs=1e-9)
-        low, high = est.share_intervals(sure)
-        inside = (low - 1e-9 <= est.frequencies) & (est.frequencies <= high + 1e-9)
-        assert inside.all() or est.bins_note, (est, sure)
+    rng = np.random.default_rng([list(MECHANISMS).index(name), seed])
+    est = drawn(name, rng)
+    sure = float(rng.choice([0.5, 0.8, 0.95, 0.999]))
+    values = est.mechanism.domain.to_numpy().tolist()
+    some = rng.choice(values, 3, replace=False).tolist()
+    asked = ["mean", "median", ("quantile", 0.05), ("quantile", 0.9)]
+    asked += [(kind, value) for kind in ("cdf", "bin") for value in some]
+    # One report has no unbiased variance.
+    asked += ["variance"] * (not np.isnan(est.variance))
+    for of in asked:
+        assert holds(est.interval(sure, of=of), answer(est, of)), (est, of, sure)
+    parts = est.ranges(4, sure)
+    assert all(holds(part.interval, part.share) for part in parts), (est, sure)
+    assert sum(part.share for part in parts) == pytest.approx(1, abs=1e-9)
+    low, high = est.share_intervals(sure)
+    inside = (low - 1e-9 <= est.frequencies) & (est.frequencies <= high + 1e-9)
+    assert inside.all() or est.bins_note, (est, sure)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("name", ["padded", "for the cdf", "clamped", "grr", "geometric", "oue"])
 def test_the_share_up_to_every_value_lies_in_its_interval(name):
     est = drawn(name, np.random.default_rng(77))
@@ -109,6 +111,7 @@ def test_the_share_up_to_every_value_lies_in_its_interval(name):
         assert holds(est.interval(0.9, of=("cdf", value)), share), (est, value)
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_everything_that_is_shown_comes_from_one_histogram(name):
     rng = np.random.default_rng(100 + list(MECHANISMS).index(name))
@@ -198,6 +201,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_choice_by_reports_held_out_is_as_good_as_the_better_of_em_and_ems(shape):
     """Within 5 % of it in Wasserstein error, on average over ten samples."""

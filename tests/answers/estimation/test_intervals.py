@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import bipartite as bp
 
 LINES = [
-    bp.BRR(bp.Integers(18, 90), epsilon=1),
+    bp.BRR(bp.Integers(18, 50), epsilon=1),
     bp.BRR(bp.Integers(1, 9), epsilon=0.5),
     bp.BRR(bp.Integers(1, 9), epsilon=2, edges="padded"),
     bp.GRR(bp.Integers(1, 5), epsilon=1),

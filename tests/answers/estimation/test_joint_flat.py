@@ -20,6 +20,7 @@ def chances(mech):
     return law_of(mech)
 
 
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("other", OTHERS)
 @pytest.mark.parametrize("flat_first", [True, False])
@@ -73,6 +74,7 @@ def test_every_answer_of_a_joint_estimate_has_flat_categories():
     assert bp.estimate_joint(record, reports, method="projected").frequencies.min() >= 0
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("sample", [None, 1, 2])
 @pytest.mark.parametrize("make", [list, np.array])
 def test_every_attribute_is_estimated_from_those_who_reported_it(sample, make):
@@ -134,6 +136,7 @@ def test_reports_of_another_mechanism_are_doubted():
     assert "cannot have come from" in bp.estimate_joint(record, forged).doubt
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("count", [60, 2000])
 def test_intervals_hold_the_truth_as_often_as_they_say(count):
     # 400 samples at 95 %: fewer than 90 % hold with a chance of about 1e-5 where 95 % do, and the seeds are fixed.

@@ -258,6 +258,7 @@ def test_what_cannot_be_asked_is_refused_with_a_reason(collected):
         joint.interval(of=("where", {"age": ("range", 3, 1)}))
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("kind", [bp.SubsetSelection, bp.GRR])
 @pytest.mark.parametrize("count", [300, 5000])
 def test_intervals_hold_the_truth_as_often_as_they_say(kind, count):

@@ -64,6 +64,7 @@ def largest(rows, counts, w, level):
     return best
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("people", [60, 5000])
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=named)
 def test_ends_of_a_region_are_those_that_a_general_optimiser_finds(mechanism, people):
@@ -88,6 +89,7 @@ def test_ends_of_a_region_are_those_that_a_general_optimiser_finds(mechanism, pe
             assert low - 1e-12 <= w @ model.shares <= high + 1e-12
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=named)
 def test_quantiles_of_a_region_are_those_whose_shares_up_to_a_value_are_left_open(mechanism):
     rows, size = mechanism.matrix(), len(mechanism.domain)
@@ -148,6 +150,7 @@ def test_values_with_equal_rows_are_one_degree_of_freedom():
 # Few reports.
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("confidence", [0.5, 0.9])
 @pytest.mark.parametrize("mechanism", MECHANISMS[:2], ids=named)
 def test_with_few_reports_the_bound_holds_at_least_as_often_as_stated(mechanism, confidence):
@@ -230,7 +233,7 @@ def test_held_out_reports_weigh_little_smoothing_for_spikes_and_much_for_smooth_
     at = np.arange(64)
     spike = np.where(at == 20, 0.6, 0.4 / 63)
     bell = np.exp(-(((at - 30) / 12) ** 2) / 2)
-    for seed in range(3):
+    for seed in range(2):
         assert max(weights(spike, 100_000, seed, mechanism)) <= 1
         assert min(weights(bell / bell.sum(), 100_000, seed, mechanism)) >= 4
 
@@ -250,7 +253,7 @@ def test_the_weight_of_an_amount_of_smoothing_is_the_likelihood_of_reports_held_
         for again in range(4):
             for seen, other in (halves(counts, again), halves(counts, again)[::-1]):
                 h = np.full(len(rows), 1 / len(rows))
-                for _ in range(20_000):
+                for _ in range(6000):
                     h *= rows @ (seen / (h @ rows)) / seen.sum()
                 total += other @ np.log(h @ rows) / 4
         logs[steps] = total
@@ -352,6 +355,7 @@ def test_a_range_that_nobody_is_in_may_be_empty():
     assert np.count_nonzero(np.array(lows) <= 1e-9) >= 29
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("case", range(24))
 def test_the_answer_shown_lies_in_its_interval_at_every_confidence(case):
     """Tiny samples and domains, weights, mechanisms that tell values apart or not: the ends are rounded outward."""

@@ -10,16 +10,17 @@ from bipartite.answers.estimation.linear import prepared
 
 def answers(mechanism, counts, of_sample):
     est = estimate(mechanism, counts=counts, of_sample=of_sample)
-    asked = ["mean", "variance", "median", ("quantile", 0.9), ("cdf", 5), ("bin", 2)]
+    asked = ["mean", "variance", "median", ("cdf", 5), ("bin", 2)]
     return [tuple(est.interval(of=of)) for of in asked]
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     "mechanism",
     [
-        BRR(Integers(0, 39), 1, edges="padded"),
-        BRR(Integers(0, 39), 1),
-        GRR(Integers(0, 39), 2),
+        BRR(Integers(0, 14), 1, edges="padded"),
+        BRR(Integers(0, 14), 1),
+        GRR(Integers(0, 14), 2),
         Exponential(Integers(0, 9), 1),
     ],
     ids=["padded", "clamped", "grr", "exponential"],
@@ -27,7 +28,7 @@ def answers(mechanism, counts, of_sample):
 def test_answers_do_not_depend_on_what_was_asked_before(mechanism):
     generator = np.random.default_rng(1)
     law = np.full(len(mechanism.domain), 1 / len(mechanism.domain)) @ mechanism.matrix()
-    cases = [(generator.multinomial(people, law), own) for people in (40, 10**7, 1000) for own in (False, True)]
+    cases = [(generator.multinomial(people, law), own) for people in (40, 10**6) for own in (False, True)]
     alone = []
     for counts, own in cases:
         module._kept.cache_clear()

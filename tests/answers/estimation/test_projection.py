@@ -23,6 +23,7 @@ def bounds(raw, shift, error, sure=0.95, people=MANY, spread=0.0):
     return shares, *projected_bounds(raw, shares, error * same, spread * same, people, sure)
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("shift", [0.0, 1.0, 1.9, 2.5, 4.0])
 @pytest.mark.parametrize("sure", [0.8, 0.95, 0.999])
 def test_ends_are_those_that_root_finding_gives(shift, sure):
@@ -114,6 +115,7 @@ def test_the_default_is_the_projection_which_is_never_farther_from_the_truth_tha
 # Supports of OUE are sums of two binomials. 200 samples, in which an interval holds its truth with 95 %: the share
 # held, weighted by population, varies by at most 0.0154, as if one value were all. 0.85 is 6.5 times that below: 1e-10.
 # Power: an interval of the usual width around the projected share holds fewer than 0.85 where few values are heavy.
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("size", [64, 300])
 @pytest.mark.parametrize("shape", ["uniform", "zipf", "spike", "few"])
 def test_intervals_of_projected_shares_hold_the_truth(size, shape):

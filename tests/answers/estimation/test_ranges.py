@@ -110,7 +110,7 @@ def test_values_that_cannot_be_told_apart_are_one_range():
     assert ends(est.ranges([25, 60])) == [(18, 24), (25, 59), (60, 90)]
     assert "separates values which the reports cannot tell apart is a guess" in est.summary(bins=[25, 60])
     assert "guess within" not in est.summary(bins=[32, 77])
-    for count in range(1, 74):
+    for count in (1, 2, 5, 9, 73):
         cut = ends(est.ranges(count, 0.9))
         assert not any(18 < first <= 31 or first > 77 for first, _ in cut)
 
