@@ -101,9 +101,17 @@ _MAKERS = dict(_makers())
 NAMES = list(_MAKERS)
 ROWS_OF_BITS = [name for name in NAMES if name.rpartition(" on ")[0] in FLAT]
 OF_VALUES = [name for name in NAMES if name not in ROWS_OF_BITS]
+# BRR on a set tries outputs, or lists them: no single ticket tells the report.
+BY_SEVERAL_TICKETS = [
+    name
+    for name in OF_VALUES
+    if name.startswith("brr") and name.endswith(("points", "labels", "items", "numbers", "pairs", "rows"))
+]
+BY_ONE_TICKET = [name for name in OF_VALUES if name not in BY_SEVERAL_TICKETS]
 # Its rows spend more than it says, and it says so.
 BROKEN = [name for name in NAMES if name.startswith("lsrr as published")]
-KEEPING = [name for name in OF_VALUES if name not in BROKEN]
+# ε-LDP, plain: neither broken, nor per distance, nor beside something that is published.
+PLAIN = [name for name in NAMES if name not in BROKEN and not name.startswith(("planar", "within-region"))]
 
 
 @cache

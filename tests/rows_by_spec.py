@@ -46,11 +46,6 @@ def row_of(spec, x):
     return [(tuple(y) if isinstance(y, list) else y, held) for y, held in ROWS[spec["mechanism"]](spec, x)]
 
 
-def one_ticket_decides(spec):
-    """Whether one ticket tells the report: not where BRR tries outputs, or lists them."""
-    return "draw" not in spec
-
-
 def words_before(spec):
     """How many words round a value before its ticket is drawn."""
     parts = spec["domain"].get("product", {}).get("parts", [spec["domain"]])

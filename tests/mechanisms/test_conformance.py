@@ -20,6 +20,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bipartite as bp
 from bipartite.errors import (
@@ -39,14 +41,27 @@ from bipartite.mechanisms.categories.base import CategoryMechanism
 from bipartite.mechanisms.categories.cells import to_cells
 from bipartite.mechanisms.spec import canonical_json, load_spec, spec_sha256
 from tests import oracle
-from tests.catalogue import BROKEN, LINES, NAMES, OF_VALUES, ROWS_OF_BITS, made, values_of
-from tests.rows_by_spec import one_ticket_decides, row_of, words_before
+from tests.catalogue import (
+    BROKEN,
+    BY_ONE_TICKET,
+    BY_SEVERAL_TICKETS,
+    LINES,
+    NAMES,
+    OF_VALUES,
+    PLAIN,
+    ROWS_OF_BITS,
+    made,
+    values_of,
+)
+from tests.rows_by_spec import row_of, words_before
+from tests.strategies import brr, epsilons, small_lines
+from tests.strategies_sets import sets
 from tests.vectors.draw_by_the_page import WIDE, WORD, Words, redraws, word_for
 
 SCHEMA = jsonschema.Draft202012Validator(
     json.loads((Path(bp.__file__).parent / "cli" / "schemas" / "spec.json").read_text(encoding="utf-8"))
 )
-EPSILONS = ["0.000001", "0.01", "0.5", "1.2345678901234567891", "3.3", "8", "30"]
+EPSILONS = ["1e-12", "0.000001", "0.01", "0.5", "1.2345678901234567891", "3.3", "8", "30", "50"]
 # Less than ε by design; of planar Laplace ε is per distance.
 SPENDS_OTHERWISE = ("constant", "one anchor", "exponential as published", "lsrr as published", "planar laplace")
 SENTINEL = 918_273_645
@@ -130,7 +145,7 @@ def test_its_tickets_keep_epsilon_and_spend_it(name):
     assert mechanism.epsilon == (0 if name.startswith("constant") else 1)
     if not name.startswith(SPENDS_OTHERWISE):
         assert 1 - 2e-6 < spent <= 1
-    if name not in BROKEN and mechanism.distance_unit is None and mechanism.publishes is None and mechanism.epsilon:
+    if name in PLAIN and mechanism.epsilon:
         assert mechanism.guarantee.startswith("ε-LDP of ") and mechanism.guarantee.endswith("ε = 1")
 
 
@@ -141,7 +156,7 @@ def test_any_epsilon_is_kept_or_refused_with_advice(name, epsilon):
     try:
         mechanism = made(name, epsilon)
     except DesignError as error:
-        assert "; use " in str(error) or "2^52" in str(error)  # noqa: PT017
+        assert any(advice in str(error) for advice in ("; use ", "; give ", "2^52"))  # noqa: PT017
         return
     spent = assert_keeps(mechanism)
     assert bp.verify(mechanism).holds or name in BROKEN
@@ -149,6 +164,44 @@ def test_any_epsilon_is_kept_or_refused_with_advice(name, epsilon):
         # A ticket or two of the rarest report is what rounding may cost: it holds some 2^52/e^ε of them.
         rounding = 1e-12 + 8 * len(mechanism.domain) * math.exp(float(epsilon)) / 2**52
         assert float(epsilon) * (1 - 1e-5) - rounding < spent <= float(epsilon)
+
+
+ON_ANY_LINE = [bp.GRR, bp.Exponential, bp.Geometric, bp.SquareWave, bp.Anchored, bp.BRR]
+ON_ANY_SET = [bp.GRR, bp.Exponential, bp.Anchored, bp.BRR, bp.Optimal, bp.OUE, bp.SubsetSelection]
+ON_ANY_INTERVAL = [bp.Laplace, bp.Staircase, bp.Duchi, bp.Piecewise, bp.Hybrid]
+
+
+@given(small_lines, epsilons, st.sampled_from(ON_ANY_LINE + ON_ANY_INTERVAL))
+def test_epsilon_is_kept_on_any_line(domain, epsilon, kind):
+    if kind in ON_ANY_INTERVAL and isinstance(domain, bp.Integers):
+        domain = bp.Interval(domain.low, domain.high, points=len(domain))
+    assert_keeps_and_travels(kind, domain, epsilon)
+
+
+@given(sets, epsilons, st.sampled_from(ON_ANY_SET))
+def test_epsilon_is_kept_on_any_set(domain, epsilon, kind):
+    assert_keeps_and_travels(kind, domain, epsilon)
+
+
+@given(brr(small_lines))
+def test_epsilon_is_kept_by_any_window(mechanism):
+    spent = assert_keeps(mechanism)
+    exact = float(mechanism.epsilon_decimal)
+    assert exact - min(1e-6, exact / 1000) - 1e-15 <= spent <= exact
+    assert bp.from_spec(mechanism.to_spec()) == mechanism == pickle.loads(pickle.dumps(mechanism))
+
+
+def assert_keeps_and_travels(kind, domain, epsilon):
+    try:
+        mechanism = kind(domain, epsilon)
+    except DesignError as error:
+        assert "; use " in str(error) or "2^52" in str(error) or "the same for all" in str(error)  # noqa: PT017
+        return
+    assert_keeps(mechanism)
+    assert bp.verify(mechanism).holds
+    twin = load_spec(json.dumps(mechanism.to_spec()))
+    assert twin == mechanism == pickle.loads(pickle.dumps(mechanism))
+    assert hash(twin) == hash(mechanism) and bp.verify(twin) == bp.verify(mechanism)
 
 
 # --- Its law
@@ -178,7 +231,7 @@ def ends_of(mechanism, spec):
                 yield mechanism.domain[x], [*coins, *again, word_for(ticket, ends[-1])], row[at][0]
 
 
-@pytest.mark.parametrize("name", [name for name in OF_VALUES if one_ticket_decides(made(name).to_spec())])
+@pytest.mark.parametrize("name", BY_ONE_TICKET)
 def test_every_output_is_dealt_its_tickets_alone_and_among_many(name):
     mechanism = made(name)
     cases = list(ends_of(mechanism, json.loads(json.dumps(mechanism.to_spec()))))
@@ -190,7 +243,7 @@ def test_every_output_is_dealt_its_tickets_alone_and_among_many(name):
     assert mechanism.privatize([value for value, _, _ in cases], rng=source) == [report for *_, report in cases]
 
 
-@pytest.mark.parametrize("name", [name for name in OF_VALUES if not one_ticket_decides(made(name).to_spec())])
+@pytest.mark.parametrize("name", BY_SEVERAL_TICKETS)
 def test_reports_that_take_several_tickets_have_its_law(name):
     mechanism = made(name)
     # Seeded; a false alarm has probability 1e-9.
@@ -410,6 +463,21 @@ def test_every_container_gets_the_reports_of_a_list(name):
     assert labelled or {type(each) for each in expected} == {int if mechanism.outputs.whole else float}
 
 
+@pytest.mark.parametrize("name", [name for name in SINGLE if name.endswith("on integers")])
+def test_every_type_of_number_gets_the_same_reports(name):
+    mechanism, words = made(name), some_words(400)
+    whole = [1, 2, 3, 1, 3, 2]
+    expected = mechanism.privatize(whole, rng=bp.fixed_words(words))
+    kind = np.int64 if mechanism.outputs.whole else np.float64
+    for dtype in (*("int8", "int16", "int32", "int64", "uint8", "uint64"), *("float16", "float32", "float64")):
+        values = np.array(whole, dtype=dtype)
+        reports = mechanism.privatize(values, rng=bp.fixed_words(words))
+        assert reports.tolist() == expected and reports.dtype == kind
+        source = bp.fixed_words(words)
+        scalars = [mechanism.privatize(value, rng=source) for value in values]
+        assert scalars == expected and {type(each) for each in scalars} == {kind}
+
+
 @of_bits
 def test_rows_of_bits_are_the_same_from_every_container(name):
     mechanism = made(name)
@@ -474,7 +542,7 @@ def test_there_is_nothing_to_clip_on_a_set_and_unknown_labels_are_refused(name):
         mechanism.privatize([mechanism.domain[0], "Atlantis"])
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if made(name).keeps_epsilon and "planar" not in name])
+@pytest.mark.parametrize("name", PLAIN)
 def test_a_record_takes_every_mechanism_that_keeps_its_epsilon(name):
     mechanism = made(name)
     record = bp.Record({"it": mechanism, "age": made("grr on integers", "0.5")})

@@ -357,17 +357,6 @@ def test_estimates_recover_what_a_matrix_of_full_rank_tells():
         bp.estimate(mech, ["a", "e"])
 
 
-def test_its_law_is_tested_and_a_wrong_one_is_told_from_it():
-    # Seeded; a false alarm has probability 1e-9.
-    how = {"trials": 20_000, "confidence": 1 - 1e-9}
-    assert bp.law_test(WORDS, rng=bp.insecure_seed(5), **how).holds
-    wrong = {"matrix": [[0.7, 0.3], [0.55, 0.45], [0.3, 0.7]], "inputs": [1, 2, 3], "outputs": ["young", "old"]}
-    rng = bp.insecure_seed(5)
-    assert not bp.law_test(lambda values: WORDS.privatize(values, rng=rng), **wrong, **how).holds
-    audit = bp.audit(WORDS, inputs=(1, 3), trials=20_000, confidence=0.999)
-    assert 0.6 < audit.epsilon_lower < 0.8473
-
-
 def test_it_stands_in_a_comparison_beside_the_others():
     matrix = bp.BRR(bp.Integers(1, 8), 1, edges="padded", m="mean").matrix()
     mine = bp.Custom(bp.Integers(1, 8), [f"r{y}" for y in range(matrix.shape[1])], matrix, 1)
