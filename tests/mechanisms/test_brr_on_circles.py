@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import bipartite as bp
-from bipartite.errors import BrokenPromiseError, DesignError, InputError, SpecError
+from bipartite.errors import DesignError, InputError
 from bipartite.lottery import Epsilon, PointLottery
 from bipartite.lottery.order import RingOrder
 from bipartite.mechanisms.design.ring import least_loss_m, ring_rank, risk, statistical_m
@@ -205,33 +205,3 @@ def test_edges_and_m_of_a_circle_are_checked():
         bp.BRR(bp.Cyclic(24), 1, m=24)
     with pytest.raises(DesignError, match=r"ε=0.000000000001 is too small for N=24.*the smallest ε"):
         bp.BRR(bp.Cyclic(24), "1e-12")
-
-
-GOOD = bp.BRR(bp.Cyclic(24), 1).to_spec()
-
-
-@pytest.mark.parametrize(
-    ("change", "kind", "message"),
-    [
-        ({"domain": {"cyclic": 24}}, SpecError, "Expected cyclic as {'size': …, 'start': …} or {'size': …, 'labels'"),
-        ({"domain": {"cyclic": {"size": 24}}}, SpecError, "Expected cyclic as"),
-        ({"domain": {"cyclic": {"size": 24.0, "start": 0}}}, SpecError, "Expected the size and the start of a circle"),
-        ({"domain": {"cyclic": {"size": 24, "start": True}}}, SpecError, "Expected the size and the start of a circle"),
-        ({"domain": {"cyclic": {"size": 24, "labels": "ab"}}}, SpecError, "Expected labels as a list"),
-        ({"domain": {"cyclic": {"size": 24, "labels": ["a"]}}}, SpecError, "Expected 24 labels, one per value, got 1"),
-        ({"domain": {"cyclic": {"size": 1, "start": 0}}}, SpecError, "Expected size of at least 2, got 1"),
-        ({"domain": {"circle": 24}}, SpecError, "{'cyclic': {…}}, {'points': {…}}, {'items': {…}} or {'product'"),
-        ({"edges": "padded"}, SpecError, "Expected edges 'clamped' on a circle, points and items"),
-        ({"draw": "tries"}, SpecError, "Expected a spec without draw"),
-        ({"m": 24}, BrokenPromiseError, "Expected 1 ≤ m < 24"),
-        (
-            {"tickets": {"near": str(2**52), "far": str(2**51)}},
-            BrokenPromiseError,
-            "Expected at most 2\\^52 tickets per row",
-        ),
-        ({"epsilon": "0.9"}, BrokenPromiseError, "exceed e\\^ε for ε=0.9"),
-    ],
-)
-def test_a_spec_that_breaks_its_promise_is_refused(change, kind, message):
-    with pytest.raises(kind, match=message):
-        bp.from_spec(GOOD | change)

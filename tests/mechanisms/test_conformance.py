@@ -8,13 +8,8 @@ import json
 import math
 import pickle
 import random
-from fractions import Fraction
-from functools import cache
 from itertools import accumulate
-from pathlib import Path
 
-import jsonschema
-import mpmath
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -40,7 +35,6 @@ from bipartite.mechanisms.catalogue import by_spec, entries, entry_of, written_a
 from bipartite.mechanisms.categories.base import CategoryMechanism
 from bipartite.mechanisms.categories.cells import to_cells
 from bipartite.mechanisms.spec import canonical_json, load_spec, spec_sha256
-from tests import oracle
 from tests.catalogue import (
     BROKEN,
     BY_ONE_TICKET,
@@ -53,14 +47,12 @@ from tests.catalogue import (
     made,
     values_of,
 )
+from tests.mechanisms.contract import SCHEMA, assert_keeps, rows_of, tickets_of
 from tests.rows_by_spec import row_of, words_before
 from tests.strategies import brr, epsilons, small_lines
 from tests.strategies_sets import sets
-from tests.vectors.draw_by_the_page import WIDE, WORD, Words, redraws, word_for
+from tests.vectors.draw_by_the_page import WIDE, Words, redraws, word_for
 
-SCHEMA = jsonschema.Draft202012Validator(
-    json.loads((Path(bp.__file__).parent / "cli" / "schemas" / "spec.json").read_text(encoding="utf-8"))
-)
 EPSILONS = ["1e-12", "0.000001", "0.01", "0.5", "1.2345678901234567891", "3.3", "8", "30", "50"]
 # Less than ε by design; of planar Laplace ε is per distance.
 SPENDS_OTHERWISE = ("constant", "one anchor", "exponential as published", "lsrr as published", "planar laplace")
@@ -79,62 +71,6 @@ def test_every_mechanism_of_the_package_is_held_to_this_and_none_twice():
 
 
 # --- ε, in exact arithmetic
-
-
-@cache
-def exact_exp(epsilon):
-    return oracle.exp(epsilon)
-
-
-def tickets_of(mechanism):
-    """{report: tickets} for every value, from the text of the spec alone."""
-    spec = json.loads(json.dumps(mechanism.to_spec()))
-    rows = []
-    for x in range(len(mechanism.domain)):
-        held = {}
-        for report, count in row_of(spec, x):
-            held[report] = held.get(report, 0) + count
-        rows.append({report: count for report, count in held.items() if count})
-    return rows
-
-
-def ratio_of_tickets(mechanism):
-    """The largest ratio of two counts of one report; of values that share what is published, if anything is."""
-    rows = tickets_of(mechanism)
-    assert {sum(row.values()) for row in rows} == {mechanism.lottery.total}
-    assert mechanism.lottery.total <= 2**52
-    supports = {frozenset(row) for row in rows}
-    assert len(supports) == 1 or mechanism.publishes
-    together = [[row for row in rows if row.keys() == support] for support in supports]
-    return max(Fraction(max(row[y] for row in some), min(row[y] for row in some)) for some in together for y in some[0])
-
-
-def ratio_of_bits(mechanism):
-    """The largest ratio of the chances of one row of bits, or of one hash, from the numbers in the spec."""
-    spec = mechanism.to_spec()
-    if "tickets" in spec:
-        return Fraction(int(spec["tickets"]["near"]), int(spec["tickets"]["far"]))
-    one, zero = (int((spec.get("chances") or spec["permanent"])[name]) for name in ("one", "zero"))
-    return Fraction(one * (WORD - zero), zero * (WORD - one))
-
-
-def assert_keeps(mechanism):
-    """Every ratio in whole numbers, against 1200 digits of e^ε; the certificate says the same. Returns the ε spent."""
-    ratio = (ratio_of_bits if isinstance(mechanism, CategoryMechanism) else ratio_of_tickets)(mechanism)
-    certificate, epsilon = bp.verify(mechanism), mechanism.epsilon_decimal
-    assert ratio == mechanism.largest_ratio() == certificate.ratio
-    spent = mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator)
-    # Between values that differ in what is published, nothing is kept.
-    assert (
-        certificate.epsilon_upper.is_infinite()
-        if mechanism.publishes
-        else (oracle.number(certificate.epsilon_upper) >= spent)
-    )
-    if mechanism.distance_unit is None:
-        keeps = bool(ratio.numerator <= exact_exp(str(epsilon)) * ratio.denominator)
-        assert certificate.holds == keeps
-        assert mechanism.keeps_epsilon == (keeps and mechanism.publishes is None)
-    return float(spent)
 
 
 @every
@@ -210,9 +146,8 @@ def assert_keeps_and_travels(kind, domain, epsilon):
 @of_values
 def test_its_rows_are_those_of_the_spec(name):
     mechanism = made(name)
+    assert rows_of(mechanism) == tickets_of(mechanism)
     rows = mechanism.lottery.rows(0, len(mechanism.domain))
-    found = [{y: held for y, held in zip(mechanism.outputs, row, strict=True) if held} for row in rows.tolist()]
-    assert found == tickets_of(mechanism)
     assert (mechanism.matrix() == rows / mechanism.lottery.total).all()
     assert mechanism.matrix().sum(axis=1) == pytest.approx(1, abs=1e-12)
     assert all(report in mechanism.outputs for report in mechanism.outputs)
