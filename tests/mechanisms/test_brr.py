@@ -191,6 +191,7 @@ def chi_square_p(reports, probabilities):
     return stats.chi2.sf(((counts - expected) ** 2 / expected).sum(), len(probabilities) - 1)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("edges", ["clamped", "padded"])
 @pytest.mark.parametrize("value", [18, 20, 54, 90])
 def test_reports_follow_the_matrix_and_the_test_would_notice_another_law(edges, value):

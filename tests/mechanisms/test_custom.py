@@ -55,7 +55,8 @@ def a_matrix(rng, rows, columns, epsilon, kind):
     return matrix / matrix.sum(axis=1, keepdims=True)
 
 
-def random_matrices():
+def random_matrices(batch):
+    """Forty of 200: ten shapes of four kinds each."""
     rng = np.random.default_rng(20)
     shapes = [(2, 2), (2, 3), (3, 2), (3, 5), (4, 4), (6, 3), (7, 11), (20, 20), (5, 60), (40, 9)]
     for number in range(200):
@@ -64,7 +65,9 @@ def random_matrices():
         if kind == "zero" and columns == 2:
             kind = "limit"
         epsilon = ("0.01", "0.25", "1", "2.5", "5")[number % 5]
-        yield number, kind, epsilon, a_matrix(rng, rows, columns, float(epsilon), kind)
+        matrix = a_matrix(rng, rows, columns, float(epsilon), kind)
+        if number // 40 == batch:
+            yield number, kind, epsilon, matrix
 
 
 def by_brute_force(rows):
@@ -82,10 +85,12 @@ def within(ratio, epsilon):
     return bool(by_interval), by_decimal
 
 
-def test_two_hundred_random_matrices_realise_no_more_than_their_epsilon():
+@pytest.mark.grid(1)
+@pytest.mark.parametrize("batch", range(5))
+def test_random_matrices_realise_no_more_than_their_epsilon(batch):
     seen = {"limit": 0, "tiny": 0, "zero": 0, "inside": 0}
     at_the_limit = 0
-    for number, kind, epsilon, matrix in random_matrices():
+    for number, kind, epsilon, matrix in random_matrices(batch):
         rows, columns = matrix.shape
         given = float(by_brute_force([[Fraction(p) for p in row] for row in matrix[:, matrix.any(axis=0)].tolist()]))
         mech = bp.Custom(bp.Integers(1, rows), [f"report {y}" for y in range(columns)], matrix, epsilon)
@@ -109,7 +114,7 @@ def test_two_hundred_random_matrices_realise_no_more_than_their_epsilon():
         assert mech.largest_change < (4 + columns) * 2.0**-50, (number, kind, mech.largest_change)
         seen[kind] += 1
         at_the_limit += abs(math.log(given) - float(epsilon)) < 1e-12
-    assert min(seen.values()) >= 30 and at_the_limit >= 60
+    assert min(seen.values()) >= 6 and at_the_limit >= 12
 
 
 def test_the_two_oracles_reject_a_ratio_that_is_too_large():

@@ -40,7 +40,6 @@ SETS = Product(GENRES, Points([[0, 0], [3, 4], [6, 8]]))
 THREE = Product(Integers(0, 2), GENRES, Interval(0, 1, points=3))
 ROUND = Product(bp.Cyclic(6, start=1), Integers(0, 2))
 PRODUCTS = [LINES, MIXED, SETS, THREE, ROUND]
-OF_VALUES = [BRR, GRR, Anchored, Exponential, Optimal, bp.Minimax]
 FLAT = [OUE, SUE, OLH, SubsetSelection, HadamardResponse]
 every_product = pytest.mark.parametrize("product", PRODUCTS, ids=repr)
 
@@ -93,6 +92,7 @@ def test_a_law_test_refuses_what_is_no_report_of_each():
     assert not bp.law_test(lambda values: list(range(len(values))), **law, trials=100).holds
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     "kind", [BRR, GRR, Anchored, SubsetSelection, HadamardResponse], ids=lambda kind: kind.__name__
 )
