@@ -153,6 +153,7 @@ def shapes_of(kinds, name, nulls, outside):
     return shapes
 
 
+@pytest.mark.grid(110)
 @pytest.mark.parametrize("family", FAMILIES, ids="/".join)
 @pytest.mark.parametrize("nulls", ["error", "keep"])
 @pytest.mark.parametrize(
@@ -240,7 +241,7 @@ def columns_of(name):
         yield Column(mechanism, outside="clip", nulls_as=value), True, True
 
 
-@pytest.mark.grid(12)
+@pytest.mark.grid(9)
 @pytest.mark.parametrize("family", FRAME_FAMILIES, ids="/".join)
 @pytest.mark.parametrize("name", ["whole", "interval", "two values", "rows", "texts", "numbers"])
 def test_no_frame_tells_by_its_types_what_stood_in_it(family, name):

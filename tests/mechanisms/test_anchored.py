@@ -187,6 +187,7 @@ def test_squared_losses_of_a_gradient():
         assert rmse(Anchored(domain, epsilon, loss="squared")) == pytest.approx(best, abs=6e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_the_authors_places_give_the_reference_anchors():
     places = authors_places()
@@ -206,6 +207,7 @@ def test_the_authors_places_give_the_reference_anchors():
     assert expected_loss(BRR(places, 5, m="best")) == pytest.approx(471, abs=1)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_ninety_places_against_the_programme():
     generator = np.random.default_rng(7)

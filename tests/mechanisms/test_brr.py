@@ -163,7 +163,10 @@ def test_the_callers_decimal_context_changes_nothing(precision):
         (2, "1e-14", {}, "ε=0.00000000000001 is too small for N=2: .* the smallest ε for N=2 is about"),
         (100, "1e-12", {"m": 20}, "the smallest ε for N=100 is about"),
         (10**6, "1e-9", {"m": "cdf", "edges": "padded"}, "the smallest ε for N=1000000 is about .* the largest N for"),
-        (2**31, 45, {"m": "cdf", "edges": "padded"}, "the largest ε for N=2147483648 is about"),
+        pytest.param(
+            *(2**31, 45, {"m": "cdf", "edges": "padded"}, "the largest ε for N=2147483648 is about"),
+            marks=pytest.mark.slow,
+        ),
         (100, "1e-12", {"m": "best", "prior": [0.01] * 100}, "the smallest ε for N=100 is about 0.0000000000[0-9]+.$"),
     ],
 )

@@ -139,6 +139,7 @@ SQUARE = VectorOrder(np.array([[0, 0], [0, 1], [1, 0], [1, 1], [5, 5], [2, 2]]),
 RANKED = RankOrder(np.array([[0, 1, 1, 2], [1, 0, 2, 1], [0, 0, 0, 0], [3, 2, 1, 0]], dtype=np.int32))
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("order", [LINE_OF_FIVE, SQUARE, RANKED], ids=["squared", "manhattan", "ranks"])
 @pytest.mark.parametrize("tickets", [Tickets(2, 1), Tickets(5, 2), Tickets(37, 4)], ids=str)
 @pytest.mark.parametrize("by_list", [False, True])
@@ -272,6 +273,7 @@ def test_jaccard_gives_the_reference_utilities(epsilon, m, grr, brr, best):
     assert -expected_loss(chosen) == pytest.approx(best, abs=6e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_the_authors_places_give_the_reference_errors():
     places = authors_places()

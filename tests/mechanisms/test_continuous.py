@@ -168,6 +168,7 @@ def published_size(epsilon, gamma):
     return b / (1 - b) + (gamma**2 + b * (1 - gamma**2)) / (2 * (gamma + b * (1 - gamma)))
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("epsilon", [0.05, 0.3, 1, 2.5, 4, 6])
 def test_staircase_noise_has_the_published_mean_size(epsilon):
     mechanism = Staircase(Interval(0, 1, points=101), epsilon)

@@ -64,6 +64,7 @@ def test_it_keeps_epsilon_in_fractions_and_no_release_has_a_smaller_worst_case(d
     assert mechanism.lower_bound <= optimum + 1e-7 * losses.max()
 
 
+@pytest.mark.slow
 def test_the_gap_tells_where_a_search_ends_early():
     """Its documentation promises no more: closer than 1e-6 for distances, and a percent where losses are level."""
     line = bp.Integers(1, 60)

@@ -42,6 +42,7 @@ def true_distance(points, a, b):
     return 2 * mpmath.mpf("6371.0088") * mpmath.asin(chord / 2**26)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("points", "epsilon"), SETS, ids=NAMES)
 def test_every_triple_keeps_epsilon_per_unit_by_another_arithmetic(points, epsilon):
     mechanism = PlanarLaplace(points, epsilon)
@@ -137,6 +138,7 @@ def test_the_law_is_that_of_planar_laplace_moved_to_the_nearest_place():
     assert np.abs(shares - PlanarLaplace(SQUARE, epsilon / 2).matrix()[x]).max() > 2 * tolerance
 
 
+@pytest.mark.slow
 def test_the_noise_has_the_published_mean_where_places_are_dense():
     # E|z| = 2/ε, on a grid wider than the noise; steps of 1/ε add a few percent.
     side = np.arange(17.0)

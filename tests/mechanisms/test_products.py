@@ -92,7 +92,7 @@ def test_a_law_test_refuses_what_is_no_report_of_each():
     assert not bp.law_test(lambda values: list(range(len(values))), **law, trials=100).holds
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     "kind", [BRR, GRR, Anchored, SubsetSelection, HadamardResponse], ids=lambda kind: kind.__name__
 )

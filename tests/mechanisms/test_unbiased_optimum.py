@@ -122,7 +122,7 @@ def test_of_two_values_it_is_duchis_mechanism_up_to_the_grid(epsilon):
     assert noise(duchi).max() <= noise(mech).max() * (1 + 1e-5) <= (noise(duchi).max() + step**2 / 4) * (1 + 2e-5)
 
 
-@pytest.mark.grid(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 1, 2, 4])
 def test_others_for_means_come_near_it(epsilon):
     domain = bp.Interval(-1, 1, points=60)
