@@ -7,6 +7,7 @@ needs a line here; the suite refuses to leave one of the package's own catalogue
 from functools import cache, partial
 
 import numpy as np
+import pytest
 
 import bipartite as bp
 from tests.rivals import ANYWHERE, DOMAINS, LOSS, ON_LINES, ON_PLACES
@@ -98,6 +99,20 @@ def _makers():
 
 
 _MAKERS = dict(_makers())
+# Of two domains with much the same code the quick tier takes one, but for the mechanisms that most people use.
+_TWINS = tuple(f" on {kind}" for kind in ("interval", "points", "numbers", "weekdays", "numbers in pairs"))
+
+
+def cases(names):
+    """Names as the cases of a test."""
+    late = [
+        name for name in names if name.endswith(_TWINS) and not name.startswith(("brr", "grr", "minimax", "planar"))
+    ]
+    return pytest.mark.parametrize(
+        "name", [pytest.param(name, marks=pytest.mark.slow) if name in late else name for name in names]
+    )
+
+
 NAMES = list(_MAKERS)
 ROWS_OF_BITS = [name for name in NAMES if name.rpartition(" on ")[0] in FLAT]
 OF_VALUES = [name for name in NAMES if name not in ROWS_OF_BITS]

@@ -241,7 +241,7 @@ def columns_of(name):
         yield Column(mechanism, outside="clip", nulls_as=value), True, True
 
 
-@pytest.mark.grid(9)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("family", FRAME_FAMILIES, ids="/".join)
 @pytest.mark.parametrize("name", ["whole", "interval", "two values", "rows", "texts", "numbers"])
 def test_no_frame_tells_by_its_types_what_stood_in_it(family, name):

@@ -56,6 +56,7 @@ def test_the_rows_are_grr_on_the_nearest_anchors(domain, epsilon, uniform):
     assert mechanism.gap >= 0
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("domain", [AGES, Interval(0, 1, points=81), SHOPS])
 @pytest.mark.parametrize("epsilon", ["0.2", "1", "3"])
 def test_no_other_mechanism_does_better_on_average(domain, epsilon):

@@ -60,6 +60,7 @@ def least_on_a_grid(prior, e, grid):
     return solved.fun
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("case", range(20))
 def test_the_bins_are_the_best_of_all_partitions(case):
     rng = np.random.default_rng(case)

@@ -139,7 +139,7 @@ SQUARE = VectorOrder(np.array([[0, 0], [0, 1], [1, 0], [1, 1], [5, 5], [2, 2]]),
 RANKED = RankOrder(np.array([[0, 1, 1, 2], [1, 0, 2, 1], [0, 0, 0, 0], [3, 2, 1, 0]], dtype=np.int32))
 
 
-@pytest.mark.grid(6)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("order", [LINE_OF_FIVE, SQUARE, RANKED], ids=["squared", "manhattan", "ranks"])
 @pytest.mark.parametrize("tickets", [Tickets(2, 1), Tickets(5, 2), Tickets(37, 4)], ids=str)
 @pytest.mark.parametrize("by_list", [False, True])
@@ -239,6 +239,7 @@ def test_padding_a_set_is_refused():
         BRR(Items(None, loss=[[0, 1], [1, 0]]), "1e-14")
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("epsilon", ["50", "36", "34.5"])
 def test_the_advice_of_a_refusal_on_points_works(epsilon):
     domain = Points(np.random.default_rng(1).random((2000, 2)))

@@ -44,6 +44,7 @@ from tests.catalogue import (
     OF_VALUES,
     PLAIN,
     ROWS_OF_BITS,
+    cases,
     made,
     values_of,
 )
@@ -59,10 +60,10 @@ SPENDS_OTHERWISE = ("constant", "one anchor", "exponential as published", "lsrr 
 SENTINEL = 918_273_645
 NEEDLES = ("918273645", "9182736", "9.18273645")
 
-every = pytest.mark.parametrize("name", NAMES)
-of_values = pytest.mark.parametrize("name", OF_VALUES)
-of_bits = pytest.mark.parametrize("name", ROWS_OF_BITS)
-on_lines = pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(tuple(f" on {x}" for x in LINES))])
+every = cases(NAMES)
+of_values = cases(OF_VALUES)
+of_bits = cases(ROWS_OF_BITS)
+on_lines = cases([name for name in NAMES if name.endswith(tuple(f" on {x}" for x in LINES))])
 
 
 def test_every_mechanism_of_the_package_is_held_to_this_and_none_twice():
@@ -166,7 +167,7 @@ def ends_of(mechanism, spec):
                 yield mechanism.domain[x], [*coins, *again, word_for(ticket, ends[-1])], row[at][0]
 
 
-@pytest.mark.parametrize("name", BY_ONE_TICKET)
+@cases(BY_ONE_TICKET)
 def test_every_output_is_dealt_its_tickets_alone_and_among_many(name):
     mechanism = made(name)
     cases = list(ends_of(mechanism, json.loads(json.dumps(mechanism.to_spec()))))
@@ -178,7 +179,7 @@ def test_every_output_is_dealt_its_tickets_alone_and_among_many(name):
     assert mechanism.privatize([value for value, _, _ in cases], rng=source) == [report for *_, report in cases]
 
 
-@pytest.mark.parametrize("name", BY_SEVERAL_TICKETS)
+@cases(BY_SEVERAL_TICKETS)
 def test_reports_that_take_several_tickets_have_its_law(name):
     mechanism = made(name)
     # Seeded; a false alarm has probability 1e-9.
@@ -309,7 +310,7 @@ def test_a_spec_that_lacks_or_adds_anything_is_refused(name):
         bp.from_spec(spec | {"mechanism": "other"})
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith(SPENDS_OTHERWISE)])
+@cases([name for name in NAMES if not name.startswith(SPENDS_OTHERWISE)])
 def test_a_spec_that_promises_more_than_its_tickets_keep_is_refused(name):
     spec = made(name).to_spec()
     with pytest.raises(BrokenPromiseError, match="do not report with this spec"):
@@ -379,7 +380,7 @@ CONTAINERS = {
 SINGLE = [name for name in OF_VALUES if "pairs" not in name]
 
 
-@pytest.mark.parametrize("name", SINGLE)
+@cases(SINGLE)
 def test_every_container_gets_the_reports_of_a_list(name):
     mechanism = made(name)
     values, words = values_of(mechanism, 20), some_words(2000)
@@ -477,7 +478,7 @@ def test_there_is_nothing_to_clip_on_a_set_and_unknown_labels_are_refused(name):
         mechanism.privatize([mechanism.domain[0], "Atlantis"])
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@cases(PLAIN)
 def test_a_record_takes_every_mechanism_that_keeps_its_epsilon(name):
     mechanism = made(name)
     record = bp.Record({"it": mechanism, "age": made("grr on integers", "0.5")})

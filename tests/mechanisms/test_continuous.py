@@ -96,6 +96,7 @@ def test_the_ratio_of_groups_is_that_of_their_rows():
 # Moments
 
 
+@pytest.mark.grid(20)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("kind", UNBIASED)
 @pytest.mark.parametrize("ends", [(-1, 1), (0, 200_000), (-7, 0.5)])

@@ -41,6 +41,7 @@ def losses_of(domain):
     return domain.loss_matrix()
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
 @pytest.mark.parametrize("epsilon", ["0.05", "1", "3", "9"])
 def test_it_keeps_epsilon_in_fractions_and_no_release_has_a_smaller_worst_case(domain, epsilon):

@@ -95,6 +95,7 @@ def distances(size):
     return np.abs(np.subtract.outer(np.arange(float(size)), np.arange(float(size))))
 
 
+@pytest.mark.grid(16)
 @pytest.mark.parametrize("size", [2, 3, 10, 41])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_matrices_are_the_published_formulas(size, epsilon):
@@ -427,6 +428,7 @@ def test_a_domain_is_values_and_nothing_else(make):
         make([1, 2], 1)
 
 
+@pytest.mark.grid(24)
 @pytest.mark.parametrize("make", MAKERS[:-1])
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "x", None, True, "1.234567890123456789012"])
 def test_epsilon_is_a_positive_decimal(make, epsilon):

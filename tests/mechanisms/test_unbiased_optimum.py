@@ -35,7 +35,7 @@ def prior_of(name, size):
     return np.arange(1, size + 1) / np.arange(1, size + 1).sum() if name == "tilted" else name
 
 
-@pytest.mark.grid(12)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize(("size", "epsilon", "prior"), [*CASES, (60, "2", None), (40, "1", "minimax")])
 def test_the_mean_of_a_report_is_its_value_exactly(size, epsilon, prior):
     mech = bp.Optimal(bp.Integers(-4, size - 5), epsilon, unbiased=True, prior=prior_of(prior, size))

@@ -109,6 +109,7 @@ def test_many_coins_may_stay_open_to_the_last_bit():
         assert (answers == 0xAA).all()
 
 
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("size", [2, 3, 64, 65, 100, 1000])
 @pytest.mark.parametrize("people", [1, 2, 254, 256, 700])
 def test_numpy_and_machine_code_count_the_same(size, people):

@@ -22,6 +22,7 @@ def make(kind, domain=AGES, epsilon=1):
     return getattr(bp, kind)(domain, epsilon)
 
 
+@pytest.mark.grid(9)
 @each_kind
 @pytest.mark.parametrize("size", [2, 73, 200])
 def test_numpy_and_machine_code_give_the_same_reports_and_counts(kind, size, monkeypatch):
@@ -47,6 +48,7 @@ def test_numpy_and_machine_code_give_the_same_reports_and_counts(kind, size, mon
     assert np.abs(off).max() < 7
 
 
+@pytest.mark.grid(10)
 @pytest.mark.parametrize("buckets", [2, 3, 4, 6, 35, 149, 2**15])
 @pytest.mark.parametrize("size", [2, 10, 150, 1000])
 def test_both_counts_of_hashes_agree(buckets, size):
