@@ -31,6 +31,9 @@ def interval_domains(draw):
     )
 
 
+small_lines = st.one_of(
+    integer_domains(st.integers(2, 40)), st.builds(lambda n: Interval(-1, 1, points=n), st.integers(2, 40))
+)
 line_domains = st.one_of(integer_domains(), interval_domains())
 
 

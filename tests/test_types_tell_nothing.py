@@ -153,6 +153,7 @@ def shapes_of(kinds, name, nulls, outside):
     return shapes
 
 
+@pytest.mark.grid(110)
 @pytest.mark.parametrize("family", FAMILIES, ids="/".join)
 @pytest.mark.parametrize("nulls", ["error", "keep"])
 @pytest.mark.parametrize(
@@ -240,6 +241,7 @@ def columns_of(name):
         yield Column(mechanism, outside="clip", nulls_as=value), True, True
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("family", FRAME_FAMILIES, ids="/".join)
 @pytest.mark.parametrize("name", ["whole", "interval", "two values", "rows", "texts", "numbers"])
 def test_no_frame_tells_by_its_types_what_stood_in_it(family, name):
@@ -260,6 +262,7 @@ def test_no_frame_tells_by_its_types_what_stood_in_it(family, name):
         assert compared > 0
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("target", ["out.parquet", "out.csv", "out.arrow", "out.jsonl"])
 @pytest.mark.parametrize("nulls", [{"nulls": "keep"}, {"nulls_as": 20}], ids=["keep", "as"])
 def test_a_file_whose_column_became_doubles_by_a_gap_is_released_as_one_without(target, nulls, tmp_path):

@@ -1,9 +1,6 @@
 """Anchored and Optimal as mechanisms: what they promise, what they cost, and the reference numbers for both."""
 
-import copy
-import json
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -22,14 +19,11 @@ from bipartite import (
     Optimal,
     Points,
     expected_loss,
-    fixed_words,
-    from_spec,
     local_loss,
     verify,
     worst_loss,
 )
-from bipartite.errors import BrokenPromiseError, DesignError, InputError, PriorError, SpecError
-from bipartite.mechanisms.spec import load_spec
+from bipartite.errors import DesignError, InputError, PriorError
 from tests.locations.worlds import authors_coordinates, authors_places
 from tests.strategies import epsilons
 from tests.strategies_sets import sets
@@ -62,6 +56,7 @@ def test_the_rows_are_grr_on_the_nearest_anchors(domain, epsilon, uniform):
     assert mechanism.gap >= 0
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("domain", [AGES, Interval(0, 1, points=81), SHOPS])
 @pytest.mark.parametrize("epsilon", ["0.2", "1", "3"])
 def test_no_other_mechanism_does_better_on_average(domain, epsilon):
@@ -115,53 +110,6 @@ def test_given_anchors_are_taken_as_they_are():
     one = Anchored(AGES, 1, anchors=[54])
     assert one.privatize([18, 90]) == [54, 54]
     assert verify(one).ratio == 1
-
-
-def test_one_word_makes_one_report_and_bulk_agrees_with_scalar():
-    mechanism = Anchored(AGES, 1, anchors=[30, 50, 70])
-    values = list(range(18, 91))
-    words = [(at * 0x9E3779B97F4A7C15 + 12345) % 2**64 for at in range(len(values) + 2)]
-    bulk = mechanism.privatize(np.array(values), rng=fixed_words(words)).tolist()
-    one_by_one = fixed_words(words)
-    assert [mechanism.privatize(value, rng=one_by_one) for value in values] == bulk
-
-
-@pytest.mark.parametrize(
-    "mechanism",
-    [
-        Anchored(AGES, 1),
-        Anchored(AGES, "0.001"),
-        Anchored(SHOPS, 2),
-        Anchored(Items(["a", "b", "c"], loss=[[0, 1, 5], [1, 0, 4], [5, 4, 0]]), 1),
-        Optimal(Integers(0, 9), 1),
-        Optimal(Items.tanimoto([1, 2, 4, 8]), 1),
-    ],
-    ids=repr,
-)
-def test_specs_pickles_and_copies_keep_the_mechanism(mechanism):
-    spec = mechanism.to_spec()
-    again = load_spec(json.dumps(spec))
-    assert again == mechanism
-    assert (again.matrix() == mechanism.matrix()).all()
-    assert verify(again) == verify(mechanism)
-    for twin in (pickle.loads(pickle.dumps(mechanism)), copy.deepcopy(mechanism)):
-        assert twin == mechanism
-        assert hash(twin) == hash(mechanism)
-        assert getattr(twin, "gap", 0) == getattr(mechanism, "gap", 0)
-
-
-def test_a_spec_of_anchors_is_checked():
-    spec = Anchored(AGES, 1).to_spec()
-    for change, kind, message in (
-        ({"anchors": [40, 20]}, SpecError, "Expected anchors as ascending indices from 0 to 72"),
-        ({"anchors": []}, SpecError, "Expected anchors as ascending indices"),
-        ({"anchors": [5, 73]}, SpecError, "Expected anchors as ascending indices"),
-        ({"tickets": {"near": "3", "far": "1"}}, BrokenPromiseError, "exceed e\\^ε for ε=1; do not report"),
-        ({"tickets": {"near": "3"}}, SpecError, "Expected tickets as"),
-        ({"m": 3}, SpecError, "Expected a spec without m"),
-    ):
-        with pytest.raises(kind, match=message):
-            from_spec(spec | change)
 
 
 @pytest.mark.parametrize(
@@ -240,6 +188,7 @@ def test_squared_losses_of_a_gradient():
         assert rmse(Anchored(domain, epsilon, loss="squared")) == pytest.approx(best, abs=6e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_the_authors_places_give_the_reference_anchors():
     places = authors_places()
@@ -259,6 +208,7 @@ def test_the_authors_places_give_the_reference_anchors():
     assert expected_loss(BRR(places, 5, m="best")) == pytest.approx(471, abs=1)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_ninety_places_against_the_programme():
     generator = np.random.default_rng(7)

@@ -60,6 +60,7 @@ def least_on_a_grid(prior, e, grid):
     return solved.fun
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("case", range(20))
 def test_the_bins_are_the_best_of_all_partitions(case):
     rng = np.random.default_rng(case)
@@ -128,16 +129,6 @@ def test_bins_that_rounding_reports_alike_are_one():
     mechanism = bp.AnchoredMeans(bp.Integers(0, 1), 1, prior=[1 - 1e-12, 1e-12])
     assert mechanism.anchors == [0.0] and bp.verify(mechanism).ratio == 1
     assert mechanism.lower_bound <= mechanism.achieved_loss == pytest.approx(1e-12)
-
-
-def test_its_reports_have_its_law_and_an_audit_finds_no_more_than_epsilon():
-    mechanism = bp.AnchoredMeans(bp.Integers(1, 5), 2)
-    # Seeded; a false alarm has probability 1e-9 each.
-    how = {"trials": 20_000, "confidence": 1 - 1e-9}
-    assert bp.law_test(mechanism, rng=bp.insecure_seed(5), **how).holds
-    rng = bp.insecure_seed(6)
-    audit = bp.audit(lambda values: mechanism.privatize(values, rng=rng), inputs=(1, 5), trials=20_000)
-    assert 1.5 < audit.epsilon_lower <= 2
 
 
 def test_what_its_reports_tell_is_estimated():

@@ -1,6 +1,4 @@
-import copy
 import decimal
-import pickle
 
 import mpmath
 import numpy as np
@@ -9,18 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from bipartite import BRR, Integers, Interval, Items, Points, SquareWave, from_spec, insecure_seed, verify
+from bipartite import BRR, Integers, Items, Points, SquareWave, from_spec, insecure_seed, verify
 from bipartite.errors import DesignError, InputError
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms.design.line import safe_m
 from bipartite.mechanisms.design.statistics import statistical_half_window
 from tests.oracle import number
-from tests.strategies import brr, epsilons, integer_domains, line_domains
+from tests.strategies import brr, epsilons, line_domains, small_lines
 
 AGES = Integers(18, 90)
-small_domains = st.one_of(
-    integer_domains(st.integers(2, 40)), st.builds(lambda n: Interval(-1, 1, points=n), st.integers(2, 40))
-)
 
 
 def nearest(values, outputs, x, m):
@@ -29,25 +24,6 @@ def nearest(values, outputs, x, m):
     # Distances on an interval are floats; in steps they are whole numbers.
     steps = np.rint(distances / (values[1] - values[0])).astype(int)
     return set(np.lexsort((np.arange(len(outputs)), steps))[:m].tolist())
-
-
-@given(brr(small_domains))
-def test_every_brr_keeps_its_promise_in_exact_arithmetic(mechanism):
-    lottery = mechanism.lottery
-    rows = lottery.rows(0, len(mechanism.domain)).tolist()
-    assert {sum(row) for row in rows} == {lottery.total}
-    assert all(sum(held == lottery.tickets.near for held in row) == mechanism.m for row in rows)
-    columns = list(zip(*rows, strict=True))
-    ratio = max(mpmath.mpf(max(column)) / min(column) for column in columns)
-    exact = number(mechanism.epsilon_decimal)
-    assert mpmath.log(ratio) <= exact
-    assert mpmath.log(ratio) >= exact - min(mpmath.mpf("1e-6"), exact / 1000)
-    certificate = verify(mechanism)
-    assert certificate.holds
-    assert mpmath.mpf(certificate.ratio.numerator) / certificate.ratio.denominator == ratio
-    matrix = mechanism.matrix()
-    assert np.allclose(matrix * lottery.total, rows, rtol=1e-12)
-    assert np.allclose(matrix.sum(axis=1), 1)
 
 
 @given(brr(line_domains))
@@ -62,7 +38,7 @@ def test_every_large_brr_realises_its_epsilon_too(mechanism):
         assert 0 <= lottery.start(x) <= lottery.outputs - lottery.m
 
 
-@given(brr(small_domains))
+@given(brr(small_lines))
 def test_near_outputs_are_the_m_nearest_with_ties_to_the_lower_index(mechanism):
     values, outputs = mechanism.domain.to_numpy(), mechanism.outputs.to_numpy()
     for x in range(len(values)):
@@ -79,7 +55,7 @@ def test_padded_windows_are_always_centred_so_that_every_row_differs():
     assert mechanism.outputs == Integers(-(mechanism.m // 2), 9 + mechanism.m // 2)
 
 
-@given(small_domains, epsilons, st.sampled_from(["mean", "cdf", "histogram"]))
+@given(small_lines, epsilons, st.sampled_from(["mean", "cdf", "histogram"]))
 def test_a_window_for_statistics_is_padded_private_and_travels_as_a_number(domain, epsilon, wanted):
     mechanism = BRR(domain, epsilon, m=wanted, edges="padded")
     assert mechanism.m == 2 * statistical_half_window(len(domain), Epsilon.of(epsilon), wanted) + 1
@@ -187,7 +163,10 @@ def test_the_callers_decimal_context_changes_nothing(precision):
         (2, "1e-14", {}, "ε=0.00000000000001 is too small for N=2: .* the smallest ε for N=2 is about"),
         (100, "1e-12", {"m": 20}, "the smallest ε for N=100 is about"),
         (10**6, "1e-9", {"m": "cdf", "edges": "padded"}, "the smallest ε for N=1000000 is about .* the largest N for"),
-        (2**31, 45, {"m": "cdf", "edges": "padded"}, "the largest ε for N=2147483648 is about"),
+        pytest.param(
+            *(2**31, 45, {"m": "cdf", "edges": "padded"}, "the largest ε for N=2147483648 is about"),
+            marks=pytest.mark.slow,
+        ),
         (100, "1e-12", {"m": "best", "prior": [0.01] * 100}, "the smallest ε for N=100 is about 0.0000000000[0-9]+.$"),
     ],
 )
@@ -204,17 +183,6 @@ def test_what_tickets_cannot_keep_is_refused_and_names_what_would_work(size, eps
         assert verify(BRR(Integers(1, most), epsilon, **settings_)).holds
 
 
-@given(brr())
-def test_copies_and_pickles_are_equal_and_describe_themselves(mechanism):
-    for twin in (pickle.loads(pickle.dumps(mechanism)), copy.copy(mechanism), copy.deepcopy(mechanism)):
-        assert twin == mechanism
-        assert hash(twin) == hash(mechanism)
-        assert repr(twin) == repr(mechanism)
-        assert twin.outputs == mechanism.outputs
-    assert mechanism != BRR(Integers(0, 4), "1.23456")
-    assert f"m={mechanism.m}" in repr(mechanism)
-
-
 def test_a_matrix_too_large_to_hold_is_refused():
     with pytest.raises(InputError, match="Expected a matrix of at most 2\\^26 numbers, got 100000 × 100000"):
         BRR(Integers(1, 10**5), 1).matrix()
@@ -226,6 +194,7 @@ def chi_square_p(reports, probabilities):
     return stats.chi2.sf(((counts - expected) ** 2 / expected).sum(), len(probabilities) - 1)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("edges", ["clamped", "padded"])
 @pytest.mark.parametrize("value", [18, 20, 54, 90])
 def test_reports_follow_the_matrix_and_the_test_would_notice_another_law(edges, value):
@@ -252,22 +221,3 @@ def test_secure_reports_follow_the_matrix_too():
     for reports in (scalar, bulk, threaded):
         assert chi_square_p(reports, row) > 1e-12
         assert chi_square_p(reports, np.roll(row, 1)) < 1e-12
-
-
-@given(
-    brr(),
-    st.one_of(
-        st.integers(),
-        st.floats(),
-        st.lists(st.one_of(st.integers(), st.floats(), st.none(), st.booleans(), st.text(max_size=2)), max_size=6),
-    ),
-    st.sampled_from(["error", "clip"]),
-    st.sampled_from(["error", "keep"]),
-)
-def test_any_input_gives_an_error_or_a_report_inside_the_outputs(mechanism, values, outside, nulls):
-    try:
-        reports = mechanism.privatize(values, outside=outside, nulls=nulls)
-    except ValueError:
-        return
-    for report in reports if isinstance(reports, list) else [reports]:
-        assert (nulls == "keep" and (report is None or report != report)) or report in mechanism.outputs  # noqa: PLR0124

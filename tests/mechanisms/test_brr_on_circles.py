@@ -1,10 +1,8 @@
 """BRR where values go around: m, rank, optimality, vectors, and what other mechanisms say."""
 
 import itertools
-import json
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,14 +11,12 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import bipartite as bp
-from bipartite.errors import BrokenPromiseError, DesignError, InputError, SpecError
-from bipartite.lottery import Epsilon, PointLottery, draw_many
+from bipartite.errors import DesignError, InputError
+from bipartite.lottery import Epsilon, PointLottery
 from bipartite.lottery.order import RingOrder
-from bipartite.lottery.vectorised_rows import RingKernel
 from bipartite.mechanisms.design.ring import least_loss_m, ring_rank, risk, statistical_m
 from tests.strategies import epsilons
 
-GROUPS = json.loads((Path(__file__).parents[1] / "vectors" / "circles.json").read_text(encoding="utf-8"))
 PRIME = 2**31 - 1
 
 
@@ -46,7 +42,15 @@ def test_elimination_finds_the_rank():
     assert rank_modulo([[0, 0, 1], [0, 1, 0], [0, 1, 1]]) == 2
 
 
-@pytest.mark.parametrize("sizes", [range(2, 31), range(31, 46), range(46, 61)], ids=["2–30", "31–45", "46–60"])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        range(2, 25),
+        pytest.param(range(25, 46), marks=pytest.mark.slow),
+        pytest.param(range(46, 61), marks=pytest.mark.slow),
+    ],
+    ids=["2–24", "25–45", "46–60"],
+)
 def test_the_rank_is_as_stated_for_every_size_and_m(sizes):
     # Exactly: elimination modulo a prime bounds the rank from below, whole vectors that the rows send to 0 from above.
     for size in sizes:
@@ -175,55 +179,6 @@ def test_no_release_has_a_smaller_expected_or_worst_loss(size, epsilon):
     assert bp.local_loss(mechanism) == pytest.approx([mean.fun] * size, rel=1e-7)
 
 
-@pytest.mark.parametrize("group", GROUPS, ids=lambda group: f"{group['spec']['domain']['cyclic']}"[:40])
-def test_the_draws_give_the_published_reports(group, kernel):
-    mechanism = bp.from_spec(group["spec"])
-    for vector in group["vectors"]:
-        rng = bp.fixed_words(map(int, vector["words"]))
-        assert mechanism.privatize(vector["value"], rng=rng) == vector["report"]
-        assert repr(rng).startswith("<fixed words, 0 of")
-    values = np.array([mechanism.domain.encode(vector["value"]) for vector in group["vectors"]])
-    values += mechanism.domain.start
-    words = bp.fixed_words(int(word) for vector in group["vectors"] for word in vector["words"])
-    codec = mechanism.domain.codec(values.dtype, mechanism.outputs, "error")
-    drawn = draw_many(
-        mechanism.lottery, codec, values, words, kernel=RingKernel(mechanism.lottery, kernel(mechanism.lottery.turn))
-    )
-    reports = [mechanism.outputs.decode(int(report) - mechanism.domain.start) for report in drawn]
-    assert reports == [vector["report"] for vector in group["vectors"]]
-    assert repr(words).startswith("<fixed words, 0 of")
-
-
-def test_the_vectors_hold_even_m_redraws_labels_and_a_start():
-    specs = [group["spec"] for group in GROUPS]
-    assert any(spec["m"] % 2 == 0 for spec in specs)
-    assert any("labels" in spec["domain"]["cyclic"] for spec in specs)
-    assert any(spec["domain"]["cyclic"].get("start") for spec in specs)
-    assert any(len(vector["words"]) > 1 for group in GROUPS for vector in group["vectors"])
-
-
-OTHERS = [
-    bp.BRR(bp.Cyclic(6), 1, m=2),
-    bp.GRR(bp.Cyclic(6), 1),
-    bp.Exponential(bp.Cyclic(6), 1),
-    bp.Anchored(bp.Cyclic(6, start=1), 2, anchors=[1, 4]),
-    bp.Optimal(bp.Cyclic(6), 1),
-]
-
-
-@pytest.mark.parametrize("mechanism", OTHERS, ids=repr)
-def test_reports_have_their_law_and_keep_their_promise(mechanism):
-    assert bp.verify(mechanism).holds and bp.from_spec(mechanism.to_spec()) == mechanism
-    # Seeded; a false alarm has probability 1e-9.
-    how = {"trials": 5000, "confidence": 1 - 1e-9}
-    assert bp.law_test(mechanism, rng=bp.insecure_seed(5), **how).holds
-    law = {"matrix": mechanism.matrix()[::-1], "inputs": list(mechanism.domain), "outputs": list(mechanism.outputs)}
-    rng = bp.insecure_seed(5)
-    assert not bp.law_test(lambda values: mechanism.privatize(values, rng=rng), **law, **how).holds
-    audit = bp.audit(lambda values: mechanism.privatize(values, rng=rng), inputs=(1, 4), trials=4000)
-    assert audit.epsilon_lower <= mechanism.epsilon
-
-
 def test_anchors_of_a_circle_come_with_a_certificate():
     hours = bp.Cyclic(24)
     prior = np.full(24, 0.5 / 22)
@@ -258,33 +213,3 @@ def test_edges_and_m_of_a_circle_are_checked():
         bp.BRR(bp.Cyclic(24), 1, m=24)
     with pytest.raises(DesignError, match=r"ε=0.000000000001 is too small for N=24.*the smallest ε"):
         bp.BRR(bp.Cyclic(24), "1e-12")
-
-
-GOOD = bp.BRR(bp.Cyclic(24), 1).to_spec()
-
-
-@pytest.mark.parametrize(
-    ("change", "kind", "message"),
-    [
-        ({"domain": {"cyclic": 24}}, SpecError, "Expected cyclic as {'size': …, 'start': …} or {'size': …, 'labels'"),
-        ({"domain": {"cyclic": {"size": 24}}}, SpecError, "Expected cyclic as"),
-        ({"domain": {"cyclic": {"size": 24.0, "start": 0}}}, SpecError, "Expected the size and the start of a circle"),
-        ({"domain": {"cyclic": {"size": 24, "start": True}}}, SpecError, "Expected the size and the start of a circle"),
-        ({"domain": {"cyclic": {"size": 24, "labels": "ab"}}}, SpecError, "Expected labels as a list"),
-        ({"domain": {"cyclic": {"size": 24, "labels": ["a"]}}}, SpecError, "Expected 24 labels, one per value, got 1"),
-        ({"domain": {"cyclic": {"size": 1, "start": 0}}}, SpecError, "Expected size of at least 2, got 1"),
-        ({"domain": {"circle": 24}}, SpecError, "{'cyclic': {…}}, {'points': {…}}, {'items': {…}} or {'product'"),
-        ({"edges": "padded"}, SpecError, "Expected edges 'clamped' on a circle, points and items"),
-        ({"draw": "tries"}, SpecError, "Expected a spec without draw"),
-        ({"m": 24}, BrokenPromiseError, "Expected 1 ≤ m < 24"),
-        (
-            {"tickets": {"near": str(2**52), "far": str(2**51)}},
-            BrokenPromiseError,
-            "Expected at most 2\\^52 tickets per row",
-        ),
-        ({"epsilon": "0.9"}, BrokenPromiseError, "exceed e\\^ε for ε=0.9"),
-    ],
-)
-def test_a_spec_that_breaks_its_promise_is_refused(change, kind, message):
-    with pytest.raises(kind, match=message):
-        bp.from_spec(GOOD | change)

@@ -55,7 +55,8 @@ def a_matrix(rng, rows, columns, epsilon, kind):
     return matrix / matrix.sum(axis=1, keepdims=True)
 
 
-def random_matrices():
+def random_matrices(batch):
+    """Forty of 200: ten shapes of four kinds each."""
     rng = np.random.default_rng(20)
     shapes = [(2, 2), (2, 3), (3, 2), (3, 5), (4, 4), (6, 3), (7, 11), (20, 20), (5, 60), (40, 9)]
     for number in range(200):
@@ -64,7 +65,9 @@ def random_matrices():
         if kind == "zero" and columns == 2:
             kind = "limit"
         epsilon = ("0.01", "0.25", "1", "2.5", "5")[number % 5]
-        yield number, kind, epsilon, a_matrix(rng, rows, columns, float(epsilon), kind)
+        matrix = a_matrix(rng, rows, columns, float(epsilon), kind)
+        if number // 40 == batch:
+            yield number, kind, epsilon, matrix
 
 
 def by_brute_force(rows):
@@ -82,10 +85,12 @@ def within(ratio, epsilon):
     return bool(by_interval), by_decimal
 
 
-def test_two_hundred_random_matrices_realise_no_more_than_their_epsilon():
+@pytest.mark.grid(1)
+@pytest.mark.parametrize("batch", range(5))
+def test_random_matrices_realise_no_more_than_their_epsilon(batch):
     seen = {"limit": 0, "tiny": 0, "zero": 0, "inside": 0}
     at_the_limit = 0
-    for number, kind, epsilon, matrix in random_matrices():
+    for number, kind, epsilon, matrix in random_matrices(batch):
         rows, columns = matrix.shape
         given = float(by_brute_force([[Fraction(p) for p in row] for row in matrix[:, matrix.any(axis=0)].tolist()]))
         mech = bp.Custom(bp.Integers(1, rows), [f"report {y}" for y in range(columns)], matrix, epsilon)
@@ -109,7 +114,7 @@ def test_two_hundred_random_matrices_realise_no_more_than_their_epsilon():
         assert mech.largest_change < (4 + columns) * 2.0**-50, (number, kind, mech.largest_change)
         seen[kind] += 1
         at_the_limit += abs(math.log(given) - float(epsilon)) < 1e-12
-    assert min(seen.values()) >= 30 and at_the_limit >= 60
+    assert min(seen.values()) >= 6 and at_the_limit >= 12
 
 
 def test_the_two_oracles_reject_a_ratio_that_is_too_large():
@@ -118,6 +123,7 @@ def test_the_two_oracles_reject_a_ratio_that_is_too_large():
     assert within(one, "1") == (True, True) and within(above, "1") == (False, False)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "3"])
 def test_at_the_very_limit_half_of_all_doubles_are_above_it_and_are_taken(epsilon):
     rounded_up = 0
@@ -357,17 +363,6 @@ def test_estimates_recover_what_a_matrix_of_full_rank_tells():
         bp.estimate(mech, ["a", "e"])
 
 
-def test_its_law_is_tested_and_a_wrong_one_is_told_from_it():
-    # Seeded; a false alarm has probability 1e-9.
-    how = {"trials": 20_000, "confidence": 1 - 1e-9}
-    assert bp.law_test(WORDS, rng=bp.insecure_seed(5), **how).holds
-    wrong = {"matrix": [[0.7, 0.3], [0.55, 0.45], [0.3, 0.7]], "inputs": [1, 2, 3], "outputs": ["young", "old"]}
-    rng = bp.insecure_seed(5)
-    assert not bp.law_test(lambda values: WORDS.privatize(values, rng=rng), **wrong, **how).holds
-    audit = bp.audit(WORDS, inputs=(1, 3), trials=20_000, confidence=0.999)
-    assert 0.6 < audit.epsilon_lower < 0.8473
-
-
 def test_it_stands_in_a_comparison_beside_the_others():
     matrix = bp.BRR(bp.Integers(1, 8), 1, edges="padded", m="mean").matrix()
     mine = bp.Custom(bp.Integers(1, 8), [f"r{y}" for y in range(matrix.shape[1])], matrix, 1)
@@ -401,10 +396,12 @@ def test_what_cannot_be_compared_is_refused(also, message):
         bp.compare(AGES, [1, 2], also=also)
 
 
-def test_rounding_to_tickets_makes_no_rank():
+@pytest.mark.grid(1)
+@pytest.mark.parametrize("seed", range(20, 24))
+def test_rounding_to_tickets_makes_no_rank(seed):
     """Rows that are mixtures of a few have the rank of those few; a last ticket here or there tells nothing."""
-    rng = np.random.default_rng(20)
-    for _ in range(40):
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
         few, more, reports = rng.integers(2, 5), rng.integers(1, 5), rng.integers(5, 9)
         made = 0.5 / reports + 0.5 * rng.dirichlet(np.full(reports, 3.0), size=few)
         rows = rng.dirichlet(np.ones(few), size=few + more) @ made

@@ -101,6 +101,7 @@ def test_groups_of_one_size_for_all_keep_epsilon_as_published_too():
     assert ("do not keep" in two.guarantee) != two.keeps_epsilon
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("epsilon", "spent", "published_loss", "calibrated_loss"),

@@ -2,9 +2,7 @@
 
 import itertools
 import math
-import pickle
 import random
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -42,11 +40,11 @@ SETS = Product(GENRES, Points([[0, 0], [3, 4], [6, 8]]))
 THREE = Product(Integers(0, 2), GENRES, Interval(0, 1, points=3))
 ROUND = Product(bp.Cyclic(6, start=1), Integers(0, 2))
 PRODUCTS = [LINES, MIXED, SETS, THREE, ROUND]
-OF_VALUES = [BRR, GRR, Anchored, Exponential, Optimal, bp.Minimax]
 FLAT = [OUE, SUE, OLH, SubsetSelection, HadamardResponse]
 every_product = pytest.mark.parametrize("product", PRODUCTS, ids=repr)
 
 
+@pytest.mark.grid(10)
 @every_product
 @pytest.mark.parametrize("m", [1, 4, "safe", "best"])
 def test_the_near_pairs_are_those_of_the_least_combined_loss(product, m):
@@ -64,36 +62,7 @@ def test_the_safe_m_is_that_of_algorithm_2(product, epsilon):
     assert BRR(product, epsilon).m == algorithm_2(product.loss_matrix().tolist(), epsilon).m
 
 
-@every_product
-@pytest.mark.parametrize("kind", OF_VALUES, ids=lambda kind: kind.__name__)
-def test_every_ratio_of_two_probabilities_keeps_epsilon(product, kind):
-    mechanism = kind(product, 1)
-    tickets = mechanism.lottery.rows(0, len(product)).astype(object)
-    assert len({sum(row) for row in tickets.tolist()}) == 1
-    ratio = max(Fraction(max(column), min(column)) for column in tickets.T.tolist())
-    certificate = bp.verify(mechanism)
-    assert certificate.holds
-    assert certificate.ratio == ratio
-    assert ratio <= Fraction(math.e).limit_denominator(10**12) + Fraction(1, 10**9)
-    assert 0.999 < math.log(ratio) <= 1
-
-
-@every_product
-@pytest.mark.parametrize("kind", [*OF_VALUES, *FLAT], ids=lambda kind: kind.__name__)
-def test_specs_and_pickles_say_all(product, kind):
-    mechanism = kind(product, 1)
-    again = bp.from_spec(mechanism.to_spec())
-    assert again == mechanism == pickle.loads(pickle.dumps(mechanism))
-    assert again.domain == product
-    assert again.domain.weights == product.weights
-    assert bp.verify(again) == bp.verify(mechanism)
-    # The spec carries losses in whole numbers, so that what was read back is as good as what was written.
-    assert np.array_equal(again.domain.loss_matrix(), product.loss_matrix())
-    if kind in OF_VALUES:
-        assert np.array_equal(again.matrix(), mechanism.matrix())
-        assert bp.expected_loss(again) == bp.expected_loss(mechanism)
-
-
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("product", [LINES, MIXED, SETS], ids=repr)
 @pytest.mark.parametrize("epsilon", [0.5, 2])
 def test_the_optimum_is_that_of_a_linear_programme_over_the_definition(product, epsilon):
@@ -117,18 +86,6 @@ def test_the_optimum_is_that_of_a_linear_programme_over_the_definition(product, 
     assert best.fun * (1 - 1e-9) <= bp.expected_loss(anchored) <= anchored.lower_bound * (1 + anchored.gap) + 1e-9
 
 
-@pytest.mark.parametrize("product", [LINES, MIXED, ROUND], ids=repr)
-@pytest.mark.parametrize("kind", OF_VALUES, ids=lambda kind: kind.__name__)
-def test_reports_have_the_law_of_the_tickets(product, kind):
-    # Seeded; a false alarm has probability 1e-9.
-    how = {"trials": 4000, "confidence": 1 - 1e-9}
-    mechanism = kind(product, 1)
-    assert bp.law_test(mechanism, rng=bp.insecure_seed(5), **how).holds
-    rng = bp.insecure_seed(5)
-    law = {"matrix": mechanism.matrix()[::-1], "inputs": list(product), "outputs": list(mechanism.outputs)}
-    assert not bp.law_test(lambda values: mechanism.privatize(values, rng=rng), **law, **how).holds
-
-
 def test_a_law_test_refuses_what_is_no_report_of_each():
     mechanism = GRR(MIXED, 1)
     law = {"matrix": mechanism.matrix(), "inputs": list(MIXED), "outputs": list(MIXED)}
@@ -137,6 +94,7 @@ def test_a_law_test_refuses_what_is_no_report_of_each():
     assert not bp.law_test(lambda values: list(range(len(values))), **law, trials=100).holds
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     "kind", [BRR, GRR, Anchored, SubsetSelection, HadamardResponse], ids=lambda kind: kind.__name__
 )
@@ -237,7 +195,7 @@ def test_odd_values_give_an_error_or_a_report_inside_the_outputs():
     odd = [None, True, "", 20.5, math.nan, math.inf, 10**400, np.int8(19), np.float32(0.5), (), [], {}, "rock"]
     mechanisms = [BRR(MIXED, 1), GRR(THREE, 1), Anchored(LINES, 1)]
     reported = 0
-    for _ in range(5000):
+    for _ in range(2000):
         mechanism = rng.choice(mechanisms)
         value = tuple(rng.choice(odd) if rng.random() < 0.2 else each for each in rng.choice(mechanism.domain))
         value += (1,) * (rng.random() < 0.1)

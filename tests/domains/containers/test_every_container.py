@@ -141,6 +141,7 @@ def looked(kind, container):
     return none_for_na(kind.look(container))
 
 
+@pytest.mark.grid(51)
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint64", "float32", "float64"])
 def test_reports_are_those_of_the_array_in_the_same_container(kind, dtype):
     values = np.array([18, 90, 40, 40, 41, 77, 20], dtype=dtype)
@@ -152,6 +153,7 @@ def test_reports_are_those_of_the_array_in_the_same_container(kind, dtype):
     assert looked(kind, container) == values.tolist()
 
 
+@pytest.mark.grid(34)
 @pytest.mark.parametrize("mechanism", [INCOME, ROUNDED], ids=["nearest", "random"])
 @pytest.mark.parametrize("dtype", ["int32", "float32", "float64"])
 def test_intervals_report_floats_in_every_container(kind, mechanism, dtype):
@@ -163,6 +165,7 @@ def test_intervals_report_floats_in_every_container(kind, mechanism, dtype):
         assert kind.traits(reports) == kind.traits(kind.make(values.tolist(), "float64"))
 
 
+@pytest.mark.grid(17)
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "uint64"])
 def test_padded_reports_never_wrap(kind, dtype):
     assert PADDED.outputs[0] < 0
@@ -173,6 +176,7 @@ def test_padded_reports_never_wrap(kind, dtype):
         assert kind.traits(reports) == kind.traits(kind.make(values.tolist(), "int64"))
 
 
+@pytest.mark.grid(34)
 @pytest.mark.parametrize("dtype", ["int64", "float64"])
 @pytest.mark.parametrize("nulls", ["error", "keep"])
 def test_an_empty_container_comes_back_empty(kind, dtype, nulls):
@@ -250,6 +254,7 @@ def test_nan_and_null_are_both_nulls():
             assert kept[0] in mechanism.outputs and kept[3] in mechanism.outputs
 
 
+@pytest.mark.grid(34)
 @pytest.mark.parametrize("dtype", ["int64", "float64"])
 @pytest.mark.parametrize("nulls", ["error", "keep"])
 def test_errors_name_the_position_and_never_a_value_or_a_label(kind, dtype, nulls, caplog):

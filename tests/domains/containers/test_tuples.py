@@ -56,6 +56,7 @@ CONTAINERS = {
 every_container = pytest.mark.parametrize(("make", "look"), CONTAINERS.values(), ids=CONTAINERS)
 
 
+@pytest.mark.grid(24)
 @pytest.mark.parametrize("mechanism", [BRR(PEOPLE, 2), GRR(PEOPLE, 2), Anchored(PEOPLE, 2)], ids=repr)
 @every_container
 def test_the_same_kind_comes_back_with_the_same_reports(mechanism, make, look):
@@ -66,6 +67,7 @@ def test_the_same_kind_comes_back_with_the_same_reports(mechanism, make, look):
     assert all(report in mechanism.outputs for report in look(reports))
 
 
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("mechanism", [OUE(PEOPLE, 2), SubsetSelection(PEOPLE, 2)], ids=repr)
 @pytest.mark.parametrize("make", [make for make, _ in CONTAINERS.values()], ids=CONTAINERS)
 def test_flat_categories_take_the_same(mechanism, make):

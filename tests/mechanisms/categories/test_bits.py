@@ -71,6 +71,7 @@ def test_an_answer_is_one_exactly_where_the_number_is_below_the_threshold(kernel
     check_coins(kernel, people, size, chances, numbers)
 
 
+@pytest.mark.grid(2)
 @each_kernel
 @pytest.mark.parametrize("people", [64, 65, 130])
 def test_whole_tiles_and_the_last_one_are_drawn_alike(kernel, people):
@@ -108,6 +109,7 @@ def test_many_coins_may_stay_open_to_the_last_bit():
         assert (answers == 0xAA).all()
 
 
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("size", [2, 3, 64, 65, 100, 1000])
 @pytest.mark.parametrize("people", [1, 2, 254, 256, 700])
 def test_numpy_and_machine_code_count_the_same(size, people):
@@ -134,9 +136,9 @@ def test_coins_of_few_levels_are_exact(kernel, levels):
 @each_kernel
 @pytest.mark.parametrize(("size", "start", "need"), [(4, 0b0001, 1), (4, 0b0111, -2), (5, 0b00011, 2), (3, 0b111, -2)])
 def test_values_are_added_and_removed_uniformly(kernel, size, start, need):
-    # Every sequence of 6 tries, each lane as often as any other: all final sets of equal size are equally frequent.
+    # Every sequence of 5 tries, each lane as often as any other: all final sets of equal size are equally frequent.
     finals = Counter()
-    for tries in itertools.product(range(size), repeat=6):
+    for tries in itertools.product(range(size), repeat=5):
         rows, needs = np.array([[start]], dtype=np.uint8), np.array([need])
         kernel.move(rows, needs, np.array([0]), tries_of(tries, size), size)
         if needs[0] == 0:

@@ -15,6 +15,7 @@ from tests.oracle import exp
 DOMAIN = bp.Integers(0, 99)
 
 
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("epsilon", ["0.01", "0.4054651081081643819", "1", "1.0986122886681098", "2.5", "5"])
 @pytest.mark.parametrize("size", [2, 3, 10, 100, 1001])
 def test_the_sizes_of_sets_and_of_hashes_are_the_rounded_optima(epsilon, size):
@@ -38,6 +39,7 @@ def test_a_person_may_choose_k_and_g():
         bp.OLH(DOMAIN, 11)
 
 
+@pytest.mark.grid(20)
 @pytest.mark.parametrize("size", [2, 3, 4, 16, 64, 100, 1024])
 @pytest.mark.parametrize("epsilon", ["0.1", "0.5", "1", "1.5", "2", "3", "4", "5", "10"])
 def test_hadamard_blocks_are_those_of_the_least_variance(size, epsilon):

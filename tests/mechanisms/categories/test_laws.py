@@ -79,6 +79,7 @@ def every_mechanism():
     yield bp.HadamardResponse(bp.Integers(1, 9), 8)
 
 
+@pytest.mark.grid(30)
 @pytest.mark.parametrize("mechanism", list(every_mechanism()), ids=repr)
 def test_the_law_the_certificate_the_estimate_and_its_variance_agree_with_enumeration(mechanism):
     size = len(mechanism.domain)

@@ -42,6 +42,7 @@ MECHANISMS = [
 ]
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
 def test_reports_follow_the_law_and_not_that_of_another_value(mechanism):
     law, _ = test_laws.law_of(mechanism)
