@@ -14,7 +14,7 @@ import bipartite as bp
 from tests.ledger.forking import AGE, SCENARIOS, Desk
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 120
+PATIENCE = 60
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 
