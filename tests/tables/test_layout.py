@@ -22,10 +22,10 @@ PLAN = bp.Plan(
     {"age": Column(AGE, outside="clip", nulls_as=18), "job": Column(JOB, outside_as="other", nulls_as="no answer")}
     | {"town": "public"}
 )
+# The pieces are the same for all: one of them in the quick tier.
 TARGETS = [
     "out.arrow",
-    "out.parquet",
-    *(pytest.param(each, marks=pytest.mark.slow) for each in ("out.arrow.gz", "out.csv.zst")),
+    *(pytest.param(f"out.{each}", marks=pytest.mark.slow) for each in ("arrow.gz", "parquet", "csv.zst")),
 ]
 EQUAL = [PIECE, PIECE, 17]
 # Texts that fill more than one of DuckDB's buffers.
@@ -110,7 +110,7 @@ def test_the_same_rows_make_the_same_file_whatever_they_came_in(tmp_path, source
         assert rows == [size for size in EQUAL for _ in range(3 if target == "out.parquet" else 2)]
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("target", ["out.arrow", "out.parquet"])
 @pytest.mark.parametrize("kind", ["in.csv", "in.jsonl", "in.arrow", "in.parquet"])
 def test_private_values_and_gaps_move_nothing(tmp_path, target, kind):
