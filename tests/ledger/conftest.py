@@ -1,11 +1,15 @@
 """A ledger in a folder of the test's own, and a clock that the test sets."""
 
 import os
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bipartite import Ledger
+import bipartite as bp
+
+AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
 
 
 class Clock:
@@ -37,12 +41,19 @@ def make(path, clock):
     opened = []
 
     def open_one(**options):
-        opened.append(Ledger(path, clock=clock, **options))
+        opened.append(bp.Ledger(path, clock=clock, **options))
         return opened[-1]
 
     yield open_one
     for each in opened:
         each.close()
+
+
+def change(path, script):
+    """Change the file behind the back of the ledger."""
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(script)
+        database.commit()
 
 
 def refusing(path, code):

@@ -1,7 +1,10 @@
-"""What processes that fork do with one ledger: ``python -m tests.ledger.forking SCENARIO FILE``.
+"""What processes that fork do with one ledger: ``python -m tests.ledger.forking`` reads lines of SCENARIO FILE.
 
 Every report that is released is noted in a log beside the ledger. In the end SQLite alone reads the file: what was
 released must be there, and nobody may have two reports to one question.
+
+Each scenario has a process of its own, forked before any ledger was opened: to import everything anew for each would
+take most of the time.
 """
 
 import ctypes
@@ -9,6 +12,7 @@ import inspect
 import json
 import multiprocessing
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -24,7 +28,6 @@ from bipartite.lottery import InsecureSeed
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
 PEOPLE = ["ada", "bob", "eve", *(f"p{at}" for at in range(20))]
-AUDIT = "import sys, bipartite as bp; sys.exit(bool(bp.Ledger(sys.argv[1]).check()))"
 
 
 class Desk:
@@ -43,10 +46,6 @@ class Desk:
         out = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         os.write(out, (json.dumps([person, report]) + "\n").encode())
         os.close(out)
-
-    def audit(self):
-        done = subprocess.run([sys.executable, "-c", AUDIT, str(self.path)], capture_output=True, check=False)
-        assert done.returncode == 0, done
 
     def problems(self):
         released = [tuple(json.loads(line)) for line in self.log.read_text().splitlines()]
@@ -86,6 +85,29 @@ class Turns:
 
     def wait(self, which):
         os.read(self.pipes[which][0], 1)
+
+
+class Auditor:
+    """A process that knows nothing of the ledger until it opens, checks and leaves it: forked before it was made."""
+
+    def __init__(self, path):
+        self.path, self.turns = path, Turns(2)
+        child(self.wait_for_calls)
+
+    def __call__(self):
+        self.turns.go(0)
+        self.turns.wait(1)
+
+    def wait_for_calls(self):
+        while True:
+            self.turns.wait(0)
+            if os.waitpid(child(self.check), 0)[1]:
+                os.killpg(0, signal.SIGKILL)  # nobody is to wait for an answer
+            self.turns.go(1)
+
+    def check(self):
+        with bp.Ledger(self.path) as ledger:
+            assert ledger.check() == []
 
 
 def closed_under_a_child(desk, meanwhile):
@@ -479,7 +501,31 @@ SCENARIOS = [
     if inspect.isfunction(each) and list(inspect.signature(each).parameters) == ["desk"]
 ]
 
+
+def run(scenario, path):
+    """Play a scenario in this process, the first of a group of its own; all that it says goes to a file."""
+    os.setsid()
+    said = os.open(path.with_suffix(".said"), os.O_WRONLY | os.O_CREAT, 0o600)
+    for stream in (1, 2):
+        os.dup2(said, stream)
+    auditor = Auditor(path)
+    desk = Desk(path)
+    desk.audit = auditor
+    globals()[scenario](desk)
+    sys.stdout.write(json.dumps(desk.problems()))
+
+
+def serve():
+    """Play what is asked for; answer with the number of its process, and when it has ended with its exit code."""
+    for line in iter(sys.stdin.readline, ""):
+        scenario, _, path = line.rstrip("\n").partition(" ")
+        number = os.fork()
+        if number == 0:
+            run(scenario, Path(path))
+            return
+        print(number, flush=True)  # noqa: T201
+        print(os.waitstatus_to_exitcode(os.waitpid(number, 0)[1]), flush=True)  # noqa: T201
+
+
 if __name__ == "__main__":
-    counter = Desk(Path(sys.argv[2]))
-    globals()[sys.argv[1]](counter)
-    sys.stdout.write(json.dumps(counter.problems()))
+    serve()

@@ -2,10 +2,8 @@
 
 import errno
 import os
-import sqlite3
 import stat
 import time
-from contextlib import closing
 
 import pytest
 
@@ -13,9 +11,7 @@ import bipartite as bp
 from bipartite.errors import InputError, LedgerFileError
 from bipartite.ledger import copying
 from bipartite.ledger.checking import findings
-from tests.ledger.conftest import refusing
-
-AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
+from tests.ledger.conftest import AGE, change, refusing
 
 
 def state_of(folder):
@@ -180,9 +176,7 @@ def test_a_copy_that_cannot_be_moved_to_its_place_is_refused_in_words_and_leaves
 
 
 def test_a_ledger_that_does_not_add_up_is_not_copied(book, path, tmp_path):
-    with closing(sqlite3.connect(path)) as database:
-        database.execute("UPDATE balances SET spent = 0")
-        database.commit()
+    change(path, "UPDATE balances SET spent = 0")
     with pytest.raises(LedgerFileError, match=r"is inconsistent \(2 balances that .* and no copy was made; run"):
         book.backup(tmp_path / "copy.db")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["spent.db", "spent.db-shm", "spent.db-wal"]

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,24 +14,37 @@ import bipartite as bp
 from tests.ledger.forking import AGE, SCENARIOS, Desk
 
 ROOT = Path(__file__).parents[2]
+PATIENCE = 60
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+
+@pytest.fixture(scope="module")
+def stage():
+    """The process from which those of the scenarios are forked."""
+    # From Python 3.12 on a fork beside threads is warned of; that it holds is what is tested here.
+    quiet = ("-W", "ignore:This process:DeprecationWarning")
+    command = [sys.executable, *quiet, "-m", "tests.ledger.forking"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        yield process
 
 
 @forks
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_what_was_released_is_kept_whoever_forks_and_closes_when(scenario, path):
-    # From Python 3.12 on a fork beside threads is warned of; that it holds is what is tested here.
-    quiet = ("-W", "ignore:This process:DeprecationWarning")
-    command = [sys.executable, *quiet, "-m", "tests.ledger.forking", scenario, str(path)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True
-    ) as run:
-        try:
-            said = run.communicate(timeout=120)
-        finally:
-            with suppress(ProcessLookupError):  # nothing that was forked outlives the test
-                os.killpg(run.pid, signal.SIGKILL)
-    assert (run.returncode, *said) == (0, "[]", "")
+def test_what_was_released_is_kept_whoever_forks_and_closes_when(stage, scenario, path):
+    stage.stdin.write(f"{scenario} {path}\n")
+    stage.stdin.flush()
+    group = int(stage.stdout.readline())
+
+    def end():  # nothing that was forked outlives the test
+        with suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
+
+    patience = threading.Timer(PATIENCE, end)
+    patience.start()
+    code = int(stage.stdout.readline())
+    patience.cancel()
+    end()
+    assert (code, path.with_suffix(".said").read_text()) == (0, "[]")
     with bp.Ledger(path) as ledger:
         assert ledger.check() == []
 

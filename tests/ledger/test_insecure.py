@@ -3,8 +3,8 @@
 import pytest
 
 import bipartite as bp
+from tests.ledger.conftest import AGE
 
-AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
 INSECURE = [bp.insecure_seed(1), bp.fixed_words([2**63] * 8)]
 
 

@@ -18,8 +18,8 @@ import bipartite as bp
 from bipartite.errors import BudgetSpentError, InputError, NullError, OutsideDomainError
 from bipartite.ledger.offer import Offer
 from bipartite.mechanisms.categories import CategoryMechanism
+from tests.ledger.conftest import AGE
 
-AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
 AGE_2 = bp.BRR(bp.Integers(18, 90), epsilon=2)
 CITIES = bp.Points([[52.5, 13.4], [48.9, 2.35], [51.5, -0.13], [40.4, -3.7], [41.9, 12.5]], metric="haversine")
 RATING = bp.GRR(bp.Integers(1, 5), epsilon="0.3")

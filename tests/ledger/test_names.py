@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import bipartite as bp
 from bipartite.errors import BudgetSpentError, InputError
 from bipartite.ledger.names import canonical, older_forms
+from tests.ledger.conftest import AGE, change
 
-AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
 KEY = b"a key of 16 byte"
 # Composed, decomposed, and in between, as Vietnamese is often typed.
 NGUYEN = ["Nguy\u1ec5n", "Nguye\u0302\u0303n", "Nguy\u00ea\u0303n"]
@@ -37,9 +37,15 @@ def decomposed(text):
 @pytest.fixture(params=["plain", "keyed"])
 def old(request, path):
     """The file of a ledger of version 1 with budget 2, and the options it is opened with."""
-    with closing(sqlite3.connect(path)) as database:
-        database.executescript((Path(__file__).parent / f"version-1-{request.param}.sql").read_text(encoding="utf-8"))
+    change(path, (Path(__file__).parent / f"version-1-{request.param}.sql").read_text(encoding="utf-8"))
     return {} if request.param == "plain" else {"person_key": KEY}
+
+
+@pytest.fixture
+def plain(path):
+    """The file of a ledger of version 1 with budget 2."""
+    change(path, (Path(__file__).parent / "version-1-plain.sql").read_text(encoding="utf-8"))
+    return path
 
 
 @pytest.mark.parametrize("options", [{}, {"person_key": KEY}])
@@ -110,17 +116,14 @@ def test_a_question_that_version_1_knew_in_another_form_has_one_report(make, old
     assert ledger.certificate("âge").insecure is None and ledger.check() == []
 
 
-def test_two_forms_that_version_1_took_for_two_people_are_one_who_has_spent_both(make, path):
-    with closing(sqlite3.connect(path)) as database:
-        database.executescript((Path(__file__).parent / "version-1-plain.sql").read_text(encoding="utf-8"))
+def test_two_forms_that_version_1_took_for_two_people_are_one_who_has_spent_both(make, plain):
     ledger = make()
     assert ledger.spent("Émile") == 2 and ledger.balances(decomposed("Émile")) == {"forever": Decimal(2)}
     assert ledger.summary()["people"] == 6 and ledger.summary()["most_spent_in_a_period"] == 2
     with pytest.raises(BudgetSpentError):
         ledger.report("Émile", "third", AGE, 37)
-    with closing(sqlite3.connect(path)) as database:  # a third debit, as version 1 would have allowed
-        database.execute("UPDATE balances SET spent = 2 * spent WHERE person = 'Émile'")
-        database.commit()
+    # A third debit, as version 1 would have allowed.
+    change(plain, "UPDATE balances SET spent = 2 * spent WHERE person = 'Émile'")
     assert "1 people who are beyond the budget over all forms of their names" in ledger.check()
 
 
@@ -169,14 +172,6 @@ def insert(path, *rows, on_change="repeat"):
                 (person, 10**12),
             )
         database.commit()
-
-
-@pytest.fixture
-def plain(path):
-    """The file of a ledger of version 1 with budget 2."""
-    with closing(sqlite3.connect(path)) as database:
-        database.executescript((Path(__file__).parent / "version-1-plain.sql").read_text(encoding="utf-8"))
-    return path
 
 
 @pytest.mark.parametrize("read_only", [False, True])
@@ -267,10 +262,7 @@ def test_a_text_is_what_it_holds_whatever_it_says_of_itself(make):
 def test_the_check_finds_names_whose_debits_nobody_would_find(make, path, kind, tables):
     # As an older Python, whose Unicode does not know some character, may have stored them.
     make(budget=1).report("ada", "age", AGE, 37)
-    with closing(sqlite3.connect(path)) as database:
-        for table in tables:
-            database.execute(f"UPDATE {table} SET {kind} = ?", ("e\u0301",))  # noqa: S608
-        database.commit()
+    change(path, "".join(f"UPDATE {table} SET {kind} = 'e\u0301';" for table in tables))  # noqa: S608
     found = [f"1 names of a {kind} that are not in canonical form, so that debits under them are not counted"]
     assert make().check() == make(read_only=True).check() == found
 

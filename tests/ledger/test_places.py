@@ -8,9 +8,8 @@ import pytest
 
 import bipartite as bp
 from bipartite.errors import InputError, LedgerFileError
+from tests.ledger.conftest import AGE
 from tests.ledger.forking import Within
-
-AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
 
 
 def test_a_file_of_two_names_is_refused_before_and_while_it_is_open(make, path):

@@ -8,8 +8,6 @@ import pytest
 import bipartite as bp
 from bipartite.errors import BudgetSpentError, InputError, LedgerFileError
 
-KEY = b"a secret of 16 bytes, or more"
-
 
 def rating(epsilon):
     return bp.GRR(bp.Integers(1, 5), epsilon=epsilon)
@@ -50,18 +48,6 @@ def test_a_ledger_is_not_sent_to_another_process(make):
         with pytest.raises(TypeError, match=r"cannot be pickled or copied.*open it by its path in each process"):
             send(ledger)
     assert ledger.report("ada", "a", rating(1), 4) in range(1, 6)
-
-
-def test_a_key_for_a_ledger_without_one_is_refused_in_words(make):
-    make(budget=3)
-    with pytest.raises(InputError, match="this ledger stores names without a key; leave person_key= out"):
-        make(person_key=KEY)
-
-
-def test_another_key_is_refused_in_words(make):
-    make(budget=3, person_key=KEY)
-    with pytest.raises(InputError, match="Expected the person_key that this ledger was created with, got another"):
-        make(person_key=KEY[::-1])
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):

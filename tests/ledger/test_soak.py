@@ -2,15 +2,14 @@
 
 import json
 import runpy
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import bipartite as bp
+from tests.ledger.conftest import change
 
 SCRIPT = Path(__file__).parents[2] / "bench" / "ledger_soak.py"
 
@@ -24,7 +23,7 @@ def test_killed_processes_lose_nothing_and_overspend_nothing():
 
 
 @pytest.mark.parametrize(
-    ("change", "problem"),
+    ("script", "problem"),
     [
         ("DELETE FROM requests", "lost: ('ada', 'age', 'r')"),
         ("UPDATE reports SET report = report + 1", "changed: ('ada', 'age', 'r')"),
@@ -32,13 +31,11 @@ def test_killed_processes_lose_nothing_and_overspend_nothing():
         ("UPDATE balances SET spent = 0", "1 balances that are not the sum of their debits"),
     ],
 )
-def test_the_check_of_the_soak_can_fail(tmp_path, change, problem):
+def test_the_check_of_the_soak_can_fail(tmp_path, script, problem):
     soak = runpy.run_path(str(SCRIPT))
     path = tmp_path / "l.db"
     with bp.Ledger(path, budget=soak["BUDGET"]) as ledger:
         released = {("ada", "age", "r"): soak["ask"](ledger, "ada", "age", "r")}
     assert soak["problems_of"](path, released) == [] and soak["retry"](path, list(released)) == ([], 1)
-    with closing(sqlite3.connect(path)) as database:
-        database.execute(change)
-        database.commit()
+    change(path, script)
     assert problem in soak["problems_of"](path, released)

@@ -2,16 +2,22 @@
 
 import hashlib
 import hmac
+from functools import cache
 
 import rfc8785
+
+
+@cache
+def column_key(key, mech, column):
+    spec = hashlib.sha256(rfc8785.dumps(mech.to_spec())).digest()
+    return hmac.digest(key, spec + column.encode(), "sha256")
 
 
 class Words:
     """Words t = 0, 1, … of one row."""
 
     def __init__(self, key, mech, column, row, index):
-        spec = hashlib.sha256(rfc8785.dumps(mech.to_spec())).digest()
-        self.key = hmac.digest(key, spec + column.encode(), "sha256")
+        self.key = column_key(key, mech, column)
         tag = b"i" + row.to_bytes(8, "little", signed=True) if isinstance(row, int) else b"s" + row.encode()
         self.message = lambda block: index.to_bytes(8, "little") + block.to_bytes(4, "little") + tag
         self.taken = 0

@@ -3,10 +3,10 @@
 import csv
 import errno
 import gzip
+import io
 import json
 import os
 import resource
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +21,7 @@ from bipartite.tables import Column, Settings, estimate_file, extras, privatize_
 from bipartite.tables.complaints import unreadable
 from bipartite.tables.suggesting import first_plan
 from tests.tables.conftest import AGE
+from tests.tables.files import put
 
 SECRET = "Ada Lovelace has the flu"  # noqa: S105
 PLAN = bp.Plan({"age": Column(AGE, outside="clip"), "who": "public"})
@@ -58,11 +59,13 @@ def damaged(folder):
         "quote.csv": text + f'43,"{SECRET}\n',
         "letters.csv": text.encode() + b"44," + SECRET.encode() + b"\xff\xfe\n",
         "cells.tsv": text.replace(",", "\t") + f"{SECRET}\n",
-        "big.csv": text + f"45,{SECRET * 200_000}\n",
+        "big.csv": text + f"45,{SECRET * 90_000}\n",
         "cut.csv.gz": gzip.compress((text * rows).encode())[:-20],
         "cut.jsonl": json.dumps({"age": 40, "who": SECRET}) + '\n{"age": 41, "who": "' + SECRET,
         "list.jsonl": json.dumps({"age": 40, "who": SECRET}) + "\n" + json.dumps([SECRET]) + "\n",
         "words.jsonl": f"{SECRET}\n",
+        "first.jsonl": json.dumps([40, SECRET]) + "\n",
+        "text.jsonl": json.dumps(SECRET) + "\n" + json.dumps({"age": 40, "who": SECRET}) + "\n",
         "header.csv": f"{SECRET},{SECRET}\n40,x\n",
         "headless.csv": f"{SECRET},40\n{SECRET},41\n",
     }
@@ -73,9 +76,7 @@ def damaged(folder):
     named["cut.parquet"] = bytes(raw[: len(raw) // 2])
     raw[20:4000] = b"\xff" * 3980
     named["pages.parquet"] = bytes(raw)
-    with pa.ipc.new_file(folder / "whole.arrow", table.schema) as file:
-        file.write_table(table, max_chunksize=100)
-    whole = (folder / "whole.arrow").read_bytes()
+    whole = put(folder / "whole.arrow", table, 100).read_bytes()
     (folder / "whole.arrow").unlink()
     named["cut.arrow"] = whole[: len(whole) // 2]
     for name, content in named.items():
@@ -84,24 +85,17 @@ def damaged(folder):
 
 
 def test_no_error_about_a_file_carries_what_stood_there_not_even_the_errors_behind_it(tmp_path):
-    names = damaged(tmp_path)
-    refused = set()
-    for name in names:
-        for act in (
-            lambda path: release(path, tmp_path / "out.csv"),
-            lambda path: release(path, tmp_path / "out.parquet"),
-            first_plan,
-        ):
-            error = error_of(act, tmp_path / name)
-            if error is None:
-                for made in ("out.csv", "out.parquet", "out.csv.bipartite.json"):
-                    (tmp_path / made).unlink(missing_ok=True)
+    (tmp_path / "in").mkdir()
+    for at, name in enumerate(damaged(tmp_path / "in")):
+        out = tmp_path / ("out.csv" if at % 2 else "out.parquet")
+        for act in (lambda path, out=out: release(path, out), first_plan):
+            error = error_of(act, tmp_path / "in" / name)
+            if act is first_plan and error is None:  # it reads the first rows alone
                 continue
-            refused.add(name)
             assert isinstance(error, (BipartiteError, OSError)), name
             for each in chain(error):
                 assert "Lovelace" not in f"{each} {each!r} {each.args}", (name, type(each))
-    assert refused == set(names)
+        assert [each.name for each in tmp_path.iterdir()] == ["in"]
 
 
 @pytest.mark.parametrize("source", ["file", "standard input"])
@@ -136,7 +130,7 @@ def test_an_error_of_an_estimate_carries_no_cell(tmp_path):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"age,who\n40," + b"x" * 3_000_000 + b"\n", "line 2 of the input has more than 2,000,000 bytes; shorten it"),
+        (b"age,who\n40," + b"x" * 2_000_001 + b"\n", "line 2 of the input has more than 2,000,000 bytes; shorten it"),
         (b'age,who\n40,"quote\n', "in.csv has an unclosed quotation mark; close it.$"),
         (b"age,who\n40,x\n50\n", "line 3 of the input has another number of cells .* out with reject="),
         (b"age,who\r\n40,x\r\n41,y\n", "the input cannot be read as CSV; check that all lines have the same ending"),
@@ -146,13 +140,19 @@ def test_an_error_of_an_estimate_carries_no_cell(tmp_path):
 )
 def test_the_reason_is_told_by_what_happened_and_not_by_the_words_of_a_line(tmp_path, content, told):
     (tmp_path / "in.csv").write_bytes(content)
-    for act in (lambda source: release(source, tmp_path / "out.csv"), first_plan):
+    acts = [lambda source: release(source, tmp_path / "out.csv"), first_plan]
+    if "another number of cells" not in told:
+        # Nor can it be rejected: one quotation mark too many would swallow all rows behind it as one rejected row.
+        acts.append(lambda source: release(source, tmp_path / "out.csv", reject=tmp_path / "rejected.csv"))
+    for act in acts:
         with pytest.raises(DataFileError, match=told) as caught:
             act(tmp_path / "in.csv")
         # The format is not at fault; and where reports go to standard output, some are released by then.
         assert "input_format" not in str(caught.value) and "nothing was released" not in str(caught.value)
+        assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("mark", [";", "\t", " ", "|"])
 @pytest.mark.parametrize("quote", ['"', ""])
 def test_another_mark_between_names_is_not_called_an_empty_file(tmp_path, mark, quote):
@@ -182,8 +182,7 @@ def test_too_many_open_files_are_called_so():
 def test_many_arrow_files_are_open_one_at_a_time(tmp_path):
     table = pa.table({"age": [40], "who": ["x"]})
     for number in range(60):
-        with pa.ipc.new_file(tmp_path / f"part-{number:02}.arrow", table.schema) as file:
-            file.write_table(table)
+        put(tmp_path / f"part-{number:02}.arrow", table)
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     used = len(list(Path("/proc/self/fd").iterdir()))
     resource.setrlimit(resource.RLIMIT_NOFILE, (used + 40, before[1]))
@@ -237,32 +236,12 @@ def test_a_file_of_nothing_but_rows_of_another_number_of_cells(tmp_path):
     assert SECRET in (tmp_path / "rejected.csv").read_text() and not (tmp_path / "out.csv").exists()
 
 
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        (b'age,who\n40,"x\n50,y\n', "an unclosed quotation mark"),
-        (b"age,who\n40,x\n50,\xff\n", "line 3 of the input is not UTF-8"),
-        (b"age,who\n40," + b"x" * 2_000_001 + b"\n", "more than 2,000,000 bytes"),
-    ],
-)
-def test_text_that_cannot_be_cut_into_rows_stops_a_release_that_rejects(tmp_path, content, told):
-    """One quotation mark too many would swallow all rows behind it as one rejected row."""
-    (tmp_path / "in.csv").write_bytes(content)
-    with pytest.raises(DataFileError, match=told):
-        release(tmp_path / "in.csv", tmp_path / "out.csv", reject=tmp_path / "rejected.csv")
-    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
-
-
-def test_several_files_and_standard_input_reject_by_cells_too(tmp_path):
+def test_several_files_and_standard_input_reject_by_cells_too(tmp_path, monkeypatch):
     for name in ("part-1.csv", "part-2.csv"):
         (tmp_path / name).write_text("age,who\n40,x\n41\n")
     done = release(tmp_path / "part-*.csv", tmp_path / "out.csv", reject=tmp_path / "rejected.csv")
     assert (done.rows, done.rejected) == (4, 2)
-    (tmp_path / "plan.toml").write_text(
-        "[columns.age]\ndomain = { integers = [18, 90] }\nepsilon = 1\n[columns.who]\npublic = true\n"
-    )
-    command = [sys.executable, "-m", "bipartite", "privatize", "-", "o.csv", "--from", "csv", "--plan", "plan.toml"]
-    subprocess.run(
-        [*command, "--reject", "r.csv"], cwd=tmp_path, input=b"age,who\n40,x\n41\n", check=True, capture_output=True
-    )
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"age,who\n40,x\n41\n")))
+    done = release("-", tmp_path / "o.csv", input_format="csv", reject=tmp_path / "r.csv")
+    assert (done.rows, done.rejected) == (2, 1)
     assert (tmp_path / "r.csv").read_text().splitlines()[1].endswith('"41"')

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import bipartite as bp
@@ -15,6 +14,7 @@ from bipartite.cli import main
 from bipartite.errors import DataFileError, InputError
 from bipartite.mechanisms.spec import canonical
 from bipartite.tables import counting, estimate_file, metadata, outputs
+from tests.tables.files import put, table
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")
 DATES = ["2020-01-01", "2020-01-02", "17:00", "true", "1e3"]
@@ -30,19 +30,13 @@ def write_side(path, plan):
     outputs.side_file(path).write_text(json.dumps(plan.metadata()), encoding="utf-8")
 
 
-def write_csv(path, plan, rows, text=None):
-    names = list(rows)
-    lines = [",".join(names), *(",".join(map(str, row)) for row in zip(*rows.values(), strict=True))]
-    path.write_text("\n".join(lines) + "\n" if text is None else text, encoding="utf-8", newline="")
-    write_side(path, plan)
+def write_csv(path, plan, rows):
+    write_side(put(path, rows), plan)
     return path
 
 
-def write_parquet(path, plan, rows):
-    table = pa.table(rows)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(table.replace_schema_metadata({b"bipartite": json.dumps(plan.metadata())}), path)
-    return path
+def write(path, plan, rows):
+    return put(path, table(rows).replace_schema_metadata({b"bipartite": json.dumps(plan.metadata())}))
 
 
 def test_how_often_a_spec_is_hashed_does_not_depend_on_how_many_different_reports_there_are(tmp_path, monkeypatch):
@@ -114,8 +108,8 @@ def test_a_file_is_scanned_once_for_all_columns_and_groups(tmp_path, monkeypatch
 def test_counts_do_not_depend_on_how_rows_are_cut_into_batches(tmp_path, monkeypatch):
     plan = bp.Plan({"age": AGE, "day": DAY, "g": "public"})
     draw = np.random.default_rng(2)
-    rows = {"age": draw.integers(5, 100, 5000), "day": draw.choice(DATES, 5000), "g": draw.integers(0, 3, 5000)}
-    file = write_parquet(tmp_path / "r.parquet", plan, rows)
+    rows = {"age": draw.integers(5, 100, 500), "day": draw.choice(DATES, 500), "g": draw.integers(0, 3, 500)}
+    file = write(tmp_path / "r.parquet", plan, rows)
     whole = estimate_file(file, by="g")
     monkeypatch.setattr("bipartite.tables.sources.BATCH", 7)
     parts = estimate_file(file, by="g")
@@ -129,11 +123,9 @@ def test_counts_do_not_depend_on_how_rows_are_cut_into_batches(tmp_path, monkeyp
 def test_labels_that_look_like_dates_or_numbers_stay_labels_in_every_format(tmp_path):
     plan = bp.Plan({"day": DAY, "room": ROOM})
     rows = {"day": DATES * 20, "room": [101, 101, 203, 102] * 25}
-    lines = [json.dumps(dict(zip(rows, row, strict=True))) for row in zip(*rows.values(), strict=True)]
-    (tmp_path / "r.jsonl").write_text("\n".join(lines) + "\n")
-    write_side(tmp_path / "r.jsonl", plan)
-    write_csv(tmp_path / "r.csv", plan, rows)
-    write_parquet(tmp_path / "r.parquet", plan, rows)
+    for kind in ("jsonl", "csv"):
+        write_side(put(tmp_path / f"r.{kind}", rows), plan)
+    write(tmp_path / "r.parquet", plan, rows)
     for name in ("r.jsonl", "r.csv", "r.parquet"):
         found = estimate_file(tmp_path / name).columns
         assert found["day"][None].frequencies == pytest.approx([0.2] * 5)
@@ -151,7 +143,7 @@ def test_labels_that_look_like_dates_or_numbers_stay_labels_in_every_format(tmp_
     ],
 )
 def test_numbers_may_be_stored_in_many_ways(tmp_path, odd):
-    file = write_parquet(tmp_path / "r.parquet", bp.Plan({"age": AGE}), {"age": odd})
+    file = write(tmp_path / "r.parquet", bp.Plan({"age": AGE}), {"age": odd})
     np.testing.assert_array_equal(
         estimate_file(file).columns["age"][None].frequencies, bp.estimate(AGE, [20, 30, 30]).frequencies
     )
@@ -160,16 +152,14 @@ def test_numbers_may_be_stored_in_many_ways(tmp_path, odd):
 @pytest.mark.parametrize("wrong", [[101.5], [True], ["1_01"], [[101]], [2**62], [float("nan")]])
 def test_what_is_no_report_is_refused_however_it_is_stored(tmp_path, wrong):
     for mechanism in (ROOM, AGE):
-        file = write_parquet(tmp_path / "r.parquet", bp.Plan({"c": mechanism}), {"c": wrong})
+        file = write(tmp_path / "r.parquet", bp.Plan({"c": mechanism}), {"c": wrong})
         with pytest.raises(DataFileError, match="column 'c' holds a report that cannot have come from its mechanism"):
             estimate_file(file)
 
 
 def test_rows_without_a_group_are_never_added_to_a_group_that_is_called_so(tmp_path):
     plan = bp.Plan({"age": AGE, "g": "public"})
-    file = write_parquet(
-        tmp_path / "r.parquet", plan, {"age": [20, 30, 40, 50, 60], "g": ["(none)", None, None, "b", ""]}
-    )
+    file = write(tmp_path / "r.parquet", plan, {"age": [20, 30, 40, 50, 60], "g": ["(none)", None, None, "b", ""]})
     found = estimate_file(file, by="g").columns["age"]
     assert {label: each.people for label, each in found.items()} == {"": 1, "(none)": 1, "b": 1, "((none))": 2}
 
@@ -177,10 +167,10 @@ def test_rows_without_a_group_are_never_added_to_a_group_that_is_called_so(tmp_p
 def test_too_many_groups_are_refused_while_they_are_read(tmp_path, monkeypatch):
     monkeypatch.setattr(counting, "MOST_GROUPS", 3)
     plan = bp.Plan({"age": AGE, "g": "public"})
-    file = write_parquet(tmp_path / "r.parquet", plan, {"age": [20] * 4, "g": [1, 2, 3, 4]})
+    file = write(tmp_path / "r.parquet", plan, {"age": [20] * 4, "g": [1, 2, 3, 4]})
     with pytest.raises(InputError, match="at most 3 groups, got more; is 'g' a column of groups"):
         estimate_file(file, by="g")
-    file = write_parquet(tmp_path / "l.parquet", plan, {"age": [20] * 4, "g": [[1]] * 4})
+    file = write(tmp_path / "l.parquet", plan, {"age": [20] * 4, "g": [[1]] * 4})
     with pytest.raises(InputError, match=r"column 'g' holds list.*name another column"):
         estimate_file(file, by="g")
 
@@ -188,32 +178,15 @@ def test_too_many_groups_are_refused_while_they_are_read(tmp_path, monkeypatch):
 def test_a_column_that_is_gone_is_named(tmp_path):
     plan = bp.Plan({"age": AGE, "room": ROOM})
     for name in ("r.parquet", "r.csv"):
-        write = write_parquet if name == "r.parquet" else write_csv
+        writer = write if name == "r.parquet" else write_csv
         with pytest.raises(DataFileError, match="has no column 'age'"):
-            estimate_file(write(tmp_path / name, plan, {"AGE": [20], "room": [101]}))
-
-
-def test_the_names_of_folders_do_not_replace_reports(tmp_path):
-    plan = bp.Plan({"age": AGE})
-    folder = tmp_path / "age=20"
-    folder.mkdir()
-    rows = {"age": [60, 60, 70]}
-    (folder / "r.jsonl").write_text('{"age": 60}\n{"age": 60}\n{"age": 70}\n')
-    write_side(folder / "r.jsonl", plan)
-    write_csv(folder / "r.csv", plan, rows)
-    write_parquet(folder / "r.parquet", plan, rows)
-    expected = bp.estimate(AGE, rows["age"]).mean
-    for name in ("r.parquet", "r.csv", "r.jsonl"):
-        assert estimate_file(folder / name).columns["age"][None].mean == expected
+            estimate_file(writer(tmp_path / name, plan, {"AGE": [20], "room": [101]}))
 
 
 def test_arrow_is_read_as_a_file_and_as_a_stream(tmp_path):
-    table = pa.table({"age": [60, 60, 70]})
-    table = table.replace_schema_metadata({b"bipartite": json.dumps(bp.Plan({"age": AGE}).metadata())})
-    for kind in (pa.ipc.new_file, pa.ipc.new_stream):
-        with kind(tmp_path / "r.arrow", table.schema) as file:
-            file.write_table(table)
-        assert estimate_file(tmp_path / "r.arrow").columns["age"][None].people == 3
+    for name in ("r.arrow", "r.stream.arrow"):
+        file = write(tmp_path / name, bp.Plan({"age": AGE}), {"age": [60, 60, 70]})
+        assert estimate_file(file).columns["age"][None].people == 3
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The layout of a release is told by its rows: private cells, dropped columns, chunks and files leave no mark in it."""
 
-import gzip
 import itertools
 import pickle
 
@@ -15,6 +14,7 @@ import pytest
 import bipartite as bp
 from bipartite.tables import Column, Settings, pieces, privatize_file
 from tests.tables.conftest import AGE, JOB
+from tests.tables.files import put
 
 PIECE = 2048
 ROWS = 2 * PIECE + 17
@@ -22,7 +22,11 @@ PLAN = bp.Plan(
     {"age": Column(AGE, outside="clip", nulls_as=18), "job": Column(JOB, outside_as="other", nulls_as="no answer")}
     | {"town": "public"}
 )
-TARGETS = ["out.arrow", "out.arrow.gz", "out.parquet", "out.csv.zst"]
+# The pieces are the same for all: one of them in the quick tier.
+TARGETS = [
+    "out.arrow",
+    *(pytest.param(f"out.{each}", marks=pytest.mark.slow) for each in ("arrow.gz", "parquet", "csv.zst")),
+]
 EQUAL = [PIECE, PIECE, 17]
 # Texts that fill more than one of DuckDB's buffers.
 LONG = 4000
@@ -42,26 +46,31 @@ def people(seed=0, gaps=0.0, secret=1):
     return pa.table({"secret": secrets, "age": ages, "job": jobs, "town": [f"town {at % 7}" for at in range(ROWS)]})
 
 
-def put(folder, name, table, chunk=None):
-    path = folder / name
-    if name.endswith(".arrow"):
-        with pa.ipc.new_file(path, table.schema) as file:
-            file.write_table(table, max_chunksize=chunk)
-    elif name.endswith(".parquet"):
-        pq.write_table(table, path, row_group_size=chunk)
-    else:
-        frame = pl.from_arrow(table)
-        text = frame.write_ndjson() if ".jsonl" in name else frame.write_csv(separator="\t" if ".tsv" in name else ",")
-        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
-    return path
-
-
 def parts(folder, name, table, *cuts):
     """The same rows in several files."""
-    ends = [0, *cuts, ROWS]
-    for at, (start, end) in enumerate(itertools.pairwise(ends)):
-        put(folder, f"{at}-{name}", table.slice(start, end - start))
+    for at, (start, end) in enumerate(itertools.pairwise([0, *cuts, ROWS])):
+        put(folder / f"{at}-{name}", table.slice(start, end - start))
     return folder / f"*-{name}"
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    """The same released rows in files of every kind."""
+    folder = tmp_path_factory.mktemp("sources")
+    table, long = people(gaps=0.1), people(gaps=0.1, secret=LONG)
+    return {
+        "csv": put(folder / "a.csv", table),
+        "long texts in a dropped column": put(folder / "b.csv", long),
+        "compressed": put(folder / "c.csv.gz", table),
+        "files": parts(folder, "d.csv", table, 5, 3000),
+        "tsv": put(folder / "e.tsv", table),
+        "json": put(folder / "f.jsonl", long),
+        "json files": parts(folder, "g.jsonl.gz", table, 2500),
+        "arrow": put(folder / "h.arrow", table),
+        "arrow in chunks": put(folder / "i.arrow", table, 999),
+        "arrow files": parts(folder, "j.arrow", table, 1, 3000),
+        "parquet": put(folder / "k.parquet", long, 1234),
+    }
 
 
 def release(source, target, plan=PLAN, **options):
@@ -91,21 +100,7 @@ def layout(path):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_the_same_rows_make_the_same_file_whatever_they_came_in(tmp_path, target):
-    table, long = people(gaps=0.1), people(gaps=0.1, secret=LONG)
-    sources = {
-        "csv": put(tmp_path, "a.csv", table),
-        "long texts in a dropped column": put(tmp_path, "b.csv", long),
-        "compressed": put(tmp_path, "c.csv.gz", table),
-        "files": parts(tmp_path, "d.csv", table, 5, 3000),
-        "tsv": put(tmp_path, "e.tsv", table),
-        "json": put(tmp_path, "f.jsonl", long),
-        "json files": parts(tmp_path, "g.jsonl.gz", table, 2500),
-        "arrow": put(tmp_path, "h.arrow", table),
-        "arrow in chunks": put(tmp_path, "i.arrow", table, 999),
-        "arrow files": parts(tmp_path, "j.arrow", table, 1, 3000),
-        "parquet": put(tmp_path, "k.parquet", long, 1234),
-    }
+def test_the_same_rows_make_the_same_file_whatever_they_came_in(tmp_path, sources, target):
     made = {name: release(source, tmp_path / target).read_bytes() for name, source in sources.items()}
     assert [name for name, held in made.items() if held != made["csv"]] == []
     if target in {"out.arrow", "out.parquet"}:
@@ -115,17 +110,19 @@ def test_the_same_rows_make_the_same_file_whatever_they_came_in(tmp_path, target
         assert rows == [size for size in EQUAL for _ in range(3 if target == "out.parquet" else 2)]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("target", ["out.arrow", "out.parquet"])
 @pytest.mark.parametrize("kind", ["in.csv", "in.jsonl", "in.arrow", "in.parquet"])
 def test_private_values_and_gaps_move_nothing(tmp_path, target, kind):
     found = [
-        layout(release(put(tmp_path, kind, people(seed, gaps, secret), chunk), tmp_path / target))
+        layout(release(put(tmp_path / kind, people(seed, gaps, secret), chunk), tmp_path / target))
         for seed, gaps, secret, chunk in ((0, 0.0, 1, None), (3, 0.0, LONG, 777), (1, 0.5, 9, 3000), (2, 1.0, 9, 50))
     ]
     assert all(each == found[0] for each in found)
 
 
-def test_rejected_rows_and_dropped_columns_move_nothing(tmp_path):
+@pytest.mark.parametrize("target", ["out.arrow", "out.parquet"])
+def test_rejected_rows_and_dropped_columns_move_nothing(tmp_path, target):
     plan = bp.Plan({"age": AGE, "town": "public"})
     ages = np.where(np.arange(ROWS) % 10 == 3, 7, 40)
     bad = people().set_column(1, "age", [ages])
@@ -133,9 +130,7 @@ def test_rejected_rows_and_dropped_columns_move_nothing(tmp_path):
     for at in range(30):
         bad = bad.append_column(f"more {at}", bad["secret"])
     made = [
-        release(
-            put(tmp_path, name, rows, 100), tmp_path / "out.arrow", plan, reject=tmp_path / "rejected.csv"
-        ).read_bytes()
+        release(put(tmp_path / name, rows, 100), tmp_path / target, plan, reject=tmp_path / "rejected.csv").read_bytes()
         for name, rows in (("good.parquet", good), ("bad.parquet", bad), ("bad.csv", bad))
     ]
     assert made[0] == made[1] == made[2]
@@ -147,19 +142,15 @@ def test_wide_rows_make_smaller_pieces_told_by_the_first_released_rows(tmp_path,
     monkeypatch.setattr(pieces, "_BYTES", 2**20)
     wide = people().set_column(3, "town", [["x" * 450] * ROWS])
     for kind in ("in.csv", "in.arrow"):
-        sizes = [each[0] for each in layout(release(put(tmp_path, kind, wide, 300), tmp_path / target))[0]]
+        sizes = [each[0] for each in layout(release(put(tmp_path / kind, wide, 300), tmp_path / target))[0]]
         assert sorted(set(sizes)) == [17, PIECE]
 
 
 def test_parts_of_a_folder_are_cut_alike(tmp_path):
     made = []
     for name, secret, chunk in (("in.parquet", 1, 500), ("in.csv", LONG, None)):
-        out = release(
-            put(tmp_path, name, people(secret=secret), chunk),
-            tmp_path / "out",
-            partition_by=("town",),
-            output_format="parquet",
-        )
+        source, parted = put(tmp_path / name, people(secret=secret), chunk), {"partition_by": ("town",)}
+        out = release(source, tmp_path / "out", output_format="parquet", **parted)
         made.append({part.relative_to(out): part.read_bytes() for part in out.rglob("*.parquet")})
     assert made[0] == made[1] and len(made[0]) == 7
 
@@ -198,7 +189,7 @@ def test_categories_come_in_the_order_of_the_released_rows_unless_their_order_me
         table = pa.table({"age": [40, 50, 60], "town": coded})
         for rows in (table, pa.concat_tables([table.slice(0, 1), table.slice(1)])):
             found = bp.privatize_frame(rows, bp.Plan({"age": AGE, "town": "public"}))["town"]
-            assert found.to_pylist() == towns.to_pylist()
+            assert found.to_pylist() == towns.to_pylist() and found.type == coded.type
             assert found.chunk(0).dictionary.to_pylist() == wanted
 
 

@@ -60,6 +60,7 @@ def test_what_the_message_about_memory_advises_works(tmp_path):
     privatize_file(tmp_path / "in.parquet", tmp_path / "out.csv", PLAN, settings=Settings(memory=advised))
 
 
+@pytest.mark.slow  # that pieces are smaller, and fewer rows are read at once, quick tests ask
 @pytest.mark.parametrize("threads", [None, 16])
 def test_wide_rows_are_released_without_a_word_about_memory(tmp_path, threads):
     # 320 MB of text in one group of rows, which did not fit into what DuckDB was given; nor did what 16 threads write.
@@ -84,7 +85,7 @@ def at_once(folder, plan, table, kind="parquet"):
 def test_how_many_rows_go_together_is_told_by_the_plan_and_by_public_values_alone(tmp_path, kind):
     job = bp.GRR(bp.Items(["nurse", "other"], loss=[[0, 1], [1, 0]]), epsilon=1)
     plan = bp.Plan({"job": bp.tables.Column(job, outside_as="other"), "note": "public"})
-    short, long = ["x"] * 3000, ["x" * 20_000] * 3000
+    short, long = ["x"] * 30, ["x" * 20_000] * 30
     assert at_once(tmp_path, plan, pa.table({"job": short, "note": short}), kind) == sources.BATCH
     assert at_once(tmp_path, plan, pa.table({"job": long, "note": short}), kind) == sources.BATCH
     assert at_once(tmp_path, plan, pa.table({"job": short, "note": long}), kind) == 2048

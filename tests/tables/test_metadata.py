@@ -15,6 +15,7 @@ from bipartite.tables import Column, Release, estimate_file, privatize_file
 from bipartite.tables.metadata import METADATA_KEY, Described, described
 from bipartite.tables.outputs import side_file
 from bipartite.tables.spark_files import RELEASE_KEY
+from tests.tables.files import put
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon="2.5")
 STARS = bp.GRR(bp.Integers(1, 5), epsilon="2.5")
@@ -51,11 +52,9 @@ def test_frames_and_batches_from_known_words_say_so_and_claim_nothing(words):
 
 
 @pytest.mark.parametrize("target", ["out.parquet", "out.csv", "out.arrow", "out.jsonl"])
-@pytest.mark.parametrize("words", KNOWN_WORDS.values(), ids=KNOWN_WORDS)
-def test_files_from_known_words_say_so_and_so_do_their_estimates(words, target, tmp_path):
-    source, path = tmp_path / "in.parquet", tmp_path / target
-    pq.write_table(pa.table(PEOPLE), source)
-    done = privatize_file(source, path, PLAN, rng=words())
+def test_files_from_known_words_say_so_and_so_do_their_estimates(target, tmp_path):
+    source, path = put(tmp_path / "in.parquet", PEOPLE), tmp_path / target
+    done = privatize_file(source, path, PLAN, rng=KNOWN_WORDS["one column of two"]())
     assert done.insecure and done.epsilon is None and done.guarantee.startswith("NOT PRIVATE")
     about = estimate_file(path).about
     assert about.insecure and about.epsilon is None
@@ -143,18 +142,15 @@ def test_what_a_description_promises_is_computed_and_not_read():
 
 @pytest.mark.parametrize("target", ["out.parquet", "out.csv", "out.arrow"])
 def test_an_edited_file_is_refused_by_estimates(target, tmp_path, capsys):
-    source, path = tmp_path / "in.parquet", tmp_path / target
-    pq.write_table(pa.table(PEOPLE), source)
-    privatize_file(source, path, PLAN)
+    path = tmp_path / target
+    privatize_file(put(tmp_path / "in.parquet", PEOPLE), path, PLAN)
     low = edited(epsilon="0.01").encode()
     if target == "out.csv":
         side_file(path).write_bytes(low)
     elif target == "out.parquet":
         pq.write_table(pq.read_table(path).replace_schema_metadata({METADATA_KEY: low}), path)
     else:
-        table = pa.ipc.open_file(path).read_all().replace_schema_metadata({METADATA_KEY: low})
-        with pa.ipc.new_file(path, table.schema) as writer:
-            writer.write_table(table)
+        put(path, pa.ipc.open_file(path).read_all().replace_schema_metadata({METADATA_KEY: low}))
     with pytest.raises(SpecError, match="ε = 0.01 over specs that spend ε = 5"):
         estimate_file(path)
     code, _, told = bipartite(capsys, "estimate", path)

@@ -108,6 +108,7 @@ def test_the_choice_for_shares_has_the_least_forecast_error(size, epsilon):
     assert taken <= min(errors) * (1 + 1e-9)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("purpose", "advised"), [("statistics", "distribution"), ("mean", "mean"), ("single-values", "release")]
 )
@@ -144,7 +145,11 @@ def test_prospects_are_those_of_the_estimator():
     assert promised.questions == ["the mean", "the median", "shares of ranges"] and promised.note == ""
     ways = bp.SubsetSelection(flat(12), 1)
     assert prospect(ways, 10_000).share == pytest.approx(1.96 * bp.forecast(ways, 10_000).histogram, rel=1e-3)
-    # A fine line has a coarse stand-in.
+
+
+@pytest.mark.slow
+def test_a_fine_line_has_a_coarse_stand_in():
+    promised = prospect(bp.BRR(bp.Integers(18, 90), 1, edges="padded", m="cdf"), 20_000)
     fine = prospect(bp.BRR(bp.Integers(0, 7200), 1, edges="padded", m="cdf"), 20_000)
     assert fine.median / 7200 == pytest.approx(promised.median / 72, rel=0.5)
 
