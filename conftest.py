@@ -107,7 +107,14 @@ _docstrings = Sybil(
     patterns=DOCSTRINGS,
     document_types={".py": PythonDocStringDocument},
 )
-pytest_collect_file = (_docs + _docstrings).pytest()
+_collect = (_docs + _docstrings).pytest()
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Examples; a module without any, as most are, is not parsed in search of them."""
+    if file_path.suffix == ".py" and ">>>" not in file_path.read_text(encoding="utf-8"):
+        return None
+    return _collect(file_path, parent)
 
 
 def pytest_report_header() -> str:
