@@ -7,11 +7,15 @@ that is marked ``grid(n)`` the quick tier runs n cases; what is in ``ELSEWHERE``
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
+import subprocess
+import sys
+import zlib
 from collections import defaultdict
 from doctest import ELLIPSIS
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -60,13 +64,71 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """More examples with ``--all``, unless a profile was named."""
+    """More examples with ``--all``, unless a profile was named; and kernels, before there are workers."""
     if config.getoption("all_tests") and not config.getoption("hypothesis_profile", None):
         settings.load_profile("full")
+    if config.getoption("numprocesses", None):
+        _compile_kernels_once()
+
+
+def _compile_kernels_once() -> None:
+    """In a fresh clone every worker would compile all kernels (47 s); here two processes compile half of them each.
+
+    Where this cannot be (numba is missing, the folder is read-only), workers do without kernels or compile their own.
+    """
+    package = importlib.util.find_spec("bipartite")
+    if package is None or package.origin is None or importlib.util.find_spec("numba") is None:
+        return
+    source = Path(package.origin).parent
+    cache = Path(os.environ.get("NUMBA_CACHE_DIR", source))
+    if any(cache.rglob("*.nbi")) or not os.access(source, os.W_OK):
+        return
+    halves: dict[bool, list[str]] = defaultdict(list)
+    for path in sorted(source.rglob("compiled*.py")):
+        name = path.relative_to(source.parent).with_suffix("").as_posix().replace("/", ".")
+        halves[name.startswith("bipartite.learn.")].append(f"import {name}")
+    # A kernel that does not compile is the business of its tests: nothing is said or raised here.
+    commands = [[sys.executable, "-c", "\n".join(half)] for half in halves.values()]
+    processes = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for command in commands]  # noqa: S603 (our own)
+    for process in processes:
+        process.wait()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:  # noqa: ANN401 (xdist's, which has no stubs)
+    """With ``--dist each``, tell each worker its part of the files."""
+    if node.config.getoption("dist") == "each":
+        number, parts = int(node.workerinput["workerid"].removeprefix("gw")), node.workerinput["workercount"]
+        node.workerinput["part"] = (number % parts, parts)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:  # noqa: ANN401 (xdist's, which has no stubs)
+    """With ``--dist each``, a worker runs all that it collected; here the session learns how much that is in all."""
+    if config.getoption("dist") != "each":
+        return None
+    from xdist.scheduler import EachScheduling  # noqa: PLC0415 (not everyone has it)
+
+    class Parts(EachScheduling):
+        def schedule(self) -> None:
+            session = self.config.pluginmanager.get_plugin("session")
+            session.testscollected = sum(map(len, self.node2collection.values()))
+            super().schedule()
+
+    return Parts(config, log)
+
+
+def _belongs_to_another_worker(path: Path, config: pytest.Config) -> bool:
+    """Each worker imports only the files that it runs: to import all and rewrite their asserts takes 20 s."""
+    number, parts = getattr(config, "workerinput", {}).get("part", (0, 1))
+    name = Path(os.path.relpath(path, ROOT)).as_posix()
+    return zlib.crc32(name.encode()) % parts != number
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The quick tier does not import what only the slow one runs."""
+    """No worker imports what another one runs, and the quick tier not what only the slow one runs."""
+    if collection_path.is_file() and _belongs_to_another_worker(collection_path, config):
+        return True
     if config.getoption("all_tests") or not collection_path.is_relative_to(ROOT):
         return None
     return collection_path.relative_to(ROOT).as_posix().startswith(ELSEWHERE) or None
@@ -88,9 +150,11 @@ def _left_to_the_slow_tier(items: list[pytest.Item]) -> set[pytest.Item]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without ``--all``, only the quick tier."""
+    """Without ``--all``, only the quick tier; and of files that were named, only those of this worker."""
+    left = {item for item in items if _belongs_to_another_worker(item.path, config)}
     if not config.getoption("all_tests"):
-        left = _left_to_the_slow_tier(items)
+        left |= _left_to_the_slow_tier(items)
+    if left:
         config.hook.pytest_deselected(items=[item for item in items if item in left])
         items[:] = [item for item in items if item not in left]
 
