@@ -66,7 +66,7 @@ def arbitrary(rng, size, kind):
 
 def arbitrary_cases():
     rng = np.random.default_rng(20)
-    for case in range(200):
+    for case in range(120):
         size = int(rng.integers(2, 11)) if case % 4 else int(rng.integers(8, 11))
         prior = rng.dirichlet(np.full(size, 0.7))
         yield arbitrary(rng, size, case % 3), prior, float(np.exp(rng.uniform(0.1, 6)))
@@ -93,7 +93,7 @@ def test_local_search_alone_seldom_misses_the_best(solved_cases):
         assert found >= least - 1e-9 * (1 + abs(least))
         missed += found > least + 1e-9 * (1 + abs(least))
     # 0 of 200 were missed when this was written, and 0 of 1000 others with 12 items.
-    assert missed <= 2
+    assert missed <= 1
 
 
 @pytest.mark.grid(12)
@@ -309,7 +309,7 @@ def test_cities_have_a_small_certified_gap_at_every_epsilon():
 
 def test_thousands_of_points_need_no_table_of_pairs():
     rng = np.random.default_rng(6)
-    size = 3000
+    size = 2000
     points = Points(
         np.column_stack([rng.normal(20, 20, size).clip(-89, 89), rng.uniform(-180, 180, size)]), "haversine"
     )

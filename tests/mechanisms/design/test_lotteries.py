@@ -83,6 +83,7 @@ def test_the_figures_of_the_page():
     assert three.weights == pytest.approx([3 / 7, 4 / 7], rel=1e-6) and three.loss == pytest.approx(5 / 7, rel=1e-8)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("case", range(8))
 def test_on_trees_it_is_the_best_release(case):
     rng = np.random.default_rng(case)
@@ -92,6 +93,7 @@ def test_on_trees_it_is_the_best_release(case):
     assert choice.loss == pytest.approx(check(choice, loss, e), rel=1e-6)
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("case", range(8))
 def test_elsewhere_it_is_close_and_says_how_close(case):
     rng = np.random.default_rng(100 + case)
@@ -111,7 +113,7 @@ def test_elsewhere_it_is_close_and_says_how_close(case):
 
 @pytest.mark.grid(1)
 @pytest.mark.parametrize(
-    ("kind", "size", "gap"), [("absolute", 300, 1e-3), ("squared", 300, 1e-3), ("table", 200, 0.01)]
+    ("kind", "size", "gap"), [("absolute", 150, 1e-3), ("squared", 150, 1e-3), ("table", 100, 0.01)]
 )
 def test_on_a_longer_line_the_gap_is_small(kind, size, gap):
     own, matrix = losses_of(kind, size)
