@@ -32,14 +32,8 @@ assert next(rows.blocks(torch.zeros(3, 2), torch.zeros(3, dtype=torch.long))).sh
             "",
             marks=pytest.mark.slow,
         ),
-        (["numba"], {"PrivateColumns"}, {"PrivateBoostingRegressor"}, ROWS),
-        pytest.param(
-            ["sklearn", "torch"],
-            set(),
-            {"PrivateBoostingRegressor", "PrivateColumns", "PrivateNetwork", "Steps"},
-            "",
-            marks=pytest.mark.slow,
-        ),
+        pytest.param(["numba"], {"PrivateColumns"}, {"PrivateBoostingRegressor"}, ROWS, marks=pytest.mark.slow),
+        (["sklearn", "torch"], set(), {"PrivateBoostingRegressor", "PrivateColumns", "PrivateNetwork", "Steps"}, ""),
     ],
     ids=["no torch", "no numba", "no scikit-learn"],
 )

@@ -125,7 +125,7 @@ def alarms_of(law, trials, tests, seed):
 WINDOWS = window_matrix(30, 30, 1, lambda x: min(x, 20), lambda _: 10)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("law", [WINDOWS, np.full((2, 40), 1 / 40), np.eye(4)], ids=["windows", "uniform", "truth"])
 def test_false_alarms_are_as_rare_as_stated(law):
     # More than 19 of 400 has probability < 1e-7 if it were exactly 1 %.

@@ -177,6 +177,7 @@ def test_whole_fits_of_noisy_sums_follow_the_law_that_the_documentation_states()
     assert abs(excess[1]) < 4.9 * variance[1] ** 0.5 and abs(excess[5 / 8]) > 4.9 * variance[5 / 8] ** 0.5
 
 
+@pytest.mark.slow
 def test_each_of_three_classes_is_learned_with_a_third_of_epsilon():
     model = PrivateBoostingClassifier(epsilon=18, classes=["a", "b", "c"], rng=bp.insecure_seed(11), **SETTINGS)
     counts = frequencies(model, np.array(["b", "a", "b"]), which=1)

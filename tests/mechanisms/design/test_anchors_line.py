@@ -104,7 +104,7 @@ def test_known_optima_of_the_squared_loss(epsilon, expected):
     assert rmse == pytest.approx(expected, abs=6e-4)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("loss", ["absolute", "squared"])
 @pytest.mark.parametrize("epsilon", [0.05, 1, 3, 8, 13])
 def test_compiled_and_numpy_agree_on_longer_lines(loss, epsilon, monkeypatch):
@@ -124,7 +124,7 @@ def test_compiled_and_numpy_agree_on_longer_lines(loss, epsilon, monkeypatch):
             assert min(compiled.lower, plain.lower) == pytest.approx(plain.loss, rel=1e-7)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("loss", ["absolute", "squared"])
 @pytest.mark.parametrize("epsilon", [0.05, 1, 8])
 def test_a_hundred_thousand_points_scale_as_the_continuum_does(loss, epsilon):

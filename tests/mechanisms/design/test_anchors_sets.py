@@ -96,7 +96,7 @@ def test_local_search_alone_seldom_misses_the_best(solved_cases):
     assert missed <= 1
 
 
-@pytest.mark.grid(12)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("case", range(24))
 def test_points_are_near_the_linear_programme_and_the_bound_is_below_it(case, monkeypatch):
     monkeypatch.setattr(anchor_losses, "COMPILE_FROM", 0 if case % 2 else 10**9)

@@ -74,7 +74,7 @@ def test_the_risk_is_that_of_the_matrix_and_the_brownian_prior(size, half_window
     assert found == pytest.approx(brute_risk(size, epsilon, half_window, wanted), rel=1e-4)
 
 
-@pytest.mark.grid(12)
+@pytest.mark.grid(9)
 @pytest.mark.parametrize("wanted", WANTED)
 @pytest.mark.parametrize("size", [*range(2, 16), 31, 64])
 def test_up_to_64_values_no_window_has_less_risk(size, wanted):
@@ -85,7 +85,7 @@ def test_up_to_64_values_no_window_has_less_risk(size, wanted):
         assert risks[chosen] <= min(risks) * (1 + 1e-5), epsilon
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("wanted", WANTED)
 @pytest.mark.parametrize(
     ("size", "epsilon"),
