@@ -1,4 +1,4 @@
-"""The guard of conftest.py: a skip that is not on the committed list fails the run; and its header."""
+"""conftest.py: a skip that is not on the committed list fails the run, every test runs on one worker; its header."""
 
 import os
 import shutil
@@ -55,6 +55,38 @@ def test_skips_are_listed_and_unlisted_ones_fail_the_run(tmp_path, suite, data, 
     )
     assert result.returncode == code
     assert message in result.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("named", "passed"), [([], 8), (["tests/test_5.py::test_it"], 1)])
+def test_workers_share_the_files_and_every_test_runs_once(tmp_path, named, passed):
+    (tmp_path / "tests").mkdir()
+    shutil.copy(Path(__file__).parents[1] / "conftest.py", tmp_path)
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "tests" / "allowed_skips.txt").touch()
+    for number in range(8):
+        (tmp_path / "tests" / f"test_{number}.py").write_text("def test_it(): pass\n", encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-n",
+        "2",
+        "--dist",
+        "each",
+        "-p",
+        "no:cacheprovider",
+        "-q",
+        "-rp",
+        *named,
+    ]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    result = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert result.returncode == 0, result.stdout
+    ran = [line for line in result.stdout.splitlines() if line.startswith("PASSED ")]
+    assert len(ran) == len(set(ran)) == passed
 
 
 def test_the_header_says_with_how_many_threads_and_which_instructions_numbers_are_computed(request, monkeypatch):
