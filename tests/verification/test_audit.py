@@ -47,7 +47,7 @@ def test_a_brr_that_is_off_by_five_percent_is_caught(epsilon):
 
 
 def test_the_stated_power_is_reached():
-    # 100 audits of a violation that is caught with probability ≥ 0.9: fewer than 70 has probability < 1e-7 if so.
+    # 100 audits of a violation that is caught with probability ≥ 0.9: fewer than 70 has probability < 1e-8 if so.
     trials = trials_needed(1.5, 1.0, power=0.9)
     caught = sum(
         not bp.audit(randomised_response(1.5, seed), (0, 1), trials=trials, epsilon=1.0).holds for seed in range(100)
