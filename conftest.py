@@ -8,7 +8,10 @@ command line names runs in either tier: ``pytest path::test`` with all cases, ``
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
+import subprocess
+import sys
 from collections import defaultdict
 from doctest import ELLIPSIS
 from functools import cache
@@ -65,9 +68,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """More examples with ``--all``, unless a profile was named."""
+    """More examples with ``--all``, unless a profile was named; and kernels, before there are workers."""
     if config.getoption("all_tests") and not config.getoption("hypothesis_profile", None):
         settings.load_profile("full")
+    if config.getoption("numprocesses", None):
+        _compile_kernels_once()
+
+
+def _compile_kernels_once() -> None:
+    """In a fresh clone every worker would compile all kernels (47 s); here two processes compile half of them each.
+
+    Where this cannot be (numba is missing, the folder is read-only), workers do without kernels or compile their own.
+    """
+    package = importlib.util.find_spec("bipartite")
+    if package is None or package.origin is None or importlib.util.find_spec("numba") is None:
+        return
+    source = Path(package.origin).parent
+    cache = Path(os.environ.get("NUMBA_CACHE_DIR", source))
+    if any(cache.rglob("*.nbi")) or not os.access(source, os.W_OK):
+        return
+    halves: dict[bool, list[str]] = defaultdict(list)
+    for path in sorted(source.rglob("compiled*.py")):
+        name = path.relative_to(source.parent).with_suffix("").as_posix().replace("/", ".")
+        halves[name.startswith("bipartite.learn.")].append(f"import {name}")
+    # A kernel that does not compile is the business of its tests: nothing is said or raised here.
+    commands = [[sys.executable, "-c", "\n".join(half)] for half in halves.values()]
+    processes = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for command in commands]  # noqa: S603 (our own)
+    for process in processes:
+        process.wait()
 
 
 @cache
@@ -134,7 +162,14 @@ _docstrings = Sybil(
     patterns=DOCSTRINGS,
     document_types={".py": PythonDocStringDocument},
 )
-pytest_collect_file = (_docs + _docstrings).pytest()
+_collect = (_docs + _docstrings).pytest()
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Examples; a module without any, as most are, is not parsed in search of them."""
+    if file_path.suffix == ".py" and ">>>" not in file_path.read_text(encoding="utf-8"):
+        return None
+    return _collect(file_path, parent)
 
 
 def pytest_report_header() -> str:

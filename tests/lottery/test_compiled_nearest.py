@@ -35,10 +35,11 @@ SETS = {
 }
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("kind", ["squared", "manhattan"])
 @pytest.mark.parametrize("name", SETS)
 def test_the_tree_finds_what_each_row_says(name, kind):
-    vectors = np.ascontiguousarray(np.unique(SETS[name], axis=0)[RNG.permutation(len(np.unique(SETS[name], axis=0)))])
+    vectors = np.random.default_rng(12).permutation(np.unique(SETS[name], axis=0))
     order = VectorOrder(vectors, kind)
     for m in {1, 2, 7, len(vectors) // 3, len(vectors) - 1}:
         table = NearestTable(order, m)

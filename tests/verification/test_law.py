@@ -115,28 +115,28 @@ def test_a_report_that_is_no_output_is_a_finding():
     assert impossible.p_value == 0
 
 
-def test_false_alarms_are_as_rare_as_stated():
-    # 400 tests of sound samples at 1 %: more than 19 has probability < 1e-7 if it were exactly 1 %.
-    for law in (window_matrix(30, 30, 1, lambda x: min(x, 20), lambda _: 10), np.full((2, 40), 1 / 40), np.eye(4)):
-        random = generator(6)
-        alarms = 0
-        for _ in range(400):
-            counts = np.array([random.multinomial(200, row) for row in law])
-            places = range(len(law)), range(law.shape[1])
-            alarms += not _compare(law, counts, None, *places, 200, 0.99).holds
-        assert alarms <= 19
+def alarms_of(law, trials, tests, seed):
+    """How many tests of sound samples say at 1 % that the law is broken."""
+    random, places = generator(seed), (range(len(law)), range(law.shape[1]))
+    samples = (np.array([random.multinomial(trials, row / row.sum()) for row in law]) for _ in range(tests))
+    return sum(not _compare(law, counts, None, *places, trials, 0.99).holds for counts in samples)
 
 
+WINDOWS = window_matrix(30, 30, 1, lambda x: min(x, 20), lambda _: 10)
+
+
+@pytest.mark.grid(1)
+@pytest.mark.parametrize("law", [WINDOWS, np.full((2, 40), 1 / 40), np.eye(4)], ids=["windows", "uniform", "truth"])
+def test_false_alarms_are_as_rare_as_stated(law):
+    # More than 19 of 400 has probability < 1e-7 if it were exactly 1 %.
+    assert alarms_of(law, 200, 400, 6) <= 19
+
+
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("size", "epsilon", "trials"), [(4, 10, 1000), (10, 10, 1000), (5, 6, 200)])
 def test_rare_reports_of_large_weight_raise_no_false_alarm(size, epsilon, trials):
     # A shift by one weighs a report with chance e^−10 by e^10: two of them are far out for a normal law, and likely.
-    law = bp.GRR(bp.Integers(1, size), epsilon).matrix()
-    random = generator(8)
-    alarms = 0
-    for _ in range(1000):
-        counts = np.array([random.multinomial(trials, row / row.sum()) for row in law])
-        alarms += not _compare(law, counts, None, range(size), range(size), trials, 0.99).holds
-    assert alarms <= 10
+    assert alarms_of(bp.GRR(bp.Integers(1, size), epsilon).matrix(), trials, 1000, 8) <= 10
 
 
 def test_labels_floats_and_chosen_inputs():

@@ -20,7 +20,7 @@ from bipartite.learn import PrivateBoostingClassifier, PrivateBoostingRegressor
 UNIT = 2**20
 ETA, LAM, BINS, POINTS = Fraction(1, 2), Fraction(1, 10), 3, 2
 RECORDS = [(0, UNIT), (1, -UNIT), (2, UNIT // 2)]  # (bin, label in units)
-FITS = 2000
+FITS = 1000
 
 
 def law(records, epsilon, large="skip", sizes=(2,)):
@@ -128,7 +128,11 @@ def check(counts, epsilon, records, **options):
     assert p_value(counts, law(records, epsilon * 5 / 8, **options)) < 1e-6
 
 
-@pytest.mark.parametrize(("large", "sizes"), [("skip", (2,)), ("clip", (1, 1))], ids=["one ensemble", "two ensembles"])
+@pytest.mark.parametrize(
+    ("large", "sizes"),
+    [("skip", (2,)), pytest.param("clip", (1, 1), marks=pytest.mark.slow)],
+    ids=["one ensemble", "two ensembles"],
+)
 def test_whole_fits_follow_the_law_that_the_documentation_states(large, sizes):
     changes = {"ensemble_trees": sizes[0], "large_gradients": large, "rng": bp.insecure_seed(11)}
     model = PrivateBoostingRegressor(epsilon=6, target_range=(-1, 1), **SETTINGS | changes)
@@ -146,7 +150,7 @@ def test_whole_fits_of_noisy_sums_follow_the_law_that_the_documentation_states()
     spread = np.random.default_rng(3)
     places = {share: {"mean": [], "leaf": []} for share in (1, 5 / 8)}
     excess, variance = dict.fromkeys(places, 0.0), dict.fromkeys(places, 0.0)
-    for _ in range(FITS):
+    for _ in range(FITS * 3 // 2):
         mean, tree = model.fit(x, y).trees_[0]
         (start,), (cut,), leaves = mean.leaves.tolist(), tree.cuts.tolist(), tree.leaves.tolist()
         clipped = [(at, max(-UNIT // 2, min(UNIT // 2, start - label)) * 2) for at, label in records]
@@ -173,6 +177,7 @@ def test_whole_fits_of_noisy_sums_follow_the_law_that_the_documentation_states()
     assert abs(excess[1]) < 4.9 * variance[1] ** 0.5 and abs(excess[5 / 8]) > 4.9 * variance[5 / 8] ** 0.5
 
 
+@pytest.mark.slow
 def test_each_of_three_classes_is_learned_with_a_third_of_epsilon():
     model = PrivateBoostingClassifier(epsilon=18, classes=["a", "b", "c"], rng=bp.insecure_seed(11), **SETTINGS)
     counts = frequencies(model, np.array(["b", "a", "b"]), which=1)

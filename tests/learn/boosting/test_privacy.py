@@ -201,7 +201,7 @@ def test_two_trees_of_noisy_sums_share_epsilon_though_every_record_serves_both()
     upper, lower = largest_ratio(*laws, whole=False)
     assert upper <= E[0]
     assert lower > exp_between(EPSILON.value / 2, 40)[1]
-    over = recipe_of_sums([2], trees=2, factor=3)
+    over = recipe_of_sums([2], factor=3)
     laws = (law_of_model(over, each) for each in (records, [*records, more]))
     assert largest_ratio(*laws, whole=False)[1] > E[1]
 

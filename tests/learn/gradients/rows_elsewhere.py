@@ -1,4 +1,4 @@
-"""Rows under other settings of the machine: run by tests with other environments; prints a digest for each network.
+"""Digests of rows, here and under other settings of the machine, for which tests run this file as a script.
 
 It removes, adds, moves and reorders people under as many threads as it is told, and fails where a bit of anybody's row
 changes. ``python rows_elsewhere.py NETWORK… --threads 1,2,5``.
@@ -13,8 +13,6 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
 from tests.learn.gradients.networks import made, people_of, ways
-
-PEOPLE = 61
 
 
 def arrangements(people):
@@ -44,29 +42,31 @@ def changed(compute, features, labels, people):
     return found
 
 
-def main():
+def digests(arguments):
+    """A line for each network and way: its digest, or several where they differ with the number of threads."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--ways", default="compiled,exact")
     parser.add_argument("networks", nargs="+")
-    parser.add_argument("--threads", default="1")
-    parser.add_argument("--people", type=int, default=PEOPLE)
-    told = parser.parse_args()
+    parser.add_argument("--threads", default=str(torch.get_num_threads()))
+    parser.add_argument("--people", type=int, default=13)
+    parser.add_argument("--move", action=argparse.BooleanOptionalAction, default=True)
+    told = parser.parse_args(arguments)
     for name in told.networks:
         network, shape = made(name)
         features, labels = people_of(shape, told.people + 5)
         features[-3:] = torch.tensor([1e30, float("inf"), float("nan")], dtype=torch.float64).view(3, *[1] * len(shape))
         for way in told.ways.split(","):
             compute = ways(network, shape)[way].rows
-            digests = set()
+            found = set()
             for threads in map(int, told.threads.split(",")):
                 torch.set_num_threads(threads)
-                moved = changed(compute, features, labels, told.people)
+                moved = told.move and changed(compute, features, labels, told.people)
                 if moved:
                     sys.exit(f"{moved} rows of {name} changed by {way} with {threads} threads")
-                found = compute(features[: told.people], labels[: told.people]) + 0.0  # one kind of zero
-                digests.add(hashlib.sha256(found.numpy().tobytes()).hexdigest()[:16])
-            print(name, way, *sorted(digests), sep=": ")  # noqa: T201
+                rows = compute(features[: told.people], labels[: told.people]) + 0.0  # one kind of zero
+                found.add(hashlib.sha256(rows.numpy().tobytes()).hexdigest()[:16])
+            yield ": ".join([name, way, *sorted(found)])
 
 
 if __name__ == "__main__":
-    main()
+    print(*digests(sys.argv[1:]), sep="\n")  # noqa: T201

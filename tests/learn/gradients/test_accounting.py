@@ -55,11 +55,15 @@ def test_sampled_gaussian_steps_cost_what_an_integral_says_also_for_a_replaced_r
     assert 1.9 * added < replaced < 2 * added
 
 
+@pytest.mark.slow
 def test_noise_for_a_promise_keeps_it_and_hardly_more():
     steps = Steps(30, 0.1)
     noise = accounting.gaussian_multiplier(2.0, 1e-5, steps)
     assert accounting.gaussian_epsilon(noise, steps, 1e-5) <= 2
     assert accounting.gaussian_epsilon(noise / 1.02, steps, 1e-5) > 2
+
+
+def test_a_promise_that_no_noise_keeps_is_refused():
     with pytest.raises(InputError, match="No noise up to 16384 clipping norms keeps ε=1e-07; use fewer steps"):
         accounting.gaussian_multiplier(1e-7, 1e-12, Steps(1000, 1.0))
 

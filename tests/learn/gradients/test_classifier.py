@@ -320,7 +320,10 @@ def test_bad_arguments_are_refused():
         train_privately(module, rows, torch.zeros(3), GAUSSIAN, optimizer=fast, rng=np.random.default_rng(1))
 
 
-@pytest.mark.parametrize(("missing", "name"), [("torch", "LocalSGD"), ("scikit-learn", "PrivateSGDClassifier")])
+@pytest.mark.parametrize(
+    ("missing", "name"),
+    [("torch", "LocalSGD"), pytest.param("scikit-learn", "PrivateSGDClassifier", marks=pytest.mark.slow)],
+)
 def test_a_missing_library_is_an_error_that_names_the_extra(missing, name):
     module = missing.replace("scikit-learn", "sklearn")
     code = f"import sys; sys.modules['{module}'] = None\nfrom bipartite.learn import {name}"

@@ -28,7 +28,7 @@ from bipartite.learn.gradients.exact_numbers import (
 from bipartite.learn.gradients.whole import MOST_STEPS, whole_rows, whole_sum
 
 from .networks import NETWORKS, made, people_of, ways
-from .rows_elsewhere import changed
+from .rows_elsewhere import changed, digests
 
 LOSS = nn.functional.cross_entropy
 SCRIPT = Path(__file__).with_name("rows_elsewhere.py")
@@ -44,13 +44,18 @@ INSTRUCTIONS = {
 }
 
 
-def elsewhere(networks, *options, **environment):
-    command = [sys.executable, str(SCRIPT), *networks, *options]
+def elsewhere(arguments, **environment):
+    """The digests that another process computes."""
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=300, check=False, env=os.environ | environment
+        [sys.executable, str(SCRIPT), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=os.environ | environment,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done.stdout.splitlines()
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -62,32 +67,35 @@ def test_no_row_changes_when_people_come_go_and_move(name, way):
 
 
 def settings_of(capability):
-    """The settings that such a processor can run: any other ends in an illegal instruction. The first it always can."""
+    """What such a processor can be forced to: anything else ends in an illegal instruction. The first it always can."""
     known = list(INSTRUCTIONS)
-    return list(INSTRUCTIONS.values())[: known.index(capability) + 1 if capability in known else 1]
+    return known[: known.index(capability) + 1 if capability in known else 1]
 
 
 @pytest.mark.parametrize(("capability", "settings"), [("AVX512", 3), ("AVX2", 2), ("DEFAULT", 1), ("SVE256", 1)])
 def test_only_instructions_that_are_there_are_forced(capability, settings):
-    assert settings_of(capability) == list(INSTRUCTIONS.values())[:settings]
+    assert settings_of(capability) == list(INSTRUCTIONS)[:settings]
 
 
-def test_instructions_and_threads_change_nothing():
+@pytest.mark.parametrize(
+    "forced",
+    [
+        pytest.param(each, marks=[] if each == "DEFAULT" else pytest.mark.slow)
+        for each in settings_of(torch.backends.cpu.get_cpu_capability())
+    ],
+)
+def test_instructions_and_threads_change_nothing(forced):
     """Sums in the written order, and exact ones, are the same under every instruction set: to the last bit."""
-    networks = ("every layer", "33 to 17")
-    settings = settings_of(torch.backends.cpu.get_cpu_capability())
-    found = {elsewhere(networks, "--people", "13", "--threads", many, **each) for many, each in settings}
-    assert len(found) == 1  # the same digests
-    assert found.pop().count(": ") == 2 * 2 * 2  # one for each network and way
+    networks, (threads, environment) = ("every layer", "33 to 17"), INSTRUCTIONS[forced]
+    here = list(digests(networks))
+    assert elsewhere([*networks, "--threads", threads], **environment) == here
+    assert [line.count(": ") for line in here] == [2] * 4  # one digest for each network and way
 
 
 def test_machine_code_computes_what_the_source_says_in_its_order():
     """Python itself runs the kernels: one operation after another, no vectors, nothing fused or reordered."""
-    networks = ("every layer", "from a row to a picture", "dense")
-    compiled, interpreted = (
-        elsewhere(networks, "--ways", "compiled", "--people", "4", NUMBA_DISABLE_JIT=off) for off in "01"
-    )
-    assert compiled == interpreted
+    told = ("every layer", "from a row to a picture", "dense", "--ways", "compiled", "--people", "4", "--no-move")
+    assert list(digests(told)) == elsewhere(told, NUMBA_DISABLE_JIT="1")
 
 
 def test_no_kernel_is_compiled_with_fast_math():

@@ -84,18 +84,6 @@ def test_a_cpu_takes_compiled_rows_and_without_numba_exact_products(monkeypatch)
     assert torch.equal(torch.cat(list(PerExample(network, LOSS).blocks(features, labels))), both["exact"])
 
 
-def test_without_numba_nothing_of_it_is_imported():
-    code = (
-        "import sys; sys.modules['numba'] = None\n"
-        "import torch\nfrom bipartite.learn import PerExample\nfrom bipartite.learn.gradients import per_example\n"
-        "per_example.find_spec = lambda _: None\n"
-        "rows = PerExample(torch.nn.Linear(2, 2), torch.nn.functional.cross_entropy)\n"
-        "print(next(rows.blocks(torch.zeros(3, 2), torch.zeros(3, dtype=torch.long))).shape)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
-    assert done.stdout == "torch.Size([3, 6])\n", done.stderr
-
-
 def test_blocks_are_as_many_rows_as_fit(monkeypatch):
     network, shape = made("dense")
     features, labels = people_of(shape, 7)

@@ -56,7 +56,7 @@ def way(request, monkeypatch):
 @pytest.mark.usefixtures("way")
 def test_no_subset_is_better(kind):
     rng = np.random.default_rng(11)
-    for size in (1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 10):
+    for size in (1, 2, 3, 4, 5, 6, 7, 8, 9):
         for epsilon in (0.1, 0.7, 2, 4, 6):
             prior, e = random_prior(rng, size), math.exp(epsilon)
             loss, table = loss_and_table(rng, size, kind)
@@ -71,10 +71,10 @@ def test_no_subset_is_better(kind):
 
 @pytest.mark.parametrize("kind", LOSSES)
 def test_no_release_of_any_form_is_better(kind):
-    # The linear programme knows nothing of anchors; 34 lines for each of three losses.
+    # The linear programme knows nothing of anchors.
     rng = np.random.default_rng(7)
-    for _ in range(34):
-        size = int(rng.integers(10, 61))
+    for _ in range(20):
+        size = int(rng.integers(10, 41))
         prior, e = random_prior(rng, size), math.exp(rng.uniform(0.1, 6))
         loss, table = loss_and_table(rng, size, kind)
         choice = best_anchors_on_line(size, e, prior, loss)
@@ -104,11 +104,12 @@ def test_known_optima_of_the_squared_loss(epsilon, expected):
     assert rmse == pytest.approx(expected, abs=6e-4)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("loss", ["absolute", "squared"])
 @pytest.mark.parametrize("epsilon", [0.05, 1, 3, 8, 13])
 def test_compiled_and_numpy_agree_on_longer_lines(loss, epsilon, monkeypatch):
     rng = np.random.default_rng(2)
-    for size in (700, 2500):
+    for size in (700, 1500):
         places = np.arange(size)
         for prior in (None, random_prior(rng, size), np.exp(-0.5 * ((places - size / 3) / 20) ** 2)):
             weights = None if prior is None else prior / prior.sum()
@@ -123,6 +124,7 @@ def test_compiled_and_numpy_agree_on_longer_lines(loss, epsilon, monkeypatch):
             assert min(compiled.lower, plain.lower) == pytest.approx(plain.loss, rel=1e-7)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("loss", ["absolute", "squared"])
 @pytest.mark.parametrize("epsilon", [0.05, 1, 8])
 def test_a_hundred_thousand_points_scale_as_the_continuum_does(loss, epsilon):

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
-from scipy.optimize import linprog
 
 from bipartite import Items, Points
 from bipartite.locations.atlas.places import cities
@@ -20,6 +18,7 @@ from bipartite.mechanisms.design.anchor_losses import AnchorLosses
 from bipartite.mechanisms.design.anchors_bound import bound_of
 from bipartite.mechanisms.design.anchors_search import Assignment
 from bipartite.mechanisms.design.anchors_sets import best_anchors_of_set, cost_of, search
+from bipartite.mechanisms.design.optimum import optimal_matrix
 from tests.locations.worlds import authors_places
 
 
@@ -48,31 +47,9 @@ def least_of_all(loss, prior, e):
     return best
 
 
-def least_of_any_release(loss, e, prior=None):
-    """The linear programme over all ε-LDP matrices P: z_y ≤ P_xy ≤ e·z_y. For a prior, or for the worst item."""
-    size = len(loss)
-    cells = size * size
-    each_z = sparse.kron(np.ones((size, 1)), sparse.identity(size))
-    identity, level = sparse.identity(cells), sparse.csr_matrix((cells, 1))
-    above = [sparse.hstack([identity, -e * each_z, level]), sparse.hstack([-identity, each_z, level])]
-    rows = sparse.block_diag([sparse.csr_matrix(row[None, :]) for row in loss])
-    if prior is None:
-        above.append(sparse.hstack([rows, sparse.csr_matrix((size, size)), -np.ones((size, 1))]))
-        cost = np.r_[np.zeros(cells + size), 1.0]
-    else:
-        cost = np.r_[(prior[:, None] * loss).ravel(), np.zeros(size + 1)]
-    sums = sparse.hstack([sparse.kron(sparse.identity(size), np.ones((1, size))), sparse.csr_matrix((size, size + 1))])
-    above = sparse.vstack(above).tocsr()
-    solved = linprog(
-        cost,
-        A_ub=above,
-        b_ub=np.zeros(above.shape[0]),
-        A_eq=sums.tocsr(),
-        b_eq=np.ones(size),
-        bounds=[(0, None)] * (cells + size) + [(None, None)],
-    )
-    assert solved.status == 0
-    return solved.fun
+def least_of_any_release(loss, e, prior="minimax"):
+    """The linear programme over all ε-LDP releases. For a prior, or for the worst item."""
+    return optimal_matrix(loss, e, prior)[1]
 
 
 def arbitrary(rng, size, kind):
@@ -89,8 +66,8 @@ def arbitrary(rng, size, kind):
 
 def arbitrary_cases():
     rng = np.random.default_rng(20)
-    for case in range(200):
-        size = int(rng.integers(2, 13)) if case % 4 else int(rng.integers(9, 13))
+    for case in range(120):
+        size = int(rng.integers(2, 11)) if case % 4 else int(rng.integers(8, 11))
         prior = rng.dirichlet(np.full(size, 0.7))
         yield arbitrary(rng, size, case % 3), prior, float(np.exp(rng.uniform(0.1, 6)))
 
@@ -116,9 +93,10 @@ def test_local_search_alone_seldom_misses_the_best(solved_cases):
         assert found >= least - 1e-9 * (1 + abs(least))
         missed += found > least + 1e-9 * (1 + abs(least))
     # 0 of 200 were missed when this was written, and 0 of 1000 others with 12 items.
-    assert missed <= 2
+    assert missed <= 1
 
 
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("case", range(24))
 def test_points_are_near_the_linear_programme_and_the_bound_is_below_it(case, monkeypatch):
     monkeypatch.setattr(anchor_losses, "COMPILE_FROM", 0 if case % 2 else 10**9)
@@ -173,15 +151,6 @@ def test_any_levels_at_all_give_a_valid_bound(case):
     # It is no weaker than the textbook form.
     thresholds = prior @ loss - (e - 1) * (prior @ np.maximum(levels[:, None] - loss, 0))
     assert bound >= min(prior @ levels, thresholds.min()) - 1e-9 * (1 + abs(thresholds.min()))
-
-
-def test_bad_arithmetic_in_the_bound_would_be_seen():
-    # Power: with the levels of a good certificate, leaving out one column or raising W by 1 % breaks the bound.
-    rng = np.random.default_rng(3)
-    points = Points(rng.random((30, 2)))
-    e, prior = 8.0, np.full(30, 1 / 30)
-    optimum = least_of_any_release(points.loss_matrix(), e, prior)
-    assert best_anchors_of_set(points, e).lower * 1.01 > optimum
 
 
 METRICS = ["euclidean", "manhattan", "haversine", "items", "asymmetric"]
@@ -340,7 +309,7 @@ def test_cities_have_a_small_certified_gap_at_every_epsilon():
 
 def test_thousands_of_points_need_no_table_of_pairs():
     rng = np.random.default_rng(6)
-    size = 5000
+    size = 2000
     points = Points(
         np.column_stack([rng.normal(20, 20, size).clip(-89, 89), rng.uniform(-180, 180, size)]), "haversine"
     )
@@ -380,8 +349,8 @@ def test_the_authors_places_give_the_reference_anchors():
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_search_that_is_stopped_anywhere_gives_the_best_anchors_so_far(compiled, monkeypatch):
     # Every pass over the pairs asks whether to go on, so that a bound on time holds inside the search too.
-    points = Points(np.random.default_rng(5).normal(size=(420, 2)))
-    monkeypatch.setattr(anchor_losses, "COMPILE_FROM", 400 if compiled else 10_000)
+    points = Points(np.random.default_rng(5).normal(size=(200, 2)))
+    monkeypatch.setattr(anchor_losses, "COMPILE_FROM", 100 if compiled else 10_000)
     monkeypatch.setattr(anchor_losses, "_LOSSES_A_PIECE", 2**10)
     monkeypatch.setattr(anchor_choice, "_BETWEEN", 0.0)
     e = float(np.exp(2))

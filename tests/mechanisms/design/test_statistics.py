@@ -74,6 +74,7 @@ def test_the_risk_is_that_of_the_matrix_and_the_brownian_prior(size, half_window
     assert found == pytest.approx(brute_risk(size, epsilon, half_window, wanted), rel=1e-4)
 
 
+@pytest.mark.grid(9)
 @pytest.mark.parametrize("wanted", WANTED)
 @pytest.mark.parametrize("size", [*range(2, 16), 31, 64])
 def test_up_to_64_values_no_window_has_less_risk(size, wanted):
@@ -84,6 +85,7 @@ def test_up_to_64_values_no_window_has_less_risk(size, wanted):
         assert risks[chosen] <= min(risks) * (1 + 1e-5), epsilon
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("wanted", WANTED)
 @pytest.mark.parametrize(
     ("size", "epsilon"),
@@ -98,6 +100,7 @@ def test_on_more_values_no_window_has_noticeably_less_risk(size, epsilon, wanted
     assert risk(size, exp, chosen, wanted) <= least * (1 + (1e-9 if size <= 256 else 1e-3))
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("epsilon", "wanted"), [("1", "cdf"), ("3", "histogram"), ("12", "cdf"), ("12", "histogram")])
 def test_at_1024_values_the_scaled_window_is_as_good_as_its_neighbours(epsilon, wanted):
     exp = math.exp(float(epsilon))
@@ -112,6 +115,7 @@ def test_every_size_and_epsilon_has_a_window_no_wider_than_the_domain(size, epsi
     assert 0 <= chosen <= size // 2
 
 
+@pytest.mark.grid(15)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("size", [2, 3, 7, 20, 50, 100, 10**6])
 def test_the_finer_the_question_the_narrower_the_window(size, epsilon):
