@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 STAMPS := $(VENV)/stamps
 SOURCES := $(shell find src -name '*.py' -o -name '*.json')
 
-.PHONY: run test test-all lint lock bench docs dist draw-archive reproduce client client-browsers client-demo clean
+.PHONY: run test test-all mutants lint lock bench docs dist draw-archive reproduce client client-browsers client-demo clean
 .DEFAULT_GOAL := run
 
 # constraints.txt pins what was tested, with the hash of every file that the registry has of it; groups of tools are named
@@ -62,6 +62,10 @@ test: $(STAMPS)/test
 # Everything: large grids, clusters, notebooks and the laboratory, too.
 test-all: $(STAMPS)/test
 	$(PYTEST) --all
+
+# Small faults, one at a time: a test of the quick tier must notice each. Those of the client need `make client` first.
+mutants: $(STAMPS)/test
+	$(BIN)/python tools/mutants.py
 
 lint: $(STAMPS)/lint $(STAMPS)/test
 	$(BIN)/ruff check .
