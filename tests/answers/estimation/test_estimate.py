@@ -105,17 +105,6 @@ def test_the_squared_standard_error_is_unbiased_too(of_sample):
     assert moments[2] == pytest.approx(moments[1] - moments[0] ** 2, abs=1e-9)
 
 
-def test_the_variance_of_the_values_is_unbiased():
-    """Its expectation over all reports of two people; the mean square around the estimated mean alone would be less."""
-    mechanism, shares = BRR(Integers(0, 2), 1, edges="padded"), np.array([0.2, 0.3, 0.5])
-    law = shares @ mechanism.matrix()
-    expected = 0.0
-    for drawn in itertools.product(range(len(law)), repeat=2):
-        counts = np.bincount(drawn, minlength=len(law))
-        expected += law[list(drawn)].prod() * estimate(mechanism, counts=counts, method="inverse").variance
-    assert expected == pytest.approx(shares @ (np.arange(3) - 1.3) ** 2)
-
-
 def test_every_method_comes_near_the_truth_with_many_reports():
     mechanism = BRR(Integers(0, 9), 4, edges="padded")
     values = np.repeat(np.arange(10), np.arange(1, 11) * 20_000)
