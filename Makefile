@@ -63,10 +63,6 @@ test: $(STAMPS)/test
 test-all: $(STAMPS)/test
 	$(PYTEST) --all
 
-# Small faults, one at a time: a test of the quick tier must notice each. Those of the client need `make client` first.
-mutants: $(STAMPS)/test
-	$(BIN)/python tools/mutants.py
-
 lint: $(STAMPS)/lint $(STAMPS)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -124,6 +120,10 @@ client: $(CLIENT)
 	$(NPM) run --silent check
 	$(NPM) run --silent build
 	$(NPM) run --silent test
+
+# Small faults here and in the client, one at a time: some test of `make test` must notice each.
+mutants: $(STAMPS)/test $(CLIENT)
+	$(BIN)/python tools/mutants.py
 
 # One page that loads nothing, docs/_static/try.html.
 client-demo: $(CLIENT)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import os
 import re
 import shutil
@@ -24,19 +23,21 @@ import time
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 AT_ONCE: Final = 2
 # Seconds for the noted tests of a fault (what takes longer hangs, and that is noticed, too), and for anything else.
 LIMIT, LONG = 60.0, 900.0
-_PYTEST: Final = ("-q", "-n", "0", "-p", "no:cacheprovider", "--assert=plain", "--tb=line")
-_VITEST: Final = ("node", "node_modules/vitest/vitest.mjs", "run", "--pool=threads", "--no-isolate", "--reporter=json")
+_PYTEST: Final = ("-q", "-n", "0", "-p", "no:cacheprovider", "--assert=plain", "--tb=no", "-rfE")
+_VITEST: Final = ("node", "node_modules/vitest/vitest.mjs", "run", "--pool=threads", "--no-isolate")
+# What both print of a failed test; of a parametrised one, without its parameters.
+_FAILED: Final = re.compile(r"^(?:FAILED |ERROR | FAIL  )([^\s\[]+)", re.MULTILINE)
 _GONE: Final = """its `old` text occurs {} times in {}.
   The code was redesigned: port the fault to the one place where the same promise is kept now; then run --find {}."""
 _ALIVE: Final = """no noted test failed.
@@ -52,8 +53,8 @@ class Fault:
     file: str
     old: str
     new: str
-    killers: Sequence[str]
-    near: Sequence[str]
+    killers: list[str]
+    near: list[str]
 
     def times(self, root: Path) -> int:
         """How often the text to replace occurs; it must be once."""
@@ -79,28 +80,10 @@ class Fault:
         print(f"{what:<10}{self.room:<13}{self.name:<42} {more}", flush=True)
 
 
-class Job(NamedTuple):
-    """Tests to run, with a fault or with none."""
-
-    fault: Fault | None
-    tests: Sequence[str]
-    limit: float
-
-
+Job = tuple[Fault | None, list[str], float]
+"""Tests to run, with a fault or with none, and how many seconds they may take."""
 Outcome = tuple[list[str], int, str]
-"""The tests that failed, the exit code (negative for a signal), and what was printed."""
-
-
-class _Watch:
-    """A plugin of pytest that notes failures of tests, and of files that cannot be imported."""
-
-    def __init__(self) -> None:
-        self.failed: list[str] = []
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport | pytest.CollectReport) -> None:
-        self.failed += [report.nodeid] if report.failed else []
-
-    pytest_collectreport = pytest_runtest_logreport
+"""The tests that failed, the exit code (negative for a signal), and all that was printed."""
 
 
 def read_faults(path: Path) -> tuple[list[str], list[Fault]]:
@@ -129,9 +112,8 @@ def _copy(files: Iterable[Path], root: Path, tree: Path) -> None:
         shutil.copy2(file, to)
 
 
-def _start(tree: Path, job: Job) -> int:
-    """Begin the tests of a job in a copy, as a process group of its own; gives its number."""
-    tree.with_suffix(".json").unlink(missing_ok=True)
+def _start(tree: Path, tests: list[str], options: list[str]) -> int:
+    """Begin tests in a copy, as a process group of its own; gives its number."""
     child = os.fork()
     if child:
         return child
@@ -141,51 +123,42 @@ def _start(tree: Path, job: Job) -> int:
         printed = os.open(tree.with_suffix(".log"), os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
         os.dup2(printed, 1)
         os.dup2(printed, 2)
-        if job.tests[0].startswith("client/"):
+        if tests[0].startswith("client/"):
             os.chdir(tree / "client")
-            files = [test.removeprefix("client/") for test in job.tests]
-            os.execvp(_VITEST[0], [*_VITEST, f"--outputFile={tree}.json", *files])  # noqa: S606
+            files = [test.removeprefix("client/") for test in tests]
+            os.execvp(_VITEST[0], [*_VITEST, *files])  # noqa: S606
         os.chdir(tree)
         sys.path[0:1] = [str(tree / "src"), str(tree)]
         os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[0:2])
-        watch = _Watch()
-        code = int(pytest.main([*_PYTEST, *(["-x"] if job.fault else []), *job.tests], plugins=[watch]))
-        tree.with_suffix(".json").write_text(json.dumps(watch.failed), encoding="utf-8")
+        code = int(pytest.main([*_PYTEST, *options, *tests]))
     finally:
         os._exit(code)
-
-
-def _outcome(tree: Path, code: int) -> Outcome:
-    answer, log = tree.with_suffix(".json"), tree.with_suffix(".log")
-    held = json.loads(answer.read_text(encoding="utf-8")) if answer.exists() else []
-    if isinstance(held, dict):  # vitest's
-        found = [Path(file["name"]) for file in held["testResults"] if file["status"] == "failed"]
-        held = [file.relative_to(tree).as_posix() for file in found]
-    return held, code, log.read_text(encoding="utf-8", errors="replace")
 
 
 def run(root: Path, trees: list[Path], jobs: Iterable[Job]) -> Iterator[tuple[Fault | None, Outcome]]:
     """Run jobs, as many at a time as there are copies of the tree; gives what became of each as it ends."""
     waiting, free = list(jobs)[::-1], list(trees)
-    running: dict[int, tuple[Job, Path, float]] = {}
+    running: dict[int, tuple[Fault | None, Path, float]] = {}
     try:
         while waiting or running:
             while waiting and free:
-                job, tree = waiting.pop(), free.pop()
-                if job.fault is not None:
-                    job.fault.apply(tree)
-                running[_start(tree, job)] = job, tree, time.monotonic() + job.limit
+                (fault, tests, limit), tree = waiting.pop(), free.pop()
+                if fault is not None:
+                    fault.apply(tree)
+                running[_start(tree, tests, ["-x"] if fault else [])] = fault, tree, time.monotonic() + limit
             time.sleep(0.02)
-            for child, (job, tree, until) in list(running.items()):
+            for child, (fault, tree, until) in list(running.items()):
                 if time.monotonic() > until:
                     os.killpg(child, signal.SIGKILL)
                 ended, status = os.waitpid(child, os.WNOHANG)
                 if ended:
                     del running[child]
-                    if job.fault is not None:
-                        job.fault.undo(root, tree)
+                    if fault is not None:
+                        fault.undo(root, tree)
                     free.append(tree)
-                    yield job.fault, _outcome(tree, os.waitstatus_to_exitcode(status))
+                    printed = tree.with_suffix(".log").read_text(encoding="utf-8", errors="replace")
+                    failed = [re.sub("^test/", "client/test/", each) for each in _FAILED.findall(printed)]
+                    yield fault, (failed, os.waitstatus_to_exitcode(status), printed)
     finally:
         for child in running:
             os.killpg(child, signal.SIGKILL)
@@ -194,16 +167,17 @@ def run(root: Path, trees: list[Path], jobs: Iterable[Job]) -> Iterator[tuple[Fa
 def check(root: Path, trees: list[Path], faults: list[Fault]) -> list[Fault]:
     """Say of each fault what notices it; gives the faults that nothing does."""
     alive = [fault for fault in faults if not fault.killers]
-    noted = sorted({killer for fault in faults for killer in fault.killers})
+    noted = {killer for fault in faults for killer in fault.killers}
+    client = sorted(each for each in noted if each.startswith("client/"))
     # Without a fault all must pass, or their failures would mean nothing.
-    jobs = [Job(None, [each for each in noted if each.startswith("client/") is own], LONG) for own in (False, True)]
-    jobs += [Job(fault, fault.killers, LIMIT) for fault in faults]
-    for fault, (failed, code, printed) in run(root, trees, (job for job in jobs if job.tests)):
+    jobs: list[Job] = [(None, sorted(noted.difference(client)), LONG), (None, client, LONG)]
+    jobs += [(fault, fault.killers, LIMIT) for fault in faults]
+    for fault, (failed, code, printed) in run(root, trees, (job for job in jobs if job[1])):
         if fault is None:
-            if code:
-                sys.exit(f"Without any fault, tests that are noted do not pass:\n{printed[-3000:]}")
+            if failed:
+                sys.exit(f"Without any fault, noted tests fail: {', '.join(failed)}")
         elif failed or code < 0:
-            fault.say("killed", failed[0].partition("[")[0] if failed else "a crash, or the time limit")
+            fault.say("killed", failed[0] if failed else "a crash, or the time limit")
         else:
             unable = f"its tests do not run; look for others with --find.\n{printed[-500:]}"
             fault.say("SURVIVED", unable if code else _ALIVE.format(fault.name))
@@ -216,14 +190,14 @@ def find(root: Path, trees: list[Path], faults: list[Fault], notes: Path) -> lis
     alive = list(faults)
     for depth in range(max((len(fault.near) for fault in faults), default=0)):
         # One place after another: most faults are noticed in the first, and the others need not be imported for them.
-        jobs = [Job(fault, fault.near[depth : depth + 1], LONG) for fault in alive if depth < len(fault.near)]
+        jobs = [(fault, fault.near[depth : depth + 1], LONG) for fault in alive if depth < len(fault.near)]
         for fault, (failed, _, _) in run(root, trees, jobs):
             if fault is not None and failed:
-                killer = failed[0].partition("[")[0]
-                fault.say("found", killer)
-                entry = re.compile(rf'(name = "{fault.name}"\n(?:(?!\[\[fault\]\]).)*?killers = )\[[^\]]*\]', re.DOTALL)
-                text = entry.sub(lambda before, to=killer: f'{before[1]}["{to}"]', notes.read_text(encoding="utf-8"))
-                notes.write_text(text, encoding="utf-8")
+                fault.say("found", failed[0])
+                text = notes.read_text(encoding="utf-8")
+                first = text.index("killers = ", text.index(f'name = "{fault.name}"\n'))
+                last = text.index("]", first) + 1
+                notes.write_text(f'{text[:first]}killers = ["{failed[0]}"]{text[last:]}', encoding="utf-8")
                 alive.remove(fault)
     for fault in alive:
         fault.say("SURVIVED", f"nothing in {', '.join(fault.near)} fails")
@@ -249,7 +223,8 @@ def main() -> int:
     for fault in gone:
         fault.say("GONE", _GONE.format(fault.times(root), fault.file, fault.name))
     os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    os.environ["PYTHONDONTWRITEBYTECODE"], sys.dont_write_bytecode = "1", True
+    os.environ |= {"PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1"}
+    sys.dont_write_bytecode = True
     for each in imports:
         importlib.import_module(each)
     with tempfile.TemporaryDirectory(prefix="mutants") as folder:
