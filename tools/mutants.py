@@ -89,8 +89,10 @@ Outcome = tuple[list[str], int, str]
 def read_faults(path: Path) -> tuple[list[str], list[Fault]]:
     """(modules that most tests need, all faults)."""
     held = tomllib.loads(path.read_text(encoding="utf-8"))
-    near = held.get("near", {})
-    return held.get("imports", []), [Fault(**{"near": near.get(each["room"]), **each}) for each in held["fault"]]
+    rooms = held.get("near", {})
+    near = [dict.fromkeys([*each.get("near", []), *rooms.get(each["room"], [])]) for each in held["fault"]]
+    faults = [Fault(**{**each, "near": list(places)}) for each, places in zip(held["fault"], near, strict=True)]
+    return held.get("imports", []), faults
 
 
 def copy_tree(root: Path, tree: Path) -> Path:
