@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 STAMPS := $(VENV)/stamps
 SOURCES := $(shell find src -name '*.py' -o -name '*.json')
 
-.PHONY: run test test-all lint lock bench docs size dist draw-archive reproduce client client-browsers client-demo clean
+.PHONY: run test test-all mutants lint lock bench docs size dist draw-archive reproduce client client-browsers client-demo clean
 .DEFAULT_GOAL := run
 
 # constraints.txt pins what was tested, with the hash of every file that the registry has of it; groups of tools are named
@@ -125,6 +125,10 @@ client: $(CLIENT)
 	$(NPM) run --silent check
 	$(NPM) run --silent build
 	$(NPM) run --silent test
+
+# Small faults here and in the client, one at a time: some test of `make test` must notice each.
+mutants: $(STAMPS)/test $(CLIENT)
+	$(BIN)/python tools/mutants.py
 
 # One page that loads nothing, docs/_static/try.html.
 client-demo: $(CLIENT)

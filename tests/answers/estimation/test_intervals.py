@@ -90,3 +90,13 @@ def test_reports_that_are_all_alike_have_an_interval_and_are_doubted():
     assert found.doubt in found.summary() and "100.00%" in found.doubt and "at most 2.28%" in found.doubt
     empty = bp.estimate(clamped, counts=np.where(np.arange(73) == 50, 0, 1000))
     assert "one value is 0.00% of them, but should be at least 0.84% for any population" in empty.doubt
+
+
+def test_few_reports_have_hoeffdings_interval_for_both_sides_together():
+    mechanism = bp.BRR(bp.Integers(0, 100), epsilon=8, edges="padded")
+    found = bp.estimate(mechanism, mechanism.privatize([50] * 40, rng=bp.insecure_seed(1)), method="inverse")
+    answer = found.unbiased("mean")
+    half = answer.spread * math.sqrt(math.log(2 / 0.05) / (2 * 40))
+    low, high = found.interval(of="mean")
+    assert 0 < low < high < 100  # otherwise the ends of the domain would be compared
+    assert (low, high) == pytest.approx((answer.value - half, answer.value + half))
