@@ -53,6 +53,7 @@ def test_design_takes_every_option_of_the_mechanism(run, write):
     assert json.loads(out)["spec"]["m"] == BRR(Integers(18, 90), 1, m="cdf", edges="padded").m
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("purpose", ["release", "mean", "distribution", "categories"])
 def test_design_takes_what_is_recommended_for_a_purpose(run, purpose):
     recommended = bipartite.recommend(Integers(18, 40), 2, purpose, users=5000)

@@ -523,6 +523,7 @@ def test_streams_that_are_closed_are_no_bugs(files, monkeypatch, capsys, closed,
     assert f"bipartite: standard {closed.removeprefix('std')}put is closed" in said and "bug" not in said
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_bug(files):
     rows = 50_000
     pq.write_table(
@@ -534,6 +535,7 @@ def test_a_reader_that_goes_away_is_no_bug(files):
     assert done.returncode == 141 and "bug" not in done.stderr
 
 
+@pytest.mark.slow
 def test_an_interruption_does_not_wait_for_standard_input(files):
     command = [sys.executable, "-m", "bipartite", "privatize", "-", "out.csv", "--from", "csv", "--plan", "plan.toml"]
     with subprocess.Popen(command, cwd=files, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
