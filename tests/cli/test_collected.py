@@ -187,6 +187,7 @@ def forged(table, row):
     return table.set_column(table.column_names.index("age"), "age", pa.array(ages))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "tsv", "jsonl", "parquet", "arrow"])
 def test_a_forged_report_of_a_released_table_has_a_place_and_can_be_set_aside(run, tmp_path, kind):
     one, other = reports(1), forged(reports(2), 41)

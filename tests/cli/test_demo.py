@@ -147,6 +147,7 @@ def test_the_page_needs_nothing_but_itself(page):
     assert set(re.findall(r"https?://[^'\" ]+", page)) == {"http://www.w3.org/2000/svg"}
 
 
+@pytest.mark.slow
 def test_the_promise_is_kept_and_the_answers_are_true_of_these_readers(run, tmp_path):
     code, out, err = run("demo", "--people", 50_000, "--epsilon", "4", "--json", "--output", tmp_path)
     assert (code, err) == (0, "")

@@ -215,6 +215,10 @@ def test_what_cannot_weigh_is_refused(run, tmp_path, bad):
     file = write_arrow(tmp_path / "t.arrow", table)
     code, out, err = run("estimate", file, "--spec", tmp_path / "age.json", "--column", "age", "--weights", "w")
     assert (code, out) == (3, "") and "column 'w' has a cell that is not a weight of at least 0" in err
+
+
+def test_a_missing_report_with_a_weight_is_left_out_only_when_asked(run, tmp_path):
+    (tmp_path / "age.json").write_text(json.dumps(AGES.to_spec()))
     gaps = write_arrow(tmp_path / "g.arrow", pa.table({"age": [20, None, 40], "w": [1.0, 1.0, 2.0]}))
     arguments = ["estimate", gaps, "--spec", tmp_path / "age.json", "--column", "age", "--weights", "w"]
     code, out, err = run(*arguments)

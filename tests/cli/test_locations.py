@@ -122,25 +122,17 @@ def test_options_of_a_map_that_do_not_fit_are_refused(run, file, options, messag
     assert {path.name for path in tmp_path.iterdir()} == {"places.csv"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "52.5,13.4\n48.9,2.4\n",
-        "52.5,13.4,Berlin\n48.9,2.4,Paris\n",
-        "lat,lon\n52.5,13.4\n48.9,2.4\n",
-        "\ufeffLongitude;Name;Latitude\r\n13.4;Berlin;52.5\r\n2.4;Paris;48.9\r\n",
-        'id\tlng\tlat\n"a\nb"\t13.4\t52.5\n\nc\t2.4\t48.9',
-        "lat,lon\n52.5,13.4,\n  \n48.9,2.4,\n,\n",
-    ],
-    ids=[
-        "bare",
-        "bare with labels",
-        "header",
-        "Excel with semicolons, any order",
-        "tabs, quotes, empty lines",
-        "empty cells at the end, lines of blanks",
-    ],
-)
+READABLE = {
+    "bare": "52.5,13.4\n48.9,2.4\n",
+    "bare with labels": "52.5,13.4,Berlin\n48.9,2.4,Paris\n",
+    "header": "lat,lon\n52.5,13.4\n48.9,2.4\n",
+    "Excel with semicolons, any order": "\ufeffLongitude;Name;Latitude\r\n13.4;Berlin;52.5\r\n2.4;Paris;48.9\r\n",
+    "tabs, quotes, empty lines": 'id\tlng\tlat\n"a\nb"\t13.4\t52.5\n\nc\t2.4\t48.9',
+    "empty cells at the end, lines of blanks": "lat,lon\n52.5,13.4,\n  \n48.9,2.4,\n,\n",
+}
+
+
+@pytest.mark.parametrize("text", READABLE.values(), ids=READABLE)
 def test_files_with_and_without_a_header_are_read(listed, text):
     code, found, err = listed(text)
     assert (code, err) == (0, "") and found["places"] == 2
