@@ -28,7 +28,7 @@ def corners(element):
 
 @pytest.fixture(scope="module")
 def compared():
-    return bp.compare(UNIT, [0.25, 0.5, 1, 2, 4], users=1000, tolerance=0.1)
+    return bp.compare(UNIT, [0.25, 1, 4], users=1000, tolerance=0.1)
 
 
 @pytest.mark.parametrize("measure", ["expected_loss", "worst_loss", "mean_error", "histogram_error", "share_within"])

@@ -142,7 +142,7 @@ def test_auto_says_why():
     assert estimate(anchored, reports_of(anchored, ["a", "b"] * 50)).method == "em"
 
 
-@pytest.mark.grid(24)
+@pytest.mark.grid(18)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_mechanism_on_every_domain_can_be_estimated_from(name):
     mechanism = MECHANISMS[name]
@@ -640,6 +640,7 @@ def test_large_mechanisms_without_structure_have_answers_by_likelihood(monkeypat
         estimate(mechanism, reports, method="smooth")
 
 
+@pytest.mark.slow
 def test_smoothed_shares_of_many_values_have_intervals_of_answers_but_not_of_each():
     mechanism = SquareWave(Integers(0, 2999), 2)
     found = estimate(mechanism, reports_of(mechanism, np.arange(3000).repeat(5)))
@@ -705,7 +706,7 @@ def test_an_answer_that_chance_moved_beyond_what_is_possible_says_so():
     assert share.low < 0 < share.high and "chance has moved it beyond the possible range" in share.note
     gains = BRR(Integers(0, 19), 1, edges="padded")
     for seed in range(1, 6):  # nobody gains anything, and every other estimate of that is negative
-        found = estimate(gains, gains.privatize([0] * 200, rng=insecure_seed(seed)))
+        found = estimate(gains, gains.privatize([0] * 200, rng=insecure_seed(seed)), method="inverse")
         moved = "chance has moved it beyond the possible range" in found.interval().note
         assert moved == (found.mean < 0) and moved == ("chance has moved it" in found.summary())
 

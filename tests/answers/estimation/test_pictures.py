@@ -140,7 +140,7 @@ def test_groups_are_compared_by_mean_and_median_or_by_their_largest_shares(tmp_p
     assert {"mean of each group, with its 95 % interval", "median of each group, with its 95 % interval"} <= set(shown)
     assert shown.count("young") == 2
     assert (tmp_path / "g.svg").exists()
-    many = estimated(mechanism, [30] * 90, by=np.arange(90) % 45)
+    many = estimated(mechanism, [30] * 90, by=np.arange(90) % 45, method="inverse")
     assert "5 more groups are left out" in words(many.plot())
 
     labels = [f"way {at}" for at in range(9)]

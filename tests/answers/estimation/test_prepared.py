@@ -18,9 +18,9 @@ def answers(mechanism, counts, of_sample):
 @pytest.mark.parametrize(
     "mechanism",
     [
-        BRR(Integers(0, 14), 1, edges="padded"),
-        BRR(Integers(0, 14), 1),
-        GRR(Integers(0, 14), 2),
+        BRR(Integers(0, 9), 1, edges="padded"),
+        BRR(Integers(0, 9), 1),
+        GRR(Integers(0, 9), 2),
         Exponential(Integers(0, 9), 1),
     ],
     ids=["padded", "clamped", "grr", "exponential"],

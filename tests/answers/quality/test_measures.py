@@ -61,6 +61,7 @@ def cases(mechanism):
     yield matrix.tolist(), matrix
 
 
+@pytest.mark.grid(25)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_measure_is_that_of_the_matrix(name):
     mechanism = MECHANISMS[name]
@@ -76,6 +77,7 @@ def test_every_measure_is_that_of_the_matrix(name):
             assert expected_loss(mechanism, weights, loss=loss) == pytest.approx(np.array(weights) @ local, **NEAR)
 
 
+@pytest.mark.grid(25)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_qloss_divides_by_the_largest_loss_between_two_values(name):
     mechanism = MECHANISMS[name]
@@ -100,6 +102,7 @@ def _alike(one, other):
     return (callable(one) and callable(other)) or one is other or (isinstance(one, str) and one == other)
 
 
+@pytest.mark.grid(25)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_shares_and_quantiles_are_those_of_the_matrix(name):
     mechanism = MECHANISMS[name]
