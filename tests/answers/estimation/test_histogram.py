@@ -161,15 +161,6 @@ def test_two_groups_of_people_at_one_value_each_are_found_there_and_nothing_cont
     assert "median    22, 22 to 22" in est.summary()
 
 
-def test_reports_that_are_all_alike_still_give_intervals_that_hold_what_is_shown():
-    """``yes 20 | bipartite estimate``: 20,000 reports that no people would give."""
-    est = bp.estimate(bp.BRR(bp.Integers(18, 90), 1), [20] * 20_000)
-    for of in ("mean", "variance", "median", ("quantile", 0.01), ("quantile", 0.99), ("cdf", 18), ("bin", 20)):
-        assert holds(est.interval(of=of), answer(est, of)), of
-    assert all(holds(part.interval, part.share) for part in est.ranges())
-    assert est.doubt and est.doubt in est.summary()
-
-
 # The histogram that is chosen.
 
 

@@ -78,8 +78,14 @@ def test_no_interval_of_a_set_ends_before_it_begins(drawn, confidence):
 
 
 def test_reports_that_are_all_alike_have_an_interval_and_are_doubted():
+    """``yes 20 | bipartite estimate``: 20,000 reports that no people would give."""
     clamped = bp.BRR(bp.Integers(18, 90), epsilon=1)
     found = bp.estimate(clamped, [20] * 20_000)
+    shown = {"variance": found.variance, ("cdf", 18): found.cdf(18), ("bin", 20): found.frequencies[2]}
+    shown |= {("quantile", q): found.quantile(q) for q in (0.01, 0.99)}
+    inside = [(found.interval(of=of), value) for of, value in shown.items()]
+    inside += [(each.interval, each.share) for each in found.ranges()]
+    assert all(low - 1e-9 <= value <= high + 1e-9 for (low, high), value in inside)
     interval = found.interval(0.95)
     # 20 is likeliest for those whose window holds it: from 18 to 20 + m//2 = 33, which the reports cannot tell apart.
     assert interval == pytest.approx((18, 33), abs=0.1) and interval.low <= found.mean <= interval.high
