@@ -1,6 +1,5 @@
 """Pictures of comparisons, read back as XML."""
 
-import re
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -11,8 +10,8 @@ from bipartite.errors import InputError
 from bipartite.locations.atlas import cities
 from bipartite.plots import style
 from bipartite.plots.curves import Curve, curves
+from tests.plots.reading import SVG, corners
 
-SVG = "{http://www.w3.org/2000/svg}"
 UNIT = bp.Interval(0, 1, points=20)
 
 
@@ -20,10 +19,6 @@ def names(drawn):
     """(words, height) of everything beside the right ends."""
     right = style.WIDTH - 200
     return [(each.text, float(each.get("y"))) for each in drawn.iter(f"{SVG}text") if float(each.get("x")) > right]
-
-
-def corners(element):
-    return np.array([[float(number) for number in pair.split()] for pair in re.split("[ML]", element.get("d"))[1:]])
 
 
 @pytest.fixture(scope="module")
