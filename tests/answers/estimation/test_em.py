@@ -21,7 +21,7 @@ from bipartite import (
     insecure_seed,
 )
 from bipartite.answers.estimation import em
-from bipartite.answers.estimation.em import AIM, EMS_GAIN, MOST_GAP, fit_em, fit_ems, smooth_neighbours
+from bipartite.answers.estimation.em import AIM, EMS_GAIN, MOST_GAP, fit_em, fit_ems
 from bipartite.answers.estimation.likelihood import Cells
 from bipartite.answers.estimation.operator import Dense, operator_of
 
@@ -101,27 +101,6 @@ def test_the_fit_is_the_top_that_a_general_solver_finds(name):
     for _ in range(500):
         plain *= matrix @ (counts / (plain @ matrix)) / counts.sum()
     assert likelihood(matrix, counts, plain) <= reached + found.gap + 1e-6
-
-
-@pytest.mark.parametrize("name", ["padded", "clamped", "grr", "exponential", "geometric"])
-@pytest.mark.parametrize("strength", [-0.3, -0.01, 0.01, 0.3])
-def test_with_a_tilt_it_is_the_top_of_the_tilted_likelihood(name, strength):
-    """In clamped BRR the first values share a row and have different tilts."""
-    mechanism = MECHANISMS[name]
-    matrix, counts = mechanism.matrix(), counts_for(mechanism)
-    tilt = strength * np.linspace(0, 1, len(matrix))
-    whole = fit_em(operator_of(mechanism), counts)
-    people = counts.sum()
-    for start in (None, whole.frequencies):
-        found = fit_em(operator_of(mechanism), counts, tilt=tilt, start=start)
-        assert found.converged and found.gap <= AIM
-        f = found.frequencies
-        assert f.min() >= 0 and f.sum() == pytest.approx(1)
-        assert found.log_likelihood == pytest.approx(likelihood(matrix, counts, f))
-        # The certificate, by hand: nowhere else would mass gain more than the gap.
-        slopes = matrix @ (counts / (f @ matrix)) + people * tilt
-        assert slopes.max() - slopes @ f <= found.gap + 1e-6
-        assert (f - whole.frequencies) @ tilt >= -1e-6
 
 
 @given(st.integers(2, 6), st.integers(1, 7), st.integers(0, 2**32 - 1), st.integers(1, 8))
@@ -273,33 +252,6 @@ def test_both_stop_when_told_to_and_say_that_they_were():
     assert (ems.steps, ems.converged, seen) == (3, False, [1, 2, 3])
 
 
-def test_the_smoothing_kernel_is_the_published_one():
-    matrix = smooth_neighbours(np.eye(6)).T
-    expected = np.array(
-        [
-            [2 / 3, 1 / 3, 0, 0, 0, 0],
-            [1 / 4, 1 / 2, 1 / 4, 0, 0, 0],
-            [0, 1 / 4, 1 / 2, 1 / 4, 0, 0],
-            [0, 0, 1 / 4, 1 / 2, 1 / 4, 0],
-            [0, 0, 0, 1 / 4, 1 / 2, 1 / 4],
-            [0, 0, 0, 0, 1 / 3, 2 / 3],
-        ]
-    )
-    assert matrix == pytest.approx(expected)
-    assert matrix.sum(axis=1) == pytest.approx(1)
-    f = np.random.default_rng(1).dirichlet(np.ones(6))
-    room = np.empty(6)
-    assert smooth_neighbours(f, room) is room
-    assert room == pytest.approx(expected @ f)
-
-
-@pytest.mark.parametrize("size", [1, 2])
-def test_one_or_two_values_have_no_neighbours_to_smooth_over(size):
-    f = np.arange(1.0, size + 1)
-    smooth = smooth_neighbours(f)
-    assert smooth is not f and (smooth == f).all()
-
-
 def test_two_values_have_the_share_that_a_formula_gives():
     """With N = 2 and GRR the likelihood has its top where the expected share of reports is the seen one."""
     mechanism = MECHANISMS["two values"]
@@ -319,20 +271,6 @@ def test_outputs_without_reports_and_outputs_without_chance_do_no_harm():
     for fit in (fit_em(Dense(matrix), counts), fit_ems(Dense(matrix), counts)):
         assert np.isfinite(fit.frequencies).all() and fit.frequencies.sum() == pytest.approx(1)
         assert np.isfinite([fit.log_likelihood, fit.gap]).all()
-
-
-def test_the_operators_products_in_place_are_the_plain_ones():
-    for mechanism in MECHANISMS.values():
-        operator = operator_of(mechanism)
-        generator = np.random.default_rng(1)
-        f, v = generator.random(operator.inputs), generator.random(operator.outputs)
-        scratch = np.full(max(operator.inputs, operator.outputs) + 1, np.nan)
-        spread, means = np.full(operator.outputs, np.nan), np.full(operator.inputs, np.nan)
-        operator.forward_into(f, spread, scratch)
-        operator.backward_into(v, means, scratch)
-        assert (spread == operator.forward(f)).all() and (means == operator.backward(v)).all()
-        assert spread == pytest.approx(f @ mechanism.matrix())
-        assert means == pytest.approx(mechanism.matrix() @ v)
 
 
 @pytest.mark.parametrize("epsilon", [8, 12, 20])

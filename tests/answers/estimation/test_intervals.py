@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bipartite as bp
+from tests.answers.estimation.test_goodness import SETS
 
 LINES = [
     bp.BRR(bp.Integers(18, 50), epsilon=1),
@@ -17,10 +18,6 @@ LINES = [
     bp.Anchored(bp.Integers(0, 20), epsilon=2),
     bp.Geometric(bp.Integers(0, 10), epsilon=1),
     bp.Exponential(bp.Interval(0, 1, points=7), epsilon=1),
-]
-SETS = [
-    bp.GRR(bp.Items(list("abcd"), loss=1 - np.eye(4)), epsilon=1),
-    bp.BRR(bp.Points([[0, 0], [0, 1], [1, 0], [5, 5], [6, 5]]), epsilon=1),
 ]
 
 

@@ -8,8 +8,7 @@ import pytest
 import bipartite as bp
 from bipartite.answers.estimation.estimating_joint import _histogram, _marginal
 from bipartite.answers.estimation.joint import JointEstimate
-from bipartite.answers.estimation.kronecker import Kronecker, Side, score_of_product, score_of_table
-from bipartite.answers.estimation.operator import operator_of
+from bipartite.answers.estimation.kronecker import Side
 from bipartite.answers.estimation.pair_outputs import ByOutputs
 from bipartite.answers.estimation.tally import Tally
 from bipartite.errors import DesignError, InputError
@@ -57,30 +56,6 @@ def from_law(seen, people=10**12):
 
 def estimate_of(shares):
     return from_law(law(shares))
-
-
-def test_both_products_are_those_of_the_matrix_of_pairs():
-    whole = np.kron(AGES.matrix(), CARS.matrix())
-    operator = Kronecker(operator_of(AGES), operator_of(CARS))
-    assert (operator.inputs, operator.outputs) == whole.shape
-    rng = np.random.default_rng(1)
-    f, v = rng.random((2, 15)), rng.random((2, whole.shape[1]))
-    assert np.allclose(operator.forward(f), f @ whole, atol=1e-12)
-    assert np.allclose(operator.forward(f[0]), f[0] @ whole, atol=1e-12)
-    assert np.allclose(operator.backward(v), v @ whole.T, atol=1e-12)
-
-
-def test_scores_solve_the_matrix_of_pairs():
-    whole = np.kron(AGES.matrix(), CARS.matrix())
-    sides = Side.of(AGES), Side.of(CARS)
-    w = np.random.default_rng(2).normal(size=(5, 3))
-    assert np.allclose(whole @ score_of_table(*sides, w).ravel(), w.ravel(), atol=1e-9)
-    w1, w2 = w[:, 0], w[0]
-    product = score_of_product(*sides, w1, w2)
-    assert np.allclose(product, score_of_table(*sides, np.outer(w1, w2)), atol=1e-9)
-    assert score_of_table(Side.of(CLAMPED), Side.of(CARS), np.arange(27.0).reshape(9, 3)) is None
-    level = np.repeat([[1.0, 2.0, 3.0]], 9, axis=0)
-    assert score_of_table(Side.of(CLAMPED), Side.of(CARS), level) is not None
 
 
 def test_cells_and_answers_are_unbiased_and_their_variance_is_that_of_all_pairs():

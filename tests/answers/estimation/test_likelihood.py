@@ -311,10 +311,6 @@ def test_bumps_are_distributions_that_keep_the_mass_where_it_was(values, cells, 
         assert middle @ (at - mean) ** 2 == pytest.approx(steps / 2, rel=1e-6)
 
 
-def test_nothing_is_smoothed_in_no_steps():
-    assert Cells.of(operator_of(MECHANISMS[0]), together=True).smoother(0) is None
-
-
 def test_an_end_that_no_tilt_reaches_is_found():
     """Reports of two kinds: below some tilt all people stay at the last value, above it all move to another one."""
     duchi = bp.Duchi(bp.Interval(-1, 1, points=20), 0.05)
