@@ -9,14 +9,14 @@ import pytest
 import bipartite as bp
 from bipartite.plots import Band, Mark, chances_on_a_clock, shares_on_a_clock, style
 from bipartite.plots.clock import _CENTRE, _INNER, _OUTER, _RIM
+from tests.plots import reading
+from tests.plots.reading import SVG, words
 
-SVG = "{http://www.w3.org/2000/svg}"
 HOURS = [str(hour) for hour in range(24)]
 
 
 def corners(shape):
-    places = shape.get("d").strip("MZ").split("L")
-    return np.array([[float(each) for each in place.split()] for place in places]) - _CENTRE
+    return reading.corners(shape) - _CENTRE
 
 
 def polar(places):
@@ -26,10 +26,6 @@ def polar(places):
 
 def shapes(drawn, **how):
     return [each for each in drawn.iter(f"{SVG}path") if all(each.get(key) == value for key, value in how.items())]
-
-
-def words(drawn):
-    return [each.text for each in drawn.iter(f"{SVG}text")]
 
 
 def picture(**options):

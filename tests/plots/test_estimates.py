@@ -7,16 +7,11 @@ import pytest
 
 from bipartite.plots import Band, Mark, forest, histogram, shares_by_name, style
 from bipartite.plots.svg import Picture, percent
-
-SVG = "{http://www.w3.org/2000/svg}"
+from tests.plots.reading import SVG, words
 
 
 def say(value):
     return f"{value:g}"
-
-
-def words(drawn):
-    return [each.text for each in drawn.iter(f"{SVG}text")]
 
 
 def grid(drawn):

@@ -14,8 +14,8 @@ from bipartite.plots.map import _hull, heat
 from bipartite.plots.map_heat import Drawn
 from bipartite.plots.map_numbers import numbered
 from bipartite.plots.view import View
+from tests.plots.reading import SVG, words
 
-SVG = "{http://www.w3.org/2000/svg}"
 EUROPE = np.array([[52.52, 13.40], [48.86, 2.35], [51.51, -0.13], [41.9, 12.5]])
 NAMES = ["Berlin", "Paris", "London", "Rome"]
 
@@ -79,9 +79,9 @@ def test_regions_have_colours_numbers_and_names():
         "London, region 2: west & co",
     }
     assert len({each.get("fill") for each in found.values()}) == 2
-    words = [each.text for each in ET.fromstring(drawn).iter(f"{SVG}text")]
+    shown = words(drawn)
     assert (
-        "4 places in 2 regions of 2 to 2" in words and "1: <east>, 2 places" in words and "What it promises." in words
+        "4 places in 2 regions of 2 to 2" in shown and "1: <east>, 2 places" in shown and "What it promises." in shown
     )
     single = regions_on_a_map(EUROPE, np.zeros(4, dtype=int), ["all"], labels=NAMES, coasts=[])
     assert set(dots(single)) == set(NAMES) and "4 places" in single
@@ -92,10 +92,10 @@ def test_of_very_many_regions_the_largest_are_numbered_and_named():
     of = np.concatenate([np.arange(60) // 2, np.full(10, 29)])
     names = [f"0110010110010110{i:02d}111" for i in range(30)]
     drawn = regions_on_a_map(rows, of, names, labels=[str(i) for i in range(70)], coasts=[])
-    words = [each.text for each in ET.fromstring(drawn).iter(f"{SVG}text")]
-    assert "and 6 smaller regions" in words and "30: 0110…1001011029111, 12 places" in words
-    assert "30" in words and "29" not in words
-    assert words.count("1") == 1
+    shown = words(drawn)
+    assert "and 6 smaller regions" in shown and "30: 0110…1001011029111, 12 places" in shown
+    assert "30" in shown and "29" not in shown
+    assert shown.count("1") == 1
 
 
 def boxes(drawn):
@@ -145,8 +145,8 @@ def test_the_chances_of_a_person_are_areas_and_shades(chances, legend):
     drawn = chances_around(EUROPE, np.array(chances), truth=1, labels=NAMES, coasts=[])
     found = dots(drawn)
     assert "Berlin: " + f"{100 * chances[0]:.0f} %" in found
-    words = [each.text for each in ET.fromstring(drawn).iter(f"{SVG}text")]
-    assert all(line in words for line in legend) and "true place: Paris" in words
+    shown = words(drawn)
+    assert all(line in shown for line in legend) and "true place: Paris" in shown
     radii = {name.split(":")[0]: float(each.get("r")) for name, each in found.items()}
     assert (radii["Paris"] / radii["Berlin"]) ** 2 == pytest.approx(chances[1] / chances[0], rel=0.05)
     assert found[f"Berlin: {100 * chances[0]:.0f} %"].get("fill") == style.BRR
@@ -156,8 +156,8 @@ def test_the_chances_of_a_person_are_areas_and_shades(chances, legend):
 def test_the_label_of_a_place_stands_where_there_is_room(truth, anchor):
     drawn = chances_around(EUROPE, np.full(4, 0.25), truth=truth, labels=["Near & <far>", *NAMES[1:]], coasts=[])
     assert "Near & <far>: 25 %" in dots(drawn)
-    words = ET.fromstring(drawn).iter(f"{SVG}text")
-    label = next(each for each in words if each.text.startswith("true place: "))
+    texts = ET.fromstring(drawn).iter(f"{SVG}text")
+    label = next(each for each in texts if each.text.startswith("true place: "))
     assert label.get("text-anchor") == anchor
 
 
@@ -218,9 +218,9 @@ def test_cells_are_drawn_where_they_lie_and_some_have_an_edge():
     assert wide / tall == pytest.approx(2 * np.cos(np.radians(51)), rel=0.01)
     edged = [each for each in root.iter(f"{SVG}rect") if each.get("stroke") == style.INK]
     assert [each.get("y") for each in edged] == [north.get("y")]
-    words = [each.text for each in root.iter(f"{SVG}text")]
+    shown = words(root)
     # One beyond the map is not named, nor one whose name would cover another.
-    assert "Here" in words and "Far" not in words and "Below it" not in words
+    assert "Here" in shown and "Far" not in shown and "Below it" not in shown
 
 
 def test_coasts_are_seen_above_cells_but_not_in_a_town():

@@ -1,6 +1,5 @@
 """Pictures are read back as XML: what they show is what they were given."""
 
-import re
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -10,21 +9,13 @@ from bipartite import BRR, Integers
 from bipartite.plots import Bar, bars, chances_on_a_line, shares_of_pairs, style
 from bipartite.plots.map import heat
 from bipartite.plots.svg import legend, percent, tag, text, ticks
+from tests.plots.reading import SVG, corners, words
 
-SVG = "{http://www.w3.org/2000/svg}"
 AGES = Integers(18, 90)
 
 
 def say(value):
     return f"{value:,.0f}"
-
-
-def words(drawn):
-    return [each.text for each in drawn.iter(f"{SVG}text")]
-
-
-def corners(element):
-    return np.array([[float(number) for number in pair.split()] for pair in re.split("[ML]", element.get("d"))[1:]])
 
 
 @pytest.fixture
@@ -44,7 +35,7 @@ def test_the_chances_of_a_line_have_the_heights_of_the_matrix(chances):
     assert (ground - grr[:, 1].min()) / percent_high == pytest.approx(100 * e / (e + 72), abs=0.01)
     assert (ground - grr[:, 1].max()) / percent_high == pytest.approx(100 / (e + 72), abs=0.01)
     filled = [each for each in chances.iter(f"{SVG}path") if each.get("fill") == style.BRR]
-    tops = corners(ET.fromstring(ET.tostring(filled[0]).replace(b"Z", b"")))[:, 1]
+    tops = corners(filled[0])[:, 1]
     assert (ground - tops.min()) / percent_high == pytest.approx(100 * e / (27 * e + 46), abs=0.01)
 
 
@@ -62,7 +53,7 @@ def test_the_chances_of_a_line_are_labelled_and_told_in_words(chances):
 def test_nothing_is_drawn_or_written_outside_the_picture(chances):
     _, _, width, height = map(float, chances.get("viewBox").split())
     for element in chances.iter(f"{SVG}path"):
-        points = corners(ET.fromstring(ET.tostring(element).replace(b"Z", b"")))
+        points = corners(element)
         assert (points >= 0).all() and (points <= (width, height)).all()
     letter = 7  # px, a wide mean letter at this size
     for element in chances.iter(f"{SVG}text"):

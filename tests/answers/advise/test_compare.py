@@ -195,7 +195,7 @@ def test_a_sweep_over_many_epsilons_holds_a_row_for_each_and_counts_its_steps():
     assert sum(called) == steps(domain, 4, exact=False) == 4 * len(candidates(domain))
 
 
-@pytest.mark.parametrize("size", [30_000, pytest.param(10**6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", [20_000, pytest.param(10**6, marks=pytest.mark.slow)])
 def test_of_very_many_values_what_would_take_long_is_left_out_and_said(size, monkeypatch):
     monkeypatch.setattr(figures, "_MOST_ANCHORS_ON_A_LINE", size - 1)
     compared = bp.compare(bp.Integers(1, size), 1, users=1000)

@@ -47,7 +47,7 @@ def said(capsys, *arguments):
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.grid(5)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("epsilon", ["0.3", "2"])
 @pytest.mark.parametrize("name", DOMAINS)
 def test_every_surface_recommends_the_same_for_one_purpose(name, epsilon, capsys):

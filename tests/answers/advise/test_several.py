@@ -9,10 +9,10 @@ import pytest
 import bipartite as bp
 from bipartite.errors import InputError
 
-THREE = {"age": bp.Integers(18, 34), "visits": bp.Integers(0, 6), "share": bp.Interval(0, 1, points=5)}
+THREE = {"age": bp.Integers(18, 28), "visits": bp.Integers(0, 6), "share": bp.Interval(0, 1, points=5)}
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("epsilon", [1, "0.1", 8])
 @pytest.mark.parametrize("of", ["mean", "histogram", "cdf"])
 def test_every_plan_spends_at_most_the_budget_and_forecasts_what_its_mechanisms_do(epsilon, of):
@@ -52,7 +52,7 @@ def test_the_forecast_is_what_people_then_see():
     for _ in range(150):
         values = {name: rng.choice(domain.to_numpy(), 1500) for name, domain in THREE.items()}
         told = bp.estimate(found.record, found.record.privatize(values, rng=words))
-        squares.append((told["age"].mean - 26) ** 2)
+        squares.append((told["age"].mean - 23) ** 2)
     assert math.sqrt(np.mean(squares)) == pytest.approx(found.best.errors["age"], rel=0.45)
 
 

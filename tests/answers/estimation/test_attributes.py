@@ -26,7 +26,7 @@ def people(count):
     }
 
 
-@pytest.mark.grid(6)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
 @pytest.mark.parametrize("sample", [None, 1, 2])
 def test_every_container_gives_the_same_estimates(container, sample):

@@ -95,6 +95,11 @@ def alone(mech):
 
 def scores(mech, w):
     """What each report alone says an answer is."""
+    return _scores(mech, tuple(w))
+
+
+@functools.cache
+def _scores(mech, w):
     return np.array([est.linear(w) for est in alone(mech)])
 
 

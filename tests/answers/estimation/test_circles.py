@@ -154,7 +154,7 @@ def test_the_ends_of_intervals_are_where_the_stated_tests_stop_to_accept():
     assert est.interval(0.9, of="circular_spread") == pytest.approx(steps[::-1])
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("mechanism", [bp.BRR(HOURS, 1, m="histogram"), bp.BRR(HOURS, 1), bp.GRR(HOURS, 3)], ids=repr)
 @pytest.mark.parametrize(("middle", "strength"), [(0.4, 2.0), (14.0, 0.3), (0.0, 0.0)])
 def test_intervals_hold_as_often_as_they_say(mechanism, middle, strength):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, norm
 
-from bipartite import BRR, GRR, Integers, Points, SquareWave, difference, estimate
+from bipartite import BRR, GRR, Integers, Points, difference, estimate
 from bipartite.errors import InputError
 
 DOMAIN = Integers(0, 19)
@@ -186,13 +186,6 @@ def test_what_the_reports_cannot_tell_apart_is_not_compared(of):
     found = estimate(clamped, counts=np.full(20, 50))
     with pytest.raises(InputError, match="reports cannot tell apart"):
         difference(found, found, of=of)
-
-
-def test_two_mechanisms_on_one_domain_can_be_compared():
-    generator = np.random.default_rng(8)
-    wave = sample(SquareWave(DOMAIN, 1), population(), PEOPLE, generator)
-    found = difference(wave, sample(PADDED, population(3.0), PEOPLE, generator))
-    assert found.value < 0 and found.p_value < 0.01
 
 
 def test_variances_of_few_reports_are_not_compared():

@@ -84,6 +84,7 @@ def test_tables_of_few_pairs_rest_on_a_bound_that_holds_for_any_number():
     assert (frame.high > frame.low).all()
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("size", "people"), [(10, 60), (64, 200)])
 def test_distributions_are_rarely_found_to_differ_where_they_do_not(size, people):
     """With many values and few people the covariance is hardly known."""

@@ -79,7 +79,7 @@ def holds(interval, value):
     return low <= high and low - off <= value <= high + off
 
 
-@pytest.mark.grid(30)
+@pytest.mark.grid(20)
 @pytest.mark.parametrize("seed", DRAWN)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_answer_lies_in_its_own_interval(name, seed):
@@ -103,7 +103,7 @@ def test_every_answer_lies_in_its_own_interval(name, seed):
     assert inside.all() or est.bins_note, (est, sure)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("name", ["padded", "for the cdf", "clamped", "grr", "geometric", "oue"])
 def test_the_share_up_to_every_value_lies_in_its_interval(name):
     est = drawn(name, np.random.default_rng(77))
@@ -111,7 +111,7 @@ def test_the_share_up_to_every_value_lies_in_its_interval(name):
         assert holds(est.interval(0.9, of=("cdf", value)), share), (est, value)
 
 
-@pytest.mark.grid(6)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_everything_that_is_shown_comes_from_one_histogram(name):
     rng = np.random.default_rng(100 + list(MECHANISMS).index(name))
@@ -161,15 +161,6 @@ def test_two_groups_of_people_at_one_value_each_are_found_there_and_nothing_cont
     assert "median    22, 22 to 22" in est.summary()
 
 
-def test_reports_that_are_all_alike_still_give_intervals_that_hold_what_is_shown():
-    """``yes 20 | bipartite estimate``: 20,000 reports that no people would give."""
-    est = bp.estimate(bp.BRR(bp.Integers(18, 90), 1), [20] * 20_000)
-    for of in ("mean", "variance", "median", ("quantile", 0.01), ("quantile", 0.99), ("cdf", 18), ("bin", 20)):
-        assert holds(est.interval(of=of), answer(est, of)), of
-    assert all(holds(part.interval, part.share) for part in est.ranges())
-    assert est.doubt and est.doubt in est.summary()
-
-
 # The histogram that is chosen.
 
 
@@ -201,7 +192,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_choice_by_reports_held_out_is_as_good_as_the_better_of_em_and_ems(shape):
     """Within 5 % of it in Wasserstein error, on average over ten samples."""

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bipartite as bp
+from tests.answers.estimation.test_goodness import SETS
 
 LINES = [
     bp.BRR(bp.Integers(18, 50), epsilon=1),
@@ -17,10 +18,6 @@ LINES = [
     bp.Anchored(bp.Integers(0, 20), epsilon=2),
     bp.Geometric(bp.Integers(0, 10), epsilon=1),
     bp.Exponential(bp.Interval(0, 1, points=7), epsilon=1),
-]
-SETS = [
-    bp.GRR(bp.Items(list("abcd"), loss=1 - np.eye(4)), epsilon=1),
-    bp.BRR(bp.Points([[0, 0], [0, 1], [1, 0], [5, 5], [6, 5]]), epsilon=1),
 ]
 
 
@@ -78,8 +75,14 @@ def test_no_interval_of_a_set_ends_before_it_begins(drawn, confidence):
 
 
 def test_reports_that_are_all_alike_have_an_interval_and_are_doubted():
+    """``yes 20 | bipartite estimate``: 20,000 reports that no people would give."""
     clamped = bp.BRR(bp.Integers(18, 90), epsilon=1)
     found = bp.estimate(clamped, [20] * 20_000)
+    shown = {"variance": found.variance, ("cdf", 18): found.cdf(18), ("bin", 20): found.frequencies[2]}
+    shown |= {("quantile", q): found.quantile(q) for q in (0.01, 0.99)}
+    inside = [(found.interval(of=of), value) for of, value in shown.items()]
+    inside += [(each.interval, each.share) for each in found.ranges()]
+    assert all(low - 1e-9 <= value <= high + 1e-9 for (low, high), value in inside)
     interval = found.interval(0.95)
     # 20 is likeliest for those whose window holds it: from 18 to 20 + m//2 = 33, which the reports cannot tell apart.
     assert interval == pytest.approx((18, 33), abs=0.1) and interval.low <= found.mean <= interval.high

@@ -1,6 +1,5 @@
 """Two attributes together: unbiased and with the right variance, by enumerating every pair of reports."""
 
-import itertools
 import math
 
 import numpy as np
@@ -9,8 +8,7 @@ import pytest
 import bipartite as bp
 from bipartite.answers.estimation.estimating_joint import _histogram, _marginal
 from bipartite.answers.estimation.joint import JointEstimate
-from bipartite.answers.estimation.kronecker import Kronecker, Side, score_of_product, score_of_table
-from bipartite.answers.estimation.operator import operator_of
+from bipartite.answers.estimation.kronecker import Side
 from bipartite.answers.estimation.pair_outputs import ByOutputs
 from bipartite.answers.estimation.tally import Tally
 from bipartite.errors import DesignError, InputError
@@ -60,30 +58,6 @@ def estimate_of(shares):
     return from_law(law(shares))
 
 
-def test_both_products_are_those_of_the_matrix_of_pairs():
-    whole = np.kron(AGES.matrix(), CARS.matrix())
-    operator = Kronecker(operator_of(AGES), operator_of(CARS))
-    assert (operator.inputs, operator.outputs) == whole.shape
-    rng = np.random.default_rng(1)
-    f, v = rng.random((2, 15)), rng.random((2, whole.shape[1]))
-    assert np.allclose(operator.forward(f), f @ whole, atol=1e-12)
-    assert np.allclose(operator.forward(f[0]), f[0] @ whole, atol=1e-12)
-    assert np.allclose(operator.backward(v), v @ whole.T, atol=1e-12)
-
-
-def test_scores_solve_the_matrix_of_pairs():
-    whole = np.kron(AGES.matrix(), CARS.matrix())
-    sides = Side.of(AGES), Side.of(CARS)
-    w = np.random.default_rng(2).normal(size=(5, 3))
-    assert np.allclose(whole @ score_of_table(*sides, w).ravel(), w.ravel(), atol=1e-9)
-    w1, w2 = w[:, 0], w[0]
-    product = score_of_product(*sides, w1, w2)
-    assert np.allclose(product, score_of_table(*sides, np.outer(w1, w2)), atol=1e-9)
-    assert score_of_table(Side.of(CLAMPED), Side.of(CARS), np.arange(27.0).reshape(9, 3)) is None
-    level = np.repeat([[1.0, 2.0, 3.0]], 9, axis=0)
-    assert score_of_table(Side.of(CLAMPED), Side.of(CARS), level) is not None
-
-
 def test_cells_and_answers_are_unbiased_and_their_variance_is_that_of_all_pairs():
     shares = table(3)
     w = np.random.default_rng(4).normal(size=(5, 3))
@@ -106,82 +80,6 @@ def test_cells_and_answers_are_unbiased_and_their_variance_is_that_of_all_pairs(
     assert many.standard_error((ages, cars)) * 1e6 == pytest.approx(math.sqrt(products[1] - products[0] ** 2), rel=1e-6)
     assert many.unbiased(("cell", 2, 1)).value == pytest.approx(shares[1, 1], abs=1e-9)
     assert many.standard_error(("cell", 2, 1)) == pytest.approx(many.standard_errors[1, 1])
-
-
-def test_the_covariance_is_exactly_unbiased_even_from_three_people():
-    ages, cars = bp.GRR(bp.Integers(0, 1), epsilon=1), bp.GRR(bp.Integers(0, 1), epsilon=2)
-    shares = np.array([[0.5, 0.1], [0.15, 0.25]])
-    seen = (ages.matrix().T @ shares @ cars.matrix()).ravel()
-    expected = 0.0
-    for drawn in itertools.product(range(4), repeat=3):
-        reports = {"a": [at // 2 for at in drawn], "b": [at % 2 for at in drawn]}
-        expected += math.prod(seen[list(drawn)]) * bp.estimate_joint({"a": ages, "b": cars}, reports).covariance
-    assert expected == pytest.approx(0.25 - 0.4 * 0.35, abs=1e-9)
-
-
-def test_with_expected_counts_every_answer_is_the_truth():
-    shares = table(5)
-    joint = estimate_of(shares)
-    ages, cars = np.arange(1.0, 6), np.arange(3.0)
-    by_age, by_car = shares.sum(axis=1), shares.sum(axis=0)
-    covariance = ages @ shares @ cars - (ages @ by_age) * (cars @ by_car)
-    spreads = [by_age @ ages**2 - (by_age @ ages) ** 2, by_car @ cars**2 - (by_car @ cars) ** 2]
-    assert joint.covariance == pytest.approx(covariance, abs=1e-9)
-    assert joint.correlation == pytest.approx(covariance / math.sqrt(math.prod(spreads)), abs=1e-9)
-    assert np.allclose(joint.marginal("car").unbiased(("bin", 2)).value, by_car[2], atol=1e-9)
-    found = joint.means_by("car")
-    for at, car in enumerate(range(3)):
-        assert found[car].mean == pytest.approx(ages @ shares[:, at] / by_car[at], abs=1e-8)
-        assert found[car].share == pytest.approx(by_car[at], abs=1e-9)
-    some = joint.mean_where("car", {"age": [1, 2]})
-    assert some.mean == pytest.approx(shares[:2].sum(axis=0) @ cars / by_age[:2].sum(), abs=1e-8)
-
-
-def test_delta_errors_are_the_slopes_of_the_answer():
-    # The standard error of a smooth answer of the law of pairs is that of its influence, here by differences.
-    shares = table(6)
-    seen = law(shares)
-    for answer in ("covariance", "correlation", "group"):
-
-        def value(at, answer=answer):
-            found = from_law(at)
-            if answer == "group":
-                group = found.mean_where("age", {"car": 1})
-                return group.mean, group.standard_error
-            return found.unbiased(answer)[:2]
-
-        influence = np.zeros(seen.shape)
-        step = 1e-5
-        for at in np.ndindex(seen.shape):
-            unit = np.zeros(seen.shape)
-            unit[at] = 1
-            up, down = (value((1 - h) * seen + h * unit)[0] for h in (step, -step))
-            influence[at] = (up - down) / (2 * step)
-        variance = (seen * influence**2).sum() - (seen * influence).sum() ** 2
-        assert value(seen)[1] * 1e6 == pytest.approx(math.sqrt(variance), rel=1e-4), answer
-
-
-# 300 samples of 2,000 people: intervals that cover 95 % miss 45 times or more with chance 6e-11, so one of three raises
-# a false alarm with chance below 1e-9. With half the width 67 % are held, and 256 of 300 with chance below 1e-12.
-def test_intervals_hold_the_truth_as_often_as_they_say():
-    shares = table(7)
-    ages, cars = np.arange(1.0, 6), np.arange(3.0)
-    by_age, by_car = shares.sum(axis=1), shares.sum(axis=0)
-    covariance = ages @ shares @ cars - (ages @ by_age) * (cars @ by_car)
-    spreads = [by_age @ ages**2 - (by_age @ ages) ** 2, by_car @ cars**2 - (by_car @ cars) ** 2]
-    truth = np.array(
-        [covariance / math.sqrt(math.prod(spreads)), shares[1, 1], ages @ shares[:, 1] / by_car[1]],
-    )
-    rng = np.random.default_rng(8)
-    found = []
-    for _ in range(300):
-        joint = joint_of(rng.multinomial(2000, law(shares).ravel()).reshape(law(shares).shape))
-        asked = joint.interval(of="correlation"), joint.interval(of=("cell", 2, 1))
-        found.append([tuple(each) for each in (*asked, joint.mean_where("age", {"car": 1}).interval)])
-    low, high = np.moveaxis(found, 2, 0)
-    off, half = np.abs(truth - (low + high) / 2), (high - low) / 2
-    assert ((off <= half).sum(axis=0) >= 256).all()
-    assert ((off <= half / 2).sum(axis=0) < 256).all()
 
 
 def test_a_group_that_may_be_empty_has_no_mean():

@@ -311,10 +311,6 @@ def test_bumps_are_distributions_that_keep_the_mass_where_it_was(values, cells, 
         assert middle @ (at - mean) ** 2 == pytest.approx(steps / 2, rel=1e-6)
 
 
-def test_nothing_is_smoothed_in_no_steps():
-    assert Cells.of(operator_of(MECHANISMS[0]), together=True).smoother(0) is None
-
-
 def test_an_end_that_no_tilt_reaches_is_found():
     """Reports of two kinds: below some tilt all people stay at the last value, above it all move to another one."""
     duchi = bp.Duchi(bp.Interval(-1, 1, points=20), 0.05)
@@ -334,6 +330,7 @@ def test_an_end_that_no_tilt_reaches_is_found():
     assert lost(high - 0.02) < allowed <= lost(high) + 1e-9
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("counts", [(1, 15), (2, 6), (30, 41)])
 def test_the_answer_from_reports_of_two_kinds_lies_in_its_interval(counts):
     for size in (3, 20, 700):
@@ -355,7 +352,7 @@ def test_a_range_that_nobody_is_in_may_be_empty():
     assert np.count_nonzero(np.array(lows) <= 1e-9) >= 29
 
 
-@pytest.mark.grid(8)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("case", range(24))
 def test_the_answer_shown_lies_in_its_interval_at_every_confidence(case):
     """Tiny samples and domains, weights, mechanisms that tell values apart or not: the ends are rounded outward."""

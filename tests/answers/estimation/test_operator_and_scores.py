@@ -1,7 +1,5 @@
 """Products without a matrix, scores in closed form, and what can be told apart: all against the dense matrix."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +8,6 @@ from hypothesis import strategies as st
 from bipartite import (
     BRR,
     GRR,
-    Anchored,
     Constant,
     Duchi,
     Exponential,
@@ -28,7 +25,7 @@ from bipartite import (
     forecast,
     identifiability,
 )
-from bipartite.answers.estimation.operator import Dense, Grouped, Noise, Window, _next_fast_length, operator_of
+from bipartite.answers.estimation.operator import Window, _next_fast_length, operator_of
 from bipartite.answers.estimation.scores import CellScores, DenseScores, WindowScores
 from bipartite.errors import DesignError, InputError
 from tests.locations.worlds import authors_places
@@ -58,19 +55,6 @@ def test_both_products_are_those_of_the_matrix(name):
     np.testing.assert_allclose(operator.backward(v), v @ matrix.T, atol=1e-14)
     np.testing.assert_allclose(operator.forward(f[0]), f[0] @ matrix, atol=1e-14)
     np.testing.assert_allclose(operator.uniform_law(), matrix.mean(axis=0), atol=1e-14)
-
-
-def test_each_kind_of_lottery_has_the_cheapest_form():
-    line = Integers(0, 20)
-    forms = {
-        BRR(line, 1, edges="padded"): Window,
-        GRR(line, 1): Window,
-        BRR(line, 1): Grouped,
-        Anchored(line, 1): Grouped,
-        Geometric(line, 1): Noise,
-        Exponential(line, 1): Dense,
-    }
-    assert {mechanism: type(operator_of(mechanism)) for mechanism in forms} == forms
 
 
 def test_what_has_no_structure_and_does_not_fit_is_refused():
@@ -174,20 +158,6 @@ def test_scores_of_a_window_are_those_of_least_variance(size, half, epsilon, see
         largest = np.abs(theirs.square).max()
         np.testing.assert_allclose(ours.mean, theirs.mean, atol=1e-6 * np.sqrt(largest))
         np.testing.assert_allclose(ours.square, theirs.square, atol=1e-6 * largest)
-
-
-def test_shares_and_cumulative_shares_are_the_moments_of_their_scores():
-    mechanism = SquareWave(Integers(0, 30), 1)
-    operator = operator_of(mechanism)
-    law, seen = operator.uniform_law(), np.random.default_rng(2).dirichlet(np.ones(operator.outputs))
-    scores = WindowScores(operator, law)
-    for w, moments in (
-        (np.eye(31), scores.shares(seen)),
-        (np.tri(31), scores.cumulative(seen)),
-    ):
-        u = scores.of(w)
-        np.testing.assert_allclose(moments.mean, u @ seen, atol=1e-9)
-        np.testing.assert_allclose(moments.square, u**2 @ seen, rtol=1e-9)
 
 
 def test_blocks_do_not_change_scores(monkeypatch):
@@ -350,18 +320,6 @@ def test_a_forecast_for_very_many_values_is_quick_because_it_is_closed_form():
     coarse = forecast(SquareWave(Integers(0, 999), 1), 10**6)
     # The mean of a fine grid is as well known as that of a coarse one, in units of the range.
     assert found.mean / 10**5 == pytest.approx(coarse.mean / 10**3, rel=0.01)
-
-
-def test_the_window_solution_is_exact_in_fractions():
-    """The closed form, by hand in exact arithmetic for one small window: its conditions are those of unbiasedness."""
-    mechanism = BRR(Integers(0, 3), 1, m=3, edges="padded")
-    tickets = mechanism.lottery.rows(0, 4)
-    total = mechanism.lottery.total
-    exact = [[Fraction(int(entry), total) for entry in row] for row in tickets]
-    w = np.array([0.0, 1.0, 4.0, 9.0])
-    u = WindowScores(operator_of(mechanism), operator_of(mechanism).uniform_law()).of(w)
-    expected = [sum(p * Fraction(score) for p, score in zip(row, u.tolist(), strict=True)) for row in exact]
-    assert [float(each) for each in expected] == pytest.approx(w, abs=1e-12)
 
 
 @pytest.mark.parametrize(("inputs", "m"), [(1, 1), (2, 1), (7, 1), (7, 3)])

@@ -10,17 +10,13 @@ from bipartite.errors import InputError
 from bipartite.plots import style
 from bipartite.plots.shares import share_words
 from bipartite.plots.svg import percent
+from tests.plots.reading import SVG, words
 
-SVG = "{http://www.w3.org/2000/svg}"
 AGES = bp.Integers(18, 90)
 
 
 def estimated(mechanism, values, seed=1, **how):
     return bp.estimate(mechanism, mechanism.privatize(values, rng=bp.insecure_seed(seed)), **how)
-
-
-def words(picture):
-    return [each.text for each in ET.fromstring(picture).iter(f"{SVG}text")]
 
 
 def test_a_line_is_a_histogram_with_mean_and_median(tmp_path):
@@ -140,7 +136,7 @@ def test_groups_are_compared_by_mean_and_median_or_by_their_largest_shares(tmp_p
     assert {"mean of each group, with its 95 % interval", "median of each group, with its 95 % interval"} <= set(shown)
     assert shown.count("young") == 2
     assert (tmp_path / "g.svg").exists()
-    many = estimated(mechanism, [30] * 90, by=np.arange(90) % 45)
+    many = estimated(mechanism, [30] * 90, by=np.arange(90) % 45, method="inverse")
     assert "5 more groups are left out" in words(many.plot())
 
     labels = [f"way {at}" for at in range(9)]

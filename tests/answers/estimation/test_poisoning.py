@@ -74,7 +74,7 @@ def asked_of(mechanism):
     return some if mechanism in SETS else ["mean", ("cdf", domain.decode(2)), *some]
 
 
-@pytest.mark.grid(8)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("weighted", [False, True], ids=["alike", "weighted"])
 @pytest.mark.parametrize("mechanism", EVERY, ids=named)
 def test_exact_ends_are_reached_and_nothing_goes_beyond(mechanism, weighted):
@@ -133,7 +133,7 @@ def climbing(measure, reports, candidates, k, rng, sign):
         yield sign * reached
 
 
-@pytest.mark.grid(8)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("method", ["inverse", "projected"])
 @pytest.mark.parametrize("mechanism", EVERY, ids=named)
 def test_no_attack_exceeds_a_bound(mechanism, method):

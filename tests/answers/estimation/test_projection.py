@@ -115,7 +115,7 @@ def test_the_default_is_the_projection_which_is_never_farther_from_the_truth_tha
 # Supports of OUE are sums of two binomials. 200 samples, in which an interval holds its truth with 95 %: the share
 # held, weighted by population, varies by at most 0.0154, as if one value were all. 0.85 is 6.5 times that below: 1e-10.
 # Power: an interval of the usual width around the projected share holds fewer than 0.85 where few values are heavy.
-@pytest.mark.grid(2)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("size", [64, 300])
 @pytest.mark.parametrize("shape", ["uniform", "zipf", "spike", "few"])
 def test_intervals_of_projected_shares_hold_the_truth(size, shape):

@@ -110,7 +110,7 @@ def test_values_that_cannot_be_told_apart_are_one_range():
     assert ends(est.ranges([25, 60])) == [(18, 24), (25, 59), (60, 90)]
     assert "separates values which the reports cannot tell apart is a guess" in est.summary(bins=[25, 60])
     assert "guess within" not in est.summary(bins=[32, 77])
-    for count in (1, 2, 5, 9, 73):
+    for count in (1, 2, 5, 20):
         cut = ends(est.ranges(count, 0.9))
         assert not any(18 < first <= 31 or first > 77 for first, _ in cut)
 
@@ -143,7 +143,7 @@ def test_a_summary_has_the_table_of_shares(ages):
 
 def test_groups_are_side_by_side_in_words_frames_and_pictures():
     regions = np.array([f"r{at}" for at in range(5)])[np.arange(len(TRUTH)) % 5]
-    groups = estimated(PADDED, TRUTH, by=regions)
+    groups = estimated(PADDED, TRUTH, by=regions, method="em")
     text = groups.summary(bins=[30, 65])
     assert "  share in each group (95 % interval)" in text
     # Four beside each other, the fifth below.

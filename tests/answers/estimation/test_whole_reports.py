@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 import bipartite as bp
 from bipartite.answers.estimation.whole_reports import fit_reports
 from bipartite.errors import DesignError
 from tests.answers.estimation.test_categories import every_mechanism, law_of, population
+from tests.answers.estimation.test_em import solved
 
 
 def counted(mech, reports):
@@ -15,22 +15,6 @@ def counted(mech, reports):
     every, chances = law_of(mech)
     places = {row.tobytes(): at for at, row in enumerate(every)}
     return np.bincount([places[row.tobytes()] for row in reports], minlength=len(every)), chances
-
-
-def best(chances, counts):
-    """The most likely distribution by sequential quadratic programming."""
-    size = len(chances)
-    seen = counts > 0
-    found = minimize(
-        lambda f: -counts[seen] @ np.log(np.maximum(f @ chances[:, seen], 1e-300)) / counts.sum(),
-        np.full(size, 1 / size),
-        jac=lambda f: -chances[:, seen] @ (counts[seen] / np.maximum(f @ chances[:, seen], 1e-300)) / counts.sum(),
-        bounds=[(0, 1)] * size,
-        constraints={"type": "eq", "fun": lambda f: f.sum() - 1},
-        method="SLSQP",
-        options={"maxiter": 500, "ftol": 1e-14},
-    )
-    return found.x
 
 
 @every_mechanism
@@ -42,9 +26,9 @@ def test_no_distribution_is_more_likely_than_the_fit_by_more_than_its_gap(mech):
     est = bp.estimate(mech, reports, method="em")
     assert est.method == "em" and est.fit.converged and est.fit.gap <= 0.1
     assert est.frequencies.sum() == pytest.approx(1) and est.frequencies.min() >= 0
-    top = best(chances, counts)
+    top = solved(chances, counts)
     seen = counts > 0
-    values = [counts[seen] @ np.log(f @ chances[:, seen]) for f in (est.frequencies, top / top.sum())]
+    values = [counts[seen] @ np.log(f @ chances[:, seen]) for f in (est.frequencies, top)]
     assert values[1] - values[0] <= est.fit.gap + 1e-6
     # A tenth of a nat is less than half a standard error.
     errors = bp.estimate(mech, reports, method="inverse").standard_errors

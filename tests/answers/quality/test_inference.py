@@ -67,6 +67,7 @@ def as_weights(prior, size):
     return np.full(size, 1 / size) if prior is None else prior
 
 
+@pytest.mark.grid(25)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_it_is_the_best_answer_for_every_report(name):
     mechanism = MECHANISMS[name]

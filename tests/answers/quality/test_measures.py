@@ -61,6 +61,7 @@ def cases(mechanism):
     yield matrix.tolist(), matrix
 
 
+@pytest.mark.grid(25)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_measure_is_that_of_the_matrix(name):
     mechanism = MECHANISMS[name]
@@ -76,6 +77,7 @@ def test_every_measure_is_that_of_the_matrix(name):
             assert expected_loss(mechanism, weights, loss=loss) == pytest.approx(np.array(weights) @ local, **NEAR)
 
 
+@pytest.mark.grid(25)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_qloss_divides_by_the_largest_loss_between_two_values(name):
     mechanism = MECHANISMS[name]
@@ -100,6 +102,7 @@ def _alike(one, other):
     return (callable(one) and callable(other)) or one is other or (isinstance(one, str) and one == other)
 
 
+@pytest.mark.grid(25)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_shares_and_quantiles_are_those_of_the_matrix(name):
     mechanism = MECHANISMS[name]
@@ -122,16 +125,51 @@ def test_shares_and_quantiles_are_those_of_the_matrix(name):
     assert loss_quantile(mechanism) == loss_quantile(mechanism, 0.5)
 
 
-@given(brr(st.one_of(integer_domains(st.integers(2, 30)), st.just(Interval(0, 3, points=13)))), st.floats(0.001, 1))
-def test_closed_forms_of_windows_are_those_of_the_matrix(mechanism, quantile):
-    matrix, own = mechanism.matrix(), own_losses(mechanism)
+SHORT = st.one_of(
+    integer_domains(st.integers(2, 40)), st.builds(lambda n: Interval(0, 3, points=n), st.integers(2, 40))
+)
+
+
+@given(brr(SHORT), st.floats(0.001, 1), st.integers(0, 45), st.randoms())
+def test_closed_forms_of_windows_are_those_of_the_matrix(mechanism, quantile, reach, random):
+    matrix, own, step = mechanism.matrix(), own_losses(mechanism), mechanism.domain.step
     local = (matrix * own).sum(axis=1)
+    assert local_loss(mechanism) == pytest.approx(local)
+    assert expected_loss(mechanism) == pytest.approx(local.mean())
+    prior = np.array([random.random() + 0.01 for _ in local])
+    prior /= prior.sum()
+    assert expected_loss(mechanism, prior) == pytest.approx(prior @ local)
     assert worst_loss(mechanism) == pytest.approx(local.max())
-    assert qloss(mechanism) == pytest.approx(local.mean() / (mechanism.domain.step * (len(local) - 1)))
-    chance = (matrix * (own <= loss_quantile(mechanism, quantile) * (1 + 1e-9))).sum(axis=1).mean()
-    assert chance >= quantile - 1e-9
-    shorter = loss_quantile(mechanism, quantile) - mechanism.domain.step / 2
-    assert (matrix * (own <= shorter)).sum(axis=1).mean() < quantile + 1e-9
+    assert qloss(mechanism) == pytest.approx(local.mean() / (step * (len(local) - 1)))
+
+    def within(distance):
+        return (matrix * (own <= distance)).sum(axis=1).mean()
+
+    assert share_within(mechanism, reach * step) == pytest.approx(within(reach * step * (1 + 1e-9)))
+    far = loss_quantile(mechanism, quantile)
+    assert within(far - step / 2) - 1e-9 < quantile <= within(far * (1 + 1e-9)) + 1e-9
+
+
+@pytest.mark.parametrize(("points", "m", "distance"), [(2, 101, 60), (3, 11, 7), (3, 11, 1000), (2, 1, 0), (2, 1, 1)])
+def test_windows_wider_than_the_domain_are_counted_right(points, m, distance):
+    mechanism = BRR(Integers(1, points), 1, m=m, edges="padded")
+    within = (mechanism.matrix() * (own_losses(mechanism) <= distance)).sum(axis=1).mean()
+    assert share_within(mechanism, distance) == pytest.approx(within)
+
+
+@given(SHORT, st.integers(0, 45))
+def test_always_answering_the_middle_costs_what_enumeration_says(domain, reach):
+    values = domain.to_numpy()
+    mechanism = Constant(domain)
+    error = np.abs(values - values[(len(values) - 1) // 2])
+    assert expected_loss(mechanism) == pytest.approx(error.mean())
+    distance = reach * domain.step
+    assert share_within(mechanism, distance) == pytest.approx((error <= distance * (1 + 1e-9)).mean())
+
+
+@pytest.mark.parametrize(("epsilon", "expected"), [("0.25", 12.39), ("1", 9.75), ("2", 6.73), ("3", 4.47)])
+def test_forty_points_give_the_reference_values(epsilon, expected):
+    assert expected_loss(BRR(Integers(1, 40), epsilon)) == pytest.approx(expected, abs=0.005)
 
 
 def test_rows_are_read_in_blocks(monkeypatch):
@@ -164,7 +202,10 @@ def test_a_billion_values_are_measured_without_listing_them():
     share = (near * size + far * within) / (total * size)
     assert measures[0][3] == pytest.approx(float(share), rel=1e-14)
     assert measures[1] == (size / 4, size / 2, size / 4 / (size - 1), (2 * 10**8 + 1) / size, 450_000_000)
-    assert measures[3][0] < measures[0][0]
+    # Theorem 3's limit of the ratio to GRR: (7h+9)/(4(h+1)²) with h = e^{ε/2}; 0.7320 at ε = 1.
+    h = math.exp(0.5)
+    assert measures[3][0] / measures[0][0] == pytest.approx((7 * h + 9) / (4 * (h + 1) ** 2), rel=1e-6)
+    assert 0 < measures[3][3] < share_within(window, size) == 1
     assert all(math.isfinite(number) for row in measures for number in row)
 
 
