@@ -26,36 +26,25 @@ AGES = BRR(Integers(18, 90), epsilon=1)
 INCOME = BRR(Interval(0, 200_000, points=401), epsilon=1)
 ROUNDED = BRR(Interval(0, 200_000, points=401, rounding="random"), epsilon=1)
 
+# Beside what tests/mechanisms/test_conformance.py tries on every mechanism.
 scalars = {
     "outside": (AGES, SENTINEL, {}),
     "outside float": (AGES, SENTINEL_FLOAT, {}),
     "fractional": (BRR(Integers(0, 2**30), 1), SENTINEL_FLOAT, {}),
     "numpy scalar": (AGES, np.int64(SENTINEL), {}),
-    "interval": (INCOME, SENTINEL_FLOAT, {}),
     "text": (AGES, str(SENTINEL), {}),
     "bytes": (AGES, str(SENTINEL).encode(), {}),
 }
 arrays = {
-    "outside": (AGES, np.array([40, SENTINEL]), {}),
     "outside narrow": (AGES, np.array([40, SENTINEL], dtype=np.int32), {}),
     "outside unsigned": (AGES, np.array([40, SENTINEL], dtype=np.uint64), {}),
-    "large": (AGES, np.full(5000, SENTINEL), {}),
     "threads": (AGES, np.full(2**20 + 5, SENTINEL), {"threads": 2}),
     "fractional": (BRR(Integers(0, 2**30), 1), np.array([SENTINEL_FLOAT]), {}),
     "nan beside": (INCOME, np.array([np.nan, SENTINEL_FLOAT]), {}),
     "nan while clipping": (INCOME, np.array([np.nan, SENTINEL_FLOAT]), {"outside": "clip"}),
     "random rounding": (ROUNDED, np.array([SENTINEL_FLOAT]), {}),
-    "list": (AGES, [40, SENTINEL], {}),
-    "list with text": (AGES, [40, str(SENTINEL)], {}),
-    "list with null": (AGES, [None, SENTINEL], {}),
     "list kept null": (AGES, [None, SENTINEL], {"nulls": "keep"}),
-    "list beyond int64": (AGES, [SENTINEL * 10**40], {}),
     "list of floats beyond": (AGES, [1.0, SENTINEL * 10**400], {}),
-    "nested list": (AGES, [[SENTINEL]], {}),
-    "set": (AGES, {SENTINEL}, {}),
-    "dict": (AGES, {"age": SENTINEL}, {}),
-    "array of text": (AGES, np.array([str(SENTINEL)]), {}),
-    "array of objects": (AGES, np.array([SENTINEL, None], dtype=object), {}),
     "masked array": (AGES, np.ma.masked_array([SENTINEL], mask=[True]), {}),
     "words run out": (BRR(Integers(SENTINEL - 1, SENTINEL + 1), 1), [SENTINEL] * 3, {"rng": "short"}),
     "bad option": (AGES, [SENTINEL], {"outside": "wrap"}),
@@ -106,18 +95,6 @@ def test_an_array_error_shows_no_value_anywhere(case, caplog):
         assert not found_in(str(each))
         assert not found_in(repr(each))
         assert not found_in(pickle.dumps(each).decode("latin-1"))
-
-
-def test_a_mechanism_that_has_reported_holds_no_value(caplog):
-    mechanism = BRR(Integers(0, 2**30 - 1), epsilon=1, m=5)
-    with caplog.at_level(logging.DEBUG):
-        mechanism.privatize(SENTINEL)
-        mechanism.privatize([SENTINEL])
-        mechanism.privatize(np.full(10, SENTINEL))
-    assert not caplog.records
-    assert not found_in(repr(mechanism))
-    assert not found_in(pickle.dumps(mechanism).decode("latin-1"))
-    assert not found_in(str(mechanism.to_spec()))
 
 
 @pytest.mark.parametrize("lines", [f"40\n{SENTINEL}\n", f"40\nx{SENTINEL}\n", f"{SENTINEL}.5\n\n", f"{SENTINEL} 40\n"])

@@ -9,8 +9,6 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 import bipartite as bp
@@ -273,32 +271,6 @@ def test_pairs_of_values_are_reported_as_pairs():
     assert list(mech.outputs) == [(0, "a"), (1, "b")]
     assert set(mech.privatize([(0, "b")] * 50, rng=bp.insecure_seed(3))) == {(0, "a"), (1, "b")}
     assert pickle.loads(pickle.dumps(mech)) == mech
-
-
-@pytest.mark.parametrize(
-    ("values", "back"),
-    [
-        ([1, 2, 3], list),
-        ((1, 2, 3), tuple),
-        (np.array([1, 2, 3]), lambda out: out.tolist()),
-        (pd.Series([1, 2, 3]), lambda out: out.tolist()),
-        (pd.Series([1, 2, 3], dtype="Int64"), lambda out: out.tolist()),
-        (pd.Series([1, 2, 3], dtype="int64[pyarrow]"), lambda out: out.tolist()),
-        (pl.Series([1, 2, 3]), lambda out: out.to_list()),
-        (pa.array([1, 2, 3]), lambda out: out.to_pylist()),
-        (pa.chunked_array([[1, 2], [3]]), lambda out: out.to_pylist()),
-    ],
-    ids=lambda each: type(each).__name__,
-)
-def test_labels_come_back_in_the_container_of_the_numbers(values, back):
-    expected = WORDS.privatize([1, 2, 3], rng=bp.insecure_seed(7))
-    reports = WORDS.privatize(values, rng=bp.insecure_seed(7))
-    kind = pa.Array if isinstance(values, pa.Array) else type(values)
-    assert isinstance(reports, kind) and list(back(reports)) == expected
-    assert bp.estimate(WORDS, reports).interval(0.95, of="mean") is not None
-    kept = WORDS.privatize(values, rng=bp.insecure_seed(7), nulls="keep")
-    assert isinstance(kept, kind) and list(back(kept)) == expected
-    assert WORDS.privatize(np.int64(1), rng=bp.insecure_seed(7)) in {"young", "old"}
 
 
 def test_labels_of_a_set_give_way_to_those_of_the_reports():

@@ -347,7 +347,7 @@ def register(entry: Entry) -> None:
     """Add a mechanism to specs, commands, plans, comparisons and pictures.
 
     `verify`, specs, records and plans compute its ε from the tickets that its class states, and trust the class. Test
-    it as ``tests/mechanisms/test_catalogue.py`` does before anyone reports with it.
+    it as ``tests/mechanisms/test_conformance.py`` does before anyone reports with it.
     """
     if re.fullmatch("[a-z][a-z0-9]*(-[a-z0-9]+)*", str(entry.name)) is None:
         msg = f"Expected a name of small letters, digits and hyphens, got {entry.name!r}; such as 'square-wave'."

@@ -113,11 +113,6 @@ def test_large_whole_numbers_in_a_list_are_what_they_are():
     assert all(type(report) is int for report in AGES.privatize([10**30, 20], outside="clip"))
 
 
-def test_a_whole_number_on_an_interval_is_reported_as_a_float():
-    assert type(INCOME.privatize(50_000)) is float
-    assert all(type(report) is float for report in INCOME.privatize([50_000, 60_000]))
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [
