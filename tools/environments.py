@@ -166,7 +166,7 @@ def main() -> None:
     run(*install, "--no-deps", "--editable", ".")
     left_out = [SPARK] if version in WITH_TORCH else [SPARK, *NEED_TORCH]
     options = [f"{option}={test}" for option in ("--ignore-glob", "--deselect") for test in left_out]
-    tested = run(python, "-m", "pytest", "-q", "-n", "0", *(given.tests or TESTS), *options, check=False)
+    tested = run(python, "-m", "pytest", "-q", "--all", "-n", "0", *(given.tests or TESTS), *options, check=False)
     print(tested.stdout)
     result = re.findall(r"^=*\s*(\d+ (?:passed|failed|error|skipped).*) in [0-9.]+s", tested.stdout, re.MULTILINE)[-1]
     versions = dict(
