@@ -128,4 +128,6 @@ def test_intervals_hold_the_truth_as_often_as_they_say(mechanism, people):
     low, high = np.moveaxis(found, 2, 0)
     off, half = np.abs(truth - (low + high) / 2), (high - low) / 2
     assert ((off <= half + 1e-12).sum(axis=0) >= 256).all()
-    assert ((off <= half / 2).sum(axis=0)[:3] < 256).all()
+    # With few people the interval of the first share, 5 %, ends at zero and is wider than it need be.
+    narrow = (off <= half / 2).sum(axis=0)
+    assert (narrow[1 if people == 300 else 0 :] < 256).all()

@@ -37,6 +37,15 @@ def test_answers_do_not_depend_on_what_was_asked_before(mechanism):
     assert [answers(mechanism, *case) for case in cases[::-1]] == alone[::-1]
 
 
+def test_equal_mechanisms_share_and_different_ones_do_not():
+    first = prepared(BRR(Integers(0, 19), 1, edges="padded"))
+    assert prepared(BRR(Integers(0, 19), 1, edges="padded")) is first
+    assert prepared(BRR(Integers(1, 20), 1, edges="padded")) is not first
+    assert prepared(BRR(Integers(0, 19), 2, edges="padded")) is not first
+    with pytest.raises(ValueError, match="read-only"):
+        first.law[0] = 1
+
+
 def test_large_mechanisms_are_not_held_in_memory():
     large = GRR(Integers(1, 10_000), 1)
     assert prepared(large) is not prepared(large)
