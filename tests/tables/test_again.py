@@ -43,6 +43,7 @@ def refusal(act, *arguments, **named):
     return str(caught.value)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     "name", ["reports.parquet", "reports.arrow", "reports.arrow.gz", "reports.csv", "reports.jsonl.gz"]
 )

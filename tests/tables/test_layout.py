@@ -110,7 +110,7 @@ def test_the_same_rows_make_the_same_file_whatever_they_came_in(tmp_path, source
         assert rows == [size for size in EQUAL for _ in range(3 if target == "out.parquet" else 2)]
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("target", ["out.arrow", "out.parquet"])
 @pytest.mark.parametrize("kind", ["in.csv", "in.jsonl", "in.arrow", "in.parquet"])
 def test_private_values_and_gaps_move_nothing(tmp_path, target, kind):
