@@ -28,7 +28,7 @@ import pyspark
 import bipartite as bp
 from bipartite.tables import Plan, spark
 from tests.tables.spark_functions import dawdle, kill_executor
-from tests.tables.spark_session import ROOT, prepare, start
+from tests.tables.spark_session import JAVA, ROOT, prepare, start
 
 KEY = bytes(range(32))
 PLAN = Plan({"id": "public", "age": bp.BRR(bp.Integers(18, 90), epsilon=1)})
@@ -44,7 +44,7 @@ SETTINGS = {
     "spark.shuffle.io.maxRetries": "1",
     "spark.shuffle.io.retryWait": "100ms",
     "spark.locality.wait": "0",
-    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.extraJavaOptions": JAVA,
     # The plan with its key takes the way of large ones: broadcast through local disks.
     "spark.broadcast.UDFCompressionThreshold": "100",
 }
@@ -62,7 +62,7 @@ def running(folder, *arguments):
     """A process of Spark, ended at the end."""
     command = [Path(pyspark.__file__).parent / "bin" / "spark-class", *arguments, "--webui-port", "0"]
     environment = {name: value for name, value in os.environ.items() if name != "SPARK_LOCAL_IP"}
-    environment["SPARK_DAEMON_JAVA_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    environment["SPARK_DAEMON_JAVA_OPTS"] = JAVA
     log = (folder / f"{arguments[0].rpartition('.')[2]}-{arguments[2]}.log").open("wb")
     process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     try:
@@ -79,14 +79,14 @@ def free_port():
         return found.getsockname()[1]
 
 
-def release(session, folder, row_id=None):
-    """What was released although an executor was killed and another one slow while reports were drawn."""
+def release(session, folder, harms, row_id=None):
+    """What was released although these things happened while reports were drawn."""
     marks = folder / f"marks-{len(list(folder.iterdir()))}"
     marks.mkdir()
     people = session.read.parquet(str(folder / "people.parquet"))
     # Three tasks by name, because Spark would merge so few rows into one: one is killed, one slow, one well.
     people = people.repartitionByRange(3, "id") if row_id is None else people.repartition(3, "age")
-    for harm in (kill_executor, dawdle):
+    for harm in harms:
         people = people.mapInArrow(partial(harm, folder=str(marks)), people.schema)
     # The key is known to the test; ids are not checked, so that the harm is not done to the check.
     with (
@@ -122,7 +122,10 @@ def main(folder):
             cluster.enter_context(running(folder, worker, *options, f"spark://127.0.0.1:{port}"))
         session = start(f"spark://127.0.0.1:{port}", folder / "spark", **SETTINGS, **encrypted)
         cluster.callback(session.stop)
-        found = {"plain": release(session, folder), "keyed": release(session, folder, "id")}
+        found = {
+            "slow": release(session, folder, [dawdle]),
+            "keyed": release(session, folder, [kill_executor, dawdle], "id"),
+        }
     [log] = [each for each in (folder / "spark").iterdir() if each.is_file()]
     events = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     ended = [event["Task Info"] for event in events if event["Event"] == "SparkListenerTaskEnd"]

@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+# For programs that run for seconds: little is compiled, and nothing is collected in threads of its own.
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def prepare():
@@ -40,7 +42,7 @@ def start(master, folder, **settings):
         "spark.eventLog.dir": Path(folder).as_uri(),
         "spark.eventLog.compress": "false",
         "spark.eventLog.rolling.enabled": "false",
-        "spark.driver.extraJavaOptions": "-Xss4m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": f"-Xss4m {JAVA}",
     }
     for name, value in (fixed | settings).items():
         builder = builder.config(name, value)

@@ -28,7 +28,7 @@ REWRITE = AGAIN + "write it again without that metadata."
 @pytest.fixture
 def released(tmp_path):
     """Release some people to a file of this name."""
-    pq.write_table(pa.table(PEOPLE), tmp_path / "people.parquet")
+    put(tmp_path / "people.parquet", PEOPLE)
 
     def releasing(name, **options):
         privatize_file(tmp_path / "people.parquet", tmp_path / name, PLAN, settings=Settings(**options))
@@ -43,6 +43,7 @@ def refusal(act, *arguments, **named):
     return str(caught.value)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     "name", ["reports.parquet", "reports.arrow", "reports.arrow.gz", "reports.csv", "reports.jsonl.gz"]
 )
@@ -79,10 +80,8 @@ def test_a_release_in_parts_or_among_other_files_is_refused(tmp_path, released):
 def test_a_release_on_standard_input_is_refused(tmp_path, released, monkeypatch, kind):
     held = released(f"reports.{kind}").read_bytes()
     if kind == "arrow":
-        stream, table = io.BytesIO(), pa.ipc.open_file(tmp_path / "reports.arrow").read_all()
-        with pa.ipc.new_stream(stream, table.schema) as file:
-            file.write_table(table)
-        held = stream.getvalue()
+        table = pa.ipc.open_file(tmp_path / "reports.arrow").read_all()
+        held = put(tmp_path / "reports.stream.arrow", table).read_bytes()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(held)))
     told = refusal(privatize_file, "-", tmp_path / "again.csv", PLAN, settings=Settings(input_format=kind))
     assert told == f"standard input carries the specs of a release: {REWRITE}"

@@ -149,6 +149,7 @@ def test_numbers_may_be_stored_in_many_ways(tmp_path, odd):
     )
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("wrong", [[101.5], [True], ["1_01"], [[101]], [2**62], [float("nan")]])
 def test_what_is_no_report_is_refused_however_it_is_stored(tmp_path, wrong):
     for mechanism in (ROOM, AGE):

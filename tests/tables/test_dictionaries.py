@@ -24,7 +24,7 @@ def table(ages=(40, 17, 50, 60, 70), **options):
     return pa.table({"age": ages, "town": pa.array(TOWNS).dictionary_encode(**options)})
 
 
-@pytest.mark.grid(6)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("target", ["out.arrow", "out.arrow.gz", "out.parquet", "out.csv", "out.jsonl"])
 @pytest.mark.parametrize("size", [None, 2])
 def test_a_released_file_holds_nothing_of_a_rejected_row(tmp_path, target, size):

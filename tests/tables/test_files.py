@@ -49,6 +49,7 @@ def release(source, target, plan, **options):
     return privatize_file(source, target, plan, rng=bp.insecure_seed(SEED), settings=Settings(**options))
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize(
     ("source", "target"),
     [
@@ -258,6 +259,7 @@ def test_broken_text_releases_nothing_and_shows_nothing(tmp_path, content, told)
     assert [each.name for each in tmp_path.iterdir()] == ["in.csv"]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", ["in.parquet", "in.arrow", "in.csv.gz", "in.jsonl", "in.csv.zst"])
 def test_files_that_are_cut_off_or_something_else_are_refused(plan, put, tmp_path, name):
     whole = put(name, people(300)).read_bytes()

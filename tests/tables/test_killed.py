@@ -110,6 +110,7 @@ def test_an_interruption_leaves_nothing(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["in.parquet"]
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize(
     "name", ["out.csv", "out.csv.gz", "out.jsonl", "out.arrow", "out.arrow.zst", "out.parquet", "out"]
 )

@@ -51,6 +51,7 @@ def test_frames_and_batches_from_known_words_say_so_and_claim_nothing(words):
     assert secure == PLAN.metadata() and secure["epsilon"] == "5" and secure["insecure"] is False
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("target", ["out.parquet", "out.csv", "out.arrow", "out.jsonl"])
 def test_files_from_known_words_say_so_and_so_do_their_estimates(target, tmp_path):
     source, path = put(tmp_path / "in.parquet", PEOPLE), tmp_path / target

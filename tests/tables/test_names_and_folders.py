@@ -20,7 +20,7 @@ def release(source, target, plan=PLAN, **options):
     return privatize_file(source, target, plan, rng=bp.insecure_seed(1), settings=Settings(**options))
 
 
-@pytest.mark.grid(10)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "other",
@@ -49,6 +49,7 @@ def test_a_column_of_another_case_is_another_column_in_every_file_of_a_release(t
     assert str(SECRET) not in str(caught.value) and not out.exists()
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_plan_names_columns_exactly_in_one_file_too(tmp_path, kind):
     both = put(tmp_path / f"both.{kind}", {"ID": [SECRET], "age": [40], "id": [7], "id_1": [SECRET]})

@@ -48,7 +48,7 @@ CASES = [
 ]
 
 
-@pytest.mark.grid(6)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("name", ["in.csv", "in.tsv", "in.csv.gz", "-.csv"])
 @pytest.mark.parametrize(("lines", "cells"), CASES)
 def test_an_empty_cell_is_a_row_and_the_last_line_ending_is_none(release, name, lines, cells):

@@ -22,10 +22,11 @@ def test_a_killed_executor_and_speculation_give_one_report_a_row(tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])
-    # It did happen: executors died in the middle of a task, and copies overtook slow ones.
-    assert found["executors_lost"] >= 2 and found["speculative"] >= 1
-    assert found["plain"]["marks"] == found["keyed"]["marks"] == ["killed", "overtaken", "slow"]
+    # It did happen: an executor died in the middle of a task, and copies overtook slow ones.
+    assert found["executors_lost"] >= 1 and found["speculative"] >= 2
+    assert found["slow"]["marks"] == ["overtaken", "slow"]
+    assert found["keyed"]["marks"] == ["killed", "overtaken", "slow"]
     # Large plans are broadcast through a file of Spark's; with the settings of the docs the key is not in it.
     assert found["keyed"]["broadcast"] >= 1 and found["keyed"]["key_on_disk"] == 0
-    assert [row for row, _ in found["plain"]["reports"]] == list(range(600))
+    assert [row for row, _ in found["slow"]["reports"]] == list(range(600))
     assert found["keyed"]["reports"] == [[row, report(KEY, AGE, "age", row, 18 + row % 73)[0]] for row in range(600)]

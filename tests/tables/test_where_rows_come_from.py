@@ -55,7 +55,7 @@ def test_a_folder_stands_for_all_files_in_it(tmp_path):
         release(tmp_path / "empty", tmp_path / "out2.csv")
 
 
-@pytest.mark.grid(6)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize(
     ("encoding", "written_as"),
     [("utf-8", "utf-8"), ("UTF_8", "utf-8-sig"), ("utf-16", "utf-16"), ("latin1", "latin-1")],

@@ -76,6 +76,7 @@ def test_what_is_no_report_is_refused(cell):
                 cells.from_cells(MECHANISMS[name], wrong)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "arrow"])
 def test_a_file_of_reports_is_estimated_as_the_reports_themselves_are(tmp_path, people, ending):
     all_of_them = {name: Column(mechanism, inputs=("way",)) for name, mechanism in MECHANISMS.items()}
