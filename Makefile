@@ -53,8 +53,9 @@ lock: $(STAMPS)/lock
 run: $(STAMPS)/package
 	$(BIN)/bipartite demo
 
-# Two workers on two cores: threads of linear algebra beside them would only get in each other's way.
-PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest
+# Two workers on two cores: threads of linear algebra beside them would only get in each other's way. Rewritten asserts are kept
+# between runs, whatever the environment says: to rewrite all takes 10 s a worker.
+PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest
 
 test: $(STAMPS)/test
 	$(PYTEST)
