@@ -301,7 +301,8 @@ def test_whatever_bytes_a_file_holds_it_is_released_or_refused_with_an_error_of_
 def test_odd_names_and_public_texts_pass_through_csv(tmp_path, names, texts):
     path, out = tmp_path / "in.csv", tmp_path / "out.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
+        # A line end within a name must be that of the lines.
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
         writer.writerows([names, *[["40", text, *["x"] * (len(names) - 2)] for text in texts]])
     plan = bp.Plan({names[0]: AGE, names[1]: "public"})
     release(path, out, plan, overwrite=True)

@@ -23,7 +23,7 @@ def test_a_killed_executor_and_speculation_give_one_report_a_row(tmp_path):
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])
     # It did happen: an executor died in the middle of a task, and copies overtook slow ones.
-    assert found["executors_lost"] >= 1 and found["speculative"] >= 2
+    assert found["executors_lost"] >= 1 and found["speculative"] >= 1
     assert found["slow"]["marks"] == ["overtaken", "slow"]
     assert found["keyed"]["marks"] == ["killed", "overtaken", "slow"]
     # Large plans are broadcast through a file of Spark's; with the settings of the docs the key is not in it.
