@@ -232,7 +232,6 @@ NO_NAMES = {
 def test_a_first_plan_takes_no_names_from_a_persons_row(run, files, case):
     content, told = NO_NAMES[case]
     (files / "odd.csv").write_text(content)
-    (files / "odd.csv").write_text(content)
     code, out, err = run("plan", "new", files / "odd.csv")
     assert (code, out) == (3, "") and told in err and "Lovelace" not in err and "Turing" not in err
     (files / "odd.tsv").write_text(content.replace(",", "\t"))
