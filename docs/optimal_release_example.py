@@ -118,8 +118,7 @@ def proved_worst_case(case: Case) -> Fraction:
 def must(holds: bool, what: str) -> None:  # noqa: FBT001 (a sentence: must(x > 0, "x is positive"))
     """Refuse to print what is not proved."""
     if not holds:
-        msg = f"not proved: {what}"
-        raise ArithmeticError(msg)
+        raise ArithmeticError(f"not proved: {what}")
 
 
 def solve(case: Case, *, worst_case: bool) -> OptimizeResult:

@@ -322,24 +322,25 @@ def _budget(epsilon: object) -> float:
     """ε as a float; unlike a mechanism's ε it needs no tickets, so any positive number will do."""
     number = _number(epsilon)
     if not 0 < number < math.inf:
-        msg = f"Expected epsilon as a positive finite number, got {shown(epsilon)}; most uses lie between 0.1 and 5."
-        raise EpsilonError(msg)
+        raise EpsilonError(
+            f"Expected epsilon as a positive finite number, got {shown(epsilon)}; most uses lie between 0.1 and 5."
+        )
     return number
 
 
 def _position(d: object) -> float:
     number = _number(d)
     if not 0 <= number <= 0.5:  # noqa: PLR2004 (the middle)
-        msg = f"Expected d between 0 and 1/2, got {shown(d)}; give the distance to the nearer end, divided by N."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected d between 0 and 1/2, got {shown(d)}; give the distance to the nearer end, divided by N."
+        )
     return number
 
 
 def _share(c: object) -> float:
     number = _number(c)
     if not 0 < number <= 1:
-        msg = f"Expected c above 0 and at most 1, got {shown(c)}; give m/N, or None for its limit."
-        raise InputError(msg)
+        raise InputError(f"Expected c above 0 and at most 1, got {shown(c)}; give m/N, or None for its limit.")
     return number
 
 
@@ -360,16 +361,14 @@ def _whole(name: str, value: object, least: int, most: int | None = None) -> int
         whole = least - 1
     if whole < least or (most is not None and whole > most):
         wanted = f"at least {least}" if most is None else f"{least} to {most}"
-        msg = f"Expected {name} as a whole number of {wanted}, got {shown(value)}; check N, m and k."
-        raise InputError(msg)
+        raise InputError(f"Expected {name} as a whole number of {wanted}, got {shown(value)}; check N, m and k.")
     return whole
 
 
 def _exact_ratio(ratio: object) -> Fraction:
     if isinstance(ratio, bool) or not isinstance(ratio, numbers.Rational) or ratio < 1:
-        msg = (
+        raise InputError(
             f"Expected ratio as a whole number or Fraction of at least 1, got {shown(ratio)}; "
             "give near tickets over far tickets, for instance Fraction(near, far)."
         )
-        raise InputError(msg)
     return Fraction(ratio)

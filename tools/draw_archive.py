@@ -37,8 +37,7 @@ def version() -> str:
     """The version that the page states."""
     found = re.search(r"^\*\*Version (\d+)\.\*\*", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     if found is None:
-        msg = "docs/draw.md states no version; begin it with **Version 1.**"
-        raise SystemExit(msg)
+        raise SystemExit("docs/draw.md states no version; begin it with **Version 1.**")
     return found[1]
 
 

@@ -410,8 +410,7 @@ def _in_percent(found: MeanInterval) -> str:
 def _there(found: MeanInterval | None) -> MeanInterval:
     """What the full run has."""
     if found is None:
-        msg = "The full run has no such rows."
-        raise ValueError(msg)
+        raise ValueError("The full run has no such rows.")
     return found
 
 
@@ -441,8 +440,9 @@ def filled(text: str, tables: Iterable[Callable[[], list[str]]]) -> str:
         before, found, after = text.partition(head)
         _, ends, below = after.partition(end)
         if not found or not ends:
-            msg = f"Expected a table that begins with these lines, and ends; write them where it should stand:\n{head}"
-            raise ValueError(msg)
+            raise ValueError(
+                f"Expected a table that begins with these lines, and ends; write them where it should stand:\n{head}"
+            )
         text = before + "\n".join(made) + ends.removeprefix("```") + below
     return text
 

@@ -44,8 +44,7 @@ def run(options: argparse.Namespace) -> int:
     if options.action == "fetch":
         return _fetch(options)
     if options.name is not None:
-        msg = f"Expected no name after list, got {options.name!r}; use fetch to fetch one."
-        raise InputError(msg)
+        raise InputError(f"Expected no name after list, got {options.name!r}; use fetch to fetch one.")
     if options.json:
         folder = data_folder()
         print_json(
@@ -92,8 +91,7 @@ def _where(source: Source) -> str:
 
 def _fetch(options: argparse.Namespace) -> int:
     if options.name not in SOURCES:
-        msg = f"Expected the name of a data set, got {options.name!r}; one of {', '.join(SOURCES)}."
-        raise InputError(msg)
+        raise InputError(f"Expected the name of a data set, got {options.name!r}; one of {', '.join(SOURCES)}.")
     source = SOURCES[options.name]
     files = []
     for part in source.parts:

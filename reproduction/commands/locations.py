@@ -93,19 +93,16 @@ def _places(options: argparse.Namespace) -> Listed:
     name = None if options.dataset is None else _full_name(options.dataset)
     if name is None or name == CITIES or options.file is not None:
         if options.sample is not None:
-            msg = "--sample belongs to a data set of check-ins; leave it out."
-            raise InputError(msg)
+            raise InputError("--sample belongs to a data set of check-ins; leave it out.")
         options.dataset = name
         return places_of(options)
     if options.regions is not None:
-        msg = "--regions names a column of a FILE; leave it out with --dataset."
-        raise InputError(msg)
+        raise InputError("--regions names a column of a FILE; leave it out with --dataset.")
     near = 1.0 if options.merge_within is None else options.merge_within
     coordinates = _checkins(name).coordinates
     found = from_checkins(coordinates, source="public", places=options.sample, seed=options.seed, merge_within=near)
     if options.sample is None and len(found) > _MOST_OF_A_DATASET:
-        msg = f"{name} has {len(found):,} distinct places; take some of them, for example --sample 1000."
-        raise InputError(msg)
+        raise InputError(f"{name} has {len(found):,} distinct places; take some of them, for example --sample 1000.")
     return Listed(found, Regions.by_prefix(found), name, f"{name}, {SOURCES[name].citation.removesuffix('.')}")
 
 
@@ -129,6 +126,5 @@ def _full_name(given: str) -> str:
         return given
     if len(fits) != 1:
         problem = "none of them" if not fits else f"the beginning of {len(fits)}"
-        msg = f"Expected --dataset as one of {', '.join(known)}, got {given!r}, {problem}."
-        raise InputError(msg)
+        raise InputError(f"Expected --dataset as one of {', '.join(known)}, got {given!r}, {problem}.")
     return fits[0]

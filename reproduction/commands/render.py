@@ -46,8 +46,9 @@ def run(options: argparse.Namespace) -> int:
     for other in options.take:
         theirs = reading.record(other)
         if theirs["mode"] != held["mode"]:
-            msg = f"Expected a {held['mode']} run in {str(other)!r}, got a {theirs['mode']} one; run it that way."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected a {held['mode']} run in {str(other)!r}, got a {theirs['mode']} one; run it that way."
+            )
         runs.append((other, theirs))
     found: dict[str, Outcome] = {}
     for folder, said in reversed(runs):  # the newest first: what it has is not read from the others

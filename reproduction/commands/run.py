@@ -66,8 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _folder(text: str) -> Path:
     if not text:  # an unset variable of a shell; Path("") would be the folder that one is in
-        msg = "expected a folder, got an empty name"
-        raise argparse.ArgumentTypeError(msg)
+        raise argparse.ArgumentTypeError("expected a folder, got an empty name")
     return Path(text)
 
 

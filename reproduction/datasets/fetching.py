@@ -50,8 +50,7 @@ def fetch(url: str, path: Path, sha256: str | None, watch: Watch | None = None) 
     except OSError as error:  # no room, no right
         return f"it cannot be kept in {path.parent} ({error.strerror})"
     except ValueError as error:  # another checksum, or no file of this kind
-        msg = f"What came from {url} is another file than expected, and was not kept: {error}"
-        raise DataFileError(msg) from None
+        raise DataFileError(f"What came from {url} is another file than expected, and was not kept: {error}") from None
     return None
 
 
@@ -61,8 +60,7 @@ def _refuse_a_web_page(path: Path, suffix: str) -> None:
         first = stream.read(2)
     expected = _FIRST_BYTES.get(suffix)
     if first != expected if expected else first[:1] == b"<":
-        msg = f"it is no {suffix} file, perhaps a web page; open the address in a browser and see."
-        raise ValueError(msg)
+        raise ValueError(f"it is no {suffix} file, perhaps a web page; open the address in a browser and see.")
 
 
 def _reason(error: Exception) -> str:

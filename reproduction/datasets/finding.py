@@ -41,8 +41,9 @@ def data_folder() -> Path | None:
         return None
     folder = Path(named).expanduser()
     if not folder.is_dir():
-        msg = f"Expected {FOLDER_VARIABLE} to name a folder, got {named!r}, which is none; create it, or unset it."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected {FOLDER_VARIABLE} to name a folder, got {named!r}, which is none; create it, or unset it."
+        )
     return folder
 
 
@@ -118,11 +119,10 @@ def _checked(path: Path, file: File) -> Found:
     digest = sha256_of(path)
     if file.sha256 is not None and digest != file.sha256:
         again = f", and it is fetched again from {file.urls[0]}" if file.urls else ""
-        msg = (
+        raise DataFileError(
             f"Expected {path} to have sha256 {file.sha256}, got {digest}: the file is damaged or another one; "
             f"delete it{again}."
         )
-        raise DataFileError(msg)
     if file.is_copy or digest == file.copy_sha256:
         return Found(path, file, digest, "copy")
     return Found(path, file, digest, "official" if file.sha256 or file.content_sha256 else "unchecked")

@@ -54,8 +54,7 @@ def foursquare(city: City = "nyc", *, subset: Subset | None = None) -> CheckIns:
     name = f"foursquare-{city}" if subset is None else f"foursquare-{city}-{subset}"
     if name not in SOURCES:
         calls = [source.call for source in SOURCES.values() if source.name.startswith("foursquare")]
-        msg = f"Expected one of {', '.join(calls)}, got city={city!r}, subset={subset!r}."
-        raise InputError(msg)
+        raise InputError(f"Expected one of {', '.join(calls)}, got city={city!r}, subset={subset!r}.")
     source = SOURCES[name]
     found = find(source, "data")
     provenance = provenance_of(source, found)

@@ -93,8 +93,9 @@ def gowalla_blocks(subset: Literal["nyc", "paris"] | None = None, *, outside: Ou
     with the line in question is asked for.
     """
     if subset is not None and not is_one_of(subset, _SNAP):
-        msg = f"Expected subset None, 'nyc' or 'paris', got {shown(subset)}; the others are small: use gowalla."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected subset None, 'nyc' or 'paris', got {shown(subset)}; the others are small: use gowalla."
+        )
     _check(subset, outside)
     source = SOURCES["gowalla" if subset is None else f"gowalla-{subset}"]
     found = find(source, "data")
@@ -126,8 +127,9 @@ def read_histogram(stream: IO[bytes], name: str, provenance: Provenance) -> Hist
         with np.load(stream, allow_pickle=False) as arrays:
             counts = arrays["hist"]
     except (KeyError, ValueError) as error:
-        msg = f"{name}: expected an npz file with an array named hist, got another one ({error}); fetch it again."
-        raise DataFileError(msg) from None
+        raise DataFileError(
+            f"{name}: expected an npz file with an array named hist, got another one ({error}); fetch it again."
+        ) from None
     return Histogram(fixed(counts.astype(np.int64)), provenance)
 
 
@@ -138,8 +140,6 @@ def _stream(found: Found, outside: Outside, provenance: Provenance) -> Iterator[
 
 def _check(subset: object, outside: object) -> None:
     if subset is not None and not is_one_of(subset, SUBSETS):
-        msg = f"Expected subset None or one of {', '.join(SUBSETS)}, got {shown(subset)}."
-        raise InputError(msg)
+        raise InputError(f"Expected subset None or one of {', '.join(SUBSETS)}, got {shown(subset)}.")
     if not is_one_of(outside, _OUTSIDE):
-        msg = f"Expected outside 'raise', 'keep' or 'drop', got {shown(outside)}."
-        raise InputError(msg)
+        raise InputError(f"Expected outside 'raise', 'keep' or 'drop', got {shown(outside)}.")

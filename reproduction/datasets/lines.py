@@ -129,8 +129,7 @@ def read_lines(
             parts[column].append(values)
         left_out += dropped
     if not parts:
-        msg = f"{name}: expected check-ins, got an empty file; fetch it again."
-        raise DataFileError(msg)
+        raise DataFileError(f"{name}: expected check-ins, got an empty file; fetch it again.")
     # One column after the other, so that at most one of them is held twice.
     return _check_ins({each: np.concatenate(parts.pop(each)) for each in tuple(parts)}, left_out, provenance)
 

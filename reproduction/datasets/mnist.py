@@ -43,16 +43,14 @@ def mnist(part: Literal["train", "test"] = "train") -> Images:
         A file is damaged or another one.
     """
     if not is_one_of(part, ("train", "test")):
-        msg = f"Expected part 'train' or 'test', got {shown(part)}."
-        raise InputError(msg)
+        raise InputError(f"Expected part 'train' or 'test', got {shown(part)}.")
     source = SOURCES["mnist"]
     found = find(source, f"{part}_images"), find(source, f"{part}_labels")
     images, labels = (_read(each, magic) for each, magic in zip(found, (_IMAGES, _LABELS), strict=True))
     if len(images) != len(labels):
-        msg = (
+        raise DataFileError(
             f"Expected a label for each picture, got {len(images)} pictures and {len(labels)} labels; fetch them again."
         )
-        raise DataFileError(msg)
     return Images(images, labels, provenance_of(source, *found))
 
 
@@ -67,14 +65,15 @@ def read_idx(content: bytes, name: str, magic: int) -> NDArray[np.uint8]:
     header = 4 * (1 + dimensions)
     got, *shape = struct.unpack(f">{1 + dimensions}I", content[:header]) if len(content) >= header else (None,)
     if got != magic:
-        msg = f"{name}: expected the idx format's number {magic} at the beginning, got {got}; is this the right file?"
-        raise DataFileError(msg)
+        raise DataFileError(
+            f"{name}: expected the idx format's number {magic} at the beginning, got {got}; is this the right file?"
+        )
     if len(content) - header != math.prod(shape):
         got = len(content) - header
-        msg = f"{name}: expected {math.prod(shape):,} bytes after the header, got {got:,}; fetch it again."
-        raise DataFileError(msg)
+        raise DataFileError(
+            f"{name}: expected {math.prod(shape):,} bytes after the header, got {got:,}; fetch it again."
+        )
     array = np.frombuffer(content, np.uint8, offset=header).reshape(shape)
     if magic == _LABELS and array.size and array.max() >= _DIGITS:
-        msg = f"{name}: expected labels from 0 to 9, got {array.max()}; is this the right file?"
-        raise DataFileError(msg)
+        raise DataFileError(f"{name}: expected labels from 0 to 9, got {array.max()}; is this the right file?")
     return fixed(array)

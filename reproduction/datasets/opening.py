@@ -32,8 +32,9 @@ def opened(found: Found) -> Iterator[IO[bytes]]:
             expected = None if found.file.sha256 else found.file.content_sha256
             yield stream if expected is None else _checked(stream.read(), expected, found)
     except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
-        msg = f"{found.path} ends early or is damaged ({error}); delete it and fetch it again{_from(found)}."
-        raise DataFileError(msg) from None
+        raise DataFileError(
+            f"{found.path} ends early or is damaged ({error}); delete it and fetch it again{_from(found)}."
+        ) from None
 
 
 @contextmanager
@@ -64,19 +65,19 @@ def _named(archive: zipfile.ZipFile, wanted: str, found: Found) -> str:
     for name in archive.namelist():
         if name.rsplit("/", 1)[-1] == wanted:
             return name
-    msg = f"Expected {wanted} in the archive {found.path}, which does not hold it; fetch it again{_from(found)}."
-    raise DataFileError(msg)
+    raise DataFileError(
+        f"Expected {wanted} in the archive {found.path}, which does not hold it; fetch it again{_from(found)}."
+    )
 
 
 def _checked(content: bytes, expected: str, found: Found) -> IO[bytes]:
     digest = hashlib.sha256(content).hexdigest()
     if digest != expected:
         what = found.file.members[-1] if found.file.members else "the content"
-        msg = (
+        raise DataFileError(
             f"Expected {what} in {found.path} to have sha256 {expected}, got {digest}: it is damaged or another one; "
             f"delete the file and fetch it again{_from(found)}."
         )
-        raise DataFileError(msg)
     return io.BytesIO(content)
 
 

@@ -119,8 +119,7 @@ class Table:
 
     def __getitem__(self, name: str) -> Column:
         if name not in self.columns:
-            msg = f"Expected one of the columns {', '.join(self.columns)}, got {name!r}."
-            raise InputError(msg)
+            raise InputError(f"Expected one of the columns {', '.join(self.columns)}, got {name!r}.")
         return self.columns[name]
 
     def matrix(self, names: Sequence[str] | None = None) -> NDArray[np.float64]:
@@ -128,8 +127,9 @@ class Table:
         chosen = [name for name in self.features if self.columns[name].dtype.kind in "if"] if names is None else names
         for name in chosen:
             if self[name].dtype.kind not in "if":
-                msg = f"Expected columns of numbers, got {name!r}, which holds {self[name].dtype}; encode it first."
-                raise InputError(msg)
+                raise InputError(
+                    f"Expected columns of numbers, got {name!r}, which holds {self[name].dtype}; encode it first."
+                )
         return np.column_stack([self.columns[name].astype(np.float64) for name in chosen])
 
     def rows(self, which: NDArray[Any]) -> Self:
@@ -257,6 +257,5 @@ def _frame(columns: Mapping[str, Column]) -> Any:  # noqa: ANN401
     try:
         import pandas as pd  # noqa: PLC0415 (only people who ask for a frame need it)
     except ImportError:
-        msg = "to_frame needs pandas; install it, or use the arrays as they are."
-        raise MissingExtraError(msg) from None
+        raise MissingExtraError("to_frame needs pandas; install it, or use the arrays as they are.") from None
     return pd.DataFrame(dict(columns))

@@ -35,8 +35,7 @@ class Lines:
 
     def refuse(self, at: int, expected: str, got: str, remedy: str) -> NoReturn:
         """Say what is wrong with a line."""
-        msg = f"{self.name}, line {self.numbers[at]}: expected {expected}, got {got}; {remedy}"
-        raise DataFileError(msg)
+        raise DataFileError(f"{self.name}, line {self.numbers[at]}: expected {expected}, got {got}; {remedy}")
 
     def refuse_outside(self, coordinates: NDArray[np.float64], remedy: str) -> None:
         """Refuse the first line whose coordinates are no place on earth."""
@@ -110,8 +109,9 @@ def read_rows(content: bytes, name: str, width: int, delimiter: str = ",", skip:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        msg = f"{name}, line {line}: expected UTF-8 text, got the byte {content[error.start]:#x}; fetch the file again."
-        raise DataFileError(msg) from None
+        raise DataFileError(
+            f"{name}, line {line}: expected UTF-8 text, got the byte {content[error.start]:#x}; fetch the file again."
+        ) from None
     # Split at line ends alone: str.splitlines knows others, which may stand in a cell.
     reader = csv.reader(text.replace("\r\n", "\n").split("\n"), delimiter=delimiter, skipinitialspace=True)
     starts = tuple(skip)
@@ -121,15 +121,15 @@ def read_rows(content: bytes, name: str, width: int, delimiter: str = ",", skip:
             if not row or (starts and row[0].startswith(starts)):
                 continue
             if len(row) != width:
-                msg = (
+                raise DataFileError(
                     f"{name}, line {reader.line_num}: expected {width} columns, got {len(row)}; is this the right file?"
                 )
-                raise DataFileError(msg)
             rows.append(row)
             lines.append(reader.line_num)
     except csv.Error as error:
-        msg = f"{name}, line {reader.line_num}: expected separated text, got what Python's csv refuses ({error})."
-        raise DataFileError(msg) from None
+        raise DataFileError(
+            f"{name}, line {reader.line_num}: expected separated text, got what Python's csv refuses ({error})."
+        ) from None
     return Rows(name, lines, rows)
 
 
@@ -147,11 +147,10 @@ def without_header(table: Rows, header: Sequence[str]) -> Rows:
     """The rows after the first, which must hold these names."""
     first = table.rows[0] if table.rows else []
     if first != list(header):
-        msg = (
+        raise DataFileError(
             f"{table.name}, line 1: expected the names {','.join(header)[:60]}…, got {','.join(first)[:60]!r}; "
             "is this the right file?"
         )
-        raise DataFileError(msg)
     return Rows(table.name, table.numbers[1:], table.rows[1:])
 
 

@@ -84,8 +84,7 @@ def adult(part: Literal["train", "test", "all"] = "train") -> Table:
         A file is damaged or another one.
     """
     if not is_one_of(part, ("train", "test", "all")):
-        msg = f"Expected part 'train', 'test' or 'all', got {shown(part)}."
-        raise InputError(msg)
+        raise InputError(f"Expected part 'train', 'test' or 'all', got {shown(part)}.")
     source = SOURCES["adult"]
     found = [find(source, each) for each in (("train", "test") if part == "all" else (part,))]
     contents = []
@@ -235,8 +234,9 @@ def read_superconduct(content: bytes, name: str, provenance: Provenance) -> Tabl
     everything = read_rows(content, name, _WIDTH)
     header = everything.rows[0] if everything.rows else []
     if not header or (header[0], header[-1]) != (_FIRST, _CRITICAL) or len(set(header)) != _WIDTH:
-        msg = f"{name}: expected {_WIDTH} names from {_FIRST} to {_CRITICAL} in the first line; is this the right file?"
-        raise DataFileError(msg)
+        raise DataFileError(
+            f"{name}: expected {_WIDTH} names from {_FIRST} to {_CRITICAL} in the first line; is this the right file?"
+        )
     rows = without_header(everything, header)
     kinds: dict[str, Kind] = dict.fromkeys(header, "number")
     oddities = {"repeated rows": repeated(rows.rows)}

@@ -157,8 +157,9 @@ def measure(cell: Cell) -> list[Row]:
 
     data = load(cell.data, cell.people, cell.held_out)
     if len(data.train.features) < cell.people:
-        msg = f"Expected at most {len(data.train.features)} people beside those held out, got {cell.people}; use fewer."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected at most {len(data.train.features)} people beside those held out, got {cell.people}; use fewer."
+        )
     grid = product(cell.learning_rates, cell.clips)
     runs = [(rate, clip, trained(cell, rate, clip, data)) for rate, clip in grid]
     rate, clip, outcome = max(runs, key=lambda run: run[2].held_out)
@@ -202,8 +203,9 @@ def summary(rows: Rows, network: str, mechanism: str, epsilon: float, measure: s
     """One measure of one mechanism at one budget."""
     found = select(rows, network=network, mechanism=mechanism, epsilon=epsilon, measure=measure)
     if not found:
-        msg = f"Expected rows of {mechanism} on {network} at ε={epsilon:g}, got none; measure these cells first."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected rows of {mechanism} on {network} at ε={epsilon:g}, got none; measure these cells first."
+        )
     return MeanInterval.of([number(row, "value") for row in found])
 
 

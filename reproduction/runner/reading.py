@@ -49,8 +49,9 @@ def record(folder: Path) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads((folder / RUN).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        msg = f"Expected a folder with the {RUN} of a run, got {str(folder)!r} ({type(error).__name__}); run it first."
-        raise InputError(msg) from None
+        raise InputError(
+            f"Expected a folder with the {RUN} of a run, got {str(folder)!r} ({type(error).__name__}); run it first."
+        ) from None
     return found
 
 
@@ -69,11 +70,10 @@ def outcomes(folder: Path, found: dict[str, Any], but: Collection[str] = ()) -> 
             continue
         said = held[entry.name]
         if said["version"] != entry.version:
-            msg = (
+            raise InputError(
                 f"Expected {entry.name} measured by version {entry.version}, got version {said['version']} in "
                 f"{str(folder)!r}; measure it again with python -m reproduction run {entry.name}."
             )
-            raise InputError(msg)
         module = importlib.import_module(f"reproduction.experiments.{entry.name}")
         rows = table(folder / f"{entry.name}.csv")
         elsewhere = _elsewhere(said, found["machine"])

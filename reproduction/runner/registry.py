@@ -119,6 +119,5 @@ def named(names: Iterable[str]) -> tuple[Entry, ...]:
         if name not in known:
             near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.4)
             hint = f"did you mean {near[0]}? " if near else ""
-            msg = f"Expected the name of an experiment, got {name!r}; {hint}Names: {', '.join(known)}."
-            raise InputError(msg)
+            raise InputError(f"Expected the name of an experiment, got {name!r}; {hint}Names: {', '.join(known)}.")
     return tuple(entry for entry in EXPERIMENTS if not wanted or entry.name in wanted)

@@ -94,8 +94,7 @@ def check_seeds(seeds: int | None) -> None:
         It is none from 1 to 1000.
     """
     if seeds is not None and not 1 <= seeds <= _MOST_SEEDS:
-        msg = f"Expected seeds from 1 to {_MOST_SEEDS}, got {seeds}; leave it out for those of the mode."
-        raise InputError(msg)
+        raise InputError(f"Expected seeds from 1 to {_MOST_SEEDS}, got {seeds}; leave it out for those of the mode.")
 
 
 def _attempted(entry: Entry, folder: Path, how: tuple[Mode, int | None, bool], watch: Watch) -> Outcome:

@@ -16,12 +16,10 @@ class Frozen:
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        msg = f"{type(self).__name__} cannot change: build another one instead of setting {name!r}"
-        raise AttributeError(msg)
+        raise AttributeError(f"{type(self).__name__} cannot change: build another one instead of setting {name!r}")
 
     def __delattr__(self, name: str) -> NoReturn:
-        msg = f"{type(self).__name__} cannot change: {name!r} stays"
-        raise AttributeError(msg)
+        raise AttributeError(f"{type(self).__name__} cannot change: {name!r} stays")
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
         # The state of an object with slots, as pickle and copy pass it: (no __dict__, the slots).

@@ -178,8 +178,9 @@ def _checked(reports: SupportsIndex) -> int:
     except TypeError:
         count = 0
     if isinstance(reports, bool) or not 1 <= count <= _MOST_REPORTS:
-        msg = f"Expected reports from 1 to {_MOST_REPORTS:,}, got {shown(reports)}; one report is explained without it."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected reports from 1 to {_MOST_REPORTS:,}, got {shown(reports)}; one report is explained without it."
+        )
     return count
 
 

@@ -146,8 +146,7 @@ def describes_mechanism(options: argparse.Namespace) -> bool:
         return True
     given = _given(options, _DETAILS)
     if given:
-        msg = f"Expected --spec, or a domain such as --integers 18..90, with {given[0]}."
-        raise InputError(msg)
+        raise InputError(f"Expected --spec, or a domain such as --integers 18..90, with {given[0]}.")
     return False
 
 
@@ -183,8 +182,7 @@ def announce_proof(mechanism: Reporting) -> None:
 def need_epsilon(options: argparse.Namespace) -> None:
     """Refuse to continue without an ε, which has no default."""
     if options.epsilon is None:
-        msg = "Expected --epsilon, the privacy budget of one report; try --epsilon 1."
-        raise InputError(msg)
+        raise InputError("Expected --epsilon, the privacy budget of one report; try --epsilon 1.")
 
 
 def _rows_of_design(domain: Domain, m: str) -> int:
@@ -215,8 +213,7 @@ def refuse_given(options: argparse.Namespace, names: Sequence[str], why: str) ->
     """Refuse options that make no sense here."""
     given = _given(options, names)
     if given:
-        msg = f"{why}; leave out {', '.join(given)}."
-        raise InputError(msg)
+        raise InputError(f"{why}; leave out {', '.join(given)}.")
 
 
 def _given(options: argparse.Namespace, names: Sequence[str]) -> list[str]:
@@ -227,8 +224,7 @@ def _given(options: argparse.Namespace, names: Sequence[str]) -> list[str]:
 def domain_of(options: argparse.Namespace) -> Domain:
     """The domain that the options describe, if they name no spec."""
     if options.interval is None and (options.points is not None or options.rounding is not None):
-        msg = "--points and --rounding belong to --interval; leave them out."
-        raise InputError(msg)
+        raise InputError("--points and --rounding belong to --interval; leave them out.")
     if options.places is not None:
         return read_places(options.places, are_public=options.places_are_public, unless=ARE_PUBLIC)
     if options.items is not None:
@@ -239,8 +235,9 @@ def domain_of(options: argparse.Namespace) -> Domain:
     if options.cyclic is not None:
         return _circle(options.cyclic)
     if options.points is None:
-        msg = "Expected --points with --interval, the number of nodes; a few hundred are enough for most ranges."
-        raise InputError(msg)
+        raise InputError(
+            "Expected --points with --interval, the number of nodes; a few hundred are enough for most ranges."
+        )
     low, high = _ends("--interval", options.interval, float)
     return Interval(low, high, points=options.points, rounding=options.rounding or "nearest")
 
@@ -250,8 +247,9 @@ def _circle(text: str) -> Cyclic:
         return Cyclic(int(text))
     ends = re.fullmatch(r"(-?[0-9]{1,16})\.\.(-?[0-9]{1,16})", text)
     if ends is None:
-        msg = f"Expected --cyclic as the number of values, or as FIRST..LAST, got {text!r}; --cyclic 24, or 1..12."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected --cyclic as the number of values, or as FIRST..LAST, got {text!r}; --cyclic 24, or 1..12."
+        )
     return Cyclic(int(ends[2]) - int(ends[1]) + 1, start=int(ends[1]))
 
 
@@ -262,8 +260,7 @@ def _ends(option: str, text: str, number: type) -> tuple[Any, Any]:
             return number(ends[1]), number(ends[2])
         except ValueError:
             pass
-    msg = f"Expected {option} as LOW..HIGH, got {text!r}; for example {option} 18..90."
-    raise InputError(msg)
+    raise InputError(f"Expected {option} as LOW..HIGH, got {text!r}; for example {option} 18..90.")
 
 
 def prior_of(options: argparse.Namespace) -> list[float] | None:
@@ -276,5 +273,4 @@ def probabilities_in(path: Path) -> list[float]:
     try:
         return [float(line) for line in read_text(path).split()]
     except ValueError:
-        msg = f"{path} does not hold one probability per line."
-        raise DataFileError(msg) from None
+        raise DataFileError(f"{path} does not hold one probability per line.") from None

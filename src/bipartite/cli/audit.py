@@ -69,8 +69,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _audit_mechanism(options: argparse.Namespace, settings: dict[str, Any], progress: Progress) -> Audit:
     if options.each:
-        msg = "--each is for --command; leave it out."
-        raise InputError(msg)
+        raise InputError("--each is for --command; leave it out.")
     mechanism = mechanism_of(options)
     inputs = [_value_of(mechanism, text) for text in options.inputs]
     return audit(mechanism, inputs, progress=progress.advance, **settings)
@@ -98,8 +97,9 @@ def _number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        msg = f"Expected --epsilon, the claimed ε, as a number of at least 0, got {text!r}; try --epsilon 1."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected --epsilon, the claimed ε, as a number of at least 0, got {text!r}; try --epsilon 1."
+        )
     return value
 
 
@@ -118,8 +118,7 @@ def _value_of(mechanism: Reporting, text: str) -> object:
             pass
         else:
             return value
-    msg = f"Expected --inputs in the domain, got {text!r}; choose other values."
-    raise DataFileError(msg)
+    raise DataFileError(f"Expected --inputs in the domain, got {text!r}; choose other values.")
 
 
 def _as_json(found: Audit) -> dict[str, Any]:

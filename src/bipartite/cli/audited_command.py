@@ -42,8 +42,9 @@ def _split(command: str) -> list[str]:
     except ValueError:
         arguments = []
     if not arguments:
-        msg = f"Expected --command as a program with its arguments, got {command!r}; try 'python client.py'."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected --command as a program with its arguments, got {command!r}; try 'python client.py'."
+        )
     return arguments
 
 
@@ -68,14 +69,17 @@ def _run(arguments: list[str], value: str, lines: int, progress: Callable[[int],
                 process.kill()
             writer.join()
     if len(reports) > lines:
-        msg = f"the command wrote more than the {lines} lines that it read; it must answer each line with one line."
-        raise DataFileError(msg)
+        raise DataFileError(
+            f"the command wrote more than the {lines} lines that it read; it must answer each line with one line."
+        )
     if process.returncode:
-        msg = f"the command failed with exit code {process.returncode}; run it by hand with one line to see why."
-        raise DataFileError(msg)
+        raise DataFileError(
+            f"the command failed with exit code {process.returncode}; run it by hand with one line to see why."
+        )
     if len(reports) < lines:
-        msg = f"the command read {lines} lines and wrote {len(reports)}; it must answer each line with one line."
-        raise DataFileError(msg)
+        raise DataFileError(
+            f"the command read {lines} lines and wrote {len(reports)}; it must answer each line with one line."
+        )
     return reports
 
 

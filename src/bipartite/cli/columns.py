@@ -79,8 +79,7 @@ def chunks(path: Path, how: Lines) -> Iterator[Chunk]:
     """
     if path == STDIN:
         if sys.stdin is None:
-            msg = "standard input is closed; pass the reports there, or name a file."
-            raise DataFileError(msg)
+            raise DataFileError("standard input is closed; pass the reports there, or name a file.")
         if isinstance(sys.stdin, io.TextIOWrapper):
             sys.stdin.reconfigure(errors="surrogateescape", newline="")  # as in files, below
         yield from _chunks(SPOKEN, _without_mark(sys.stdin), how)
@@ -94,8 +93,7 @@ def chunks(path: Path, how: Lines) -> Iterator[Chunk]:
         except OSError as error:
             if error.errno is not None:
                 raise
-            msg = f"{path} cannot be unpacked: it may be truncated or damaged; fetch it again."
-            raise DataFileError(msg) from None
+            raise DataFileError(f"{path} cannot be unpacked: it may be truncated or damaged; fetch it again.") from None
 
 
 def _without_mark(lines: Iterable[str]) -> Iterator[str]:
@@ -103,10 +101,9 @@ def _without_mark(lines: Iterable[str]) -> Iterator[str]:
     rest = iter(lines)
     first = next(rest, "")
     if first.startswith(_NO_TEXT):
-        msg = (
+        raise DataFileError(
             f"{SPOKEN} is read as CSV, and this is not UTF-8 text; save Parquet or Arrow to a file, and name the file."
         )
-        raise DataFileError(msg)
     if first:
         yield first.removeprefix("\ufeff")
     yield from rest
@@ -129,11 +126,11 @@ def _chunks(name: str, lines: Iterator[str], how: Lines) -> Iterator[Chunk]:
     while (chunk := _chunk(itertools.islice(rows, CHUNK), len(names), how)).lines:
         yield chunk
     if not last:
-        msg = f"{name} is empty; it holds no reports."
-        raise DataFileError(msg)
+        raise DataFileError(f"{name} is empty; it holds no reports.")
     if not last.endswith(("\n", "\r")):
-        msg = f"{name}: the last line, {count}, has no line end: the file may be truncated; if not, add one."
-        raise DataFileError(msg)
+        raise DataFileError(
+            f"{name}: the last line, {count}, has no line end: the file may be truncated; if not, add one."
+        )
 
 
 def _chunk(rows: Iterable[tuple[int, list[str], str | None, str]], width: int, how: Lines) -> Chunk:
@@ -194,19 +191,22 @@ def _positions(name: str, first: list[str], how: Lines) -> tuple[list[int], bool
         answer = how.is_report(cell) if cell.strip() else True  # a missing report is not a name
         forged = answer is False and cell.strip() != REPORT
         if forged and how.rejected.file is None:
-            msg = f"{name}: line 1 is neither a report nor a column name; repair it, or name the column with --column."
-            raise DataFileError(msg)
+            raise DataFileError(
+                f"{name}: line 1 is neither a report nor a column name; repair it, or name the column with --column."
+            )
         return [0], answer is not True and not forged
     wanted = [asked.column or (names[0] if len(names) == 1 else REPORT), *asked.others]
     if len(set(wanted)) < len(wanted):
-        msg = "Expected --column, --by and --weights to be different columns; a group or a weight must not be private."
-        raise InputError(msg)
+        raise InputError(
+            "Expected --column, --by and --weights to be different columns; a group or a weight must not be private."
+        )
     found = []
     for each in wanted:
         if names.count(each) != 1:
             there = ", ".join(shown(column) for column in names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
             problem = "has no column" if each not in names else "has several columns"
-            msg = f"{name} {problem} {shown(each)}; its first line holds {there}. Name one with --column."
-            raise DataFileError(msg)
+            raise DataFileError(
+                f"{name} {problem} {shown(each)}; its first line holds {there}. Name one with --column."
+            )
         found.append(names.index(each))
     return found, True

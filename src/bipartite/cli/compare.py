@@ -74,8 +74,7 @@ def run(options: argparse.Namespace) -> int:
     if options.plot is not None:
         check_ending(options.plot)
     if options.measure is not None and options.plot is None:
-        msg = "--measure belongs to --plot; leave it out, or name a file with --plot."
-        raise InputError(msg)
+        raise InputError("--measure belongs to --plot; leave it out, or name a file with --plot.")
     domain, epsilons, own = _asked(options)
     tolerance, seconds = _bounds(options)
     total = steps(domain, len(epsilons), exact=options.exact)
@@ -121,8 +120,7 @@ def _asked(options: argparse.Namespace) -> tuple[Domain, list[str], dict[str, Me
     """The domain, each ε as it was written, and the mechanism of the spec if it is a custom one."""
     if options.spec is not None:
         if options.points is not None or options.rounding is not None:
-            msg = "--spec describes the whole domain; leave out --points and --rounding."
-            raise InputError(msg)
+            raise InputError("--spec describes the whole domain; leave out --points and --rounding.")
         mechanism = load_spec(read_text(options.spec))
         own = [format(mechanism.epsilon_decimal, "f")]
         also: dict[str, Mechanism] | None = {"Custom": mechanism} if isinstance(mechanism, Custom) else None
@@ -148,6 +146,5 @@ def _between(text: str, first: str, last: str) -> list[str]:
     except (InvalidOperation, ValueError):
         rising = False
     if not rising:
-        msg = f"Expected --epsilon as a decimal or LOW..HIGH, got {text!r}; for example --epsilon 0.25..5."
-        raise InputError(msg)
+        raise InputError(f"Expected --epsilon as a decimal or LOW..HIGH, got {text!r}; for example --epsilon 0.25..5.")
     return [first, *(each for each in inside if low < Decimal(each) < high), last]

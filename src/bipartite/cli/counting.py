@@ -68,17 +68,15 @@ class Texts:
         values = [self._value(text) for text in texts]
         if None in values:
             what = "a JSON array" if self._tuples else "a number" if self._labels is None else "a label of the domain"
-            msg = f"{place(texts[values.index(None)])} is not {what}; repair or remove it."
-            raise DataFileError(msg)
+            raise DataFileError(f"{place(texts[values.index(None)])} is not {what}; repair or remove it.")
         try:
             found = indices_of(self._mechanism, self._batch(values)).tolist()
         except DataError:
             wrong = next(text for text, value in zip(texts, values, strict=True) if self._index(value) is None)
-            msg = (
+            raise DataFileError(
                 f"{place(wrong)} cannot have come from {self._mechanism!r}; pass reports as they came, unclipped and "
                 "unrounded, and the spec that they were made with."
-            )
-            raise DataFileError(msg) from None
+            ) from None
         self._known.update(zip(texts, found, strict=True))
 
     def _value(self, text: str) -> int | float | str | tuple[Any, ...] | None:
@@ -120,11 +118,10 @@ class WideTexts:
         found = self._read(texts)
         if found is None:
             line = next(line for line, text in zip(lines, texts, strict=True) if self._read([text]) is None)
-            msg = (
+            raise DataFileError(
                 f"{name}: line {line} cannot have come from {self._mechanism!r}; pass reports as privatize wrote them, "
                 "and the spec that they were made with."
             )
-            raise DataFileError(msg)
         return found
 
     def _read(self, texts: list[str]) -> NDArray[Any] | None:
@@ -139,8 +136,7 @@ def weights_of(name: str, lines: list[int], texts: Iterable[str]) -> NDArray[np.
     found = np.array([float(text) if NUMBER.fullmatch(text) else -1.0 for text in texts])
     wrong = np.flatnonzero(~may_weigh(found))
     if len(wrong):
-        msg = f"{name}: line {lines[wrong[0]]} has no weight from 0 to 1e100; repair or remove it."
-        raise DataFileError(msg)
+        raise DataFileError(f"{name}: line {lines[wrong[0]]} has no weight from 0 to 1e100; repair or remove it.")
     return found
 
 
@@ -199,5 +195,4 @@ def check_label(name: str, line: int, text: str) -> str:
     """Check the name of a group; errors name the line."""
     if text and _is_text(text):
         return text
-    msg = f"{name}: line {line} has no readable group; repair or remove it."
-    raise DataFileError(msg)
+    raise DataFileError(f"{name}: line {line} has no readable group; repair or remove it.")

@@ -121,13 +121,15 @@ def run(options: argparse.Namespace) -> int:
     """Survey made-up readers, print what their reports say, and write a page and the readers as a table."""
     if not _LEAST_PEOPLE <= options.people <= _MOST_PEOPLE:
         least, most = f"{_LEAST_PEOPLE:,}", f"{_MOST_PEOPLE:,}"
-        msg = f"Expected --people from {least} to {most}, got {options.people}; leave it out for {_PEOPLE:,}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected --people from {least} to {most}, got {options.people}; leave it out for {_PEOPLE:,}."
+        )
     try:
         options.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        msg = f"{options.output} cannot be written to ({error.strerror}); choose another --output."
-        raise DataFileError(msg) from None
+        raise DataFileError(
+            f"{options.output} cannot be written to ({error.strerror}); choose another --output."
+        ) from None
     readers = _made_up(options.people)
     found = _survey(options.epsilon, readers)
     file, table = (options.output / name for name in ("demo.html", "demo.csv"))

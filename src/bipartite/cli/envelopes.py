@@ -50,22 +50,18 @@ class Envelopes:
         record = self._attributes is not None and "report" not in self._attributes and isinstance(report, dict)
         if not {"spec", "key"} <= held.keys() or not self._specs or record != (self._attributes is not None):
             if any(self._named.values()):
-                msg = "is in no envelope, and so about no question; leave it out."
-                raise DataFileError(msg)
+                raise DataFileError("is in no envelope, and so about no question; leave it out.")
             return held, None
         if not isinstance(held["spec"], str) or held["spec"] not in self._specs:
-            msg = "was drawn with another spec; estimate it with its own."
-            raise DataFileError(msg)
+            raise DataFileError("was drawn with another spec; estimate it with its own.")
         self._check_question(held, place)
         if not isinstance(held["key"], str):
-            msg = "has a key that is not text; repair or remove it."
-            raise DataFileError(msg)
+            raise DataFileError("has a key that is not text; repair or remove it.")
         if self._attributes is None or not isinstance(report, dict):
             return held, held["key"]
         sample = self._specs[held["spec"]]
         if not report.keys() <= self._attributes or len(report) != (sample or len(self._attributes)):
-            msg = "does not have the attributes of its record; repair or remove it."
-            raise DataFileError(msg)
+            raise DataFileError("does not have the attributes of its record; repair or remove it.")
         self.sampled = self.sampled or sample is not None
         return {**held, **dict.fromkeys(self._attributes), **report}, held["key"]
 
@@ -73,13 +69,13 @@ class Envelopes:
         for field, name in self._named.items():
             given = held.get(field)
             if name is not None and given != name:
-                msg = f"is about another {field} than --{field} names; leave it out."
-                raise DataFileError(msg)
+                raise DataFileError(f"is about another {field} than --{field} names; leave it out.")
             first, where = self._first.setdefault(field, (given, place))
             if given != first:
                 # Which of them is meant must not be decided by the first line, which may be forged.
-                msg = f"{place} is about another {field} than {where}; say with --{field} which one to count."
-                raise OtherQuestionError(msg)
+                raise OtherQuestionError(
+                    f"{place} is about another {field} than {where}; say with --{field} which one to count."
+                )
 
     def fresh(self, name: str, chunk: Chunk, width: int, rejected: Rejected) -> list[int]:
         """The rows of a chunk that count: of several with one key and one report only the first.
@@ -141,8 +137,7 @@ def _object(line: str) -> dict[str, Any]:
         if isinstance(held, dict):
             return held
         why = "is not a JSON object"
-    msg = f"{why}; repair or remove it."
-    raise DataFileError(msg)
+    raise DataFileError(f"{why}; repair or remove it.")
 
 
 def _cell(value: object) -> str:

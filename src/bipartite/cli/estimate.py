@@ -174,13 +174,13 @@ def _mark(options: argparse.Namespace, release: Described | None) -> bool | None
 def _find_files(options: argparse.Namespace) -> None:
     """Find the named files, and refuse reports that would count twice."""
     if not options.files and not options.counts:
-        msg = "Expected files of reports, or --counts; for example bipartite estimate reports.csv --spec age.json."
-        raise InputError(msg)
+        raise InputError(
+            "Expected files of reports, or --counts; for example bipartite estimate reports.csv --spec age.json."
+        )
     options.files = [path for name in options.files for path in ([STDIN] if name == str(STDIN) else files_at([name]))]
     named = [path.resolve() for path in (*options.files, *(options.counts or ()))]
     if len(set(named)) < len(named):
-        msg = "A file is named twice, and its reports would count twice; name each file once."
-        raise InputError(msg)
+        raise InputError("A file is named twice, and its reports would count twice; name each file once.")
 
 
 def _check(options: argparse.Namespace, release: Described | None) -> None:
@@ -188,26 +188,20 @@ def _check(options: argparse.Namespace, release: Described | None) -> None:
     written = (options.save_counts, options.html, options.csv, options.ranges, options.plot, options.reject)
     named = [path.resolve() for path in (*written, *options.files, *(options.counts or ())) if path is not None]
     if len(set(named)) < len(named):
-        msg = "A file to be written is named twice, or is also read; name another one."
-        raise InputError(msg)
+        raise InputError("A file to be written is named twice, or is also read; name another one.")
     if options.counts and (options.by is not None or options.weights is not None):
-        msg = "--by and --weights need the reports themselves; leave out --counts."
-        raise InputError(msg)
+        raise InputError("--by and --weights need the reports themselves; leave out --counts.")
     if options.save_counts is not None and (options.by is not None or options.weights is not None):
-        msg = "--save-counts counts all reports alike; leave out --by and --weights."
-        raise InputError(msg)
+        raise InputError("--save-counts counts all reports alike; leave out --by and --weights.")
     if options.html is not None and (release is None or options.counts):
-        msg = "--html is for tables that bipartite privatize wrote, which contain their specs; use --plot."
-        raise InputError(msg)
+        raise InputError("--html is for tables that bipartite privatize wrote, which contain their specs; use --plot.")
     if options.plot is not None:
         check_ending(options.plot)
     elif options.title is not None or options.unit is not None:
-        msg = "--title and --unit are for a plot; add --plot FILE.svg."
-        raise InputError(msg)
+        raise InputError("--title and --unit are for a plot; add --plot FILE.svg.")
     for option in ("column", "reject", "study", "question"):
         if not options.files and getattr(options, option) is not None:
-            msg = f"--{option} is for files of reports; leave it out."
-            raise InputError(msg)
+            raise InputError(f"--{option} is for files of reports; leave it out.")
 
 
 def _check_bins(bins: Bins | None, domains: list[Domain]) -> None:
@@ -231,14 +225,13 @@ def _of_release(options: argparse.Namespace, release: Described) -> dict[str | N
     names = list(release.mechanisms) if options.column is None else [options.column]
     one = STDIN in options.files or options.counts or options.weights is not None or options.save_counts is not None
     if one and len(names) > 1:
-        msg = f"Expected --column to name one private column of the release: {', '.join(map(repr, names))}."
-        raise InputError(msg)
+        raise InputError(f"Expected --column to name one private column of the release: {', '.join(map(repr, names))}.")
     if options.plot is not None and len(names) > 1:
-        msg = "--plot draws one column; name it with --column, or use --html for all."
-        raise InputError(msg)
+        raise InputError("--plot draws one column; name it with --column, or use --html for all.")
     if isinstance(options.bins, list) and len(names) > 1:
-        msg = "--bins gives edges for one column; name it with --column, or give a number of ranges for all."
-        raise InputError(msg)
+        raise InputError(
+            "--bins gives edges for one column; name it with --column, or give a number of ranges for all."
+        )
     check_asked(release, names, options.by, options.weights)
     return {name: release.mechanisms[name] for name in names}
 
@@ -255,8 +248,7 @@ def _merge(groups: dict[str | None, GroupCounts], saved: list[Counts], mechanism
     for counts in saved:
         groups.setdefault(None, GroupCounts(mechanism)).counts.merge(counts)
     if all(group.empty for group in groups.values()):
-        msg = "There are no reports, so nothing can be estimated; pass at least one."
-        raise DataFileError(msg)
+        raise DataFileError("There are no reports, so nothing can be estimated; pass at least one.")
 
 
 def _estimated(
@@ -269,8 +261,9 @@ def _estimated(
     found: dict[str | None, Estimate] = {}
     for label, group in groups.items():
         if group.empty:
-            msg = f"All weights of the group {label!r} are 0, so nothing can be estimated for it; leave it out."
-            raise DataFileError(msg)
+            raise DataFileError(
+                f"All weights of the group {label!r} are 0, so nothing can be estimated for it; leave it out."
+            )
         how = How(options.method, of_sample=options.of_sample, progress=progress)
         found[label] = from_tally(mechanism, group.tally, how)
         _ = found[label].frequencies  # fitted here, while progress is shown

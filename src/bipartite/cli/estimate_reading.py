@@ -109,8 +109,7 @@ def _read(
 ) -> Read:
     files, written = (options.files, Format("csv")) if STDIN in options.files else files_of(options.files)
     if written.kind != "jsonl" and (options.study is not None or options.question is not None):
-        msg = "--study and --question are for envelopes in JSON lines; leave them out."
-        raise InputError(msg)
+        raise InputError("--study and --question are for envelopes in JSON lines; leave them out.")
     if STDIN in files:
         return _read_text(options, files, written, mechanisms, release, rejected)
     if not written.is_text:
@@ -157,8 +156,7 @@ def _read_table(
 
 def _check_unreported(options: argparse.Namespace, name: str, unreported: int) -> None:
     if unreported and options.nulls == "error":
-        msg = f"column {name!r}: {unreported:,} rows have no report; use --nulls drop to skip them."
-        raise DataFileError(msg)
+        raise DataFileError(f"column {name!r}: {unreported:,} rows have no report; use --nulls drop to skip them.")
 
 
 def _weighed(
@@ -179,8 +177,7 @@ def _weighed(
                 _group(sums, label, mechanism, options).add(batch.reports[which], batch.weights[which])
     _check_unreported(options, name, sums.unreported)
     if not sums.groups:
-        msg = f"column {name!r} has no reports, so nothing can be estimated for it."
-        raise DataFileError(msg)
+        raise DataFileError(f"column {name!r} has no reports, so nothing can be estimated for it.")
     if options.by is not None:
         sums.groups = in_order(sums.groups)
     return sums
@@ -190,8 +187,9 @@ def _group(sums: Sums, label: str | None, mechanism: Reporting, options: argpars
     """The sums of a group, which may be a new one."""
     if label not in sums.groups:
         if len(sums.groups) >= most_groups(mechanism):
-            msg = f"more than {len(sums.groups):,} groups do not fit; is {options.by!r} a column of groups?"
-            raise DataFileError(msg)
+            raise DataFileError(
+                f"more than {len(sums.groups):,} groups do not fit; is {options.by!r} a column of groups?"
+            )
         sums.groups[label] = GroupCounts(mechanism, weighted=options.weights is not None)
     return sums.groups[label]
 
@@ -297,8 +295,7 @@ def _parsed(
     if len(full) < size:
         if options.nulls == "error" and not envelopes.sampled:
             line = next(line for row, line in enumerate(chunk.lines) if row == len(full) or full[row] != row)
-            msg = f"{name}: line {line} has no report; repair or remove it, or use --nulls drop."
-            raise DataFileError(msg)
+            raise DataFileError(f"{name}: line {line} has no report; repair or remove it, or use --nulls drop.")
         chunk = chunk.at(full)
     reports = text.reports(name, chunk.lines, chunk.columns[at])
     other = [cell.strip() for cell in chunk.columns[-1]]

@@ -160,6 +160,5 @@ def _insecure(reports: int) -> str:
 
 def _opened(path: Path) -> Ledger:
     if not path.exists():
-        msg = f"{path.name} not found; name the file that bp.Ledger was opened with."
-        raise MissingDataError(msg)
+        raise MissingDataError(f"{path.name} not found; name the file that bp.Ledger was opened with.")
     return Ledger(path, read_only=True)

@@ -125,18 +125,20 @@ def run_map(options: argparse.Namespace) -> int:
     """Draw a map."""
     ending = options.output.suffix.lower()
     if ending not in _ENDINGS:
-        msg = f"Expected --output as a file that ends with {', '.join(_ENDINGS)}, got {options.output.name!r}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected --output as a file that ends with {', '.join(_ENDINGS)}, got {options.output.name!r}."
+        )
     has_release = check_budget(options)
     if options.per_km is not None and options.epsilon is not None:
-        msg = "--per-km on a map is for --mechanism planar-laplace; locations design shows it beside other releases."
-        raise InputError(msg)
+        raise InputError(
+            "--per-km on a map is for --mechanism planar-laplace; locations design shows it beside other releases."
+        )
     if not has_release and (options.mechanism or options.at or options.publishes or options.per_km):
-        msg = "Expected --epsilon with --mechanism, --at and --publishes; try --epsilon 1, or leave them out."
-        raise InputError(msg)
+        raise InputError(
+            "Expected --epsilon with --mechanism, --at and --publishes; try --epsilon 1, or leave them out."
+        )
     if ending == ".html" and options.at is not None:
-        msg = "--at is for a picture, .svg or .png; on a page every place can be chosen."
-        raise InputError(msg)
+        raise InputError("--at is for a picture, .svg or .png; on a page every place can be chosen.")
     check_publishes(options)
     listed = options.places_of(options)
     mechanism = released(options, listed)[0] if has_release else None
@@ -178,14 +180,13 @@ def _place(options: argparse.Namespace, listed: Listed) -> str | int:
     labels = listed.places.labels
     if options.at is None:
         example = "0" if labels is None else str(labels[0])
-        msg = f"Expected --at with a picture of a release: the place of a fictitious person; try --at {example!r}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected --at with a picture of a release: the place of a fictitious person; try --at {example!r}."
+        )
     if labels is not None:
         if options.at not in labels:
-            msg = f"Expected --at as the label of a place, got {options.at!r}; the file lists the labels."
-            raise InputError(msg)
+            raise InputError(f"Expected --at as the label of a place, got {options.at!r}; the file lists the labels.")
         return str(options.at)
     if not options.at.isdecimal() or int(options.at) >= len(listed.places):
-        msg = f"Expected --at as a row number from 0 to {len(listed.places) - 1}, got {options.at!r}."
-        raise InputError(msg)
+        raise InputError(f"Expected --at as a row number from 0 to {len(listed.places) - 1}, got {options.at!r}.")
     return int(options.at)

@@ -72,8 +72,9 @@ def run_heat(options: argparse.Namespace) -> int:
     """Read reports and draw the map."""
     ending = options.output.suffix.lower()
     if ending not in _ENDINGS:
-        msg = f"Expected --output as a file that ends with {', '.join(_ENDINGS)}, got {options.output.name!r}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected --output as a file that ends with {', '.join(_ENDINGS)}, got {options.output.name!r}."
+        )
     confidence = check_confidence(options.confidence)
     heat = _heated(options)
     write_atomically(options.output, _content(heat, ending, options, confidence))
@@ -121,8 +122,7 @@ def _heated(options: argparse.Namespace) -> HeatMap:
     column, mechanism, release = _made_with(options)
     sums = read(options, {column: mechanism}, release).columns[column]
     if not sums.groups or sums.groups[None].empty:
-        msg = "There are no reports, so nothing can be estimated; pass at least one."
-        raise DataFileError(msg)
+        raise DataFileError("There are no reports, so nothing can be estimated; pass at least one.")
     with Progress("steps", None) as progress:
         how = How(progress=lambda _: progress.advance(1))
         heat = heat_map(from_tally(mechanism, sums.groups[None].tally, how), smoothing_km=options.smoothing_km)
@@ -143,15 +143,15 @@ def _made_with(options: argparse.Namespace) -> tuple[str | None, Reporting, Desc
     elif STDIN not in options.files:
         release = carried_by_all(options.files)
     if release is None:
-        msg = "Expected --spec, the mechanism that made the reports; only files by bipartite privatize contain it."
-        raise InputError(msg)
+        raise InputError(
+            "Expected --spec, the mechanism that made the reports; only files by bipartite privatize contain it."
+        )
     column = options.column
     if column is None:
         positions = [name for name, each in release.mechanisms.items() if isinstance(each.domain, Points)]
         if len(positions) != 1:
             there = ", ".join(map(repr, release.mechanisms))
-            msg = f"Expected --column, the private column of the release to draw, one of {there}."
-            raise InputError(msg)
+            raise InputError(f"Expected --column, the private column of the release to draw, one of {there}.")
         (column,) = positions
     check_asked(release, [column], None)
     return column, release.mechanisms[column], release

@@ -64,19 +64,20 @@ def add_places(parser: argparse.ArgumentParser, data_sets: str = "cities: a hund
 def places_of(options: argparse.Namespace) -> Listed:
     """The places that the options name."""
     if sum(each is not None for each in (options.file, options.dataset, options.box)) != 1:
-        msg = "Expected exactly one of FILE.csv, --dataset NAME, or --box with --metres; try --dataset cities."
-        raise InputError(msg)
+        raise InputError(
+            "Expected exactly one of FILE.csv, --dataset NAME, or --box with --metres; try --dataset cities."
+        )
     if (options.box is None) != (options.metres is None):
-        msg = "Expected --box and --metres together, for a grid; for example --box 52.3,13.0,52.7,13.8 --metres 5000."
-        raise InputError(msg)
+        raise InputError(
+            "Expected --box and --metres together, for a grid; for example --box 52.3,13.0,52.7,13.8 --metres 5000."
+        )
     if options.box is not None:
         return _of_box(options)
     if options.dataset not in {None, CITIES}:
-        msg = (
+        raise InputError(
             f"Expected --dataset cities, got {options.dataset!r}; name a FILE.csv for other places; the data "
             "sets of the paper are in: python -m reproduction locations."
         )
-        raise InputError(msg)
     return _of_cities(options) if options.file is None else _of_file(options)
 
 
@@ -89,16 +90,14 @@ def _of_file(options: argparse.Namespace) -> Listed:
     try:
         found = places(coordinates, table.labels(), merge_within=options.merge_within)
     except DomainError as error:
-        msg = f"{path}: {error}"
-        raise DataFileError(msg) from None
+        raise DataFileError(f"{path}: {error}") from None
     if options.regions is None:
         return Listed(found, Regions.by_prefix(found), str(path))
     if options.regions not in table.names:
         there = ", ".join(repr(name) for name in table.names) or "no names"
-        msg = (
+        raise DataFileError(
             f"{path} has no column {options.regions!r}; its first line holds {there}; name one of them with --regions."
         )
-        raise DataFileError(msg)
     at = table.names.index(options.regions)
     # The first of merged places represents them, with its region.
     region_at: dict[tuple[float, ...], str] = {}
@@ -108,14 +107,12 @@ def _of_file(options: argparse.Namespace) -> Listed:
     try:
         return Listed(found, Regions.of(found, given), str(path))
     except InputError as error:
-        msg = f"{path}: column {options.regions!r}: {error}"
-        raise DataFileError(msg) from None
+        raise DataFileError(f"{path}: column {options.regions!r}: {error}") from None
 
 
 def _of_cities(options: argparse.Namespace) -> Listed:
     if options.regions is not None:
-        msg = "--regions names a column of a FILE; leave it out with --dataset."
-        raise InputError(msg)
+        raise InputError("--regions names a column of a FILE; leave it out with --dataset.")
     table = cities()
     found = places(table.coordinates, table.names, merge_within=options.merge_within)
     return Listed(found, Regions.by_prefix(found), CITIES, "GeoNames, CC BY 4.0, a selection")
@@ -123,12 +120,12 @@ def _of_cities(options: argparse.Namespace) -> Listed:
 
 def _of_box(options: argparse.Namespace) -> Listed:
     if options.regions is not None or options.merge_within is not None:
-        msg = "--regions and --merge are for a FILE; leave them out with --box."
-        raise InputError(msg)
+        raise InputError("--regions and --merge are for a FILE; leave them out with --box.")
     try:
         box = [float(each) for each in options.box.split(",")]
     except ValueError:
-        msg = f"Expected --box as four numbers, south, west, north and east in degrees, got {options.box!r}."
-        raise InputError(msg) from None
+        raise InputError(
+            f"Expected --box as four numbers, south, west, north and east in degrees, got {options.box!r}."
+        ) from None
     found = grid(box, metres=options.metres)
     return Listed(found, Regions.by_prefix(found), f"grid of at most {options.metres:g} m")

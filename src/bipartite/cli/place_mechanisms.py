@@ -101,22 +101,19 @@ def check_budget(options: argparse.Namespace) -> bool:
     if options.mechanism != _PLANAR:
         return options.epsilon is not None
     if options.per_km is None or options.epsilon is not None:
-        msg = (
+        raise InputError(
             f"Expected --per-km, and not --epsilon, with --mechanism {_PLANAR}: its ε is per km of distance "
             "(geo-indistinguishability), which is not ε-LDP; for example --per-km 0.5."
         )
-        raise InputError(msg)
     return True
 
 
 def check_publishes(options: argparse.Namespace) -> None:
     """Refuse to publish regions without consent, and consent where nothing is published."""
     if options.mechanism == _WITHIN and options.publishes is None:
-        msg = (
+        raise InputError(
             f"Expected --publishes region with --mechanism {_WITHIN}: every report reveals the region of the person, "
             "which no ε covers. Agree to that, or use two-level or auto, which are ε-LDP."
         )
-        raise InputError(msg)
     if options.mechanism != _WITHIN and options.publishes is not None:
-        msg = f"--publishes is for --mechanism {_WITHIN}; the others publish nothing that ε does not cover."
-        raise InputError(msg)
+        raise InputError(f"--publishes is for --mechanism {_WITHIN}; the others publish nothing that ε does not cover.")

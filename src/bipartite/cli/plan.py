@@ -81,8 +81,7 @@ def run(options: argparse.Namespace) -> int:
         return _new(options)
     for name in ("output", "input_format", "delimiter", "encoding", "header", "purpose", "no_questions"):
         if getattr(options, name):
-            msg = f"{name}= is for plan new; leave it out."
-            raise InputError(msg)
+            raise InputError(f"{name}= is for plan new; leave it out.")
     _check_people(options)
     plan = Plan.read(options.file)
     if options.action == "check" or options.json:
@@ -120,11 +119,9 @@ def _check_people(options: argparse.Namespace) -> None:
     if options.people is None:
         return
     if options.action != "check":
-        msg = "people= is for plan check; leave it out."
-        raise InputError(msg)
+        raise InputError("people= is for plan check; leave it out.")
     if options.people < 1:
-        msg = f"Expected people= as a whole number of at least 1, got {options.people}."
-        raise InputError(msg)
+        raise InputError(f"Expected people= as a whole number of at least 1, got {options.people}.")
 
 
 def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None:
@@ -178,15 +175,12 @@ def _short(number: float) -> str:
 
 def _new(options: argparse.Namespace) -> int:
     if options.people is not None:
-        msg = "people= is for plan check; leave it out."
-        raise InputError(msg)
+        raise InputError("people= is for plan check; leave it out.")
     if options.json:
-        msg = "plan new writes TOML; leave out --json."
-        raise InputError(msg)
+        raise InputError("plan new writes TOML; leave out --json.")
     asked = Asked(options.input_format, options.delimiter, options.encoding)
     if options.output is not None and options.output.exists():
-        msg = f"{options.output} already exists; name another file, or remove it."
-        raise InputError(msg)
+        raise InputError(f"{options.output} already exists; name another file, or remove it.")
     answers = Questions() if at_a_terminal() and not options.no_questions else None
     purpose = options.purpose or STATISTICS
     written = first_plan(options.file, asked, header=options.header, purpose=purpose, answers=answers)

@@ -89,8 +89,7 @@ def _ask(prompt: str) -> str:
 def _filled(draft: Draft, answer: str) -> Draft:
     """The draft with this answer, checked as in a plan."""
     if draft.kind == "truth":
-        msg = 'Expected Enter, "public" or "drop"; its values are known.'
-        raise InputError(msg)
+        raise InputError('Expected Enter, "public" or "drop"; its values are known.')
     ends = answer.replace("..", " ").replace(",", " ").split()
     two_numbers = len(ends) == _TWO and all(map(NUMBER.fullmatch, ends))
     # A name such as income suggests what to ask; the answer decides.
@@ -99,8 +98,7 @@ def _filled(draft: Draft, answer: str) -> Draft:
     elif "," in answer and (draft.kind == OPEN or (ends and not any(map(NUMBER.fullmatch, ends)))):
         draft = replace(draft, kind="text")
     elif draft.kind == OPEN:
-        msg = "Expected two numbers, such as 18 90, or answers separated by commas."
-        raise InputError(msg)
+        raise InputError("Expected two numbers, such as 18 90, or answers separated by commas.")
     if draft.kind == "text":
         labels = tuple(dict.fromkeys(label.strip() for label in answer.split(",") if label.strip()))
         categories_of([*labels, *(each for each in (OTHER, NO_ANSWER) if each not in labels)])
@@ -114,8 +112,7 @@ def _filled(draft: Draft, answer: str) -> Draft:
     except ValueError as error:
         if isinstance(error, InputError):
             raise
-        msg = f"Expected two {'whole ' if draft.kind == 'whole' else ''}numbers, such as 18 90."
-        raise InputError(msg) from None
+        raise InputError(f"Expected two {'whole ' if draft.kind == 'whole' else ''}numbers, such as 18 90.") from None
 
 
 def _written(domain: Integers | Interval) -> tuple[str, str]:

@@ -117,11 +117,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     if options.json and options.target == STDIO:
-        msg = "--json and the reports cannot both go to standard output; write one of them to a file."
-        raise InputError(msg)
+        raise InputError("--json and the reports cannot both go to standard output; write one of them to a file.")
     if options.specs is not None and options.target != STDIO:
-        msg = "--specs is for standard output; a file contains its specs, or has them beside it. Leave it out."
-        raise InputError(msg)
+        raise InputError(
+            "--specs is for standard output; a file contains its specs, or has them beside it. Leave it out."
+        )
 
 
 def _warn(options: argparse.Namespace, plan: Plan) -> None:

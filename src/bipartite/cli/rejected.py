@@ -31,8 +31,7 @@ class Rejected:
     def refuse(self, why: str, lines: str) -> None:
         """Set aside what came as ``lines``, or raise an error if there is no file for it."""
         if self.file is None:
-            msg = f"{why} {_HINT}"
-            raise DataFileError(msg)
+            raise DataFileError(f"{why} {_HINT}")
         self.count += max(1, len(re.findall(r"\r\n?|\n", lines)))  # a quote in CSV may swallow more than one
         self.first = self.first or why
         self.file.write(lines if lines.endswith(("\n", "\r")) else lines + "\n")
@@ -45,8 +44,7 @@ def set_aside(path: Path | None) -> Iterator[Rejected]:
         yield Rejected()
         return
     if os.path.lexists(path):
-        msg = f"{path} already exists; name a new file with --reject."
-        raise InputError(msg)
+        raise InputError(f"{path} already exists; name a new file with --reject.")
     with part_of(path) as part:
         with part.open("w", encoding="utf-8", errors="surrogateescape", newline="") as file:
             yield Rejected(file)

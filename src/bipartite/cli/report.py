@@ -71,12 +71,12 @@ def run(options: argparse.Namespace) -> int:
     mechanism = mechanism_of(options)
     rng = source_of(options)
     if sys.stdin is None:
-        msg = "standard input is closed; pass the values there, one per line."
-        raise DataFileError(msg)
+        raise DataFileError("standard input is closed; pass the values there, one per line.")
     on_set = isinstance(mechanism.domain, SetDomain) and not isinstance(mechanism.domain, Product)
     if on_set and options.outside == "clip":
-        msg = "--outside clip is for numbers; a set has no ends; leave it out, and repair or remove such values."
-        raise InputError(msg)
+        raise InputError(
+            "--outside clip is for numbers; a set has no ends; leave it out, and repair or remove such values."
+        )
     lines = enumerate(sys.stdin, start=1)
     with Progress("reports", None, rate=True) as progress:
         while batch := list(itertools.islice(lines, lines_at_once(mechanism))):
@@ -103,8 +103,9 @@ def _report_batch(
     filled = [(number, text.strip()) for number, text in batch if text.strip()]
     if len(filled) < len(batch) and options.nulls == "error":
         first = next(number for number, text in batch if not text.strip())
-        msg = f"line {first} is empty; remove it, or use --nulls keep, which publishes that it is missing."
-        raise DataFileError(msg)
+        raise DataFileError(
+            f"line {first} is empty; remove it, or use --nulls keep, which publishes that it is missing."
+        )
     if isinstance(mechanism.domain, Product):
         return _in_order(batch, iter(_report_tuples(mechanism, mechanism.domain, filled, options, rng)))
     if mechanism.domain.labels is not None:
@@ -158,11 +159,10 @@ def _report_tuples(
     else:
         are_tuples = not isinstance(mechanism, CategoryMechanism)
         return [_quoted(tuple_text(each)) for each in reports] if are_tuples and not options.json else reports
-    msg = (
+    raise DataFileError(
         f"line {number} is not a JSON array with one value for each of the {len(domain.parts)} parts of {domain}, like "
         f"{tuple_text(domain.decode(0))}; repair or remove it."
     )
-    raise DataFileError(msg)
 
 
 def _quoted(text: str) -> str:
@@ -185,16 +185,14 @@ def _report_labels(mechanism: Reporting, filled: list[tuple[int, str]], rng: Sou
     unknown = [number for (number, _), label in zip(filled, given, strict=True) if label is None]
     if unknown:
         few = ", ".join(map(escaped, itertools.islice(names, _FEW))) + (", …" if len(names) > _FEW else "")
-        msg = (
+        raise OutsideDomainError(
             f"{len(unknown)} of {len(given)} values cannot be reported: line {unknown[0]} is not one of the labels "
             f"({few}); repair or remove it."
         )
-        raise OutsideDomainError(msg)
     return _draw(mechanism, given, rng)
 
 
 def _number(line: int, text: str) -> float:
     if not NUMBER.fullmatch(text):
-        msg = f"line {line} is not a number; repair or remove it."
-        raise DataFileError(msg)
+        raise DataFileError(f"line {line} is not a number; repair or remove it.")
     return float(text)

@@ -31,8 +31,7 @@ def seconds_in(text: str | None) -> float | None:
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(s|min|h)", text)
     seconds = 0.0 if found is None else float(found[1]) * _UNITS[found[2]]
     if not seconds:
-        msg = f"Expected --within as a time with its unit, such as 30s, 5min or 1h, got {text!r}."
-        raise InputError(msg)
+        raise InputError(f"Expected --within as a time with its unit, such as 30s, 5min or 1h, got {text!r}.")
     return seconds
 
 

@@ -109,13 +109,11 @@ class Domain(Frozen, ABC):
         if isinstance(index, np.ndarray) and index.ndim:
             at = (np.flatnonzero(index) if index.dtype == bool else index).astype(np.int64)
             if ((at < -self.size) | (at >= self.size)).any():
-                msg = f"an index is out of range for {self.size} values"
-                raise IndexError(msg)
+                raise IndexError(f"an index is out of range for {self.size} values")
             return self.decode_array(np.where(at < 0, at + self.size, at))
         position = operator.index(index)
         if not -self.size <= position < self.size:
-            msg = f"index {position} is out of range for {self.size} values"
-            raise IndexError(msg)
+            raise IndexError(f"index {position} is out of range for {self.size} values")
         return self.decode(position % self.size)
 
     def __contains__(self, value: object) -> bool:
@@ -127,8 +125,9 @@ class Domain(Frozen, ABC):
     def to_numpy(self) -> NDArray[Any]:
         """All values in order; for domains of at most 2^27 values."""
         if self.size > _TO_NUMPY_LIMIT:
-            msg = f"to_numpy returns at most 2^27 values, this domain has {self.size}; index it instead: domain[5:10]."
-            raise MemoryError(msg)
+            raise MemoryError(
+                f"to_numpy returns at most 2^27 values, this domain has {self.size}; index it instead: domain[5:10]."
+            )
         return self.decode_array(np.arange(self.size, dtype=np.int64))
 
     def __eq__(self, other: object) -> bool:
@@ -171,19 +170,16 @@ class ReportsOnly(Domain):
     __slots__ = ()
 
     def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:  # noqa: ARG002
-        msg = "The outputs of a mechanism cannot be privatized again; pass values of mech.domain."
-        raise DomainError(msg)
+        raise DomainError("The outputs of a mechanism cannot be privatized again; pass values of mech.domain.")
 
     def to_spec(self) -> dict[str, Any]:
-        msg = "The outputs of a mechanism have no spec; use that of mech.domain."
-        raise DomainError(msg)
+        raise DomainError("The outputs of a mechanism have no spec; use that of mech.domain.")
 
     def _place(self, wanted: float, ascending: NDArray[Any], value: object) -> int:
         """The position of a number among the outputs, or an error that shows the value it stands for."""
         at = int(np.searchsorted(ascending, wanted))
         if at == self.size or ascending[at] != wanted:
-            msg = "is not one of the possible reports; mech.outputs lists them."
-            raise OutsideDomainError(msg, shown=shown(value))
+            raise OutsideDomainError("is not one of the possible reports; mech.outputs lists them.", shown=shown(value))
         return at
 
 
@@ -252,8 +248,7 @@ def real_scalar(value: object) -> float | int:
         if isinstance(value, (float, np.floating)):
             with np.errstate(all="ignore"):
                 return float(value)
-    msg = "is not a number; pass an int or a float."
-    raise NotAValueError(msg, shown=shown(value))
+    raise NotAValueError("is not a number; pass an int or a float.", shown=shown(value))
 
 
 def outside_error(value: object, domain: object) -> OutsideDomainError:

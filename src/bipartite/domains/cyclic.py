@@ -100,15 +100,13 @@ class Cyclic(SetDomain):
         """
         length = as_real(period)
         if not 0 < length < math.inf:
-            msg = f"Expected period as a positive number, such as 360 for degrees, got {shown(period)}."
-            raise InputError(msg)
+            raise InputError(f"Expected period as a positive number, such as 360 for degrees, got {shown(period)}.")
         try:
             given = np.asarray(numbers, dtype=np.float64)
         except (TypeError, ValueError):
             given = np.array([math.nan])
         if given.ndim != 1 or not np.isfinite(given).all():
-            msg = "Expected finite numbers in a list or one-dimensional array; remove or repair the others."
-            raise InputError(msg)
+            raise InputError("Expected finite numbers in a list or one-dimensional array; remove or repair the others.")
         turns = np.mod(given / length, 1.0)
         found = np.floor(turns * self.size + 0.5).astype(np.int64) % self.size
         return self.decode_array(found) if self.labels is None else self.decode_array(found).tolist()
@@ -119,11 +117,11 @@ class Cyclic(SetDomain):
         except OutsideDomainError:
             if self.labels is not None:
                 raise
-            msg = f"is outside {self}; {self._around}."
-            raise OutsideDomainError(msg, shown=shown(value)) from None
+            raise OutsideDomainError(f"is outside {self}; {self._around}.", shown=shown(value)) from None
         except NotAValueError:
-            msg = f"is not a whole number in {self}; round it, or use domain.nearest with its period."
-            raise NotAValueError(msg, shown=shown(value)) from None
+            raise NotAValueError(
+                f"is not a whole number in {self}; round it, or use domain.nearest with its period.", shown=shown(value)
+            ) from None
 
     def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
         refusal = self._rows.explain(values, outside, place)

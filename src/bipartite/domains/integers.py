@@ -70,15 +70,15 @@ class Integers(LineDomain):
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ARG002
         number = value if type(value) is int else real_scalar(value)
         if number != number:  # noqa: PLR0124 (NaN)
-            msg = "is not a number; remove it, or pass None with nulls='keep'."
-            raise NotAValueError(msg, shown=shown(value))
+            raise NotAValueError("is not a number; remove it, or pass None with nulls='keep'.", shown=shown(value))
         if not self.low <= number <= self.high:
             if outside == "error":
                 raise outside_error(value, self)
             number = min(max(number, self.low), self.high)
         if type(number) is float and not number.is_integer():
-            msg = f"is not a whole number, and {self} holds whole numbers; round it, or use Interval."
-            raise NotAValueError(msg, shown=shown(value))
+            raise NotAValueError(
+                f"is not a whole number, and {self} holds whole numbers; round it, or use Interval.", shown=shown(value)
+            )
         return int(number) - self.low
 
     def decode(self, index: int) -> int:
@@ -95,8 +95,9 @@ class Integers(LineDomain):
     def padded(self, half_window: int) -> Integers:
         low, high = self.low - half_window, self.high + half_window
         if max(abs(low), abs(high)) > MAX_SPEC_INTEGER:
-            msg = "Expected padded reports below 2^53 in size; use a smaller m, or shift the range towards zero."
-            raise DesignError(msg)
+            raise DesignError(
+                "Expected padded reports below 2^53 in size; use a smaller m, or shift the range towards zero."
+            )
         # There may be more reports than a domain may have values.
         padded = object.__new__(Integers)
         padded._set(low=low, high=high, size=self.size + 2 * half_window)

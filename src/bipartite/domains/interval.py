@@ -100,8 +100,7 @@ class Interval(LineDomain):
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:
         number = as_double(real_scalar(value))
         if math.isnan(number):
-            msg = "is not a number; remove it, or pass None with nulls='keep'."
-            raise NotAValueError(msg, shown=shown(value))
+            raise NotAValueError("is not a number; remove it, or pass None with nulls='keep'.", shown=shown(value))
         if not self._least <= number <= self._most:
             if outside == "error":
                 raise outside_error(value, self)
@@ -150,14 +149,12 @@ class Interval(LineDomain):
             _first=-half_window,
         )
         if not padded._has_distinct_nodes():
-            msg = "Expected padded reports that are distinct finite doubles; use a smaller m."
-            raise DesignError(msg)
+            raise DesignError("Expected padded reports that are distinct finite doubles; use a smaller m.")
         return padded
 
     def to_spec(self) -> dict[str, Any]:
         if self.is_padded:
-            msg = "The outputs of a padded mechanism have no spec; use that of mech.domain."
-            raise DomainError(msg)
+            raise DomainError("The outputs of a padded mechanism have no spec; use that of mech.domain.")
         return {"interval": [self.low, self.high], "points": self._nodes, "rounding": self.rounding}
 
     def __str__(self) -> str:

@@ -99,16 +99,16 @@ class Items(SetDomain):
             array = np.full((1, 1), np.nan)
         array = array[:, None] if array.ndim == 1 else array
         if array.ndim != 2 or not np.isfinite(array).all():  # noqa: PLR2004
-            msg = "Expected vectors as finite numbers, one row per item; pass a list of rows or a 2-d array."
-            raise DomainError(msg)
+            raise DomainError(
+                "Expected vectors as finite numbers, one row per item; pass a list of rows or a 2-d array."
+            )
         # The similarity is scale-free, and a power of two changes no digit.
         array = np.ldexp(array, -math.frexp(float(np.abs(array).max(initial=0.0)))[1])
         product = array @ array.T
         square = product.diagonal()
         below = square[:, None] + square[None, :] - product
         if not (below > 0).all():
-            msg = "Expected non-zero vectors of comparable size; give every item some weight."
-            raise DomainError(msg)
+            raise DomainError("Expected non-zero vectors of comparable size; give every item some weight.")
         # Rounding must not raise the similarity of two similar items above that of an item with itself.
         return cls(labels, similarity=np.minimum(product / below, 1.0))
 
@@ -122,8 +122,9 @@ class Items(SetDomain):
     def losses(self, x: int) -> NDArray[np.float64]:
         """The loss of reporting each item when item number x is true, or minus the similarity."""
         if self._losses is None:
-            msg = "Expected items with a loss, got items from a spec, which carries only ranks; build them with loss=."
-            raise DomainError(msg)
+            raise DomainError(
+                "Expected items with a loss, got items from a spec, which carries only ranks; build them with loss=."
+            )
         row: NDArray[np.float64] = self._losses[x]
         return row
 

@@ -31,11 +31,10 @@ class Labelled(Domain):
         """Refuse unknown labels; the error names positions, never labels."""
         unknown = np.flatnonzero(codes < 0)
         if len(unknown):
-            msg = (
+            raise OutsideDomainError(
                 f"{len(unknown)} of {len(codes)} values cannot be reported: {place(int(unknown[0]))} is not one of the "
                 "labels; use domain.labels to see them, or domain.nearest for positions."
             )
-            raise OutsideDomainError(msg)
 
 
 class Names(ReportsOnly, Labelled):
@@ -56,8 +55,7 @@ class Names(ReportsOnly, Labelled):
 
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ARG002
         if not is_label(value) or value not in self._index:
-            msg = "is not one of the possible reports; mech.outputs lists them."
-            raise OutsideDomainError(msg, shown=shown(value))
+            raise OutsideDomainError("is not one of the possible reports; mech.outputs lists them.", shown=shown(value))
         return self._index[value]
 
     def decode(self, index: int) -> Any:  # noqa: ANN401 (text or a whole number)

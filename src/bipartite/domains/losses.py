@@ -38,12 +38,10 @@ def check_loss(loss: Loss, rows: int, columns: int) -> Array | None:
     try:
         matrix = np.asarray(loss, dtype=np.float64)
     except (TypeError, ValueError):
-        msg = f"{expected}, got {type(loss).__name__}; loss=None uses the domain's own."
-        raise InputError(msg) from None
+        raise InputError(f"{expected}, got {type(loss).__name__}; loss=None uses the domain's own.") from None
     if matrix.shape != (rows, columns) or not np.isfinite(matrix).all():
         got = f"shape {matrix.shape}" if matrix.shape != (rows, columns) else "NaN or infinity"
-        msg = f"{expected}, got {got}; loss=None uses the domain's own."
-        raise InputError(msg)
+        raise InputError(f"{expected}, got {got}; loss=None uses the domain's own.")
     return matrix
 
 
@@ -61,8 +59,9 @@ def applied(function: Function, own: Array) -> Array:
     found = np.asarray(function(own))
     found = found.astype(np.float64) if found.dtype.kind in "biuf" else np.empty(0)
     if found.shape != own.shape or not np.isfinite(found).all():
-        msg = "Expected a loss function that maps an array to finite numbers of the same shape; try np.square."
-        raise InputError(msg)
+        raise InputError(
+            "Expected a loss function that maps an array to finite numbers of the same shape; try np.square."
+        )
     return found
 
 
@@ -81,11 +80,10 @@ class LossRows:
         if self._matrix is not None:
             return self._matrix[start:stop]
         if isinstance(self._outputs, Names):
-            msg = (
+            raise InputError(
                 "The reports are labels, not values, so none is nearer than another; "
                 f"give loss= as a {len(self._domain)} × {len(self._outputs)} matrix."
             )
-            raise InputError(msg)
         if is_one_of(self._loss, ("zero-one",)):
             # On a set another value may also have zero loss; numbers that are not values have no index.
             by_number = isinstance(self._outputs, Values)

@@ -140,8 +140,7 @@ class Points(SetDomain):
             which reveals nothing.
         """
         if self.metric == "callable":
-            msg = "nearest needs a built-in metric; find the nearest point with your own function."
-            raise InputError(msg)
+            raise InputError("nearest needs a built-in metric; find the nearest point with your own function.")
         problems = Problems()
         positions = _coordinates(coordinates, problems, least=0)
         if positions is not None and positions.shape[1] != self.coordinates.shape[1]:
@@ -156,12 +155,11 @@ class Points(SetDomain):
         problems.raise_if_any(InputError)
         found, beyond = self.nearest_rows(cast("NDArray[np.float64]", positions), float(max_distance))
         if far == "error" and beyond.any():
-            msg = (
+            raise InputError(
                 f"{beyond.sum()} of {len(found)} cannot be reported: position {int(beyond.argmax())} is farther than "
                 f"{max_distance} from every point; widen max_distance or drop it, or use far='nearest': to refuse or "
                 "drop publishes that it is far."
             )
-            raise InputError(msg)
         if far == "drop":
             found = found[~beyond]
         return self.decode_array(found) if self.labels is None else self.decode_array(found).tolist()
@@ -248,8 +246,7 @@ def _check_degrees(array: NDArray[np.float64], problems: Problems) -> None:
 def _check_apart(vectors: NDArray[np.int64], resolution: str) -> None:
     twins = len(vectors) - len(np.unique(vectors, axis=0))
     if twins:
-        msg = f"Expected points at least {resolution} apart, got {twins} that are not; merge them."
-        raise DomainError(msg)
+        raise DomainError(f"Expected points at least {resolution} apart, got {twins} that are not; merge them.")
 
 
 def _losses_by(metric: Callable[[Any, Any], float], array: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -258,8 +255,7 @@ def _losses_by(metric: Callable[[Any, Any], float], array: NDArray[np.float64]) 
     except (TypeError, ValueError):
         losses = np.full((1, 1), np.nan)
     if not np.isfinite(losses).all() or (losses.diagonal() > losses.min(axis=1)).any():
-        msg = "Expected a metric with finite values, smallest from a point to itself; check the function."
-        raise DomainError(msg)
+        raise DomainError("Expected a metric with finite values, smallest from a point to itself; check the function.")
     return losses
 
 

@@ -93,8 +93,7 @@ class Product(SetDomain):
             given = tuple(1 / mean if mean > 0 else 1.0 for _, mean, _ in losses)
         largest = sum(weight * most for weight, (_, _, most) in zip(given, losses, strict=True))
         if not math.isfinite(largest):
-            msg = "Expected weights and losses with finite sums; rescale them."
-            raise DomainError(msg)
+            raise DomainError("Expected weights and losses with finite sums; rescale them.")
         bits = _LARGEST_BITS - math.frexp(largest)[1]
         steps = tuple(_whole(np.ldexp(weight * own, bits)) for weight, (own, _, _) in zip(given, losses, strict=True))
         self._make(parts, given, bits, steps)
@@ -157,11 +156,10 @@ class Product(SetDomain):
         most = MOST_ON_LINES if self.on_lines else MOST_IN_A_TABLE
         if self.size > most:
             kinds = "lines" if self.on_lines else "sets, or lines and sets"
-            msg = (
+            raise DomainError(
                 f"Expected at most {most} values of {kinds} to compare all pairs, got {self.size}; use "
                 "fewer points, or a mechanism without neighbours such as bp.GRR, bp.SubsetSelection or bp.OLH."
             )
-            raise DomainError(msg)
 
     def _build_order(self) -> Order:
         self._check_size()
@@ -207,8 +205,10 @@ class Product(SetDomain):
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ARG002
         self.check_outside(outside)
         if not isinstance(value, tuple) or len(value) != len(self.parts):
-            msg = f"is not a tuple of {len(self.parts)}, one value for each part of {self}; pass (first, second)."
-            raise NotAValueError(msg, shown=shown(value))
+            raise NotAValueError(
+                f"is not a tuple of {len(self.parts)}, one value for each part of {self}; pass (first, second).",
+                shown=shown(value),
+            )
         index = 0
         for number, (part, own) in enumerate(zip(self.parts, value, strict=True)):
             try:

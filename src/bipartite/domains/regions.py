@@ -54,8 +54,7 @@ class Regions(Frozen):
     """The number of given single-place regions that were merged with the region of the nearest other place."""
 
     def __init__(self) -> None:
-        msg = "Build regions with Regions.by_prefix(places) or Regions.of(places, labels)."
-        raise TypeError(msg)
+        raise TypeError("Build regions with Regions.by_prefix(places) or Regions.of(places, labels).")
 
     @classmethod
     def by_prefix(cls, places: Points, *, at_least: int = AT_LEAST, most_bits: int = MOST_BITS) -> Regions:
@@ -92,16 +91,16 @@ class Regions(Frozen):
         """
         check_places(places)
         if isinstance(labels, (str, bytes)) or not hasattr(labels, "__len__") or len(labels) != len(places):
-            msg = f"Expected labels as a list of {len(places)} labels, one per place; give the region of every place."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected labels as a list of {len(places)} labels, one per place; give the region of every place."
+            )
         texts = [_region_name(label) for label in labels]
         nameless = texts.count("")
         if nameless:
-            msg = (
+            raise InputError(
                 f"Expected a region for every place, as text or a whole number, got {nameless} of {len(texts)} places "
                 "without one; name it, or leave those places out."
             )
-            raise InputError(msg)
         names, numbers = np.unique(np.array(texts), return_inverse=True)
         numbers = numbers.ravel().astype(np.int64)
         merged = _merge_single_places(places, numbers)
@@ -127,11 +126,9 @@ class Regions(Frozen):
         """Rebuild the regions of a spec: labels 0 … R − 1, each with at least two places."""
         numbers = np.array(labels, dtype=np.int64)
         if numbers.shape != (len(places),) or numbers.min() < 0 or numbers.max() >= len(names):
-            msg = f"Expected the region of each of {len(places)} places, from 0 to {len(names) - 1}."
-            raise InputError(msg)
+            raise InputError(f"Expected the region of each of {len(places)} places, from 0 to {len(names) - 1}.")
         if np.bincount(numbers, minlength=len(names)).min() < 2 or len(set(names)) != len(names):  # noqa: PLR2004
-            msg = "Expected regions of at least two places, each with its own name."
-            raise InputError(msg)
+            raise InputError("Expected regions of at least two places, each with its own name.")
         return cls._build(places, numbers, tuple(names), None, 0)
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
@@ -162,11 +159,11 @@ class Regions(Frozen):
         """
         weights = np.full(len(self.places), 1 / len(self.places)) if prior is None else np.asarray(prior, dtype=float)
         if weights.shape != (len(self.places),):
-            msg = f"Expected prior as {len(self.places)} probabilities, one per place, got shape {weights.shape}."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected prior as {len(self.places)} probabilities, one per place, got shape {weights.shape}."
+            )
         if not (weights >= 0).all() or not abs(float(weights.sum()) - 1) <= _PRIOR_TOLERANCE:
-            msg = f"Expected prior as non-negative numbers that sum to 1, got a sum of {weights.sum():.6g}."
-            raise InputError(msg)
+            raise InputError(f"Expected prior as non-negative numbers that sum to 1, got a sum of {weights.sum():.6g}.")
         shares = np.bincount(self.labels, weights)
         shares = shares[shares > 0]
         return float(-(shares * np.log2(shares)).sum()) + 0.0
@@ -196,16 +193,16 @@ def _region_name(label: object) -> str:
 def check_places(places: object) -> Points:
     """The places, refused unless they are points on the globe."""
     if not isinstance(places, Points) or places.metric != "haversine":
-        msg = "Expected places as bp.Points(…, metric='haversine'); build them with bp.locations.places."
-        raise InputError(msg)
+        raise InputError("Expected places as bp.Points(…, metric='haversine'); build them with bp.locations.places.")
     return places
 
 
 def check_regions_of(places: Points, regions: object) -> None:
     """Refuse anything but regions of these places."""
     if not isinstance(regions, Regions) or regions.places != places:
-        msg = "Expected regions as bp.locations.Regions of the same places; build them with Regions.by_prefix(places)."
-        raise InputError(msg)
+        raise InputError(
+            "Expected regions as bp.locations.Regions of the same places; build them with Regions.by_prefix(places)."
+        )
 
 
 def _lengths(codes: NDArray[np.int64], at_least: int, most_bits: int) -> NDArray[np.int64]:

@@ -85,8 +85,9 @@ class SetDomain(Labelled):
 
     def check_outside(self, outside: Outside) -> None:
         if outside == "clip":
-            msg = "outside='clip' has no meaning on a set; use domain.nearest for positions, or drop the value."
-            raise InputError(msg)
+            raise InputError(
+                "outside='clip' has no meaning on a set; use domain.nearest for positions, or drop the value."
+            )
 
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ARG002
         self.check_outside(outside)
@@ -94,14 +95,20 @@ class SetDomain(Labelled):
             try:
                 return self._rows.encode(value)
             except OutsideDomainError:
-                msg = f"is outside 0..{self.size - 1}, the row numbers; use domain.nearest to report a position."
-                raise OutsideDomainError(msg, shown=shown(value)) from None
+                raise OutsideDomainError(
+                    f"is outside 0..{self.size - 1}, the row numbers; use domain.nearest to report a position.",
+                    shown=shown(value),
+                ) from None
             except NotAValueError:
-                msg = f"is not a row number in 0..{self.size - 1}; use domain.nearest to report a position."
-                raise NotAValueError(msg, shown=shown(value)) from None
+                raise NotAValueError(
+                    f"is not a row number in 0..{self.size - 1}; use domain.nearest to report a position.",
+                    shown=shown(value),
+                ) from None
         if not is_label(value) or value not in self._index:
-            msg = "is not one of the labels; use domain.labels to see them, or domain.nearest for positions."
-            raise OutsideDomainError(msg, shown=shown(value))
+            raise OutsideDomainError(
+                "is not one of the labels; use domain.labels to see them, or domain.nearest for positions.",
+                shown=shown(value),
+            )
         return self._index[value]
 
     def decode(self, index: int) -> Any:  # noqa: ANN401 (a number or a label)

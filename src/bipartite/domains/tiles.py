@@ -86,8 +86,9 @@ def common_bits(a: ArrayLike, b: ArrayLike) -> NDArray[np.int64]:
     try:
         different = first ^ second
     except ValueError:
-        msg = f"Expected codes of shapes that broadcast, got {first.shape} and {second.shape}; pass equal shapes."
-        raise InputError(msg) from None
+        raise InputError(
+            f"Expected codes of shapes that broadcast, got {first.shape} and {second.shape}; pass equal shapes."
+        ) from None
     # A double represents 46 bits exactly, so its exponent is the number of bits from the first difference on.
     return BITS - np.frexp(different.astype(np.float64))[1].astype(np.int64)
 
@@ -100,8 +101,9 @@ def prefix(code: ArrayLike, bits: int) -> NDArray[np.int64]:
     """
     length = as_index(bits)
     if length is None or not 0 <= length <= BITS:
-        msg = f"Expected bits as a whole number from 0 to {BITS}, got {shown(bits)}; a code has {BITS} bits."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected bits as a whole number from 0 to {BITS}, got {shown(bits)}; a code has {BITS} bits."
+        )
     return _codes(code) >> (BITS - length)
 
 
@@ -140,8 +142,7 @@ def _angles(name: str, angles: ArrayLike, most: int, problems: Problems) -> NDAr
 def _codes(codes: ArrayLike) -> NDArray[np.int64]:
     given = _array(codes)
     if given is None or given.dtype.kind not in "iu" or (given.size and (given.min() < 0 or int(given.max()) >> BITS)):
-        msg = f"Expected codes as whole numbers from 0 to 2^{BITS} − 1; make them with tile_codes."
-        raise InputError(msg)
+        raise InputError(f"Expected codes as whole numbers from 0 to 2^{BITS} − 1; make them with tile_codes.")
     return given.astype(np.int64)
 
 

@@ -33,8 +33,9 @@ class Values(ReportsOnly):
     def __init__(self, values: ArrayLike) -> None:
         array = np.array(values, dtype=np.float64).ravel()
         if not len(array) or not np.isfinite(array).all() or (np.diff(array) <= 0).any():
-            msg = "Expected ascending, finite reports that are distinct doubles; rescale the values, or use fewer."
-            raise DomainError(msg)
+            raise DomainError(
+                "Expected ascending, finite reports that are distinct doubles; rescale the values, or use fewer."
+            )
         array.flags.writeable = False
         self._set(values=array, size=len(array))
 

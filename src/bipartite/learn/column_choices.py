@@ -66,11 +66,10 @@ def choose(choices: Choices, names: Sequence[str], *, named: bool) -> Record:
     problems.raise_if_any(InputError)
     record = Record(made, sample=sample)
     if record.epsilon_decimal > budget.value:
-        msg = (
+        raise InputError(
             f"Expected ready mechanisms within ε = {budget.text}, got {record.epsilon_decimal} for what one person "
             "reports; use a larger epsilon, or mechanisms with a smaller one."
         )
-        raise InputError(msg)
     return record
 
 
@@ -87,25 +86,24 @@ def makers(*, categorical: bool = False) -> dict[str, Callable[[Any, Any], Mecha
 def _of_each(domains: object, names: Sequence[str], *, named: bool) -> dict[str, Any]:
     """What was given for each column, by its name, in the order of the table."""
     if domains is None:
-        msg = (
+        raise InputError(
             "Expected domains with the public range or the categories of every column, got None; pass "
             "{'age': (18, 90), 'job': ['student', 'other']}. They are never learned from the table."
         )
-        raise InputError(msg)
     if isinstance(domains, (Domain, Mechanism)) or _is_range(domains):
         return dict.fromkeys(names, domains)
     if isinstance(domains, Mapping):
         return _by_key(domains, names, "domains", named=named)
     if isinstance(domains, (list, tuple)):
         if len(domains) != len(names):
-            msg = f"Expected domains for {len(names)} columns, got {len(domains)}; give one a column, in order."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected domains for {len(names)} columns, got {len(domains)}; give one a column, in order."
+            )
         return dict(zip(names, domains, strict=True))
-    msg = (
+    raise InputError(
         f"Expected domains as a dict of columns, a list with one a column, or one for all, got "
         f"{type(domains).__name__}; pass {{'age': (18, 90)}}."
     )
-    raise InputError(msg)
 
 
 def _by_key(given: Mapping[Any, Any], names: Sequence[str], what: str, *, named: bool) -> dict[str, Any]:
@@ -151,8 +149,7 @@ def _domains(given: Mapping[str, Any], points: int) -> dict[str, Domain | Mechan
 
 def _domain(given: object, points: int) -> Domain | Mechanism:
     if isinstance(given, Product) or (isinstance(given, Mechanism) and isinstance(given.domain, Product)):
-        msg = "Expected the domain of one column, got a product; give each column a domain of its own."
-        raise InputError(msg)
+        raise InputError("Expected the domain of one column, got a product; give each column a domain of its own.")
     if isinstance(given, (Domain, Mechanism)):
         return given
     if _is_range(given):
@@ -160,22 +157,21 @@ def _domain(given: object, points: int) -> Domain | Mechanism:
         return Interval(low, high, points=points)
     if isinstance(given, list):
         if len(given) < _ENDS:
-            msg = f"Expected at least two categories, got {len(given)}; a column of one needs no report."
-            raise InputError(msg)
+            raise InputError(f"Expected at least two categories, got {len(given)}; a column of one needs no report.")
         return Items(given)
-    msg = (
+    raise InputError(
         "Expected a range (low, high), a list of categories, a domain such as bp.Integers(18, 90), or a mechanism, got "
         f"{type(given).__name__}."
     )
-    raise InputError(msg)
 
 
 def _checked_sample(sample: object, columns: int) -> int | None:
     if sample is None:
         return None
     if not is_whole(sample) or not 1 <= sample <= columns:
-        msg = f"Expected sample as None or a whole number from 1 to {columns}, the columns, got {shown(sample)}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected sample as None or a whole number from 1 to {columns}, the columns, got {shown(sample)}."
+        )
     # Drawing all of them is not a sample.
     return None if sample == columns else int(sample)
 
@@ -184,8 +180,9 @@ def _weights(split: object, names: Sequence[str], *, named: bool) -> dict[str, F
     if isinstance(split, str) and split == "equal":
         return dict.fromkeys(names, Fraction(1))
     if not isinstance(split, Mapping):
-        msg = f"Expected split='equal' or a dict of public weights, got {shown(split)}; pass {{'age': 2, 'job': 1}}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected split='equal' or a dict of public weights, got {shown(split)}; pass {{'age': 2, 'job': 1}}."
+        )
     problems = Problems()
     weights = {}
     for name, weight in _by_key(split, names, "split", named=named).items():
@@ -209,11 +206,10 @@ def _parts(
         return split_epsilon(epsilon, weights, min(sample, len(weights)))
     spent = exact_sum([mechanism.epsilon_decimal for mechanism in ready.values()])
     if spent >= epsilon:
-        msg = (
+        raise InputError(
             f"Expected ready mechanisms that leave something of ε = {epsilon} to the other columns, got {spent}; use a "
             "larger epsilon, or mechanisms with a smaller one."
         )
-        raise InputError(msg)
     return split_epsilon(exact_sum([epsilon, -spent]), weights)
 
 
@@ -224,19 +220,20 @@ def _maker(option: str, given: object) -> Callable[[Any, Any], Any]:
             return known[given]
     elif callable(given):
         return given
-    msg = (
+    raise InputError(
         f"Expected {option} as one of {', '.join(known)}, or a class or function of (domain, epsilon), "
         f"got {shown(given)}."
     )
-    raise InputError(msg)
 
 
 def _made(maker: Callable[[Any, Any], Any], domain: Domain, part: Decimal) -> Mechanism:
     mechanism = maker(domain, part)
     if not isinstance(mechanism, Mechanism):
-        msg = f"Expected a mechanism from {shown(maker)}, got {type(mechanism).__name__}; pass a class such as bp.BRR."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected a mechanism from {shown(maker)}, got {type(mechanism).__name__}; pass a class such as bp.BRR."
+        )
     if mechanism.epsilon_decimal > part:
-        msg = f"Expected a mechanism with ε of at most {part}, got {mechanism.epsilon_decimal}; use the ε it is given."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected a mechanism with ε of at most {part}, got {mechanism.epsilon_decimal}; use the ε it is given."
+        )
     return mechanism

@@ -73,38 +73,37 @@ def check_is_table(table: Given) -> int:
     kind, frame = frame_of(table)
     shape = _as_array(table).shape if frame is None else frame.shape
     if kind == "pandas" and frame is not None and not frame.columns.is_unique:
-        msg = "Expected columns with distinct names, got duplicates; rename them."
-        raise InputError(msg)
+        raise InputError("Expected columns with distinct names, got duplicates; rename them.")
     if shape[0] == 0:
-        msg = f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required; pass a row or more."
-        raise InputError(msg)
+        raise InputError(
+            f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required; pass a row or more."
+        )
     if shape[1] == 0:
-        msg = f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required. Pass a column or more."
-        raise InputError(msg)
+        raise InputError(
+            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required. Pass a column or more."
+        )
     return int(shape[0])
 
 
 def _as_array(table: ArrayLike) -> NDArray[Any]:
     if hasattr(table, "toarray") and hasattr(table, "nnz"):
-        msg = "Sparse data was passed, but dense data is required; use '.toarray()': a report hides zeros as well."
-        raise TypeError(msg)  # scikit-learn's kind for this
+        raise TypeError(
+            "Sparse data was passed, but dense data is required; use '.toarray()': a report hides zeros as well."
+        )  # scikit-learn's kind for this
     check_unmasked(X=table)
     array = np.asarray(table)
     if array.dtype.kind in "US" and not isinstance(table, np.ndarray):
         # NumPy turns numbers beside text into text; as objects both stay what they are.
         array = np.asarray(table, dtype=object)
     if array.dtype.kind == "c":
-        msg = "Complex data not supported; pass real numbers and categories."
-        raise InputError(msg)
+        raise InputError("Complex data not supported; pass real numbers and categories.")
     if array.ndim != _TABLE:
-        msg = (
+        raise InputError(
             f"Expected 2D array, got {array.ndim}D array instead. Reshape your data, with .reshape(-1, 1) for one "
             "column or .reshape(1, -1) for one row."
         )
-        raise InputError(msg)
     if array.dtype.kind not in "biufOUS":
-        msg = f"Expected a table of numbers and categories, got {array.dtype}; convert it first."
-        raise InputError(msg)
+        raise InputError(f"Expected a table of numbers and categories, got {array.dtype}; convert it first.")
     return array
 
 
@@ -159,8 +158,7 @@ def checked_values(
         elif isinstance(domain, LineDomain):
             found[name] = _numbers(column.values, domain, outside, name, refusals)
         else:
-            msg = f"a domain of another kind: {type(domain).__name__}"
-            raise AssertionError(msg)
+            raise AssertionError(f"a domain of another kind: {type(domain).__name__}")
     refusals.raise_if_any()
     return found
 

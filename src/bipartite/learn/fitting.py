@@ -43,8 +43,9 @@ def check_unmasked(**given: object) -> None:
     """Refuse masked arrays, by their type: NumPy's and scikit-learn's readers take what a mask hides for values."""
     for name, each in given.items():
         if isinstance(each, np.ma.MaskedArray):
-            msg = f"Expected {name} without a mask, got a masked array; leave out or fill the masked rows first."
-            raise NullError(msg)
+            raise NullError(
+                f"Expected {name} without a mask, got a masked array; leave out or fill the masked rows first."
+            )
 
 
 def without_values(read: Callable[[], T]) -> T:

@@ -76,11 +76,10 @@ class Classes:
         """The labels as positions among the classes."""
         at = positions(given, self.names)
         if (at < 0).any():
-            msg = (
+            raise DataError(
                 f"{int((at < 0).sum())} of {len(at)} labels are not among the classes, the first in row "
                 f"{int(np.argmax(at < 0))} (counted from 0); add them to labels=."
             )
-            raise DataError(msg)
         return at
 
     def for_histogram(self, budget: Epsilon) -> Mechanism:
@@ -129,17 +128,15 @@ def kind_of(labels: object, points: int, outside: Outside) -> Numbers | Classes:
         return Numbers(Interval(*labels, points=points), outside)
     if isinstance(labels, list) and len(labels) >= _TWO and len(set(labels)) == len(labels):
         return Classes(np.unique(np.array(labels)))
-    msg = (
+    raise InputError(
         "Expected labels as a public range (low, high), a domain such as bp.Integers(0, 30), or a list of two or more "
         f"distinct classes, got {type(labels).__name__}; they are never learned from the data."
     )
-    raise InputError(msg)
 
 
 def _check_reports_differ(reports: int, budget: Epsilon) -> None:
     if reports == 1:
-        msg = (
+        raise DesignError(
             f"At ε = {budget.text} the best report under this prior is the same for every label and teaches nothing; "
             "use a larger epsilon, or prior='uniform'."
         )
-        raise DesignError(msg)

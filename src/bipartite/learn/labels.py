@@ -143,10 +143,9 @@ class PrivateLabels(CountedFits):
         if isinstance(prior, str) and prior == "learned":
             first = flip_coins(len(values), _PRIOR_SHARE, source)
             if first.all() or not first.any():
-                msg = (
+                raise InputError(
                     f"Expected more than {len(values)} people where a fifth reports for the prior; pass a public prior."
                 )
-                raise InputError(msg)
             asked = kind.for_histogram(budget)
             shares = np.clip(estimate(asked, asked.privatize(values[first], rng=source)).frequencies, 0, None)
             prior, rows = shares / shares.sum(), np.flatnonzero(~first)
@@ -185,8 +184,9 @@ class PrivateLabels(CountedFits):
 
     def _checked(self) -> tuple[Numbers | Classes, Epsilon, Source]:
         if not hasattr(self.estimator, "fit"):
-            msg = f"Expected an estimator with fit, got {type(self.estimator).__name__}; pass one such as Ridge()."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected an estimator with fit, got {type(self.estimator).__name__}; pass one such as Ridge()."
+            )
         problems = Problems()
         if not is_one_of(self.outside, ("error", "clip")):
             problems.add(f"Expected outside='error' or 'clip', got {shown(self.outside)}.")
@@ -196,8 +196,7 @@ class PrivateLabels(CountedFits):
         kind = kind_of(self.labels, self.points, self.outside)
         wanted = "classifier" if isinstance(kind, Classes) else "regressor"
         if is_classifier(self.estimator) != isinstance(kind, Classes):
-            msg = f"Expected a {wanted} for these labels; numbers have a range (low, high), classes a list."
-            raise InputError(msg)
+            raise InputError(f"Expected a {wanted} for these labels; numbers have a range (low, high), classes a list.")
         return kind, Epsilon.of(self.epsilon), source_of(self.rng)
 
     def __sklearn_tags__(self) -> Tags:

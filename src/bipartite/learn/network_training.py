@@ -57,8 +57,7 @@ def device_for(wanted: str | None) -> str:
     """The device to train on: what was asked for, or a GPU when there is one."""
     there = bool(load_torch().cuda.is_available())
     if wanted == "cuda" and not there:
-        msg = "Expected a GPU for device='cuda', torch sees none; use device=None or 'cpu'."
-        raise InputError(msg)
+        raise InputError("Expected a GPU for device='cuda', torch sees none; use device=None or 'cpu'.")
     return wanted or ("cuda" if there else "cpu")
 
 

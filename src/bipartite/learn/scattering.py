@@ -69,8 +69,7 @@ class Scattering(TransformerMixin, BaseEstimator):
         except (TypeError, ValueError, IndexError):  # which would show a value
             fits = False
         if not fits:
-            msg = "Expected X as pictures of 28 × 28 points, a row of 784 numbers each; got something else."
-            raise InputError(msg)
+            raise InputError("Expected X as pictures of 28 × 28 points, a row of 784 numbers each; got something else.")
         must_keep_subnormals()
         size = _TOGETHER.get(torch.device(self.device).type, 8)
         found = [

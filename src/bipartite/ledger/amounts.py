@@ -30,12 +30,10 @@ def budget_units(budget: object) -> int:
     except InvalidOperation:
         value = Decimal("nan")
     if isinstance(budget, bool) or not value.is_finite() or not 0 < value <= LARGEST_BUDGET:
-        msg = f"{_EXPECTED}, got {budget!r:.40}; pass a number such as 4 or a string such as '0.5'."
-        raise InputError(msg)
+        raise InputError(f"{_EXPECTED}, got {budget!r:.40}; pass a number such as 4 or a string such as '0.5'.")
     units = int(value.scaleb(PLACES, _WIDE).to_integral_value(ROUND_FLOOR, _WIDE))
     if not units:
-        msg = f"{_EXPECTED} and at least 1e-{PLACES}, got {budget!r:.40}; use a larger one."
-        raise InputError(msg)
+        raise InputError(f"{_EXPECTED} and at least 1e-{PLACES}, got {budget!r:.40}; use a larger one.")
     return units
 
 

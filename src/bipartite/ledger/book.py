@@ -127,8 +127,9 @@ class Ledger:
         problems.raise_if_any(InputError)
 
     def __reduce__(self) -> NoReturn:
-        msg = "A ledger cannot be pickled or copied, since it holds an open file; open it by its path in each process."
-        raise TypeError(msg)
+        raise TypeError(
+            "A ledger cannot be pickled or copied, since it holds an open file; open it by its path in each process."
+        )
 
     @property
     def budget(self) -> Decimal:
@@ -276,8 +277,9 @@ class Ledger:
         with self._file.reading() as database:
             found = [each for each in certificates(database, self._settings, period) if each.question == name]
         if not found:
-            msg = f"Expected a question that was asked in the period {period}, got {name!r:.60}; see questions()."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected a question that was asked in the period {period}, got {name!r:.60}; see questions()."
+            )
         return max(found, key=lambda each: each.epsilon_period)
 
     def questions(self) -> list[QuestionCertificate]:
@@ -360,8 +362,9 @@ class Ledger:
 
     def _check_ask(self, person: str, request: str | None, changed: object, on_change: OnChange) -> Ask:
         if not (changed is None or (on_change == "when-changed" and isinstance(changed, bool))):
-            msg = f"Expected changed=True or False, and only with on_change='when-changed', got {shown(changed)}."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected changed=True or False, and only with on_change='when-changed', got {shown(changed)}."
+            )
         name, older = self._people.stored(person, self._settings)
         if request is None:
             return Ask(name, None, changed, older)
@@ -377,5 +380,6 @@ def _as_list(given: object) -> list[Any]:
             return list(getattr(given, method)())
     if isinstance(given, (list, tuple)):
         return list(given)
-    msg = f"Expected persons and values as lists, arrays or columns, got {type(given).__name__}; pass lists."
-    raise InputError(msg)
+    raise InputError(
+        f"Expected persons and values as lists, arrays or columns, got {type(given).__name__}; pass lists."
+    )

@@ -31,16 +31,14 @@ def back_up(file: LedgerFile, target: str | os.PathLike[str]) -> None:
     path = Path(os.path.realpath(target))
     for left in (f"{path}-wal", f"{path}-journal"):
         if os.path.exists(left):  # noqa: PTH110
-            msg = (
+            raise InputError(
                 f"{Path(left).name} of another database exists, and SQLite would take it for that of the copy; "
                 "remove it, or choose another name."
             )
-            raise InputError(msg)
     try:
         make_private(path, _UNFINISHED)  # reserves the name; no file is replaced
     except FileExistsError:
-        msg = f"Expected a new file for the copy, but {path.name} exists; choose another name."
-        raise InputError(msg) from None
+        raise InputError(f"Expected a new file for the copy, but {path.name} exists; choose another name.") from None
     try:
         with explain_os_errors(path), part_of(path) as part:
             _copy(file, part, path.name)
@@ -55,11 +53,10 @@ def back_up(file: LedgerFile, target: str | os.PathLike[str]) -> None:
 def make_private(path: Path, content: bytes = b"") -> None:
     """Create a file that only its owner can read, from the start."""
     if path.name.endswith(_BESIDE):
-        msg = (
+        raise InputError(
             f"Expected a name that does not end in {', '.join(_BESIDE[:-1])} or {_BESIDE[-1]}, got {path.name}: SQLite "
             "deletes files with such names next to its databases; choose another name."
         )
-        raise InputError(msg)
     with explain_os_errors(path):
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
         try:
@@ -76,8 +73,9 @@ def explain_os_errors(path: Path) -> Iterator[None]:
     except FileExistsError:
         raise
     except OSError as error:
-        msg = f"{path.name} cannot be created in {path.parent} ({error.strerror}); fix that, or choose another folder."
-        raise LedgerFileError(msg) from error
+        raise LedgerFileError(
+            f"{path.name} cannot be created in {path.parent} ({error.strerror}); fix that, or choose another folder."
+        ) from error
 
 
 def _copy(file: LedgerFile, part: Path, name: str) -> None:
@@ -91,15 +89,15 @@ def _copy(file: LedgerFile, part: Path, name: str) -> None:
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
                     raise
-                msg = f"{name} cannot be created, its disk is full; free some space, or choose another disk."
-                raise LedgerFileError(msg) from error
+                raise LedgerFileError(
+                    f"{name} cannot be created, its disk is full; free some space, or choose another disk."
+                ) from error
         copy.execute("PRAGMA journal_mode = DELETE")  # a single file, without a log
         if version_of(copy) < VERSION:
             read_as_current(copy)
         wrong = findings(copy)
     if wrong:
-        msg = (
+        raise LedgerFileError(
             f"{file.path.name} is inconsistent ({'; '.join(wrong[:3])}), and no copy was made; run `bipartite ledger "
             "check`, and keep the older copies."
         )
-        raise LedgerFileError(msg)

@@ -101,20 +101,23 @@ class LedgerFile:
     def _require(self, wanted: Settings | None) -> Settings:
         """Refuse a new ledger without a budget."""
         if wanted is None:
-            msg = f"Expected budget= for a new ledger, and {self.path.name} does not exist yet; pass budget=4."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected budget= for a new ledger, and {self.path.name} does not exist yet; pass budget=4."
+            )
         return wanted
 
     def _settings(self, database: sqlite3.Connection) -> Settings:
         found = database.execute("SELECT budget, period, person_key, older_names FROM settings").fetchone()
         if found is None:
-            msg = f"{self.path.name} is a ledger without settings: it is damaged; restore it from a backup."
-            raise LedgerFileError(msg)
+            raise LedgerFileError(
+                f"{self.path.name} is a ledger without settings: it is damaged; restore it from a backup."
+            )
         try:
             period = Period.of(found[1])
         except InputError:
-            msg = f"{self.path.name} has an invalid period: it is damaged; restore it from a backup."
-            raise LedgerFileError(msg) from None
+            raise LedgerFileError(
+                f"{self.path.name} has an invalid period: it is damaged; restore it from a backup."
+            ) from None
         return Settings(found[0], period, found[2], bool(found[3]))
 
     def _is_new(self) -> bool:
@@ -128,8 +131,9 @@ class LedgerFile:
     def _make_file(self) -> None:
         """Create an empty file readable by its owner only; SQLite gives its log the same permissions."""
         if not self.path.parent.is_dir():
-            msg = f"{self.path.name} cannot be created: the folder {self.path.parent} does not exist; create it first."
-            raise LedgerFileError(msg)
+            raise LedgerFileError(
+                f"{self.path.name} cannot be created: the folder {self.path.parent} does not exist; create it first."
+            )
         # Closing any descriptor of a file releases all of the process's locks on it, so only the creator opens it,
         # while no other thread can open it in SQLite.
         with OPENING, suppress(FileExistsError):
@@ -141,11 +145,10 @@ class LedgerFile:
     def writing(self) -> Iterator[Connection]:
         """One transaction with the write lock: committed to disk completely, or not at all."""
         if self._read_only:
-            msg = (
+            raise InputError(
                 f"{self.path.name} was opened with read_only=True, but a report must be debited; "
                 "open it without read_only."
             )
-            raise InputError(msg)
         with self._transaction("BEGIN IMMEDIATE", "COMMIT") as database:
             yield database
 
@@ -159,11 +162,10 @@ class LedgerFile:
     def _transaction(self, begin: str, end: str) -> Iterator[Connection]:
         with self._taking_turns() as database:
             if self._depth > 1:
-                msg = (
+                raise LedgerFileError(
                     f"{self.path.name} was used inside one of its own transactions, by a source of random words or a "
                     "signal handler; use it before or afterwards."
                 )
-                raise LedgerFileError(msg)
             try:
                 database.execute(begin)  # inside try: interrupts often arrive just after waiting here
                 self._check_moment(database)
@@ -202,11 +204,10 @@ class LedgerFile:
             read_as_current(database)
         older = version < VERSION and not self._read_only
         if self._held is not None and (older or self._settings(database) != self._held):
-            msg = (
+            raise LedgerFileError(
                 f"{self.path.name} was replaced by a ledger with other settings since it was first opened here; create "
                 "a new bp.Ledger to use that one."
             )
-            raise LedgerFileError(msg)
 
     def _next_block(self) -> list[tuple[Any, ...]]:
         with self._alone():
@@ -317,8 +318,9 @@ class LedgerFile:
         if not empty:
             self._check_kind(database)
         elif self._read_only:
-            msg = f"{self.path.name} is empty: nothing has been debited yet, so there is no ledger to read."
-            raise LedgerFileError(msg)
+            raise LedgerFileError(
+                f"{self.path.name} is empty: nothing has been debited yet, so there is no ledger to read."
+            )
         if not self._read_only:
             self._use_log(database)
             for setting in ("synchronous = FULL", "fullfsync = ON", "foreign_keys = ON"):
@@ -330,14 +332,12 @@ class LedgerFile:
         found = self._where.look(at_rest=self._quiet)
         if not self._place or self._place != found:
             if self._quiet and found:
-                msg = f"{self.path.name} was written while it was being read; try again."
-                raise LedgerFileError(msg)
-            msg = (
+                raise LedgerFileError(f"{self.path.name} was written while it was being read; try again.")
+            raise LedgerFileError(
                 f"{self.path.name} or its log {self.path.name}-wal was moved, removed or replaced while it was open, "
                 "and debits made here would be lost; stop everything that uses the ledger, put the files back, and "
                 "run `bipartite ledger check`."
             )
-            raise LedgerFileError(msg)
 
     @staticmethod
     def _is_empty(database: sqlite3.Connection) -> bool:
@@ -346,8 +346,9 @@ class LedgerFile:
     def _check_kind(self, database: sqlite3.Connection) -> None:
         kind = database.execute("PRAGMA application_id").fetchone()[0]
         if kind != APPLICATION_ID:
-            msg = f"{self.path.name} is a SQLite database, but not a bipartite ledger; choose another path."
-            raise LedgerFileError(msg)
+            raise LedgerFileError(
+                f"{self.path.name} is a SQLite database, but not a bipartite ledger; choose another path."
+            )
         version = version_of(database)
         if not 1 <= version <= VERSION:
             raise self._wrong_version(version)
@@ -368,8 +369,9 @@ class LedgerFile:
                     raise
                 time.sleep(_RETRY_SECONDS)
         if mode != "wal":
-            msg = f"{self.path.name} cannot use a write-ahead log here; put the ledger on a local disk."
-            raise LedgerFileError(msg)
+            raise LedgerFileError(
+                f"{self.path.name} cannot use a write-ahead log here; put the ledger on a local disk."
+            )
 
     def _translate(self, error: sqlite3.Error) -> LedgerFileError:
         if self._connection is not None and not self._connection.is_ours:

@@ -41,8 +41,7 @@ class Offer:
         """
         if not isinstance(mechanism, (Mechanism, CategoryMechanism)):
             hint = "make each attribute a separate question" if isinstance(mechanism, Record) else "pass bp.BRR(…)"
-            msg = f"Expected mech as a mechanism, got {type(mechanism).__name__}; {hint}."
-            raise InputError(msg)
+            raise InputError(f"Expected mech as a mechanism, got {type(mechanism).__name__}; {hint}.")
         certificate = verify(mechanism)
         problem = None
         if certificate.publishes is not None:
@@ -52,8 +51,9 @@ class Offer:
         elif not certificate.holds:
             problem = "spends more than the ε it states (bp.verify says how much)"
         if problem is not None:
-            msg = f"Expected an ε-LDP mechanism to account for, got {mechanism!r}, which {problem}; use bp.BRR instead."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected an ε-LDP mechanism to account for, got {mechanism!r}, which {problem}; use bp.BRR instead."
+            )
         return cls(
             mechanism,
             spec_json(mechanism),

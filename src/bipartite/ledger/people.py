@@ -28,11 +28,10 @@ class People:
     def of(cls, key: object) -> People:
         """Check a key."""
         if key is not None and (not isinstance(key, bytes) or len(key) < _LEAST_KEY_BYTES):
-            msg = (
+            raise InputError(
                 f"Expected person_key as at least {_LEAST_KEY_BYTES} secret bytes; make one with "
                 "secrets.token_bytes(32)."
             )
-            raise InputError(msg)
         return cls(key)
 
     @property

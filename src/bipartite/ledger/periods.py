@@ -40,11 +40,10 @@ class Period:
             return cls(f"{count} {unit}{'s' if count > 1 else ''}", count * _UNITS[unit])
         if isinstance(period, str) and (period == FOREVER or period in _CALENDAR):
             return cls(period, None)
-        msg = (
+        raise InputError(
             f"Expected period as 'forever', 'day', 'month', 'year' or a length such as '30 days', got {period!r:.40}; "
             "seconds, minutes, hours, days and weeks are understood."
         )
-        raise InputError(msg)
 
     def name_at(self, now: datetime) -> str:
         """The name of the period that contains this instant."""
@@ -56,8 +55,9 @@ class Period:
         try:
             start = _START + timedelta(seconds=passed // self.seconds * self.seconds)
         except OverflowError:
-            msg = f"Expected now in a period that starts after the year 1, got {now!r:.60}; check the clock."
-            raise InputError(msg) from None
+            raise InputError(
+                f"Expected now in a period that starts after the year 1, got {now!r:.60}; check the clock."
+            ) from None
         return start.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -69,13 +69,11 @@ def utc_now() -> datetime:
 def check_now(now: object) -> datetime:
     """Check an instant with a time zone, and convert it to UTC."""
     if not isinstance(now, datetime) or now.tzinfo is None or now.utcoffset() is None:
-        msg = (
+        raise InputError(
             f"Expected now as a datetime with a time zone, got {now!r:.60}; "
             "pass datetime.now(UTC), or None for the clock of the ledger."
         )
-        raise InputError(msg)
     try:
         return now.astimezone(UTC)
     except OverflowError:
-        msg = f"Expected now within the years 1 to 9999 of UTC, got {now!r:.60}; check the clock."
-        raise InputError(msg) from None
+        raise InputError(f"Expected now within the years 1 to 9999 of UTC, got {now!r:.60}; check the clock.") from None

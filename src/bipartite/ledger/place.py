@@ -63,19 +63,17 @@ class Place:
         """The identity of the file; a file with several hard links is refused."""
         found = os.stat(self._name)  # noqa: PTH116 (faster, and called in every transaction)
         if found.st_nlink > 1 and stat.S_ISREG(found.st_mode):
-            msg = (
+            raise LedgerFileError(
                 f"{self.path.name} has {found.st_nlink} names (hard links), each of which would have its own log, "
                 "and debits would be lost; remove the other links; a symbolic link is fine."
             )
-            raise LedgerFileError(msg)
         inode = found.st_dev, found.st_ino
         if self._given != self._name and _inode(self._given) != inode:
-            msg = (
+            raise LedgerFileError(
                 f"{os.path.basename(self._given)} is reached by a symbolic link that no longer leads to "  # noqa: PTH119
                 f"{self.path}, where this ledger debits: others debit elsewhere, and people could report twice; "
                 "put the link back, or stop everything that uses the ledger before you change it."
             )
-            raise LedgerFileError(msg)
         return inode
 
 

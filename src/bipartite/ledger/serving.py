@@ -194,11 +194,10 @@ class _Transaction:
             if found is None:
                 continue
             if found[0] not in self.questions:
-                msg = (
+                raise InputError(
                     f"Expected a new request key, this one was used for the question {found[0]!r}; use one key per "
                     "request."
                 )
-                raise InputError(msg)
             return from_stored(found[1])
         return None
 
@@ -283,25 +282,22 @@ def _needs_new(question: Question, ask: Ask, standing: _Standing) -> bool:
     if question.on_change == "repeat":
         return False
     if ask.changed is None:
-        msg = (
+        raise InputError(
             "Expected changed=True or False with on_change='when-changed' once there is a report: the ledger keeps no "
             "value, so only you can say whether it changed."
         )
-        raise InputError(msg)
     return ask.changed
 
 
 def _check_meaning(question: Question, spec_sha256: str, on_change: str) -> None:
     elsewhere = "ask under another name" + ("" if question.period == FOREVER else ", or wait for the next period")
     if spec_sha256 != question.offer.spec_sha256:
-        msg = (
+        raise InputError(
             f"Expected the mechanism that {question.name!r} has in the period {question.period} "
             f"(spec {spec_sha256[:12]}…), got another (spec {question.offer.spec_sha256[:12]}…); {elsewhere}."
         )
-        raise InputError(msg)
     if on_change != question.on_change:
-        msg = (
+        raise InputError(
             f"Expected on_change={on_change!r}, as {question.name!r} has it in the period {question.period}, "
             f"got {question.on_change!r}; {elsewhere}."
         )
-        raise InputError(msg)

@@ -31,8 +31,7 @@ def plain(report: object, domain: Domain | None) -> Report:
         return int(report) if domain.whole else float(report)
     if isinstance(report, (int, float, str, tuple, np.generic, np.ndarray)):
         return report
-    msg = f"a mechanism reported {type(report).__name__}, which the ledger does not know how to store"
-    raise AssertionError(msg)
+    raise AssertionError(f"a mechanism reported {type(report).__name__}, which the ledger does not know how to store")
 
 
 def to_stored(report: Report) -> Stored:
@@ -58,7 +57,8 @@ def from_stored(stored: Stored) -> Report:
         array = np.frombuffer(held, dtype=np.dtype("<" + kind.decode()))
         array = array.reshape([int(side) for side in shape.split(b",") if side])
     except (ValueError, TypeError):
-        msg = "A stored report is damaged; restore the ledger from a backup, and run `bipartite ledger check`."
-        raise LedgerFileError(msg) from None
+        raise LedgerFileError(
+            "A stored report is damaged; restore the ledger from a backup, and run `bipartite ledger check`."
+        ) from None
     native = array.astype(array.dtype.newbyteorder("="))
     return native if array.shape else native[()]

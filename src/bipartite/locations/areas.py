@@ -36,15 +36,15 @@ class Box:
         """Read a box, or raise ``error``."""
         found = _numbers(given, 4)
         if found is None:
-            msg = f"Expected box as four numbers, got {shown(given)}; give (south, west, north, east) in degrees."
-            raise error(msg)
+            raise error(
+                f"Expected box as four numbers, got {shown(given)}; give (south, west, north, east) in degrees."
+            )
         box = cls(*found)
         if not (_on_globe(box.south, box.west) and _on_globe(box.north, box.east) and box.south <= box.north):
-            msg = (
+            raise error(
                 "Expected box as (south, west, north, east) with −90 ≤ south ≤ north ≤ 90 and longitudes in ±180 "
                 f"degrees, got {shown(given)}; give them in this order."
             )
-            raise error(msg)
         return box
 
     @property
@@ -68,11 +68,10 @@ def in_circle(places: Points, centre: object, radius_km: object) -> NDArray[np.b
     """Which places lie within ``radius_km`` of a position."""
     position, radius = _numbers(centre, 2), as_real(radius_km)
     if position is None or not _on_globe(*position) or not 0 <= radius < math.inf:
-        msg = (
+        raise InputError(
             f"Expected centre=(latitude, longitude) in degrees and radius_km ≥ 0, got {shown(centre)} and "
             f"{shown(radius_km)}."
         )
-        raise InputError(msg)
     steps = unit_vectors(places.coordinates) - unit_vectors(np.array([position]))
     return loss_of((steps * steps).sum(axis=1), "haversine", 0) <= radius
 

@@ -48,12 +48,12 @@ def places(coordinates: ArrayLike, labels: Sequence[Any] | None = None, *, merge
     if labels is None:
         return Points(array[kept], metric="haversine")
     if isinstance(labels, (str, bytes)) or not hasattr(labels, "__iter__"):
-        msg = f"Expected labels as a list, one per place, got {type(labels).__name__}."
-        raise DomainError(msg)
+        raise DomainError(f"Expected labels as a list, one per place, got {type(labels).__name__}.")
     names = list(labels)
     if len(names) != len(array):
-        msg = f"Expected {len(array)} labels, one per place, got {len(names)}; name every place, merged ones too."
-        raise DomainError(msg)
+        raise DomainError(
+            f"Expected {len(array)} labels, one per place, got {len(names)}; name every place, merged ones too."
+        )
     return Points(array[kept], metric="haversine", labels=[names[each] for each in kept.tolist()])
 
 
@@ -82,11 +82,10 @@ def from_checkins(
         As in :func:`places`, 1 metre by default.
     """
     if not is_one_of(source, ("public",)):
-        msg = (
+        raise InputError(
             f"Expected source='public', got {shown(source)}: places taken from private check-ins reveal where someone "
             "was, and no ε covers that. Confirm that the list is public, or use bp.locations.grid."
         )
-        raise InputError(msg)
     array = _degrees(coordinates)
     array = array[np.sort(np.unique(array, axis=0, return_index=True)[1])]
     array = array[_merge(array, merge_within)]
@@ -94,8 +93,9 @@ def from_checkins(
         return Points(array, metric="haversine")
     wanted = as_index(places)
     if wanted is None or not _PAIR <= wanted <= len(array):
-        msg = f"Expected places as a whole number from 2 to {len(array)}, the distinct ones, got {shown(places)}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected places as a whole number from 2 to {len(array)}, the distinct ones, got {shown(places)}."
+        )
     # The places with the smallest random words: every set of that size is equally likely.
     words = take(insecure_seed(seed).streams().stream(0, len(array)), len(array))
     chosen = np.sort(np.argsort(words, kind="stable")[:wanted])
@@ -110,14 +110,15 @@ def _degrees(coordinates: object) -> Array:  # whatever a caller passes
         if isinstance(coordinates, np.ma.MaskedArray) or given.dtype.kind not in "iuf":
             raise TypeError  # noqa: TRY301 (one message for everything that is not a table of numbers)
     except (TypeError, ValueError):
-        msg = "Expected coordinates as numbers, one row (latitude, longitude) per place, in degrees."
-        raise DomainError(msg) from None
+        raise DomainError(
+            "Expected coordinates as numbers, one row (latitude, longitude) per place, in degrees."
+        ) from None
     if not array.size:
-        msg = "Expected at least two places, got none; pass one row (latitude, longitude) per place."
-        raise DomainError(msg)
+        raise DomainError("Expected at least two places, got none; pass one row (latitude, longitude) per place.")
     if array.ndim != _PAIR or array.shape[1] != _PAIR:
-        msg = f"Expected rows (latitude, longitude), got shape {array.shape}; pass two columns, in degrees."
-        raise DomainError(msg)
+        raise DomainError(
+            f"Expected rows (latitude, longitude), got shape {array.shape}; pass two columns, in degrees."
+        )
     problems = Problems()
     missing = int((~np.isfinite(array)).any(axis=1).sum())
     if missing:
@@ -145,20 +146,17 @@ def _merge(array: Array, merge_within: object) -> NDArray[np.int64]:
     if merge_within is None:
         twins = len(vectors) - len(np.unique(vectors, axis=0))
         if twins:
-            msg = (
+            raise DomainError(
                 f"Expected distinct places, got {twins} within about 0.2 m of another; pass merge_within=1 (metres) to "
                 "merge them, or remove them."
             )
-            raise DomainError(msg)
         return np.arange(len(array))
     metres = as_real(merge_within)
     if not 0 <= metres < math.inf:
-        msg = f"Expected merge_within as metres ≥ 0, got {shown(merge_within)}; or leave it out."
-        raise InputError(msg)
+        raise InputError(f"Expected merge_within as metres ≥ 0, got {shown(merge_within)}; or leave it out.")
     kept = _rows_apart(vectors, metres)
     if len(kept) < _PAIR:
-        msg = f"Expected at least two places, got one after merging within {metres:g} m; merge less."
-        raise DomainError(msg)
+        raise DomainError(f"Expected at least two places, got one after merging within {metres:g} m; merge less.")
     return np.array(kept, dtype=np.int64)
 
 

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 def places_of(mechanism: object) -> Points:
     """The places of a mechanism that reports places."""
     if not isinstance(mechanism, Mechanism):
-        msg = f"Expected a mechanism on places, got {type(mechanism).__name__}; pass bp.BRR(places, …) or another one."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected a mechanism on places, got {type(mechanism).__name__}; pass bp.BRR(places, …) or another one."
+        )
     domain = check_places(mechanism.domain)
     outputs = mechanism.outputs
     if not isinstance(outputs, (Points, Subset)):
-        msg = f"The reports of {mechanism!r} are not places of its domain, so no map can show them."
-        raise InputError(msg)
+        raise InputError(f"The reports of {mechanism!r} are not places of its domain, so no map can show them.")
     return domain
 
 

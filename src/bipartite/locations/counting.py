@@ -92,8 +92,7 @@ def top_places(source: object, reports: object = None, *, k: int = 10, confidenc
     sure = check_confidence(confidence)
     wanted = as_index(k)
     if wanted is None or not 1 <= wanted <= len(places):
-        msg = f"Expected k as a whole number from 1 to {len(places)}, the places, got {shown(k)}."
-        raise InputError(msg)
+        raise InputError(f"Expected k as a whole number from 1 to {len(places)}, the places, got {shown(k)}.")
     together = 1 - (1 - sure) / len(places)
     order = np.argsort(-_shares(found, places), kind="stable")[:wanted].tolist()
     return [_place(found, places, each, together) for each in order]
@@ -181,6 +180,7 @@ def _inside(
     places: Points, box: Sequence[float] | None, centre: Sequence[float] | None, radius_km: float | None
 ) -> NDArray[np.bool_]:
     if (box is None) == (centre is None) or (centre is None) != (radius_km is None):
-        msg = "Expected either box=(south, west, north, east), or centre=(latitude, longitude) and radius_km; pass one."
-        raise InputError(msg)
+        raise InputError(
+            "Expected either box=(south, west, north, east), or centre=(latitude, longitude) and radius_km; pass one."
+        )
     return in_circle(places, centre, radius_km) if box is None else Box.of(box).holds(places)

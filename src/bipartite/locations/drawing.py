@@ -61,8 +61,7 @@ def draw(
     if isinstance(shown, Mechanism):
         picture = _person(shown, at, credited)
     elif at is not None:
-        msg = "at= belongs to a mechanism; pass one, such as bp.BRR(places, epsilon=1), or leave at out."
-        raise InputError(msg)
+        raise InputError("at= belongs to a mechanism; pass one, such as bp.BRR(places, epsilon=1), or leave at out.")
     elif isinstance(shown, Regions):
         picture = _regions(shown, credited)
     else:
@@ -107,11 +106,10 @@ def _person(mechanism: Mechanism, at: object, credited: list[str]) -> Picture:
     places = places_of(mechanism)
     _check_size(places)
     if at is None:
-        msg = (
+        raise InputError(
             "Expected at= with a mechanism, the place of the made-up person whose reports to show; "
             f"try at={places.decode(0)!r}."
         )
-        raise InputError(msg)
     truth = places.encode(at)
     return chances_around(
         places.coordinates,
@@ -125,8 +123,7 @@ def _person(mechanism: Mechanism, at: object, credited: list[str]) -> Picture:
 
 def _check_size(places: Points) -> None:
     if len(places) > MOST_DRAWN:
-        msg = (
+        raise InputError(
             f"Expected at most {MOST_DRAWN:,} places in a picture, got {len(places):,}; plot some of them "
             "(bp.locations.from_checkins takes places=), or a coarser grid."
         )
-        raise InputError(msg)

@@ -24,15 +24,13 @@ def estimated(given: object, reports: object) -> tuple[Estimate, Points]:  # an 
     """The given estimate, or that of a mechanism and its reports; and its places."""
     if isinstance(given, Estimate):
         if reports is not None:
-            msg = "An estimate already has its reports; leave reports out, or pass the mechanism instead."
-            raise InputError(msg)
+            raise InputError("An estimate already has its reports; leave reports out, or pass the mechanism instead.")
         return given, _places_of(given.mechanism)
     if not isinstance(given, Mechanism | CategoryMechanism) or reports is None:
-        msg = (
+        raise InputError(
             f"Expected an estimate on places, or a mechanism and its reports, got {type(given).__name__}; build one "
             "with bp.estimate(mechanism, reports)."
         )
-        raise InputError(msg)
     places = _places_of(given)
     return estimate(given, reports), places
 

@@ -47,14 +47,15 @@ def grid(box: Sequence[float], *, metres: float) -> Points:
     """
     over, side = Box.of(box, DomainError), as_real(metres)
     if not (over.south < over.north and over.width > 0):
-        msg = f"Expected box as (south, west, north, east) with south < north and west ≠ east, got {shown(box)}."
-        raise DomainError(msg)
+        raise DomainError(
+            f"Expected box as (south, west, north, east) with south < north and west ≠ east, got {shown(box)}."
+        )
     if not 0 < side < math.inf:
-        msg = f"Expected metres as a positive number, got {shown(metres)}; try metres=1000."
-        raise DomainError(msg)
+        raise DomainError(f"Expected metres as a positive number, got {shown(metres)}; try metres=1000.")
     if side < _FINEST_METRES:
-        msg = f"Expected metres ≥ {_FINEST_METRES:g}, the resolution of places, got {shown(metres)}; try metres=1000."
-        raise DomainError(msg)
+        raise DomainError(
+            f"Expected metres ≥ {_FINEST_METRES:g}, the resolution of places, got {shown(metres)}; try metres=1000."
+        )
     estimate = _area(over) / side**2
     if estimate > MOST_GRID_CELLS:
         raise DomainError(_too_fine(estimate, side))
@@ -67,8 +68,9 @@ def grid(box: Sequence[float], *, metres: float) -> Points:
     if columns.sum() > MOST_GRID_CELLS:
         raise DomainError(_too_fine(float(columns.sum()), side))
     if columns.sum() == 1:
-        msg = f"Expected a grid of at least two cells, got one of {side:g} m; use smaller metres or a larger box."
-        raise DomainError(msg)
+        raise DomainError(
+            f"Expected a grid of at least two cells, got one of {side:g} m; use smaller metres or a larger box."
+        )
     centres = [
         np.column_stack([np.full(count, latitude), over.west + (np.arange(count) + 0.5) * over.width / count])
         for latitude, count in zip(latitudes.tolist(), columns.tolist(), strict=True)

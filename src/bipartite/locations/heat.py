@@ -68,11 +68,9 @@ class HeatMap:
         """
         sure = check_confidence(confidence)
         if self.standard_errors is None:
-            msg = f"There are no intervals: {UNKNOWN}."
-            raise InputError(msg)
+            raise InputError(f"There are no intervals: {UNKNOWN}.")
         if self.people < FEW:
-            msg = f"Expected at least {FEW} reports for normal intervals, got {self.people}; collect more."
-            raise InputError(msg)
+            raise InputError(f"Expected at least {FEW} reports for normal intervals, got {self.people}; collect more.")
         half = normal_width(1 - (1 - sure) / len(self.shares) if together else sure) * self.standard_errors
         return np.clip(self.shares - half, 0.0, 1.0), np.clip(self.shares + half, 0.0, 1.0)
 
@@ -125,11 +123,11 @@ def heat_map(source: object, reports: object = None, *, smoothing_km: float = 0.
     found, places = estimated(source, reports)
     width = as_real(smoothing_km)
     if not 0 <= width < math.inf:
-        msg = f"Expected smoothing_km as a number of km ≥ 0, got {shown(smoothing_km)}; 0 does not smooth."
-        raise InputError(msg)
+        raise InputError(f"Expected smoothing_km as a number of km ≥ 0, got {shown(smoothing_km)}; 0 does not smooth.")
     if len(places) > MOST_SMOOTHED:
-        msg = f"Expected at most {MOST_SMOOTHED:,} places on a heat map, got {len(places):,}; use a coarser grid."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected at most {MOST_SMOOTHED:,} places on a heat map, got {len(places):,}; use a coarser grid."
+        )
     shares, errors = _answers(found, smoothing(places, width))
     note = found.doubt.rstrip(".") or _note(found.people, errors)
     promise = _NOTHING if found.doubt else found.mechanism.guarantee

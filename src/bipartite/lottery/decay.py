@@ -57,8 +57,7 @@ def flip_exp_coin(gamma: Fraction, stream: Stream, factor: Fraction = Fraction(1
         bits += _WORD_BITS
         low, high = _decay_of_one(digits) if gamma == 1 else decay_between(gamma, digits)
         if factor * low > 1:
-            msg = "a probability above one"
-            raise AssertionError(msg)
+            raise AssertionError("a probability above one")
         if Fraction(drawn + 1, 1 << bits) <= factor * low:
             return True
         if Fraction(drawn, 1 << bits) >= factor * high:

@@ -60,19 +60,20 @@ class Epsilon:
         try:
             value = Decimal(text)
         except decimal.InvalidOperation:
-            msg = f"{_EXPECTED}, got {text!r}; pass a number such as 1.0 or a string such as '0.1'."
-            raise EpsilonError(msg) from None
+            raise EpsilonError(
+                f"{_EXPECTED}, got {text!r}; pass a number such as 1.0 or a string such as '0.1'."
+            ) from None
         if not value.is_finite() or not SMALLEST <= value <= LARGEST:
-            msg = f"{_EXPECTED}, got {text}; most uses lie between 0.5 and 2, and above 4 a report hides little."
-            raise EpsilonError(msg)
+            raise EpsilonError(
+                f"{_EXPECTED}, got {text}; most uses lie between 0.5 and 2, and above 4 a report hides little."
+            )
         # Count digits and drop trailing zeros without arithmetic: a context would round.
         _, digits, exponent = value.as_tuple()
         power = int(exponent)  # finite, so not a letter
         while digits[-1] == 0:
             digits, power = digits[:-1], power + 1
         if len(digits) > MAX_DIGITS:
-            msg = f"{_EXPECTED}, got {len(digits)} digits; round it to {MAX_DIGITS}."
-            raise EpsilonError(msg)
+            raise EpsilonError(f"{_EXPECTED}, got {len(digits)} digits; round it to {MAX_DIGITS}.")
         return cls(Decimal((0, digits, power)))
 
     @property
@@ -128,8 +129,9 @@ def _to_decimal_text(epsilon: object) -> str:
         # Python refuses to print integers of thousands of digits, and none of them is a valid ε.
         most = 10**MAX_DIGITS
         return str(max(-most, min(int(epsilon), most)))
-    msg = f"{_EXPECTED}, got {type(epsilon).__name__}; pass a number such as 1.0 or a string such as '0.1'."
-    raise EpsilonError(msg)
+    raise EpsilonError(
+        f"{_EXPECTED}, got {type(epsilon).__name__}; pass a number such as 1.0 or a string such as '0.1'."
+    )
 
 
 @lru_cache(maxsize=256)

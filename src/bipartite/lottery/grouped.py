@@ -24,8 +24,7 @@ class GroupedLottery:
 
     def __post_init__(self) -> None:
         if self.groups.min() < 0 or self.groups.max() >= self.inner.inputs:
-            msg = "a group of this lottery has no row"
-            raise AssertionError(msg)
+            raise AssertionError("a group of this lottery has no row")
         self.groups.flags.writeable = False
 
     @property

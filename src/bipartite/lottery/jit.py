@@ -14,8 +14,7 @@ from numba import config, types
 from numba.extending import intrinsic
 
 if config.DISABLE_JIT:
-    msg = "numba's compiler is disabled"
-    raise ImportError(msg)
+    raise ImportError("numba's compiler is disabled")
 
 OPTIONS: Final[dict[str, Any]] = {"nogil": True, "cache": True, "boundscheck": False, "error_model": "numpy"}
 

@@ -49,12 +49,10 @@ class NoiseLottery:
         # The last count is a whole tail, and may exceed the one before it.
         falls = (np.diff(tickets[:-1]) <= 0).all()
         if len(tickets) != self.inputs + self.padding or (tickets < 1).any() or not falls:
-            msg = "the tickets of this noise do not fall on both sides of zero"
-            raise AssertionError(msg)
+            raise AssertionError("the tickets of this noise do not fall on both sides of zero")
         both = np.concatenate([tickets[:0:-1], tickets])
         if totals_of(both[None, :]) is None:
-            msg = "the rows of this lottery hold more than 2^52 tickets"
-            raise AssertionError(msg)
+            raise AssertionError("the rows of this lottery hold more than 2^52 tickets")
         running = np.cumsum(both)
         running.flags.writeable = tickets.flags.writeable = False
         object.__setattr__(self, "total", int(running[-1]))
@@ -142,8 +140,9 @@ def issue_noise(chances: NDArray[np.float64], inputs: int, epsilon: Epsilon) -> 
     tail = -(-reaching * denominator // (numerator - denominator))
     # With a tiny ε the tail takes all tickets and leaves none for the shifts.
     if tickets.min() < 1 or 2 * (int(tickets.sum()) + tail) - int(tickets[0]) > MAX_TOTAL:
-        msg = f"2^52 tickets cannot keep ε={epsilon.text} on N={inputs} values; use a larger ε, or fewer values."
-        raise DesignError(msg)
+        raise DesignError(
+            f"2^52 tickets cannot keep ε={epsilon.text} on N={inputs} values; use a larger ε, or fewer values."
+        )
     return np.append(tickets, np.int64(tail))
 
 

@@ -46,8 +46,7 @@ class Layout:
     def __post_init__(self) -> None:
         sizes = np.bincount(self.labels)
         if not sizes.all():
-            msg = "a region of this lottery is empty"
-            raise AssertionError(msg)
+            raise AssertionError("a region of this lottery is empty")
         object.__setattr__(self, "order", np.argsort(self.labels, kind="stable"))
         object.__setattr__(self, "sizes", sizes)
         object.__setattr__(self, "starts", np.concatenate([[0], np.cumsum(sizes)]))
@@ -66,12 +65,11 @@ def check_blocks(sizes: Whole) -> None:
     """Refuse regions whose tables are too large for memory."""
     counts = int((sizes.astype(np.float64) ** 2).sum())
     if counts > MOST_TICKET_COUNTS:
-        msg = (
+        raise DesignError(
             f"This mechanism holds a ticket count for every pair of places in one region, at most 2^25, got {counts}; "
             "use smaller regions (the largest has "
             f"{int(sizes.max())} places), bp.locations.RegionWeighted, or bp.BRR, which need no table."
         )
-        raise DesignError(msg)
 
 
 class _Regional(ABC):

@@ -74,6 +74,5 @@ class RingLottery:
         is near for m inputs and far for the others.
         """
         if not 1 <= self.m < self.inputs:
-            msg = "a window on a ring has fewer outputs than the ring"
-            raise AssertionError(msg)
+            raise AssertionError("a window on a ring has fewer outputs than the ring")
         return max(self.tickets.ratio, 1 / self.tickets.ratio)

@@ -119,8 +119,7 @@ def largest_fraction(above: NDArray[np.int64], below: NDArray[np.int64]) -> Frac
     held = above > 0
     above, below = above[held], below[held]
     if not below.all():
-        msg = "an output that one input can report and another cannot has an infinite ratio"
-        raise AssertionError(msg)
+        raise AssertionError("an output that one input can report and another cannot has an infinite ratio")
     near = above / below
     candidates = np.flatnonzero(near == near.max())
     pairs = set(zip(above[candidates].tolist(), below[candidates].tolist(), strict=True))
@@ -141,8 +140,7 @@ def issue_rows(probabilities: NDArray[np.float64], epsilon: Epsilon | None) -> N
     rows, outputs = probabilities.shape
     check_table(rows, outputs)
     if not np.isfinite(probabilities).all():
-        msg = "Expected probabilities as finite numbers; scale the losses that they come from."
-        raise DesignError(msg)
+        raise DesignError("Expected probabilities as finite numbers; scale the losses that they come from.")
     # One ticket per output is held back, so that no row has too many when floors are rounded up: with floors rounded
     # down, e^ε times the floor could leave a row up to e^ε tickets short, and the realised ε far below the requested
     # one.
@@ -160,11 +158,10 @@ def issue_rows(probabilities: NDArray[np.float64], epsilon: Epsilon | None) -> N
 def check_table(rows: int, outputs: int) -> None:
     """Refuse a table of tickets that is too large for memory."""
     if rows * outputs > MOST_TICKET_COUNTS:
-        msg = (
+        raise DesignError(
             f"This mechanism holds a ticket count for every value and report, at most 2^25, got {rows} × {outputs}; "
             "use a smaller domain, or BRR, GRR or Anchored, which need no table."
         )
-        raise DesignError(msg)
 
 
 def _ceilings(floors: NDArray[np.int64], epsilon: Epsilon) -> NDArray[np.int64]:
@@ -193,6 +190,5 @@ def _shares(room: Sequence[int], rest: int) -> list[int]:
         shares.append(min(each, rest))
         rest -= shares[-1]
     if rest:
-        msg = "2^52 tickets cannot keep this ε on this domain; use a larger ε, or fewer values."
-        raise DesignError(msg)
+        raise DesignError("2^52 tickets cannot keep this ε on this domain; use a larger ε, or fewer values.")
     return shares

@@ -247,8 +247,9 @@ def redraw_if_forked(draw: Callable[[], T]) -> T:
         drawn = draw()
         if current_process() is process:
             return drawn
-    msg = f"The process was forked during each of {_MOST_TRIES} attempts to draw; fork between two calls."
-    raise BipartiteError(msg)
+    raise BipartiteError(
+        f"The process was forked during each of {_MOST_TRIES} attempts to draw; fork between two calls."
+    )
 
 
 def take(stream: Stream, count: int) -> Words:
@@ -343,15 +344,15 @@ class FixedWords:
 
     def stream(self, chunk: int, expected: int) -> Stream:  # noqa: ARG002 (the words are given, however many)
         if chunk:
-            msg = f"fixed_words serves calls of at most 2^20 = {CHUNK} values; call again with fewer at a time."
-            raise InputError(msg)
+            raise InputError(
+                f"fixed_words serves calls of at most 2^20 = {CHUNK} values; call again with fewer at a time."
+            )
         return self
 
     def window(self, least: int = 1) -> Words:
         left = len(self._words) - self._start
         if left < least:
-            msg = f"fixed_words ran out: all {len(self._words)} words are used; pass more words."
-            raise WordsExhaustedError(msg)
+            raise WordsExhaustedError(f"fixed_words ran out: all {len(self._words)} words are used; pass more words.")
         # A copy, since kernels may modify the words they are given.
         return self._words[self._start : self._start + max(BLOCK, least)].copy()
 
@@ -380,8 +381,7 @@ def insecure_seed(seed: int) -> InsecureSeed:
     except TypeError:
         whole = -1
     if not 0 <= whole < _WORDS:
-        msg = "Expected seed as a whole number from 0 to 2^64 − 1; pass an int such as 7."
-        raise InputError(msg)
+        raise InputError("Expected seed as a whole number from 0 to 2^64 − 1; pass an int such as 7.")
     return InsecureSeed(whole)
 
 
@@ -393,11 +393,9 @@ def fixed_words(words: Iterable[int]) -> FixedWords:
     try:
         whole = [operator.index(word) for word in words]
     except TypeError:
-        msg = "Expected words as whole numbers from 0 to 2^64 − 1; pass a list of ints."
-        raise InputError(msg) from None
+        raise InputError("Expected words as whole numbers from 0 to 2^64 − 1; pass a list of ints.") from None
     if any(not 0 <= word < _WORDS for word in whole):
-        msg = "Expected words as whole numbers from 0 to 2^64 − 1; reduce them modulo 2^64."
-        raise InputError(msg)
+        raise InputError("Expected words as whole numbers from 0 to 2^64 − 1; reduce them modulo 2^64.")
     return FixedWords(np.array(whole, dtype=np.uint64))
 
 
@@ -407,11 +405,10 @@ def source_of(rng: object) -> Source:
         return SECURE
     if isinstance(rng, (InsecureSeed, FixedWords, SecureSource)):
         return rng
-    msg = (
+    raise InputError(
         f"Expected rng=None (secure), bp.insecure_seed(…) or bp.fixed_words(…), got {type(rng).__name__}; "
         "statistical generators are not accepted, use bp.insecure_seed(7) for reproducible experiments."
     )
-    raise InputError(msg)
 
 
 def is_secure(rng: object) -> bool:

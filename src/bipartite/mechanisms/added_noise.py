@@ -68,8 +68,9 @@ def noise_lottery(size: int, padding: int, noise: NDArray[np.int64]) -> NoiseLot
     try:
         return NoiseLottery(size, padding, noise)
     except AssertionError:
-        msg = "Expected decreasing ticket counts of the shifts, at most 2^52 in all; ask for another spec."
-        raise BrokenPromiseError(msg) from None
+        raise BrokenPromiseError(
+            "Expected decreasing ticket counts of the shifts, at most 2^52 in all; ask for another spec."
+        ) from None
 
 
 def check_interval(domain: object, name: str) -> None:
@@ -78,18 +79,16 @@ def check_interval(domain: object, name: str) -> None:
     if isinstance(domain, Cyclic):
         raise not_a_line(domain)
     if not isinstance(domain, Interval):
-        msg = (
+        raise DesignError(
             f"Expected domain as bp.Interval for {name}, got {type(domain).__name__}; for the integers 18 to 90 use "
             "bp.Interval(18, 90, points=73)."
         )
-        raise DesignError(msg)
 
 
 def check_flag(name: str, value: object) -> None:
     """Refuse what is neither True nor False."""
     if not isinstance(value, (bool, np.bool_)):
-        msg = f"Expected {name}=True or False, got {shown(value)}."
-        raise InputError(msg)
+        raise InputError(f"Expected {name}=True or False, got {shown(value)}.")
 
 
 def padding_for(size: int, epsilon: float, *, clamped: bool) -> int:
@@ -98,11 +97,10 @@ def padding_for(size: int, epsilon: float, *, clamped: bool) -> int:
     if (ranges + 1) * (size - 1) > MOST_SHIFTS:
         fewer = MOST_SHIFTS // (ranges + 1) + 1
         points = f"at most {fewer} points, " if fewer > 1 else ""
-        msg = (
+        raise DesignError(
             f"Expected noise of at most 2^22 steps, got {ranges + 1} ranges of {size - 1} steps at ε={epsilon:.6g}; "
             f"use {points}a larger ε, or clamped=True."
         )
-        raise DesignError(msg)
     return ranges * (size - 1)
 
 
@@ -113,5 +111,6 @@ def padded_outputs(domain: Domain, padding: int) -> Domain:
     try:
         return domain.padded(padding)
     except DesignError:
-        msg = "Expected reports past the ends that are distinct doubles; use fewer points, or clamped=True."
-        raise DesignError(msg) from None
+        raise DesignError(
+            "Expected reports past the ends that are distinct doubles; use fewer points, or clamped=True."
+        ) from None

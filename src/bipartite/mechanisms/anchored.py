@@ -128,13 +128,15 @@ class Anchored(Mechanism):
         budget = Epsilon.of(epsilon)
         check_domain(domain)
         if len(domain) > MOST_VALUES:
-            msg = f"Expected at most 2^24 values, got {len(domain)}; use an Interval of fewer points, or bp.BRR."
-            raise DesignError(msg)
+            raise DesignError(
+                f"Expected at most 2^24 values, got {len(domain)}; use an Interval of fewer points, or bp.BRR."
+            )
         check_one_of("outputs", outputs, ("values", "means"))
         if anchors is not None:
             if prior is not None or loss is not None or outputs != "values":
-                msg = "Given anchors need no prior, no loss and no outputs; leave those out, or leave out anchors."
-                raise InputError(msg)
+                raise InputError(
+                    "Given anchors need no prior, no loss and no outputs; leave those out, or leave out anchors."
+                )
             given = _encode(domain, anchors)
             self._assemble(domain, budget, [(given, issue_for_anchors(budget, len(given)))])
             return
@@ -204,12 +206,12 @@ class Anchored(Mechanism):
 def _encode(domain: Domain, anchors: Sequence[Any]) -> NDArray[np.int64]:
     """The indices of given anchors, ascending."""
     if isinstance(anchors, (str, bytes)) or not hasattr(anchors, "__iter__"):
-        msg = f"Expected anchors as a list of values of the domain, got {type(anchors).__name__}."
-        raise InputError(msg)
+        raise InputError(f"Expected anchors as a list of values of the domain, got {type(anchors).__name__}.")
     found = [domain.encode(value.item() if isinstance(value, np.generic) else value) for value in anchors]
     if not found or len(set(found)) != len(found):
-        msg = f"Expected one or more distinct anchors, got {len(found)} with {len(found) - len(set(found))} repeated."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected one or more distinct anchors, got {len(found)} with {len(found) - len(set(found))} repeated."
+        )
     return np.array(sorted(found), dtype=np.int64)
 
 
@@ -229,8 +231,7 @@ def check_read_tickets(budget: Epsilon, tickets: Tickets, anchors: int) -> None:
         check_tickets(budget, tickets, 1, anchors)
     elif tickets != _SINGLE:
         got = f"near={tickets.near}, far={tickets.far}"
-        msg = f"Expected near=2, far=1 for a single anchor, got {got}; ask for another spec."
-        raise BrokenPromiseError(msg)
+        raise BrokenPromiseError(f"Expected near=2, far=1 for a single anchor, got {got}; ask for another spec.")
 
 
 def nearest_anchor(domain: Domain, anchors: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -96,11 +96,9 @@ class AnchoredMeans(Anchored):
         budget = Epsilon.of(epsilon)
         check_domain(domain, on_a_line=True)
         if not is_one_of(outputs, ("means",)):
-            msg = "Expected outputs='means', or no outputs; use bp.Anchored for reports that are values."
-            raise InputError(msg)
+            raise InputError("Expected outputs='means', or no outputs; use bp.Anchored for reports that are values.")
         if not is_one_of(loss, ("squared",)):
-            msg = "Expected loss='squared' with outputs='means': means are optimal for no other loss."
-            raise InputError(msg)
+            raise InputError("Expected loss='squared' with outputs='means': means are optimal for no other loss.")
         line = _check_line(domain)
         size = len(line)
         weights = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
@@ -154,12 +152,12 @@ class AnchoredMeans(Anchored):
 
 def _check_line(domain: Domain) -> LineDomain:
     if not isinstance(domain, LineDomain):
-        msg = f"Expected domain as integers or an interval, got {type(domain).__name__}; leave out outputs='means'."
-        raise DesignError(msg)
+        raise DesignError(
+            f"Expected domain as integers or an interval, got {type(domain).__name__}; leave out outputs='means'."
+        )
     if len(domain) > MOST_VALUES:
-        msg = (
+        raise DesignError(
             f"Expected at most {MOST_VALUES} values for means, got {len(domain)}; "
             "use outputs='values', which is as good for this many."
         )
-        raise DesignError(msg)
     return domain

@@ -75,8 +75,7 @@ class Mechanism(Certified):
         """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x', exact, computed from the tickets."""
         lottery = self._lottery
         if (lottery.inputs, lottery.outputs) != (len(self.domain), len(self.outputs)):
-            msg = "the lottery of this mechanism does not belong to its domain"
-            raise AssertionError(msg)
+            raise AssertionError("the lottery of this mechanism does not belong to its domain")
         return lottery.largest_ratio()
 
     @overload
@@ -177,8 +176,9 @@ class Mechanism(Certified):
         """P[x, y] = Pr[report y | value x] as a dense array, computed from the tickets; for small domains."""
         rows, columns = len(self.domain), len(self.outputs)
         if rows * columns > _MATRIX_LIMIT:
-            msg = f"Expected a matrix of at most 2^26 numbers, got {rows} × {columns}; use a smaller domain."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected a matrix of at most 2^26 numbers, got {rows} × {columns}; use a smaller domain."
+            )
         dense: NDArray[np.float64] = self._lottery.rows(0, rows) / self._lottery.total
         return dense
 
@@ -218,11 +218,10 @@ def check_domain(domain: object, *, on_a_line: bool = False) -> None:
     if on_a_line and isinstance(domain, Cyclic):
         raise not_a_line(domain)
     if on_a_line and not isinstance(domain, LineDomain):
-        msg = (
+        raise DesignError(
             f"Expected domain as bp.Integers or bp.Interval, got {type(domain).__name__}, which has no low and high; "
             "use bp.BRR, bp.GRR, bp.Exponential or bp.Anchored there."
         )
-        raise DesignError(msg)
 
 
 def not_a_line(circle: Cyclic) -> DesignError:
@@ -269,8 +268,7 @@ def check_one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Refuse an option that is not one of these choices."""
     if not is_one_of(value, choices):
         *others, last = map(repr, choices)
-        msg = f"Expected {name}={', '.join(others)} or {last}, got {shown(value)}."
-        raise InputError(msg)
+        raise InputError(f"Expected {name}={', '.join(others)} or {last}, got {shown(value)}.")
 
 
 def check_options(outside: object, nulls: object, threads: object) -> None:

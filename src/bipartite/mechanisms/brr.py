@@ -295,11 +295,9 @@ def _check_m(m: int, size: int, edges: Edges) -> None:
     if edges == "padded":
         if m % 2 == 0 or not 1 <= m < _MAX_WINDOW:
             near = min(max(1, m // 2 * 2 + 1), _MAX_WINDOW - 1)
-            msg = f"Expected an odd m below 2^31 with edges='padded', got {shown(m)}; use {near}."
-            raise DesignError(msg)
+            raise DesignError(f"Expected an odd m below 2^31 with edges='padded', got {shown(m)}; use {near}.")
     elif not 1 <= m < size:
-        msg = f"Expected 1 ≤ m < {size}, the number of values, got {shown(m)}; m='safe' chooses one."
-        raise DesignError(msg)
+        raise DesignError(f"Expected 1 ≤ m < {size}, the number of values, got {shown(m)}; m='safe' chooses one.")
 
 
 def _layout(m: int, size: int, edges: Edges) -> tuple[int, int]:

@@ -350,22 +350,22 @@ def register(entry: Entry) -> None:
     it as ``tests/mechanisms/test_conformance.py`` does before anyone reports with it.
     """
     if re.fullmatch("[a-z][a-z0-9]*(-[a-z0-9]+)*", str(entry.name)) is None:
-        msg = f"Expected a name of small letters, digits and hyphens, got {entry.name!r}; such as 'square-wave'."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected a name of small letters, digits and hyphens, got {entry.name!r}; such as 'square-wave'."
+        )
     if any(entry.name == known.name for known in _ENTRIES):
-        msg = f"Expected a new name, got {entry.name!r}, which another mechanism has; choose another."
-        raise InputError(msg)
+        raise InputError(f"Expected a new name, got {entry.name!r}, which another mechanism has; choose another.")
     if any((entry.module, entry.kind) == (known.module, known.kind) for known in _ENTRIES):
-        msg = "Expected a class of its own, got that of another mechanism, whose specs would change; derive from it."
-        raise InputError(msg)
+        raise InputError(
+            "Expected a class of its own, got that of another mechanism, whose specs would change; derive from it."
+        )
     _ENTRIES.append(entry)
 
 
 def unregister(name: str) -> None:
     """Take a registered mechanism out again: only what still holds its class can use it."""
     if name in _BUILT_IN:
-        msg = f"Expected a mechanism that was registered, got {name!r}, which is built in; leave it."
-        raise InputError(msg)
+        raise InputError(f"Expected a mechanism that was registered, got {name!r}, which is built in; leave it.")
     _ENTRIES[:] = [each for each in _ENTRIES if each.name != name]
 
 

@@ -106,8 +106,9 @@ class Certified(Frozen, ABC):
     def checked(self) -> Self:
         """The mechanism itself, read from a spec; refused if its tickets do not keep its promise."""
         if not self.keeps_promise(self.largest_ratio()):
-            msg = f"The tickets exceed {self.bound} for ε={self.epsilon_decimal:f}; do not report with this spec."
-            raise BrokenPromiseError(msg)
+            raise BrokenPromiseError(
+                f"The tickets exceed {self.bound} for ε={self.epsilon_decimal:f}; do not report with this spec."
+            )
         return self
 
     fields: ClassVar[frozenset[str]]
@@ -156,5 +157,6 @@ class Certified(Frozen, ABC):
 def check_mechanism(mechanism: object) -> None:
     """Refuse anything but a mechanism."""
     if not isinstance(mechanism, Certified):
-        msg = f"Expected a mechanism, got {type(mechanism).__name__}; pass bp.BRR(…), or bp.from_spec(…) of its spec."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected a mechanism, got {type(mechanism).__name__}; pass bp.BRR(…), or bp.from_spec(…) of its spec."
+        )

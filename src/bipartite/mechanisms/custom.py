@@ -126,25 +126,25 @@ def _probabilities(matrix: object, rows: int, columns: int) -> NDArray[np.float6
     try:
         found = np.array(matrix, dtype=np.float64)
     except (TypeError, ValueError):
-        msg = f"{expected}, got {type(matrix).__name__}; pass a list of rows or a 2-d array of numbers."
-        raise InputError(msg) from None
+        raise InputError(
+            f"{expected}, got {type(matrix).__name__}; pass a list of rows or a 2-d array of numbers."
+        ) from None
     if found.shape != (rows, columns):
         advice = "transpose it." if found.shape == (columns, rows) else "check domain and outputs."
-        msg = f"{expected}, got shape {found.shape}; {advice}"
-        raise InputError(msg)
+        raise InputError(f"{expected}, got shape {found.shape}; {advice}")
     wrong = ~((found >= 0) & (found <= 1 + float(_CLOSE)))
     if wrong.any():
         x, y = (int(at[0]) for at in np.nonzero(wrong))
-        msg = f"Expected probabilities from 0 to 1, got {float(found[x, y])!r} in row {x}, column {y}; repair it."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected probabilities from 0 to 1, got {float(found[x, y])!r} in row {x}, column {y}; repair it."
+        )
     off = [math.fsum(row) - 1 for row in found.tolist()]
     x = max(range(rows), key=lambda at: abs(off[at]))
     if abs(off[x]) > _CLOSE:
-        msg = (
+        raise InputError(
             f"Expected rows that sum to 1 within 1e-9, got a sum of {1 + off[x]!r} in row {x}; "
             "divide each row by its sum if that is what you mean."
         )
-        raise InputError(msg)
     return found
 
 
@@ -155,11 +155,10 @@ def _check_ratios(matrix: NDArray[np.float64], budget: Epsilon, outputs: list[An
     if len(broken):
         y = int(broken[0])
         x, other = int(matrix[:, y].argmin()), int(matrix[:, y].argmax())
-        msg = (
+        raise DesignError(
             f"Expected a matrix of ε = {budget.text} or less, got an infinite ε: row {x} never reports {outputs[y]!r}, "
             f"and row {other} does; give every row a positive probability there, or none."
         )
-        raise DesignError(msg)
     # Doubles are exact fractions: float division leaves a few candidates, and fractions decide among them.
     with np.errstate(over="ignore"):
         near = most / least
@@ -167,12 +166,11 @@ def _check_ratios(matrix: NDArray[np.float64], budget: Epsilon, outputs: list[An
     ratio, y = max((Fraction(most[at]) / Fraction(least[at]), int(at)) for at in candidates)
     if not budget.allows(*(ratio * (1 - _CLOSE)).as_integer_ratio()):
         low, high = (int(getattr(matrix[:, y], which)()) for which in ("argmin", "argmax"))
-        msg = (
+        raise DesignError(
             f"Expected a matrix of ε = {budget.text} or less, got ε = {round_up(log_between(ratio)[1])} in the "
             f"column of {outputs[y]!r}: {float(most[y])!r} in row {high} against {float(least[y])!r} in row {low}; "
             "ask for that ε, or move the two closer."
         )
-        raise DesignError(msg)
 
 
 def _change(tickets: NDArray[np.int64], given: NDArray[np.float64]) -> float:

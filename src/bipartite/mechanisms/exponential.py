@@ -98,22 +98,20 @@ def _in_units_of_spread(losses: NDArray[np.float64]) -> tuple[NDArray[np.float64
         above = losses - losses.min(axis=1, keepdims=True)
         scaled: NDArray[np.float64] = above / spread
     if not (above.max(axis=0) > above.min(axis=0)).any():
-        msg = "Expected losses that depend on the value, got the same for all values; pass another loss."
-        raise DesignError(msg)
+        raise DesignError("Expected losses that depend on the value, got the same for all values; pass another loss.")
     if not (np.isfinite(spread) and np.isfinite(scaled).all()):
-        msg = "Expected losses whose differences are finite numbers, got larger ones; scale them down."
-        raise DesignError(msg)
+        raise DesignError("Expected losses whose differences are finite numbers, got larger ones; scale them down.")
     return scaled, float(spread)
 
 
 def _check_sensitivity(sensitivity: object, spread: float, variant: Variant) -> float:  # as given
     number = float(sensitivity) if isinstance(sensitivity, (int, float, np.number)) else math.nan
     if variant != "published":
-        msg = "Expected sensitivity only with variant='published'; leave it out."
-        raise InputError(msg)
+        raise InputError("Expected sensitivity only with variant='published'; leave it out.")
     if not spread * (1 - 1e-12) <= number < math.inf:
-        msg = f"Expected sensitivity of at least {spread:.6g}, the largest difference, got {shown(sensitivity)}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected sensitivity of at least {spread:.6g}, the largest difference, got {shown(sensitivity)}."
+        )
     return number
 
 

@@ -67,8 +67,9 @@ class Geometric(Mechanism):
         budget = Epsilon.of(epsilon)
         check_domain(domain, on_a_line=True)
         if len(domain) > _MOST_VALUES:
-            msg = f"Expected at most 2^22 values, got {len(domain)}; use bp.BRR, or an Interval of fewer points."
-            raise DesignError(msg)
+            raise DesignError(
+                f"Expected at most 2^22 values, got {len(domain)}; use bp.BRR, or an Interval of fewer points."
+            )
         self._assemble(domain, budget, NoiseLottery(len(domain), 0, _tickets(len(domain), budget)))
 
     @classmethod
@@ -109,5 +110,4 @@ def _tickets(size: int, budget: Epsilon) -> NDArray[np.int64]:
             break
         tickets[-1] += extra
         extra *= 2
-    msg = f"2^52 tickets cannot keep ε={budget.text} on N={size} values; use another ε, or fewer values."
-    raise DesignError(msg)
+    raise DesignError(f"2^52 tickets cannot keep ε={budget.text} on N={size} values; use another ε, or fewer values.")

@@ -105,6 +105,5 @@ class RR(GRR):
     def __init__(self, domain: Domain, epsilon: object) -> None:
         check_domain(domain)
         if len(domain) != 2:  # noqa: PLR2004
-            msg = f"Expected a domain of two values, got {len(domain)}; use bp.GRR for more."
-            raise DesignError(msg)
+            raise DesignError(f"Expected a domain of two values, got {len(domain)}; use bp.GRR for more.")
         super().__init__(domain, epsilon)

@@ -90,11 +90,10 @@ class Hybrid(Mechanism):
             return
         sliding = Sliding.design(float(budget), size, outputs)
         if size * (sliding.outputs(size) + _ENDS) > MOST_TICKET_COUNTS:
-            msg = (
+            raise DesignError(
                 f"Expected at most 2^25 ticket counts, got {size} × {sliding.outputs(size) + _ENDS}; "
                 "use fewer outputs, a smaller ε, or an Interval of fewer points; bp.Piecewise needs no table."
             )
-            raise DesignError(msg)
         tickets = _share(budget, sliding, sliding.outputs(size))
         # The coin: Duchi's tickets to Piecewise's as e^(−ε/2) to 1 − e^(−ε/2).
         others = tickets.total(sliding.m, sliding.outputs(size)) / math.expm1(float(budget) / 2)
@@ -182,6 +181,7 @@ def _share(budget: Epsilon, sliding: Sliding, outputs: int) -> Tickets:
     far = int(room / (sliding.m * e + outputs - sliding.m))
     tickets = Tickets(budget.most_near_tickets(far), far)
     if far < 1 or not is_close_enough(tickets, budget):
-        msg = f"2^52 tickets cannot keep ε={budget.text} with {outputs} reports; use a smaller ε, or fewer outputs."
-        raise DesignError(msg)
+        raise DesignError(
+            f"2^52 tickets cannot keep ε={budget.text} with {outputs} reports; use a smaller ε, or fewer outputs."
+        )
     return tickets

@@ -77,14 +77,14 @@ class BlockRows:
 def check_regions(regions: object, least: int = 1) -> None:
     """Refuse anything but a partition with at least this many regions."""
     if not isinstance(regions, Regions):
-        msg = (
+        raise InputError(
             f"Expected regions as bp.locations.Regions, got {type(regions).__name__}; "
             "build them with Regions.by_prefix(places) or Regions.of(places, labels)."
         )
-        raise InputError(msg)
     if len(regions) < least:
-        msg = f"Expected {least} regions or more, got {len(regions)}; use bp.BRR or bp.Anchored on all places."
-        raise DesignError(msg)
+        raise DesignError(
+            f"Expected {least} regions or more, got {len(regions)}; use bp.BRR or bp.Anchored on all places."
+        )
 
 
 class InRegions(Mechanism):
@@ -108,8 +108,7 @@ class InRegions(Mechanism):
         try:
             mechanism = cls._of_spec(fields, regions, tickets, int(fields["total"]))
         except AssertionError:
-            msg = "Expected rows of one total of at most 2^52; ask for another spec."
-            raise BrokenPromiseError(msg) from None
+            raise BrokenPromiseError("Expected rows of one total of at most 2^52; ask for another spec.") from None
         except SpecError:
             raise
         except InputError as error:
@@ -163,8 +162,7 @@ def _read_regions(fields: Fields) -> Regions:
     try:
         return Regions.restore(domain, labels, names)
     except InputError as error:
-        msg = f"{error} Ask for another spec."
-        raise SpecError(msg) from None
+        raise SpecError(f"{error} Ask for another spec.") from None
 
 
 class InBlocks(InRegions):
@@ -196,13 +194,11 @@ class InBlocks(InRegions):
     def _of_spec(cls, fields: Fields, regions: Regions, tickets: Sequence[tuple[int, ...]], total: int) -> Self:
         m, sizes = fields["m"], regions.sizes.tolist()
         if len(m) != len(sizes) or not all(1 <= count < size for count, size in zip(m, sizes, strict=True)):
-            msg = "Expected 1 ≤ m < the number of places for every region; ask for another spec."
-            raise BrokenPromiseError(msg)
+            raise BrokenPromiseError("Expected 1 ≤ m < the number of places for every region; ask for another spec.")
         if not total <= MAX_TOTAL or len(tickets) != len(sizes):
-            msg = (
+            raise BrokenPromiseError(
                 "Expected tickets of at least one for each region with one total of at most 2^52; ask for another spec."
             )
-            raise BrokenPromiseError(msg)
         # A mechanism within a region has no tickets outside, and its spec omits them.
         rows = BlockRows(sizes, tuple(m), [(each[0], each[1], sum(each[2:])) for each in tickets], total)
         return cls._made(regions, fields.budget, rows)
@@ -236,8 +232,7 @@ def build_below(budget: Epsilon, build: Callable[[float], _Built | None], *, lea
                 break
             return built
         margin *= 2
-    msg = f"2^52 tickets cannot keep ε={budget.text} on these regions; use another ε, or fewer places."
-    raise DesignError(msg)
+    raise DesignError(f"2^52 tickets cannot keep ε={budget.text} on these regions; use another ε, or fewer places.")
 
 
 def two_level_tickets(sizes: Sequence[int], split: Split) -> BlockRows | None:
@@ -268,8 +263,7 @@ def _lottery(regions: Regions, rows: BlockRows) -> BlockLottery:
     blocks = []
     for region, (m, (near, far, _), extra) in enumerate(zip(rows.m, rows.tickets, rows.extras(), strict=True)):
         if not 0 <= extra < m or max(near, far) > MAX_TOTAL:
-            msg = "the rows of this lottery do not hold the same total"
-            raise AssertionError(msg)
+            raise AssertionError("the rows of this lottery do not hold the same total")
         blocks.append(_block(regions, region, m, near, far, extra))
     outside_of = np.array([outside for _, _, outside in rows.tickets], dtype=np.int64)
     return BlockLottery(regions.labels, blocks, outside_of[regions.labels])

@@ -85,8 +85,9 @@ class LSRR(Tabled):
         budget = Epsilon.of(epsilon)
         check_domain(domain)
         if not isinstance(domain, Points) or domain.metric != "haversine":
-            msg = "Expected domain as bp.Points(…, metric='haversine'): L-SRR needs map tiles; use bp.BRR elsewhere."
-            raise DesignError(msg)
+            raise DesignError(
+                "Expected domain as bp.Points(…, metric='haversine'): L-SRR needs map tiles; use bp.BRR elsewhere."
+            )
         check_one_of("variant", variant, self.variants)
         check_table(len(domain), len(domain))
         codes = tile_codes(domain.coordinates[:, 0], domain.coordinates[:, 1])

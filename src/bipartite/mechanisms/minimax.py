@@ -97,11 +97,13 @@ class Minimax(Anchored):
         budget = Epsilon.of(epsilon)
         check_domain(domain)
         if not is_one_of(prior, ("minimax",)):
-            msg = "Expected prior='minimax', or no prior: the worst case does not depend on one; use bp.Anchored."
-            raise InputError(msg)
+            raise InputError(
+                "Expected prior='minimax', or no prior: the worst case does not depend on one; use bp.Anchored."
+            )
         if not is_one_of(outputs, ("values",)):
-            msg = "Expected outputs='values' for the worst case: means depend on a prior; leave out outputs."
-            raise InputError(msg)
+            raise InputError(
+                "Expected outputs='values' for the worst case: means depend on a prior; leave out outputs."
+            )
         _check_size(domain, 1)
         choice = choose_lottery(domain, budget, loss)
         _check_size(domain, len(choice.sets))
@@ -123,11 +125,13 @@ class Minimax(Anchored):
         tickets = [each.counts("tickets", Tickets) for each in within]
         sets = [np.array(each.indices("anchors"), dtype=np.int64) for each in within]
         if any(each.near < each.far for each in tickets) or _total(sets, tickets) > MAX_TOTAL:
-            msg = "Expected near ≥ far ≥ 1 in each set, and at most 2^52 tickets in all; ask for another spec."
-            raise BrokenPromiseError(msg)
+            raise BrokenPromiseError(
+                "Expected near ≥ far ≥ 1 in each set, and at most 2^52 tickets in all; ask for another spec."
+            )
         if not all(budget.allows(each.near, each.far) for each in tickets):
-            msg = f"The tickets of a set exceed e^ε for ε={budget.text}; do not report with this spec."
-            raise BrokenPromiseError(msg)
+            raise BrokenPromiseError(
+                f"The tickets of a set exceed e^ε for ε={budget.text}; do not report with this spec."
+            )
         return cls._made(domain, budget, list(zip(sets, tickets, strict=True)), *cls.known_of(fields)).checked()
 
     def _assemble(
@@ -173,8 +177,9 @@ def _check_size(domain: Domain, sets: int) -> None:
     """Refuse what would take too much memory, a number for each value and set, and circles no lottery is made for."""
     check_circle(domain)
     if len(domain) > MOST_VALUES or len(domain) * sets > MOST_ENTRIES:
-        msg = f"Expected at most 2^24 values and 2^27 / values sets, got {len(domain)} and {sets}; use fewer values."
-        raise DesignError(msg)
+        raise DesignError(
+            f"Expected at most 2^24 values and 2^27 / values sets, got {len(domain)} and {sets}; use fewer values."
+        )
 
 
 def _total(sets: Sequence[NDArray[np.int64]], tickets: Sequence[Tickets]) -> int:

@@ -135,8 +135,9 @@ class Optimal(Tabled):
     def bias(self) -> float:
         """The largest distance between a value and the mean of its reports; computed in fractions, rounded up."""
         if not isinstance(self.domain, LineDomain):
-            msg = f"Expected a domain of numbers, got {self.domain!r}, whose reports have no mean; use expected_loss."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected a domain of numbers, got {self.domain!r}, whose reports have no mean; use expected_loss."
+            )
         outputs = [Fraction(each) for each in self.outputs]
         total = self._lottery.total
         off = Fraction(0)
@@ -151,11 +152,9 @@ class Optimal(Tabled):
 
 def _check_unbiased(unbiased: object, loss: Loss) -> None:
     if not isinstance(unbiased, bool):
-        msg = f"Expected unbiased as True or False, got {shown(unbiased)}."
-        raise InputError(msg)
+        raise InputError(f"Expected unbiased as True or False, got {shown(unbiased)}.")
     if unbiased and loss is not None and not is_one_of(loss, ("squared",)):
-        msg = "Expected no loss with unbiased=True, which minimises the variance; leave it out."
-        raise InputError(msg)
+        raise InputError("Expected no loss with unbiased=True, which minimises the variance; leave it out.")
 
 
 def _unbiased(

@@ -81,8 +81,9 @@ class PlanarLaplace(Tabled):
     def read(cls, fields: Fields) -> Self:
         _check_places(fields.domain)
         if fields.indices("outputs") != list(range(len(fields.domain))):
-            msg = "Expected rows with one total of at most 2^52, and a ticket for every place; ask for another spec."
-            raise BrokenPromiseError(msg)
+            raise BrokenPromiseError(
+                "Expected rows with one total of at most 2^52, and a ticket for every place; ask for another spec."
+            )
         return super().read(fields)
 
     @property
@@ -126,14 +127,12 @@ def _check_places(domain: object) -> Points:
         domain.metric == "haversine" or (domain.metric == "euclidean" and domain.coordinates.shape[1] == _PLANE)
     )
     if not isinstance(domain, Points) or not flat:
-        msg = (
+        raise DesignError(
             "Expected domain as bp.Points in the plane, metric='haversine' or 'euclidean' with two coordinates; "
             "use bp.BRR or bp.Exponential elsewhere."
         )
-        raise DesignError(msg)
     if len(domain) > MOST_PLACES:
-        msg = (
+        raise DesignError(
             f"Expected at most {MOST_PLACES} places, as every triple is checked, got {len(domain)}; merge near places."
         )
-        raise DesignError(msg)
     return domain

@@ -155,11 +155,10 @@ class Record(Frozen):
         check_options(outside, nulls, threads)
         source = source_of(rng)
         if self.sample is not None and nulls == "keep":
-            msg = (
+            raise InputError(
                 "Expected nulls='error' with sample, where a null means that an attribute was not drawn; "
                 "remove missing values, or add a 'no answer' value to the domain."
             )
-            raise InputError(msg)
         _check_names(values, [name for name, _ in self._attributes])
         if _is_one_person(values, self.mechanisms):
             return redraw_if_forked(lambda: self._report_one(values, rng, outside, nulls))
@@ -231,17 +230,15 @@ def _report_value(
 
 def _open(mechanism: Reporting, values: object, nulls: Nulls) -> Batch:
     if isinstance(mechanism.domain, Product) and not isinstance(values, list):
-        msg = (
+        raise InputError(
             f"Expected tuples as a list, got {type(values).__name__}; pass [(first, second), …], one tuple a person, "
             "such as list(zip(ages, genres))."
         )
-        raise InputError(msg)
     if isinstance(mechanism, CategoryMechanism) and not isinstance(values, (list, tuple, np.ndarray)):
-        msg = (
+        raise InputError(
             "Expected values of a flat category as a list or a NumPy array, because its reports are rows of bits or "
             f"numbers, got {type(values).__name__}; pass column.to_numpy()."
         )
-        raise InputError(msg)
     return mechanism.open_batch(values, nulls)
 
 
@@ -268,8 +265,7 @@ def _name_errors(name: str, report: Callable[[], T]) -> T:
 def _check_arguments(mechanisms: object, sample: object) -> None:
     if not isinstance(mechanisms, Mapping) or not mechanisms:
         what = "an empty one" if isinstance(mechanisms, Mapping) else type(mechanisms).__name__
-        msg = f"Expected mechanisms as a dict of at least one attribute, got {what}; pass {{'age': mech}}."
-        raise InputError(msg)
+        raise InputError(f"Expected mechanisms as a dict of at least one attribute, got {what}; pass {{'age': mech}}.")
     problems = Problems()
     for name, mechanism in mechanisms.items():
         if not isinstance(name, str):
@@ -321,8 +317,9 @@ def composition_problem(name: str, mechanism: object, *, flat: bool = False) -> 
 def _check_names(values: object, names: list[str]) -> None:
     if not isinstance(values, Mapping):
         column = f"frame[{names[0]!r}], …" if hasattr(values, "columns") else "…"
-        msg = f"Expected values as a dict of attributes, got {type(values).__name__}; pass {{{names[0]!r}: {column}}}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected values as a dict of attributes, got {type(values).__name__}; pass {{{names[0]!r}: {column}}}."
+        )
     problems = Problems()
     for name in names:
         if name not in values:
@@ -337,11 +334,10 @@ def _is_one_person(values: Mapping[str, Any], mechanisms: Mapping[str, Reporting
     scalars = [name for name, value in values.items() if is_scalar(value, mechanisms[name].domain)]
     if scalars and len(scalars) < len(values):
         one, many = (", ".join(escaped(name) for name in values if (name in scalars) is one) for one in (True, False))
-        msg = (
+        raise InputError(
             "Expected numbers for one person or containers for many, got both: "
             f"one value for {one}, a container for {many}; pass one kind for all."
         )
-        raise InputError(msg)
     return bool(scalars)
 
 
@@ -354,11 +350,11 @@ def _number_of_people(values: Mapping[str, Any]) -> int:
     indexes = [column.index for column in values.values() if type(column).__module__.partition(".")[0] == "pandas"]
     if any(not index.equals(indexes[0]) for index in indexes):
         # Rows are people: with different indexes a table of the reports would mix people, and add up their ε.
-        msg = "Expected pandas columns with the same index, got different ones; pass columns of one frame."
-        raise InputError(msg)
+        raise InputError("Expected pandas columns with the same index, got different ones; pass columns of one frame.")
     sizes = {name: len(column) for name, column in values.items()}
     if len(set(sizes.values())) > 1:
         found = ", ".join(f"{escaped(name)}: {size}" for name, size in sizes.items())
-        msg = f"Expected the same number of people for every attribute, got {found}; pass columns of one table."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected the same number of people for every attribute, got {found}; pass columns of one table."
+        )
     return next(iter(sizes.values()))

@@ -75,8 +75,9 @@ class RegionWeighted(InRegions):
     @classmethod
     def _of_spec(cls, fields: Fields, regions: Regions, tickets: Sequence[tuple[int, ...]], total: int) -> Self:
         if len(tickets) != len(regions) or len(regions) < 2 or not total <= MAX_TOTAL:  # noqa: PLR2004
-            msg = "Expected tickets of two regions or more with one total of at most 2^52; ask for another spec."
-            raise BrokenPromiseError(msg)
+            raise BrokenPromiseError(
+                "Expected tickets of two regions or more with one total of at most 2^52; ask for another spec."
+            )
         own, other = np.array(tickets, dtype=np.int64).T
         return cls._made(regions, fields.budget, WeightLottery(regions.labels, own, other, total))
 

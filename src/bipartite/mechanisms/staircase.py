@@ -78,13 +78,12 @@ class Staircase(AddedNoise):
         size = len(domain)
         width = 1 / (1 + math.exp(float(budget) / 2)) if gamma is None else _check_gamma(gamma)
         if width * (size - 1) < 1 / 2:
-            msg = (
+            raise DesignError(
                 f"Expected γ of at least half a grid step, got γ={width:.3g} on {size} points; "
                 f"use at least {math.ceil(1 / (2 * width)) + 1} points."
                 if width
                 else "Expected γ of at least half a grid step, got gamma=0; use gamma=None for the best."
             )
-            raise DesignError(msg)
         padding = padding_for(size, float(budget), clamped=clamped)
         self._set(gamma=width)
         self._issue(domain, budget, _cells(size - 1, size - 1 + padding, width, float(budget)))
@@ -108,8 +107,9 @@ class Staircase(AddedNoise):
 def _check_gamma(gamma: object) -> float:
     number = float(gamma) if type(gamma) is not bool and isinstance(gamma, numbers.Real) else math.nan
     if not 0 <= number <= 1:
-        msg = f"Expected gamma from 0 to 1, got {shown(gamma)}; gamma=None takes the one with the least noise."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected gamma from 0 to 1, got {shown(gamma)}; gamma=None takes the one with the least noise."
+        )
     return number
 
 

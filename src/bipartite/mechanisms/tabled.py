@@ -58,8 +58,9 @@ class Tabled(Mechanism):
         tickets = np.array([fields.row("rows", row, len(outputs)) for row in rows])
         totals = totals_of(tickets)
         if totals is None or (totals != totals[0]).any():
-            msg = "Expected rows with one total of at most 2^52, and a ticket for every report; ask for another spec."
-            raise BrokenPromiseError(msg)
+            raise BrokenPromiseError(
+                "Expected rows with one total of at most 2^52, and a ticket for every report; ask for another spec."
+            )
         return cls._made(domain, budget, tickets, variant, outputs).checked()
 
     @property

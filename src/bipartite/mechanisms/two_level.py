@@ -109,12 +109,14 @@ def _split_as_given(
     if not numbers or not all(
         isinstance(each, (int, float)) and 0 <= each <= _MOST for each in cast("tuple[Any]", budgets)
     ):
-        msg = f"Expected budgets as two numbers (ε1, ε2) from 0 to 50, got {shown(budgets)}; or leave them out."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected budgets as two numbers (ε1, ε2) from 0 to 50, got {shown(budgets)}; or leave them out."
+        )
     first, second = (float(each) for each in cast("tuple[Any, Any]", budgets))
     m = near_counts(regions, second, inside, prior)
     realised = two_level_epsilon(regions.sizes, m, first, second)
     if realised > epsilon:
-        msg = f"Budgets {first:g} and {second:g} realise ε = {realised:.4f}, more than {epsilon:g}; lower one of them."
-        raise DesignError(msg)
+        raise DesignError(
+            f"Budgets {first:g} and {second:g} realise ε = {realised:.4f}, more than {epsilon:g}; lower one of them."
+        )
     return Split(first, second, tuple(m.tolist()))

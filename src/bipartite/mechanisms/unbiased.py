@@ -40,8 +40,9 @@ class TwoEnds:
         least = int(total * (1 - 2**-40) / (1 + math.exp(float(budget))))
         step = (budget.most_near_tickets(least) - least) // (inputs - 1)
         if least < 1 or step < 1:
-            msg = f"2^52 tickets cannot keep ε={budget.text} on {inputs} points; use another ε, or fewer points."
-            raise DesignError(msg)
+            raise DesignError(
+                f"2^52 tickets cannot keep ε={budget.text} on {inputs} points; use another ε, or fewer points."
+            )
         return cls(least, step)
 
     def total(self, inputs: int) -> int:
@@ -88,18 +89,16 @@ class Sliding:
         stride = max(1, round(wanted * s / (s + 1) / (inputs - 1)))
         m = round(stride * (inputs - 1) / s)
         if m < 1:
-            msg = (
+            raise DesignError(
                 f"Expected a grid of reports with at least one in the window, got about {wanted} at ε={epsilon:.6g}; "
                 f"use outputs={math.ceil(s + 1)} or more."
             )
-            raise DesignError(msg)
         sliding = cls(m, stride)
         if sliding.outputs(inputs) > MOST_OUTPUTS:
-            msg = (
+            raise DesignError(
                 f"Expected at most 2^22 reports, got {sliding.outputs(inputs)}; use a smaller ε, fewer outputs, or an "
                 "Interval of fewer points."
             )
-            raise DesignError(msg)
         return sliding
 
     def outputs(self, inputs: int) -> int:
@@ -133,8 +132,7 @@ def read_sliding(fields: Fields) -> Sliding:
 def check_sliding(sliding: Sliding, inputs: int) -> None:
     """Refuse a window of a spec with too many outputs."""
     if sliding.outputs(inputs) > MOST_OUTPUTS:
-        msg = f"Expected at most 2^22 reports, got {sliding.outputs(inputs)}; ask for another spec."
-        raise BrokenPromiseError(msg)
+        raise BrokenPromiseError(f"Expected at most 2^22 reports, got {sliding.outputs(inputs)}; ask for another spec.")
 
 
 def reports(values: NDArray[np.float64]) -> Values:
@@ -142,5 +140,6 @@ def reports(values: NDArray[np.float64]) -> Values:
     try:
         return Values(values)
     except DomainError:
-        msg = "Expected reports that are distinct finite doubles; use fewer outputs, or an Interval nearer to zero."
-        raise DesignError(msg) from None
+        raise DesignError(
+            "Expected reports that are distinct finite doubles; use fewer outputs, or an Interval nearer to zero."
+        ) from None

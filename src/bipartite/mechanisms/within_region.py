@@ -76,12 +76,11 @@ class WithinRegion(InBlocks):
         check_regions(regions)
         check_blocks(regions.sizes)
         if not is_one_of(publishes, ("region",)):
-            msg = (
+            raise InputError(
                 f"Expected publishes='region', got {shown(publishes)}: every report of this mechanism reveals the "
                 "region of the value, which no ε covers. Say so, or use bp.locations.TwoLevel or the whole domain: "
                 "those are ε-LDP."
             )
-            raise InputError(msg)
         check_one_of("inside", inside, ("brr", "grr"))
         m = [1] * len(regions) if inside == "grr" else near_places(regions, float(budget)).tolist()
         sizes = regions.sizes.tolist()

@@ -42,5 +42,4 @@ def as_file(svg: str, path: Path) -> str | bytes:
 def check_ending(path: Path) -> None:
     """Refuse a file name with any other extension."""
     if path.suffix.lower() not in {".svg", ".png"}:
-        msg = f"Expected a file name ending in .svg or .png, got {shown(path.name)}; rename it."
-        raise InputError(msg)
+        raise InputError(f"Expected a file name ending in .svg or .png, got {shown(path.name)}; rename it.")

@@ -55,11 +55,10 @@ def check_description(plan: Plan, about: object, what: str, cure: str) -> None:
     inputs = dict.fromkeys(each for name in plan.private() for each in plan.inputs_of(name))
     again = [each for each in inputs if each not in public]
     if again:
-        msg = (
+        raise InputError(
             f"{what}: {', '.join(map(repr, again))} would be privatized a second time, and every answer would be "
             f"wrong; privatize the original rows or, if these are not reports, {cure}."
         )
-        raise InputError(msg)
 
 
 def _part(held: object, key: str) -> Any:  # noqa: ANN401 (JSON)

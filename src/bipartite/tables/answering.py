@@ -68,8 +68,9 @@ def _embedded(path: Path, written: Format) -> Described | None:
         else:
             metadata = open_arrow(path, written).schema.metadata
     except (pa.ArrowInvalid, OSError):
-        msg = f"{path} cannot be read; it may be truncated, or not of the kind its name suggests."
-        raise DataFileError(msg) from None
+        raise DataFileError(
+            f"{path} cannot be read; it may be truncated, or not of the kind its name suggests."
+        ) from None
     held = (metadata or {}).get(METADATA_KEY)
     return None if held is None else _described(held)
 
@@ -83,12 +84,12 @@ def carried_by_all(paths: Sequence[Path]) -> Described | None:
     without = [path for path in found if path not in held]
     first, about = next(iter(held.items()))
     if without:
-        msg = f"{without[0]} carries no specs, but {first} does; pass those of all files with release=."
-        raise SpecError(msg)
+        raise SpecError(f"{without[0]} carries no specs, but {first} does; pass those of all files with release=.")
     for path, each in held.items():
         if each.mechanisms != about.mechanisms:
-            msg = f"The reports in {first} and {path} were drawn with different specs; estimate each separately."
-            raise SpecError(msg)
+            raise SpecError(
+                f"The reports in {first} and {path} were drawn with different specs; estimate each separately."
+            )
     publishes = tuple(dict.fromkeys(line for each in held.values() for line in each.publishes))
     clipped = frozenset().union(*(each.clipped for each in held.values()))
     marked = next((each for each in held.values() if each.insecure), about)
@@ -162,8 +163,7 @@ def files_at(names: Sequence[str | Path]) -> list[Path]:
         files = [path] if path.is_dir() and parts_in(path) else files_named(name)
         for file in files:
             if not isinstance(file, Path):
-                msg = f"Expected local files, got {file}; download it first."
-                raise InputError(msg)
+                raise InputError(f"Expected local files, got {file}; download it first.")
             found.append(file)
     return found
 
@@ -174,8 +174,9 @@ def files_of(paths: Sequence[Path]) -> tuple[list[Path], Format]:
     formats = {_format(file) or Format("csv"): file for file in reversed(files)}
     if len(formats) > 1:
         one, other = list(formats.values())[-2:]
-        msg = f"Expected files of one format to count together, got {other} and {one}; estimate each separately."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected files of one format to count together, got {other} and {one}; estimate each separately."
+        )
     return files, next(iter(formats))
 
 
@@ -192,10 +193,8 @@ def check_asked(about: Described, wanted: list[str], by: str | None, weights: st
     unknown = [name for name in wanted if name not in about.mechanisms]
     if unknown:
         there = ", ".join(map(repr, about.mechanisms))
-        msg = f"Expected a private column of the release, got {shown(unknown[0])}; it has {there}."
-        raise InputError(msg)
+        raise InputError(f"Expected a private column of the release, got {shown(unknown[0])}; it has {there}.")
     for what, name in (("groups", by), ("weights", weights)):
         if name is not None and name not in about.public:
             there = ", ".join(map(repr, about.public)) or "none"
-            msg = f"Expected a public column for the {what}, got {name!r}; the release has {there}."
-            raise InputError(msg)
+            raise InputError(f"Expected a public column for the {what}, got {name!r}; the release has {there}.")

@@ -59,8 +59,7 @@ def check_release(
 def _check_streams(source: str, target: str) -> None:
     for stands_for, stream, what in ((source, sys.stdin, "standard input"), (target, sys.stdout, "standard output")):
         if stands_for == STDIO and stream is None:
-            msg = f"{what} is closed; name a file instead."
-            raise InputError(msg)
+            raise InputError(f"{what} is closed; name a file instead.")
 
 
 def _check_names(plan: Plan) -> None:
@@ -70,14 +69,14 @@ def _check_names(plan: Plan) -> None:
         for name in names:
             other = found.setdefault(name.lower(), name)
             if other != name:
-                msg = f"Columns {other!r} and {name!r} differ only in case, which DuckDB ignores; rename one."
-                raise InputError(msg)
+                raise InputError(
+                    f"Columns {other!r} and {name!r} differ only in case, which DuckDB ignores; rename one."
+                )
 
 
 def _check_targets(source: str, target: str, files: Sequence[File], chosen: Settings) -> None:
     if target.partition("://")[0].lower() in EXTENSIONS:
-        msg = f"{target} is not on this machine; write to a local file, and upload it when it is complete."
-        raise InputError(msg)
+        raise InputError(f"{target} is not on this machine; write to a local file, and upload it when it is complete.")
     problems = Problems()
     folder = Path(local(source)).resolve()
     targets = [Path(target)] if target != STDIO else []

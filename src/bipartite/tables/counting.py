@@ -69,11 +69,10 @@ class _ReadOnlyPlan(Plan):
         for each in self.inputs():
             times = given.names.count(each)
             if times != 1:
-                msg = (
+                raise InputError(
                     f"it has {'several columns' if times else 'no column'} {each!r}; check the name, and that the "
                     "specs are those of this file."
                 )
-                raise InputError(msg)
 
 
 def raise_refusal(why: str, _: str) -> None:
@@ -111,12 +110,10 @@ def _counted(batches: Iterable[pa.RecordBatch], mechanisms: dict[str, Reporting]
             else:
                 _add(mechanism, counted[name], batch.column(name), groups)
             if len(counted[name].groups) > most:
-                msg = f"Expected at most {most:,} groups, got more; is {by!r} a column of groups?"
-                raise InputError(msg)
+                raise InputError(f"Expected at most {most:,} groups, got more; is {by!r} a column of groups?")
     for name, each in counted.items():
         if not each.groups:
-            msg = f"column {name!r} has no reports, so nothing can be estimated."
-            raise DataFileError(msg)
+            raise DataFileError(f"column {name!r} has no reports, so nothing can be estimated.")
         if by is not None:
             each.groups = in_order(each.groups)
     return counted
@@ -169,8 +166,9 @@ def weights_in(name: str, column: pa.Array) -> NDArray[np.float64]:
     except pa.ArrowException:
         found = np.full(1, -1.0)
     if not may_weigh(found).all():
-        msg = f"column {name!r} has a cell that is not a weight of at least 0 and at most 1e100; repair or remove it."
-        raise DataFileError(msg)
+        raise DataFileError(
+            f"column {name!r} has a cell that is not a weight of at least 0 and at most 1e100; repair or remove it."
+        )
     return found
 
 
@@ -284,8 +282,7 @@ def _check_end(file: Path) -> None:
             if held.read(1) in b"\r\n":
                 return
     why = ": the last line has no line ending, so the file may be truncated; if it is complete, add one."
-    msg = f"{file}{why if size else ' is empty; it holds no reports.'}"
-    raise DataFileError(msg)
+    raise DataFileError(f"{file}{why if size else ' is empty; it holds no reports.'}")
 
 
 def _labels(by: str, column: pa.Array) -> tuple[list[str | None], NDArray[np.int64]]:
@@ -293,8 +290,9 @@ def _labels(by: str, column: pa.Array) -> tuple[list[str | None], NDArray[np.int
     try:
         held, rows = _encoded(column.cast(pa.string()))
     except pa.ArrowException:
-        msg = f"Expected groups as text, numbers or dates, but column {by!r} holds {column.type}; name another column."
-        raise InputError(msg) from None
+        raise InputError(
+            f"Expected groups as text, numbers or dates, but column {by!r} holds {column.type}; name another column."
+        ) from None
     return held.to_pylist(), rows
 
 

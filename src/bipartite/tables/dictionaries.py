@@ -39,8 +39,9 @@ def released(name: str, kind: pa.DataType) -> pa.DataType:
     except pa.ArrowNotImplementedError:
         known = False
     if not known:
-        msg = f"column {name!r}: Expected a type whose values can be copied one by one, got {kind}; cast it first."
-        raise InputError(msg)
+        raise InputError(
+            f"column {name!r}: Expected a type whose values can be copied one by one, got {kind}; cast it first."
+        )
     return kind if is_dictionary else values
 
 

@@ -18,8 +18,7 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        msg = f"{path} is not UTF-8 text."
-        raise DataFileError(msg) from None
+        raise DataFileError(f"{path} is not UTF-8 text.") from None
 
 
 def read_items(path: Path) -> Items:
@@ -28,13 +27,14 @@ def read_items(path: Path) -> Items:
         described = read_json(read_text(path))
     except (ValueError, RecursionError) as error:
         why = "repeats a key" if isinstance(error, RepeatedKeyError) else "is not JSON"
-        msg = f"{path} {why}{f': see line {error.lineno}' if isinstance(error, json.JSONDecodeError) else ''}."
-        raise DataFileError(msg) from None
+        raise DataFileError(
+            f"{path} {why}{f': see line {error.lineno}' if isinstance(error, json.JSONDecodeError) else ''}."
+        ) from None
     if not isinstance(described, dict) or not set(described) <= {"labels", "loss", "similarity", "allow_off_diagonal"}:
-        msg = f'{path} does not hold {{"labels": […]}}, if wanted with "loss" or "similarity": [[…]].'
-        raise DataFileError(msg)
+        raise DataFileError(f'{path} does not hold {{"labels": […]}}, if wanted with "loss" or "similarity": [[…]].')
     labels = described.pop("labels", None)
     if isinstance(labels, list) and any(isinstance(label, str) and label != label.strip() for label in labels):
-        msg = f"{path} holds labels with leading or trailing spaces, which no line of input can match; strip them."
-        raise DataFileError(msg)
+        raise DataFileError(
+            f"{path} holds labels with leading or trailing spaces, which no line of input can match; strip them."
+        )
     return Items(labels, **described)

@@ -137,8 +137,7 @@ def kind_by_name(name: str) -> str:
 def check_purpose(purpose: str) -> None:
     """Refuse an unknown purpose."""
     if purpose not in PURPOSES:
-        msg = f"Expected purpose as one of {', '.join(map(repr, PURPOSES))}, got {purpose!r}."
-        raise InputError(msg)
+        raise InputError(f"Expected purpose as one of {', '.join(map(repr, PURPOSES))}, got {purpose!r}.")
 
 
 def key(name: str) -> str:

@@ -47,8 +47,7 @@ def bytes_of(memory: str) -> int:
         power = "kmgt".index(found[2].lower()) + 1
         amount = int(Fraction(found[1]) * (1024 if found[3] else 1000) ** power)
     if not 0 < amount < _TOO_MUCH:
-        msg = f"Expected memory such as 256MB, 1.5GB or 2GiB, got {shown(memory)}."
-        raise InputError(msg)
+        raise InputError(f"Expected memory such as 256MB, 1.5GB or 2GiB, got {shown(memory)}.")
     return amount
 
 
@@ -69,11 +68,10 @@ def load(connection: duckdb.DuckDBPyConnection, extension: str, what: str) -> No
     try:
         connection.execute(f"LOAD {extension}")
     except duckdb.Error:
-        msg = (
+        raise MissingExtraError(
             f"{what} needs DuckDB's extension {extension}, which is not installed; install it once yourself: "
             f"python -c \"import duckdb; duckdb.sql('INSTALL {extension}')\"."
-        )
-        raise MissingExtraError(msg) from None
+        ) from None
 
 
 def paths(files: Sequence[File]) -> str:

@@ -83,11 +83,13 @@ def format_of(name: str, asked: str | None, parameter: str) -> Format:
     kind = asked or _SUFFIXES.get(suffix)
     if kind is None:
         what = "standard input or output" if name == STDIO else repr(name)
-        msg = f"Expected a format for {what}, which its name does not show; use {parameter}={'|'.join(KINDS)}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected a format for {what}, which its name does not show; use {parameter}={'|'.join(KINDS)}."
+        )
     if compression and kind == "parquet":
-        msg = f"Expected no compression around Parquet, which compresses its own columns; name {path.stem!r} instead."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected no compression around Parquet, which compresses its own columns; name {path.stem!r} instead."
+        )
     return Format(kind, compression)
 
 
@@ -97,8 +99,9 @@ def local(name: str) -> str:
         return name
     parts = urlsplit(name)
     if parts.netloc not in {"", "localhost"}:
-        msg = f"Expected file:///PATH on this machine, got one on {parts.netloc!r}; copy it to this machine first."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected file:///PATH on this machine, got one on {parts.netloc!r}; copy it to this machine first."
+        )
     return unquote(parts.path)
 
 
@@ -117,8 +120,7 @@ def files_named(pattern: str) -> list[File]:
         files = [each for each in found if not each.is_dir()]
         if files:
             return _check_regular(files)
-        msg = f"no file matches {pattern}"
-        raise FileNotFoundError(msg)
+        raise FileNotFoundError(f"no file matches {pattern}")
     raise FileNotFoundError(not_found(pattern))
 
 
@@ -126,12 +128,12 @@ def _files_in(folder: Path) -> list[File]:
     """All files of a folder, except hidden ones, ``_`` files that tools write, and side files."""
     visible = [each for each in sorted(folder.iterdir()) if not each.name.startswith((".", "_"))]
     if any(each.is_dir() for each in visible):
-        msg = f"{folder} holds folders; select the files with a pattern, for example '{folder}/**/*.parquet'."
-        raise InputError(msg)
+        raise InputError(
+            f"{folder} holds folders; select the files with a pattern, for example '{folder}/**/*.parquet'."
+        )
     files = [each for each in visible if not each.name.endswith(SIDE)]
     if not files:
-        msg = f"there are no files in {folder}"
-        raise FileNotFoundError(msg)
+        raise FileNotFoundError(f"there are no files in {folder}")
     return _check_regular(files)
 
 
@@ -145,15 +147,13 @@ def _check_regular(files: list[Path]) -> list[File]:
     for file in files:
         status = file.stat()
         if not stat.S_ISREG(status.st_mode):
-            msg = (
+            raise InputError(
                 f"{file} is not a regular file, and a pipe cannot be read twice; save its rows as a file, or pipe them "
                 "to `bipartite privatize -`."
             )
-            raise InputError(msg)
         other = found.setdefault((status.st_dev, status.st_ino), file)
         if other is not file:
-            msg = f"{other} and {file} are the same file, which would be read twice; name it once."
-            raise InputError(msg)
+            raise InputError(f"{other} and {file} are the same file, which would be read twice; name it once.")
     return list(files)
 
 
@@ -167,8 +167,7 @@ def unchanged(files: Sequence[File]) -> Callable[[], None]:
     def check() -> None:
         for file, state in before.items():
             if _state(file) != state:
-                msg = f"{file} changed while it was being read; release a copy that stays unchanged."
-                raise DataFileError(msg)
+                raise DataFileError(f"{file} changed while it was being read; release a copy that stays unchanged.")
 
     return check
 
@@ -197,12 +196,10 @@ def inputs(source: str, asked: Asked) -> tuple[Format, list[File]]:
     names = [str(file) if isinstance(file, Path) else urlsplit(file).path for file in files] or [source]
     formats = {format_of(name, asked.kind, "input_format") for name in names}
     if len(formats) > 1:
-        msg = f"{source} matches files of several formats; release them one by one."
-        raise InputError(msg)
+        raise InputError(f"{source} matches files of several formats; release them one by one.")
     written = formats.pop()
     if (asked.delimiter or asked.encoding) and written.kind not in {"csv", "tsv"}:
-        msg = f"delimiter= and encoding= apply to CSV, but {source} is {written.kind}; leave them out."
-        raise InputError(msg)
+        raise InputError(f"delimiter= and encoding= apply to CSV, but {source} is {written.kind}; leave them out.")
     return replace(written, asked_delimiter=_delimiter(asked.delimiter), encoding=_encoding(asked.encoding)), files
 
 
@@ -210,8 +207,7 @@ def _delimiter(given: str | None) -> str | None:
     found = "\t" if given == "\\t" else given
     # ASCII: one byte in every encoding, and never part of another letter.
     if found is not None and (len(found) != 1 or not found.isascii() or found in '"\r\n\0'):
-        msg = f"Expected delimiter= as one ASCII character, such as ';', '|' or '\\t', got {given!r}."
-        raise InputError(msg)
+        raise InputError(f"Expected delimiter= as one ASCII character, such as ';', '|' or '\\t', got {given!r}.")
     return found
 
 

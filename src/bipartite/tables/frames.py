@@ -89,8 +89,9 @@ def _wrong_frame(frame: object, expected: str, hint: str) -> InputError:
 def _arrow(frame: pa.Table | pa.RecordBatch, plan: Plan, rng: object) -> pa.Table | pa.RecordBatch:
     if isinstance(frame, pa.RecordBatch):
         if frame.num_rows > at_once(plan):
-            msg = f"Expected a record batch of at most {at_once(plan):,} rows for reports this wide; pass pa.table(…)."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected a record batch of at most {at_once(plan):,} rows for reports this wide; pass pa.table(…)."
+            )
         return Release(plan, rng).privatize(_selected(frame, plan))
     if isinstance(frame, pa.Table):
         return _table(frame, plan, rng)
@@ -254,8 +255,9 @@ def _duckdb(frame: duckdb.DuckDBPyRelation, plan: Plan, rng: object) -> pa.Table
     else:
         return _table(rows, plan, rng)
     # Outside the handler: DuckDB's message may show a value, such as one that it could not cast.
-    msg = f"Expected a DuckDB relation that can be fetched, got a {kind}; run it alone to see why, which shows values."
-    raise InputError(msg)
+    raise InputError(
+        f"Expected a DuckDB relation that can be fetched, got a {kind}; run it alone to see why, which shows values."
+    )
 
 
 _LIBRARIES: Final = {"pyarrow": _arrow, "pandas": _pandas, "polars": _polars, "duckdb": _duckdb, "_duckdb": _duckdb}

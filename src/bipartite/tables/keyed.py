@@ -82,11 +82,10 @@ def check_keyed(plan: Plan) -> None:
     """Refuse columns whose encoding takes random words, because the words depend on the encoded value."""
     for name, mechanism in plan.mechanisms().items():
         if getattr(mechanism.domain, "rounding", "nearest") == "random":
-            msg = (
+            raise InputError(
                 f"column {name!r}: Expected rounding='nearest' with row_id, got 'random', which takes a random word "
                 "before the value is encoded; use 'nearest', or leave row_id out."
             )
-            raise InputError(msg)
 
 
 def column_key(key: bytes, mechanism: Reporting, name: str) -> bytes:
@@ -97,8 +96,7 @@ def column_key(key: bytes, mechanism: Reporting, name: str) -> bytes:
 def id_bytes(ids: pa.Array) -> list[bytes]:
     """Each row's id as distinct bytes: integers, text or bytes, prefixed with a letter for the type."""
     if ids.null_count:
-        msg = "Expected an id for every row, got a row without one; fill it in, or leave row_id out."
-        raise InputError(msg)
+        raise InputError("Expected an id for every row, got a row without one; fill it in, or leave row_id out.")
     if pa.types.is_integer(ids.type):
         held = ids.cast(pa.int64()).to_numpy(zero_copy_only=False).astype("<i8", copy=False).tobytes()
         return [b"i" + held[at : at + 8] for at in range(0, len(held), 8)]
@@ -106,8 +104,7 @@ def id_bytes(ids: pa.Array) -> list[bytes]:
         return [b"s" + each.encode() for each in ids.to_pylist()]
     if pa.types.is_binary(ids.type) or pa.types.is_large_binary(ids.type):
         return [b"b" + each for each in ids.to_pylist()]
-    msg = f"Expected row ids as whole numbers, text or bytes, got {ids.type}; cast the column first."
-    raise InputError(msg)
+    raise InputError(f"Expected row ids as whole numbers, text or bytes, got {ids.type}; cast the column first.")
 
 
 class _RowWords:

@@ -100,13 +100,11 @@ class Described:
         try:
             held = read_json(text if isinstance(text, str) else text.decode())
         except (ValueError, RecursionError):
-            msg = (
+            raise SpecError(
                 "Expected the description of a release as JSON; the file may be truncated or edited: request it again."
-            )
-            raise SpecError(msg) from None
+            ) from None
         if not isinstance(held, dict) or held.get("bipartite_release") != _VERSION:
-            msg = "Expected the description of a release, got something else or a later version."
-            raise SpecError(msg)
+            raise SpecError("Expected the description of a release, got something else or a later version.")
         wrong = "missing or invalid parts"
         try:
             mechanisms = {name: _mechanism(name, column) for name, column in held["columns"].items()}
@@ -126,15 +124,15 @@ class Described:
         else:
             if not wrong:
                 return found
-        msg = f"Expected the description of a release, got one with {wrong}; it was edited: request the file again."
-        raise SpecError(msg)
+        raise SpecError(
+            f"Expected the description of a release, got one with {wrong}; it was edited: request the file again."
+        )
 
 
 def _mechanism(name: str, column: dict[str, Any]) -> Reporting:
     mechanism = from_spec(column["spec"])
     if spec_sha256(mechanism) != column["spec_sha256"]:
-        msg = f"column {name!r}: the spec does not match its SHA-256; request the file again."
-        raise SpecError(msg)
+        raise SpecError(f"column {name!r}: the spec does not match its SHA-256; request the file again.")
     problem = composition_problem(f"column {name!r}", mechanism, flat=True)
     if problem is not None:
         raise SpecError(problem)

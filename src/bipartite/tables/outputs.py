@@ -32,16 +32,13 @@ def check_free(path: Path, *, overwrite: bool, folder: bool = False, released: b
     """Refuse to overwrite a file or a folder of parts unless asked to, or to write where that is impossible."""
     exists = os.path.lexists(path)  # includes a dangling link
     if folder and exists and (path.is_symlink() or not (path / COMPLETE).is_file()):
-        msg = f"{path} exists and is not a release in parts; name a new folder."
-        raise InputError(msg)
+        raise InputError(f"{path} exists and is not a release in parts; name a new folder.")
     if not folder and exists and not (path.is_file() or (path.is_symlink() and not path.exists())):
-        msg = f"{path} is not a file; name a file that may be written."
-        raise InputError(msg)
+        raise InputError(f"{path} is not a file; name a file that may be written.")
     if exists and not overwrite:
         raise _exists_error(path, released=released)
     if not path.parent.is_dir():
-        msg = f"{path.parent} is not a folder; create it first."
-        raise InputError(msg)
+        raise InputError(f"{path.parent} is not a folder; create it first.")
 
 
 def _exists_error(path: Path, *, released: bool = True) -> InputError:

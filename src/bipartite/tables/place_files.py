@@ -62,18 +62,17 @@ class PlaceFile:
                     rows.append(row)
                     lines.append(reader.line_num)
         except csv.Error as error:
-            msg = f"{path}: line {reader.line_num} cannot be read as CSV ({error}); repair or remove it."
-            raise DataFileError(msg) from None
+            raise DataFileError(
+                f"{path}: line {reader.line_num} cannot be read as CSV ({error}); repair or remove it."
+            ) from None
         if not rows:
-            msg = f"{path} is empty; add a line with latitude and longitude for each place."
-            raise DataFileError(msg)
+            raise DataFileError(f"{path} is empty; add a line with latitude and longitude for each place.")
         if any(_number(cell) is not None for cell in rows[0]):
             if len(rows[0]) > _PAIR + 1:
-                msg = (
+                raise DataFileError(
                     f"{path}: expected lat, lon and optionally a label in a file without a header, got {len(rows[0])} "
                     "columns; name the columns in a header line, and write numbers with a decimal point."
                 )
-                raise DataFileError(msg)
             return cls(path, rows, lines, 0, 1, _PAIR if len(rows[0]) > _PAIR else None, [])
         names = [cell.strip() for cell in rows[0]]
         small = [name.lower() for name in names]
@@ -81,14 +80,12 @@ class PlaceFile:
         twice = [names[at] for at in (latitude, longitude, label) if at is not None and small.count(small[at]) > 1]
         if twice:
             which = ", ".join(map(repr, twice))
-            msg = f"{path}: the first line names {which} more than once; give each column its own name."
-            raise DataFileError(msg)
+            raise DataFileError(f"{path}: the first line names {which} more than once; give each column its own name.")
         if latitude is None or longitude is None:
-            msg = (
+            raise DataFileError(
                 f"{path}: expected columns lat and lon (or latitude, longitude) in the first line, got "
                 f"{', '.join(repr(name) for name in names)}; rename them, or leave the header out."
             )
-            raise DataFileError(msg)
         return cls(path, rows[1:], lines[1:], latitude, longitude, label, names)
 
     def coordinates(self) -> list[tuple[float, float]]:
@@ -107,11 +104,10 @@ class PlaceFile:
             found.append((pair[0], pair[1]))
         if bad:
             more = f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else ""
-            msg = (
+            raise DataFileError(
                 f"{self.path}: {'; '.join(bad[:_NAMED])}{more}; repair or remove them, and write numbers with a "
                 "decimal point."
             )
-            raise DataFileError(msg)
         return found
 
     def labels(self) -> list[str] | None:

@@ -66,8 +66,7 @@ class Plan(Frozen):
     def __init__(self, columns: Mapping[str, Any]) -> None:
         given: object = columns
         if not isinstance(given, Mapping):
-            msg = f"Expected columns as a dict, got {type(given).__name__}; pass {{'age': bp.BRR(…)}}."
-            raise InputError(msg)
+            raise InputError(f"Expected columns as a dict, got {type(given).__name__}; pass {{'age': bp.BRR(…)}}.")
         problems = Problems()
         found: dict[str, Any] = {}
         for name, what in given.items():
@@ -229,8 +228,7 @@ def _column(what: object) -> Column | str:
         return Column(what)
     if isinstance(what, Column) or (isinstance(what, str) and what == PUBLIC):
         return what
-    msg = f"Expected a mechanism, a Column or 'public', got {type(what).__name__}; pass bp.BRR(…)."
-    raise InputError(msg)
+    raise InputError(f"Expected a mechanism, a Column or 'public', got {type(what).__name__}; pass bp.BRR(…).")
 
 
 def _check_apart(columns: Mapping[str, Any], problems: Problems) -> None:

@@ -41,12 +41,11 @@ def check_public(
     if again:
         found.append(f"repeats coordinates in {how_many(len(again), 'row')}, the first on line {again[0]}")
     if found:
-        msg = (
+        raise DataFileError(
             f"{path} {'; it '.join(found)}. It looks like the positions of people, and places taken from those reveal "
             "where someone was, whatever ε is. Use a public list with each place once, or a grid (bp.locations.grid); "
             f"or confirm that the list is public: {unless}."
         )
-        raise DataFileError(msg)
 
 
 def _words(name: str) -> set[str]:

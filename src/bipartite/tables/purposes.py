@@ -36,8 +36,9 @@ def choice(purpose: str, domain: Domain, epsilon: object, *, flat: bool) -> dict
     if isinstance(domain, LineDomain):
         return line_choice(purpose)
     if purpose == "mean":
-        msg = "Expected numbers for a mean, got a set of values, which has none; use for = 'statistics' for its shares."
-        raise InputError(msg)
+        raise InputError(
+            "Expected numbers for a mean, got a set of values, which has none; use for = 'statistics' for its shares."
+        )
     if purpose == SINGLE_VALUES:
         return {"mechanism": "grr" if flat else "anchored"}
     return {"mechanism": best_for_shares(domain, epsilon)}

@@ -78,8 +78,7 @@ class Quotes:
     def check_closed(self, source: object) -> None:
         """Refuse text that ends inside quotation marks."""
         if self.is_open:
-            msg = f"{source} has an unclosed quotation mark; close it."
-            raise DataFileError(msg)
+            raise DataFileError(f"{source} has an unclosed quotation mark; close it.")
 
 
 def may_be_split(files: Sequence[File], written: Format) -> bool:

@@ -53,16 +53,14 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(path), parse_float=Decimal)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        msg = f"{path} is not TOML: {error}; repair it."
-        raise DataFileError(msg) from None
+        raise DataFileError(f"{path} is not TOML: {error}; repair it.") from None
 
 
 def columns_in(described: object, folder: Path | None) -> dict[str, Any]:
     """Build the columns that a plan describes, or report every problem of every column."""
     problems = Problems()
     if not isinstance(described, Mapping):
-        msg = f"Expected a plan as a dict, got {type(described).__name__}; pass {{'columns': {{…}}}}."
-        raise InputError(msg)
+        raise InputError(f"Expected a plan as a dict, got {type(described).__name__}; pass {{'columns': {{…}}}}.")
     _check_keys("the plan", described, ("columns",), problems)
     given = described.get("columns")
     if not isinstance(given, Mapping) or not given:
@@ -92,10 +90,9 @@ def suggest(given: object, known: Iterable[str], otherwise: str) -> str:
 
 def _column(options: object, folder: Path | None) -> Column | str:
     if not isinstance(options, Mapping):
-        msg = (
+        raise InputError(
             f"Expected keys such as domain and epsilon, got {type(options).__name__}; write [columns.NAME] above them."
         )
-        raise InputError(msg)
     problems = Problems()
     _check_keys("", options, _KEYS, problems)
     public = options.get("public", False)
@@ -143,10 +140,9 @@ def _inputs(given: object) -> tuple[str, ...]:
         return ()
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list) or not names or not all(isinstance(name, str) and name for name in names):
-        msg = (
+        raise InputError(
             f'Expected from as the name of a column, or a list of two or more, got {shown(given)}; use ["lat", "lon"].'
         )
-        raise InputError(msg)
     return tuple(names)
 
 
@@ -157,8 +153,9 @@ def _choice(key: str, given: object, words: tuple[str, str]) -> dict[str, Any]:
         return {f"{key}_as": tuple(_numbers(stand_in)) if isinstance(stand_in, list) else stand_in}
     if isinstance(given, str) and given in words:
         return {key: given}
-    msg = f"Expected {key} = {words[0]!r}, {words[1]!r} or {{ as = a value of the domain }}, got {shown(given)}."
-    raise InputError(msg)
+    raise InputError(
+        f"Expected {key} = {words[0]!r}, {words[1]!r} or {{ as = a value of the domain }}, got {shown(given)}."
+    )
 
 
 def _purpose(given: object) -> str | None:
@@ -166,8 +163,7 @@ def _purpose(given: object) -> str | None:
     if given is None or is_one_of(given, tuple(PURPOSES)):
         return None if given is None else str(given)
     hint = suggest(given, PURPOSES, f"one of {', '.join(PURPOSES)}.")
-    msg = f"Expected for = what the column is for, got {shown(given)}; {hint}"
-    raise InputError(msg)
+    raise InputError(f"Expected for = what the column is for, got {shown(given)}; {hint}")
 
 
 def _mechanism(
@@ -177,8 +173,7 @@ def _mechanism(
     if "spec" in options:
         others = [key for key in _OF_MECHANISM if key in options]
         if others:
-            msg = f"A spec says everything about the mechanism; leave out {', '.join(others)}."
-            raise InputError(msg)
+            raise InputError(f"A spec says everything about the mechanism; leave out {', '.join(others)}.")
         return load_spec(_in_file(options["spec"], folder, read_text)), {}
     problems = Problems()
     with problems.noting():
@@ -261,8 +256,7 @@ def _domain(described: object, folder: Path | None) -> Domain:
     kind = kinds[0]
     wrong = [part for part in given if part != kind and part not in _KINDS[kind]]
     if wrong:
-        msg = f"A domain of {kind} takes no {', '.join(wrong)}; leave it out."
-        raise InputError(msg)
+        raise InputError(f"A domain of {kind} takes no {', '.join(wrong)}; leave it out.")
     value = given[kind]
     if kind in {"integers", "interval"}:
         return _line(kind, value, given)
@@ -281,18 +275,18 @@ def _domain(described: object, folder: Path | None) -> Domain:
 def _reader_of_places(given: Mapping[str, object]) -> Callable[[Path], Domain]:
     public = given.get("places_are_public", False)
     if not isinstance(public, bool):
-        msg = f"Expected places_are_public = true or false, got {shown(public)}; true confirms that the list is public."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected places_are_public = true or false, got {shown(public)}; true confirms that the list is public."
+        )
     return lambda path: read_places(path, are_public=public)
 
 
 def _product(parts: object, weights: Any, folder: Path | None) -> Domain:  # noqa: ANN401 (as it was written)
     if not isinstance(parts, list):
-        msg = (
+        raise InputError(
             f"Expected product = [a domain, a domain], got {shown(parts)}; for example product = "
             '[{ integers = [18, 90] }, { categories = ["yes", "no"] }].'
         )
-        raise InputError(msg)
     found = []
     problems = Problems()
     for number, part in enumerate(parts):
@@ -304,22 +298,21 @@ def _product(parts: object, weights: Any, folder: Path | None) -> Domain:  # noq
 
 def _line(kind: str, ends: object, given: Mapping[str, Any]) -> Domain:
     if not isinstance(ends, list) or len(ends) != _TWO:
-        msg = f"Expected {kind} = [low, high], got {shown(ends)}; for example {kind} = [18, 90]."
-        raise InputError(msg)
+        raise InputError(f"Expected {kind} = [low, high], got {shown(ends)}; for example {kind} = [18, 90].")
     low, high = _numbers(ends)
     if kind == "integers":
         return Integers(low, high)
     if "points" not in given:
-        msg = "Expected points with interval, the number of nodes; a few hundred suit most ranges."
-        raise InputError(msg)
+        raise InputError("Expected points with interval, the number of nodes; a few hundred suit most ranges.")
     return Interval(low, high, points=given["points"], rounding=given.get("rounding", "nearest"))
 
 
 def categories_of(labels: object) -> Domain:
     """A set of labels in which every wrong label is equally wrong."""
     if not isinstance(labels, list) or not _TWO <= len(labels) <= _MOST_CATEGORIES:
-        msg = f"Expected categories as a list of 2 to {_MOST_CATEGORIES} labels; name every possible answer."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected categories as a list of 2 to {_MOST_CATEGORIES} labels; name every possible answer."
+        )
     return Items(labels)
 
 
@@ -331,11 +324,11 @@ def _numbers(values: Iterable[Any]) -> list[Any]:
 def _in_file(given: object, folder: Path | None, read: Callable[[Path], Found]) -> Found:
     """Read a file that a plan names."""
     if not isinstance(given, str) or not given:
-        msg = f"Expected the name of a file, got {shown(given)}."
-        raise InputError(msg)
+        raise InputError(f"Expected the name of a file, got {shown(given)}.")
     try:
         return read((folder or Path()) / given)
     except OSError as error:
         found = not_found(error.filename) if isinstance(error, FileNotFoundError) else None
-        msg = found or f"{error.filename} cannot be read ({error.strerror}); name a file that can."
-        raise DataFileError(msg) from None
+        raise DataFileError(
+            found or f"{error.filename} cannot be read ({error.strerror}); name a file that can."
+        ) from None

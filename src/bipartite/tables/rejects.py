@@ -37,8 +37,9 @@ class Rejects:
         try:
             columns = [column.cast(pa.string()) for column in found.columns]
         except pa.ArrowNotImplementedError:
-            msg = "Expected columns that CSV can hold with reject=, got nested ones; leave reject= out."
-            raise InputError(msg) from None
+            raise InputError(
+                "Expected columns that CSV can hold with reject=, got nested ones; leave reject= out."
+            ) from None
         self._write([[first_row + row + 1 for row in rows], [reasons[row] for row in rows], *columns], len(rows))
 
     def add_lines(self) -> int:

@@ -120,8 +120,9 @@ def privatize_file(
         drawn = _Drawing(rows, release, rejects, progress)
         drawn.write(Writer(writer, part, written, chosen, about.to_json(), plan, rows), schema)
         if chosen.partition_by and not release.rows:
-            msg = "There are no rows, so no part would carry the specs; release the table without partition_by=."
-            raise DataFileError(msg)
+            raise DataFileError(
+                "There are no rows, so no part would carry the specs; release the table without partition_by=."
+            )
         if rejects is not None and chosen.reject is not None:
             # Before the release: what was left out must be known once the release exists.
             rejects.close()

@@ -38,8 +38,7 @@ def load_extensions(connection: duckdb.DuckDBPyConnection, files: Sequence[File]
     for extension, scheme in sorted({EXTENSIONS[each]: each for each in schemes}.items()):
         load(connection, extension, f"An address that starts with {scheme}://")
         if written.kind == "arrow":
-            msg = "Arrow files must be local; download them first."
-            raise InputError(msg)
+            raise InputError("Arrow files must be local; download them first.")
     if written.encoding not in ENCODINGS:
         load(connection, "encodings", f"encoding={written.encoding!r}")
 
@@ -142,8 +141,7 @@ def lines_left_out(connection: duckdb.DuckDBPyConnection) -> list[tuple[int, str
     found = connection.execute(query).fetchall()
     for _, line, kind, _, message in found:
         if kind not in {"MISSING COLUMNS", "TOO MANY COLUMNS"}:
-            msg = f"Invalid Input Error: CSV Error on Line: {line}\n{message}"
-            raise duckdb.InvalidInputException(msg)
+            raise duckdb.InvalidInputException(f"Invalid Input Error: CSV Error on Line: {line}\n{message}")
     # A line is recorded once for each extra cell.
     return [(line, held) for _, line, held in dict.fromkeys((file, line, held) for file, line, _, held, _ in found)]
 
@@ -164,8 +162,7 @@ def json_columns(
         found = dict.fromkeys(key for (row,) in rows for key in row or ())
         folded = {key.casefold() for key in found}
         if len(files) > 1 and any(each not in found and each.casefold() in folded for each in wanted):
-            msg = f"{file} spells the name of a column in another case; rename it there."
-            raise DataFileError(msg)
+            raise DataFileError(f"{file} spells the name of a column in another case; rename it there.")
         keys |= found
     return list(keys)
 
@@ -193,11 +190,10 @@ def check_alike(schemas: Iterable[tuple[str, Any]]) -> None:
     (first, wanted), *others = schemas
     for file, columns in others:
         if columns != wanted:
-            msg = (
+            raise DataFileError(
                 f"{file} has other columns than {first}, in name, type or order; make them equal, or release them one "
                 "by one."
             )
-            raise DataFileError(msg)
 
 
 def _compression(written: Format) -> str:

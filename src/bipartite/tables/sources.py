@@ -169,8 +169,9 @@ def open_stream(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, reading
         try:
             opened = pa.ipc.open_stream(stream)
         except (pa.ArrowInvalid, OSError):
-            msg = "standard input is not an Arrow stream; it may be truncated, or input_format= is wrong."
-            raise DataFileError(msg) from None
+            raise DataFileError(
+                "standard input is not an Arrow stream; it may be truncated, or input_format= is wrong."
+            ) from None
         check_metadata(plan, opened.schema.metadata, "standard input")
         return _arrow(opened.schema, [opened], plan, raw=raw)
     if written.kind == "parquet":
@@ -241,11 +242,10 @@ def _csv(connection: duckdb.DuckDBPyConnection, files: Sequence[File], reading: 
     names = [each if each in wanted else each.strip() for each in names]
     if not set(wanted) & set(names):
         # The first line may be a person's row, so no similar name is suggested from it.
-        msg = (
+        raise InputError(
             f"The table has no column {wanted[0]!r}, nor any other that is needed; is its first line a header, "
             f"with the delimiter {reading.written.delimiter!r} (delimiter=)?"
         )
-        raise InputError(msg)
     reading.plan.check_names(names)
     cells = dict(zip(names, cells_of(len(names)), strict=True))
     local = [file for file in files if isinstance(file, Path)]
@@ -314,8 +314,9 @@ def _cast(
             if labels is None or isinstance(labels[0], int):
                 kind = "number" if labels is None else "label"
                 if wanted[source] not in {"text", kind}:
-                    msg = f"Column {source!r} is read both as numbers and as labels; release it in one way only."
-                    raise InputError(msg)
+                    raise InputError(
+                        f"Column {source!r} is read both as numbers and as labels; release it in one way only."
+                    )
                 wanted[source] = kind
     listed = _listed(plan)
     values = {}
@@ -406,8 +407,7 @@ def open_arrow(file: File, written: Format) -> pa.RecordBatchReader:
             mapped.seek(0)
             return pa.ipc.open_stream(mapped)
     except (pa.ArrowInvalid, OSError):
-        msg = f"{file} is not an Arrow file or stream; it may be truncated."
-        raise DataFileError(msg) from None
+        raise DataFileError(f"{file} is not an Arrow file or stream; it may be truncated.") from None
 
 
 def _batches(file: pa.RecordBatchFileReader) -> pa.RecordBatchReader:

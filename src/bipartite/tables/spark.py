@@ -91,8 +91,7 @@ def privatize(
     """
     given: object = plan
     if not isinstance(given, Plan):
-        msg = f"Expected plan as bp.Plan, got {type(given).__name__}; pass bp.Plan({{'age': bp.BRR(…)}})."
-        raise InputError(msg)
+        raise InputError(f"Expected plan as bp.Plan, got {type(given).__name__}; pass bp.Plan({{'age': bp.BRR(…)}}).")
     session = _session_of(frame)
     if overwrite:
         warnings.warn(
@@ -177,8 +176,7 @@ def mechanism_of(frame: DataFrame, column: str) -> Mechanism | CategoryMechanism
     take(frame, [column])
     spec = frame.schema[column].metadata.get(SPEC_KEY)
     if spec is None:
-        msg = f"Column {column!r} carries no spec; pass mech=, the mechanism that drew the reports."
-        raise InputError(msg)
+        raise InputError(f"Column {column!r} carries no spec; pass mech=, the mechanism that drew the reports.")
     return load_spec(spec)
 
 
@@ -210,15 +208,15 @@ def _cells(column: pa.Array, mechanism: Mechanism | CategoryMechanism, nulls: Mi
     if not isinstance(mechanism, CategoryMechanism):
         return column
     if column.null_count and nulls == "error":
-        msg = f"{column.null_count} of {len(column)} reports are missing; remove them, or use nulls='drop'."
-        raise NullError(msg)
+        raise NullError(f"{column.null_count} of {len(column)} reports are missing; remove them, or use nulls='drop'.")
     return from_cells(mechanism, column.drop_null())
 
 
 def _session_of(frame: DataFrame) -> SparkSession:
     if type(frame).__module__.partition(".")[0] != "pyspark" or not hasattr(frame, "mapInArrow"):
-        msg = f"Expected a Spark DataFrame, got {type(frame).__name__}; use bp.privatize_frame for other frames."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected a Spark DataFrame, got {type(frame).__name__}; use bp.privatize_frame for other frames."
+        )
     try:
         import pyarrow  # noqa: F401, ICN001, PLC0415
     except ImportError:
@@ -262,5 +260,4 @@ def release_of(frame: DataFrame) -> dict[str, Any]:
     for field in frame.schema:
         if RELEASE_KEY in field.metadata:
             return Described.from_json(field.metadata[RELEASE_KEY]).to_dict()
-    msg = "This frame carries no release; read the files that privatize wrote."
-    raise InputError(msg)
+    raise InputError("This frame carries no release; read the files that privatize wrote.")

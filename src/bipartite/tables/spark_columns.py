@@ -32,8 +32,9 @@ def take(frame: DataFrame, names: Sequence[str]) -> DataFrame:
     """Select columns of a frame, each once and by its exact name: Spark would return ``ID`` for ``id``."""
     for name in names:
         if name not in frame.columns:
-            msg = f"Expected a column of the frame, got {name!r}; it has {', '.join(map(repr, frame.columns))}."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected a column of the frame, got {name!r}; it has {', '.join(map(repr, frame.columns))}."
+            )
     try:
         return frame.select(*[quoted(name) for name in dict.fromkeys(names)])
     except Exception as error:
@@ -101,8 +102,9 @@ def through_python(frame: DataFrame, function: Callable[[Batches], Batches], sch
         made = sent.mapInArrow(partial(_named, function=function, names=frame.columns), StructType(plain))
     except (TypeError, ValueError, NotImplementedError) as error:
         kinds = ", ".join(dict.fromkeys(field.dataType.simpleString() for field in schema))
-        msg = f"Spark cannot send one of these types to Python: {kinds}; cast it to text, or leave it out of the plan."
-        raise InputError(msg) from error
+        raise InputError(
+            f"Spark cannot send one of these types to Python: {kinds}; cast it to text, or leave it out of the plan."
+        ) from error
     back = []
     for at, field in enumerate(schema):
         column = col(str(at)).cast("interval month").cast(field.dataType) if is_months(field) else col(str(at))

@@ -25,8 +25,9 @@ def parts_in(folder: Path) -> list[Path]:
     # Subfolders are named by values, country=DE; any other is not part of the release.
     parts = [folder / part for part in sorted(found) if all("=" in value for value in part.parts[:-1])]
     if parts and not (folder / COMPLETE).exists():
-        msg = f"{folder} has no _SUCCESS: the release is not complete, or failed; wait for it, or release again."
-        raise DataFileError(msg)
+        raise DataFileError(
+            f"{folder} has no _SUCCESS: the release is not complete, or failed; wait for it, or release again."
+        )
     return parts
 
 
@@ -39,15 +40,17 @@ def carried_in(folder: Path) -> Described | None:
     found = [read(part).metadata or {} for part in parts]
     held = {(each.get(METADATA_KEY), each.get(SPARK_SCHEMA, b"{}")) for each in found}
     if len(held) > 1:
-        msg = f"{folder} holds parts of different releases; request it again, or remove what does not belong there."
-        raise DataFileError(msg)
+        raise DataFileError(
+            f"{folder} holds parts of different releases; request it again, or remove what does not belong there."
+        )
     ours, spark = held.pop()
     if ours is not None:
         return Described.from_json(ours)
     try:
         metadata = [field.get("metadata", {}) for field in json.loads(spark).get("fields", [])]
     except (ValueError, AttributeError):
-        msg = f"{folder} has unreadable column metadata; its files were edited: request it again."
-        raise DataFileError(msg) from None
+        raise DataFileError(
+            f"{folder} has unreadable column metadata; its files were edited: request it again."
+        ) from None
     carried = [each[RELEASE_KEY] for each in metadata if RELEASE_KEY in each]
     return Described.from_json(carried[0]) if carried else None

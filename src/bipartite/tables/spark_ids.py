@@ -43,24 +43,23 @@ def check_ids(frame: DataFrame, row_id: str) -> None:
     """Refuse ids that may change, are missing or occur twice: rows with the same id and value would share a report."""
     kind = dict(frame.dtypes)[row_id]
     if kind not in _TYPES:
-        msg = f"Expected row_id as a column of whole numbers, text or bytes, got {kind}; cast it first."
-        raise InputError(msg)
+        raise InputError(f"Expected row_id as a column of whole numbers, text or bytes, got {kind}; cast it first.")
     check_repeatable(frame)
     ids = take(frame, [row_id]).toDF("id").groupBy("id").count()
     if ids.where("id IS NULL OR count > 1").limit(1).count():
-        msg = (
+        raise InputError(
             f"Expected a different id in every row of {row_id!r}, got one that is missing or occurs twice; rows with "
             "the same id would share their random words. Use a unique column, or leave row_id out."
         )
-        raise InputError(msg)
 
 
 def check_repeatable(frame: DataFrame) -> None:
     """Refuse a frame that may have other rows each time it is computed."""
     known = getattr(frame, "_jdf", None)
     if known is None:
-        msg = "Expected a frame of a Spark session in this process with row_id, got one of Spark Connect; leave it out."
-        raise InputError(msg)
+        raise InputError(
+            "Expected a frame of a Spark session in this process with row_id, got one of Spark Connect; leave it out."
+        )
     plan = known.queryExecution().analyzed()
     patterns = frame.sparkSession._jvm.org.apache.spark.sql.catalyst.trees.TreePattern  # noqa: SLF001
     found = [what for name, what in _FUNCTIONS.items() if plan.containsPattern(getattr(patterns, name)())]
@@ -68,12 +67,11 @@ def check_repeatable(frame: DataFrame) -> None:
         found.append("a function that is not deterministic, such as uuid() or rand()")
     found += [f"the step {step}" for step in _steps(plan) if step not in _STEPS]
     if found:
-        msg = (
+        raise InputError(
             "Expected, with row_id, a frame of stored files that is only selected from, filtered, joined, sorted or "
             f"repartitioned, got one with {found[0]}: its ids may change when a row is recomputed. Write the frame to "
             "files and release session.read.parquet(…), or leave row_id out."
         )
-        raise InputError(msg)
 
 
 def _steps(plan: JavaObject) -> Iterator[str]:

@@ -39,8 +39,9 @@ def blocks_of(file: Path, compression: str | None, size: int) -> Iterator[bytes]
             while block := bytes(stream.read(size)):
                 yield block
         except OSError:
-            msg = f"{file} cannot be decompressed; it may be truncated, or not of the kind its name suggests."
-            raise DataFileError(msg) from None
+            raise DataFileError(
+                f"{file} cannot be decompressed; it may be truncated, or not of the kind its name suggests."
+            ) from None
 
 
 class NamedInput:

@@ -124,8 +124,7 @@ def _about_a_position(names: list[str]) -> list[str]:
 def _looked_at(pattern: str, asked: Asked, *, header: bool) -> tuple[str, dict[str, str | None]]:
     """What was looked at, in words; and each column with the DuckDB type that the file declares, if it declares any."""
     if pattern == STDIO:
-        msg = "A draft plan needs a file, not standard input; save the table as one."
-        raise InputError(msg)
+        raise InputError("A draft plan needs a file, not standard input; save the table as one.")
     written, files = inputs(pattern, asked)
     with private_folder() as spill, connect(spill) as connection:
         try:
@@ -133,8 +132,7 @@ def _looked_at(pattern: str, asked: Asked, *, header: bool) -> tuple[str, dict[s
         except duckdb.Error as error:
             raise unreadable(error) from None
     if len(set(names)) < len(names):
-        msg = "The table has several columns with the same name; rename them."
-        raise DataFileError(msg)
+        raise DataFileError("The table has several columns with the same name; rename them.")
     return _LOOKED_AT[written.kind], dict(zip(names, types, strict=True))
 
 
@@ -160,12 +158,11 @@ def _columns(
         return names, [None] * len(names)
     names = csv_columns(connection, files, written)
     if not header and _may_be_a_row(names):
-        msg = (
+        raise DataFileError(
             "The first line holds numbers, dates, addresses or truth values, like a row of data rather than a "
             "header, or has another delimiter; add a header line above it, name the delimiter with delimiter=, or "
             "confirm with header=True that these are names."
         )
-        raise DataFileError(msg)
     scan = csv_scan(paths(files), written, len(names), parallel=may_be_split(files, written))
     # Rows that cannot be split into as many cells are refused here: the names may stand above other columns.
     connection.execute(f"SELECT count(COLUMNS(*)) FROM (SELECT * FROM {scan} LIMIT {_SAMPLE})")

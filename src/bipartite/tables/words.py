@@ -33,19 +33,19 @@ def column_sources(rng: object, columns: Iterable[str]) -> dict[str, Source]:
     names = list(columns)
     if isinstance(rng, Mapping):
         if set(rng) != set(names):
-            msg = f"Expected words for the columns {', '.join(map(shown, names))}; pass a source for each, no others."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected words for the columns {', '.join(map(shown, names))}; pass a source for each, no others."
+            )
         return {name: source_of(rng[name]) for name in names}
     source = source_of(rng)
     if isinstance(source, InsecureSeed):
         first = source.streams().stream(0, 1).word()
         return {name: insecure_seed(_seed(first, name)) for name in names}
     if isinstance(source, FixedWords) and len(names) > 1:
-        msg = (
+        raise InputError(
             "Expected fixed words for each column, because rows come in batches and every column has its own stream; "
             f"pass a dict: {{{names[0]!r}: bp.fixed_words(…), …}}."
         )
-        raise InputError(msg)
     return dict.fromkeys(names, source)
 
 

@@ -113,15 +113,13 @@ class Audit(Printed):
         For an event as likely for the first input as the one found here, and e^ε times less likely for the second.
         """
         if not violation > 0:
-            msg = f"Expected violation as a positive share of ε, got {violation!r}; 0.05 is 5 %."
-            raise InputError(msg)
+            raise InputError(f"Expected violation as a positive share of ε, got {violation!r}; 0.05 is 5 %.")
         claimed = self._claim()
         return trials_for(self._law(claimed * (1 + violation)), claimed, self._alpha(), power)
 
     def _claim(self) -> float:
         if self.epsilon is None:
-            msg = "Expected a claim to compute the power of refuting it, got none; audit with epsilon=…"
-            raise InputError(msg)
+            raise InputError("Expected a claim to compute the power of refuting it, got none; audit with epsilon=…")
         return self.epsilon
 
     def _alpha(self) -> float:
@@ -268,11 +266,10 @@ def _claim_of(
     if not isinstance(sampler, (Mechanism, CategoryMechanism)):
         return sampler, None if epsilon is None else float(epsilon)
     if sampler.publishes is not None and epsilon is None:
-        msg = (
+        raise InputError(
             f"Expected epsilon, the claim to test: its reports publish the {sampler.publishes}, so it has no ε over "
             f"all values; pass the ε of its certificate, and inputs of one {sampler.publishes}."
         )
-        raise InputError(msg)
     realised = float(log_between(sampler.largest_ratio())[1])
     return sampler.privatize, realised if epsilon is None else float(epsilon)
 

@@ -192,8 +192,7 @@ def _tally(drawn: object, size: int, *, tuples: bool) -> Iterable[tuple[object, 
         several, counts = np.unique(array, return_counts=True)
         distinct, found, shape = several.tolist(), counts.tolist(), array.shape
     if shape != (size,):
-        msg = f"Expected {size} reports for {size} values, got shape {shape}; return one report per value."
-        raise InputError(msg)
+        raise InputError(f"Expected {size} reports for {size} values, got shape {shape}; return one report per value.")
     return zip(distinct, found, strict=True)
 
 
@@ -327,8 +326,9 @@ def _of_mechanism(
     mechanism: Mechanism, rng: Source | None, matrix: object, inputs: Sequence[Any] | None, outputs: object
 ) -> tuple[Callable[[Any], object], list[Any], NDArray[np.float64], list[Any]]:
     if matrix is not None or outputs is not None:
-        msg = "Expected no matrix and no outputs, as a mechanism has its own; leave them out, or pass mech.privatize."
-        raise InputError(msg)
+        raise InputError(
+            "Expected no matrix and no outputs, as a mechanism has its own; leave them out, or pass mech.privatize."
+        )
     domain, reports = mechanism.domain, mechanism.outputs
     size = len(domain)
     if inputs is None:
@@ -336,11 +336,10 @@ def _of_mechanism(
     else:
         chosen = [domain.encode(value) for value in inputs]
     if len(chosen) * len(reports) > _MOST_CELLS:
-        msg = (
+        raise InputError(
             f"Expected at most 2^24 cells, got {len(chosen)} inputs × {len(reports)} outputs; "
             "pass fewer inputs, or use a smaller domain."
         )
-        raise InputError(msg)
     lottery = mechanism.lottery
     law = np.concatenate([lottery.rows(x, x + 1) for x in chosen]) / lottery.total
     values = [domain.decode(x) for x in chosen]

@@ -85,17 +85,17 @@ def level_of(confidence: float, inputs: int, events: int) -> float:
 def trials_for(pair: tuple[float, float], claimed: float, alpha: float, power: float) -> int:
     """The number of trials for an event of these two probabilities."""
     if not log_ratio(*pair) > claimed:
-        msg = (
+        raise InputError(
             f"Expected a real ε above the claimed {claimed:g}, got {max(0.0, log_ratio(*pair)):.6g} for the best "
             "event; there is no violation that an audit could find."
         )
-        raise InputError(msg)
     # A normal approximation gives the starting point; the exact bounds decide.
     sure = NormalDist().inv_cdf(1 - alpha) + NormalDist().inv_cdf(1 - (1 - power) / 2)
     about = sure**2 * _effort(*pair, claimed)
     if not about < _MOST_TRIALS:
-        msg = "Expected a violation that 10^12 trials can detect, got a smaller one; ask for a larger violation."
-        raise InputError(msg)
+        raise InputError(
+            "Expected a violation that 10^12 trials can detect, got a smaller one; ask for a larger violation."
+        )
     high = max(64, int(about))
     while not is_enough(pair, claimed, alpha, power, high):
         high *= 2
@@ -160,14 +160,14 @@ def law_of(real: object, claimed: float) -> tuple[float, float]:
         return best_pair(rows, claimed)[1]
     if isinstance(real, (int, float, np.number)) and not isinstance(real, bool):
         if not 0 < float(real) < math.inf:
-            msg = f"Expected a real ε as a positive number, got {real!r}; use one above the claimed ε."
-            raise InputError(msg)
+            raise InputError(f"Expected a real ε as a positive number, got {real!r}; use one above the claimed ε.")
         odds = math.exp(float(real))
         return odds / (1 + odds), 1 / (1 + odds)
     rows = np.asarray(real, dtype=np.float64)
     if rows.ndim != 2 or len(rows) != 2 or (rows < 0).any() or not np.allclose(rows.sum(axis=1), 1):  # noqa: PLR2004
-        msg = "Expected real as an ε, a mechanism, or two rows of probabilities; pass mech.matrix()[[x, x2]]."
-        raise InputError(msg)
+        raise InputError(
+            "Expected real as an ε, a mechanism, or two rows of probabilities; pass mech.matrix()[[x, x2]]."
+        )
     return _best_event(rows[0], rows[1], claimed)
 
 

@@ -94,11 +94,10 @@ def _key(label: object) -> Hashable:
     try:
         hash(label)
     except TypeError:
-        msg = (
+        raise InputError(
             f"Expected reports as numbers, strings, or rows and tuples of them, got {type(label).__name__}; "
             "let the sampler return hashable reports."
-        )
-        raise InputError(msg) from None
+        ) from None
     return (type(label).__name__, label)  # True, 1 and 1.0 are different reports
 
 
@@ -157,11 +156,10 @@ def sample(
         reports = as_reports(raw)
         if reports.ndim == 0 or len(reports) != size:
             found = "one object" if reports.ndim == 0 else f"{len(reports)}"
-            msg = (
+            raise InputError(
                 f"Expected {size} reports for {size} values, got {found}; return an array as long as the input, "
                 "or use scalar=True for a sampler of one value."
             )
-            raise InputError(msg)
         parts.append(reports)
         if progress is not None:
             progress(size)

@@ -165,22 +165,22 @@ def _own(also: object, domain: Domain, budgets: list[str]) -> dict[str, list[Bro
     if also is None:
         return {}
     if not isinstance(also, Mapping):
-        msg = f"Expected also as a dict of mechanisms by name, got {type(also).__name__}; pass {{'mine': mechanism}}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected also as a dict of mechanisms by name, got {type(also).__name__}; pass {{'mine': mechanism}}."
+        )
     taken = {each.name for each in candidates(domain, exact=True)} | {PLANAR, LIMIT}
     found: dict[str, list[Brought]] = {}
     for name, mechanism in also.items():
         check_mechanism(mechanism)
         if not isinstance(name, str) or name in taken:
-            msg = f"Expected a name of its own for a mechanism in also, got {shown(name)}; call it 'mine'."
-            raise InputError(msg)
+            raise InputError(f"Expected a name of its own for a mechanism in also, got {shown(name)}; call it 'mine'.")
         if mechanism.domain != domain:
-            msg = f"Expected {name!r} on {domain!r}, which is compared, got {mechanism!r}; build it there."
-            raise InputError(msg)
+            raise InputError(f"Expected {name!r} on {domain!r}, which is compared, got {mechanism!r}; build it there.")
         epsilon = format(mechanism.epsilon_decimal, "f")
         if epsilon not in budgets:
-            msg = f"Expected {name!r} at ε = {', '.join(budgets)}, got ε = {epsilon}; compare at that ε too."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected {name!r} at ε = {', '.join(budgets)}, got ε = {epsilon}; compare at that ε too."
+            )
         found.setdefault(epsilon, []).append(Brought(name, mechanism))
     return found
 
@@ -213,8 +213,7 @@ def _budgets(epsilon: object) -> list[str]:
         several = epsilon
     given = [Epsilon.of(each) for each in several]
     if not given:
-        msg = "Expected epsilon as a decimal or several of them, got none; try [0.5, 1, 2]."
-        raise EpsilonError(msg)
+        raise EpsilonError("Expected epsilon as a decimal or several of them, got none; try [0.5, 1, 2].")
     return [budget.text for budget in sorted({each.text: each for each in given}.values(), key=lambda one: one.value)]
 
 

@@ -92,8 +92,7 @@ class Comparison(Printed):
         ``"share_within"``, ``"mean_error"``, ``"histogram_error"`` or ``"distribution_error"``.
         """
         if not is_one_of(measure, tuple(MEASURES)):
-            msg = f"Expected measure as one of {', '.join(map(repr, MEASURES))}, got {shown(measure)}."
-            raise InputError(msg)
+            raise InputError(f"Expected measure as one of {', '.join(map(repr, MEASURES))}, got {shown(measure)}.")
         return picture_of(self.rows, measure, users=self.users)
 
     def __str__(self) -> str:

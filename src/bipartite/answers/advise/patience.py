@@ -48,8 +48,7 @@ class Clock:
 
     def __init__(self, seconds: object = None, told: Callable[[float], None] | None = None) -> None:
         if seconds is not None and not 0 < as_real(seconds) < math.inf:
-            msg = f"Expected seconds as a positive number, got {shown(seconds)}; try seconds=30."
-            raise InputError(msg)
+            raise InputError(f"Expected seconds as a positive number, got {shown(seconds)}; try seconds=30.")
         self.seconds = None if seconds is None else as_real(seconds)
         self._ends = math.inf if self.seconds is None else time.monotonic() + self.seconds
         self._told = told

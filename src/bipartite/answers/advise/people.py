@@ -178,8 +178,7 @@ def sample_size(  # noqa: PLR0913 (two arguments, and options by name)
 def _people(roots: float) -> int:
     """The square, rounded up; a rounding error must not add a person."""
     if roots > _MOST_ROOTS:
-        msg = "More than 10^18 people would be needed; allow a larger distance."
-        raise InputError(msg)
+        raise InputError("More than 10^18 people would be needed; allow a larger distance.")
     return max(1, math.ceil(roots**2 * (1 - 1e-12)))
 
 
@@ -187,11 +186,10 @@ def _errors(mechanism: Any_, of: str, weights: Array | None) -> tuple[float, flo
     """The standard error for one person of the population, and of the worst one; None where it cannot be estimated."""
     answers = Answers(mechanism)
     if answers.left_out is not None:
-        msg = (
+        raise DesignError(
             f"{mechanism!r} is too large: {answers.left_out}; use an Interval of fewer points, which hardly changes "
             "the answer."
         )
-        raise DesignError(msg)
     size = len(mechanism.domain)
     population = np.full(size, 1 / size) if weights is None else weights
     if of == "share":

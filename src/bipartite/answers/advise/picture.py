@@ -25,8 +25,7 @@ def picture_of(rows: Sequence[Row], measure: str, *, users: int | None) -> str:
     if not some:
         why = "users" if MEASURES[measure].of_people else "other mechanisms"
         why = "a tolerance" if measure == "share_within" else why
-        msg = f"No mechanism has a figure for {measure!r}; compare with {why}."
-        raise InputError(msg)
+        raise InputError(f"No mechanism has a figure for {measure!r}; compare with {why}.")
     title = MEASURES[measure].title
     if users is not None and MEASURES[measure].of_people:
         title += f", {users:,} people"

@@ -131,8 +131,7 @@ def choose(
     mechanism = made[best.name][1]
     plain = made[BASELINE][0]
     if mechanism is None or best.expected_loss > plain.expected_loss:
-        msg = "the release chosen is worse than GRR, which was among those to choose from"
-        raise AssertionError(msg)
+        raise AssertionError("the release chosen is worse than GRR, which was among those to choose from")
     ranked = sorted(
         rows,
         key=lambda row: (row is not best, not row.eligible, row.expected_loss != row.expected_loss, row.expected_loss),
@@ -176,16 +175,14 @@ def compare(
     """
     check_places(places)
     if len(places) ** 2 > MOST_TICKET_COUNTS:
-        msg = (
+        raise DesignError(
             f"Expected at most {math.isqrt(MOST_TICKET_COUNTS):,} places to compare every release, got "
             f"{len(places):,}: L-SRR and Exponential hold a ticket count for every pair, at most 2^25. Take some of "
             "them, or the best release of all with bp.locations.choose."
         )
-        raise DesignError(msg)
     budgets = [Epsilon.of(each).text for each in epsilons]
     if not budgets:
-        msg = "Expected one ε or more, got none; leave epsilons out for those of the paper."
-        raise InputError(msg)
+        raise InputError("Expected one ε or more, got none; leave epsilons out for those of the paper.")
     weights = None if prior is None else check_prior(prior, len(places))
     chosen = _checked_regions(places, regions)
     domains = places_by_region(chosen)
@@ -226,8 +223,7 @@ def improvements(rows: Sequence[PlaceRelease], name: str = "BRR safe") -> list[I
     the fair rival is the calibrated one. Where one of the two could not be made, nothing is said.
     """
     if not {row.name for row in rows} >= {name, PUBLISHED, CALIBRATED}:
-        msg = f"Expected rows of {name!r} and of L-SRR; make them with bp.locations.compare."
-        raise InputError(msg)
+        raise InputError(f"Expected rows of {name!r} and of L-SRR; make them with bp.locations.compare.")
     found = []
     for scope in (WITHIN, WHOLE):
         # A release that could not be made has no loss to compare.

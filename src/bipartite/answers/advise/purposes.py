@@ -77,8 +77,7 @@ WANTED: Final = {
 def check_purpose(purpose: object) -> None:
     """Refuse anything that is not a purpose."""
     if not is_one_of(purpose, PURPOSES):
-        msg = f"Expected purpose as one of {', '.join(map(repr, PURPOSES))}, got {shown(purpose)}."
-        raise InputError(msg)
+        raise InputError(f"Expected purpose as one of {', '.join(map(repr, PURPOSES))}, got {shown(purpose)}.")
 
 
 def asked(domain: Domain, purpose: str | None, people: int | None) -> list[str]:

@@ -113,10 +113,9 @@ def recommend(
     check_domain(domain)
     check_purpose(purpose)
     if purpose == "statistics":
-        msg = (
+        raise InputError(
             "Expected one purpose, got 'statistics', which is several; ask for 'mean', 'distribution' or 'categories'."
         )
-        raise InputError(msg)
     check_users(users)
     budget = Epsilon.of(epsilon).text
     weights = None if prior is None else check_prior(prior, len(domain))
@@ -197,8 +196,7 @@ def clock_of(seconds: float | Clock | None) -> Clock:
 def check_users(users: object) -> None:
     """Refuse anything that is not a number of people."""
     if users is not None and not (is_whole(users) and users >= 1):
-        msg = f"Expected users as a whole number of at least 1, got {shown(users)}; try users=10_000."
-        raise InputError(msg)
+        raise InputError(f"Expected users as a whole number of at least 1, got {shown(users)}; try users=10_000.")
 
 
 def _too_late(clock: Clock) -> str:

@@ -121,8 +121,7 @@ def _plan(domains: Mapping[str, Domain], epsilon: Decimal, users: int, of: OfOne
         raise refusal
     record = Record(mechanisms, sample=None if k == count else k)
     if record.epsilon_decimal > epsilon:
-        msg = "the parts of a budget add up to more than the budget"
-        raise AssertionError(msg)
+        raise AssertionError("the parts of a budget add up to more than the budget")
     score = float(np.sqrt(np.mean(np.square(parts))))
     return ReportingPlan(k, each, people, errors, score, record, "split" if k == count else "sample")
 
@@ -134,21 +133,18 @@ def _width(domain: Domain) -> float:
 
 def _check_arguments(domains: object, epsilon: object, users: object, of: object) -> tuple[Epsilon, int]:
     if not is_one_of(of, _OF):
-        msg = f"Expected of as one of {', '.join(map(repr, _OF))}, got {shown(of)}."
-        raise InputError(msg)
+        raise InputError(f"Expected of as one of {', '.join(map(repr, _OF))}, got {shown(of)}.")
     if not isinstance(domains, Mapping) or not domains:
-        msg = "Expected domains as a dict of at least one attribute; pass {'age': bp.Integers(18, 90), …}."
-        raise InputError(msg)
+        raise InputError("Expected domains as a dict of at least one attribute; pass {'age': bp.Integers(18, 90), …}.")
     if of in OF_PAIRS and len(domains) != _TWO:
-        msg = f"Expected two attributes for of={of!r}, got {len(domains)}; ask about two at a time."
-        raise InputError(msg)
+        raise InputError(f"Expected two attributes for of={of!r}, got {len(domains)}; ask about two at a time.")
     for name, domain in domains.items():
         check_domain(domain)
         if of in {"mean", "cdf", "quadrants", "correlation"} and not isinstance(domain, LineDomain):
             other = "cells" if of in OF_PAIRS else "histogram"
-            msg = f"The values of {shown(name)} are not numbers, so they have no {of}; use of={other!r}."
-            raise InputError(msg)
+            raise InputError(f"The values of {shown(name)} are not numbers, so they have no {of}; use of={other!r}.")
     if not is_whole(users) or users < len(domains):
-        msg = f"Expected users as a whole number of at least {len(domains)}, one per attribute, got {shown(users)}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected users as a whole number of at least {len(domains)}, one per attribute, got {shown(users)}."
+        )
     return Epsilon.of(epsilon), int(users)

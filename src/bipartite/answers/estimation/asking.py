@@ -40,22 +40,23 @@ _NONE: Final = np.empty(0)
 def line_of(domain: Domain) -> LineDomain:
     """Check that a domain consists of numbers on a line."""
     if isinstance(domain, Cyclic):
-        msg = (
+        raise InputError(
             f"The values of {domain!r} lie on a circle and have no smallest value, mean or median; ask for "
             f"{_OF_CIRCLE}."
         )
-        raise InputError(msg)
     if not isinstance(domain, LineDomain):
-        msg = f"The values of {domain!r} are not numbers; use est.frequencies, or est.linear with one weight per value."
-        raise InputError(msg)
+        raise InputError(
+            f"The values of {domain!r} are not numbers; use est.frequencies, or est.linear with one weight per value."
+        )
     return domain
 
 
 def circle_of(domain: Domain) -> Cyclic:
     """Check that a domain is a circle."""
     if not isinstance(domain, Cyclic):
-        msg = f"Expected values on a circle, bp.Cyclic, got {domain!r}; on a line ask for the mean and the variance."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected values on a circle, bp.Cyclic, got {domain!r}; on a line ask for the mean and the variance."
+        )
     return domain
 
 
@@ -78,16 +79,14 @@ def weights_of(domain: Domain, weights: object) -> Array:
     except (TypeError, ValueError):
         w = np.empty(0)
     if w.shape != (len(domain),) or not np.isfinite(w).all():
-        msg = f"Expected {_of(domain)}, got {shown(weights)}; this domain has {len(domain)} values."
-        raise InputError(msg)
+        raise InputError(f"Expected {_of(domain)}, got {shown(weights)}; this domain has {len(domain)} values.")
     return w
 
 
 def quantile_of(q: object) -> float:
     """Check a quantile between 0 and 1."""
     if isinstance(q, bool) or not isinstance(q, (int, float, np.floating)) or not 0 < q < 1:
-        msg = f"Expected a quantile between 0 and 1, got {shown(q)}; 0.5 is the median."
-        raise InputError(msg)
+        raise InputError(f"Expected a quantile between 0 and 1, got {shown(q)}; 0.5 is the median.")
     return float(q)
 
 
@@ -122,8 +121,7 @@ class Question:
                 return cls._about(kind, what, domain)
         elif not isinstance(of, (str, bytes, dict, type(None))):
             return cls("linear", weights_of(domain, of))
-        msg = f"Expected {_of(domain)}, got {shown(of)}."
-        raise InputError(msg)
+        raise InputError(f"Expected {_of(domain)}, got {shown(of)}.")
 
     @classmethod
     def _about(cls, kind: str, what: list[Any], domain: Domain) -> Question:
@@ -139,8 +137,9 @@ class Question:
             around = (np.arange(len(domain)) - first) % len(domain) <= (last - first) % len(domain)
             return cls(kind, around.astype(np.float64), index=first)
         if first > last:
-            msg = f"Expected the first value of a range before its last, got {shown(what[0])} to {shown(what[1])}."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected the first value of a range before its last, got {shown(what[0])} to {shown(what[1])}."
+            )
         weights = np.zeros(len(domain))
         weights[first : last + 1] = 1.0
         return cls(kind, weights, index=at[0])

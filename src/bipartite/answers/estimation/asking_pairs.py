@@ -38,16 +38,14 @@ class Pair:
     def at(self, name: object) -> int:
         """The index of an attribute, 0 or 1."""
         if name not in self.names:
-            msg = f"Expected {self.names[0]!r} or {self.names[1]!r}, got {shown(name)}."
-            raise InputError(msg)
+            raise InputError(f"Expected {self.names[0]!r} or {self.names[1]!r}, got {shown(name)}.")
         return self.names.index(str(name))
 
     def numbers(self, at: int) -> tuple[Array, float]:
         """(the numbers of an attribute minus their middle, the middle)."""
         domain = self.domains[at]
         if not isinstance(domain, LineDomain):
-            msg = f"The values of {self.names[at]!r} are not numbers; ask for cells, or give weights."
-            raise InputError(msg)
+            raise InputError(f"The values of {self.names[at]!r} are not numbers; ask for cells, or give weights.")
         numbers = domain.to_numpy().astype(np.float64)
         middle = float(numbers[0] / 2 + numbers[-1] / 2)
         return numbers - middle, middle
@@ -62,15 +60,13 @@ class Pair:
         for value in values:
             member += unit(len(domain), domain.encode(value))
         if not values or member.max() > 1:
-            msg = f"Expected one or more distinct values of {self.names[at]!r}, got {shown(group)}."
-            raise InputError(msg)
+            raise InputError(f"Expected one or more distinct values of {self.names[at]!r}, got {shown(group)}.")
         return member
 
     def where(self, groups: object) -> tuple[Array, Array]:
         """The group of each attribute; all values of an attribute that is not named."""
         if not isinstance(groups, dict) or not groups:
-            msg = f"Expected ('where', {{{self.names[0]!r}: value, …}}), got {shown(groups)}."
-            raise InputError(msg)
+            raise InputError(f"Expected ('where', {{{self.names[0]!r}: value, …}}), got {shown(groups)}.")
         members = [np.ones(len(domain)) for domain in self.domains]
         for name, group in groups.items():
             at = self.at(name)
@@ -93,8 +89,9 @@ class Pair:
                     return table
         except (TypeError, ValueError):
             pass
-        msg = f"Expected {_OF}; weights are a table of {sizes[0]} × {sizes[1]} finite numbers, or two lists (w₁, w₂)."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected {_OF}; weights are a table of {sizes[0]} × {sizes[1]} finite numbers, or two lists (w₁, w₂)."
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,5 +145,4 @@ def names_of_two(names: object) -> tuple[str, str]:
         first, second = names
         if first != second:
             return first, second
-    msg = f"Expected two different names such as ('age', 'income'), got {shown(names)}."
-    raise InputError(msg)
+    raise InputError(f"Expected two different names such as ('age', 'income'), got {shown(names)}.")

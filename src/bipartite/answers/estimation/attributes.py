@@ -51,17 +51,15 @@ def columns_of(record: Record, reports: object, nulls: Missing = "error") -> dic
     people = {name: len(column.there) for name, column in found.items()}
     if len(set(people.values())) > 1:
         sizes = ", ".join(f"{escaped(name)}: {size}" for name, size in people.items())
-        msg = f"Expected the same people in every column, got {sizes}; pass columns of one table."
-        raise InputError(msg)
+        raise InputError(f"Expected the same people in every column, got {sizes}; pass columns of one table.")
     if record.sample is not None:
         each = np.sum([column.there for column in found.values()], axis=0)
         wrong = np.flatnonzero(each != record.sample)
         if len(wrong):
-            msg = (
+            raise InputError(
                 f"Expected {record.sample} attributes from every person, got another number from {len(wrong)} people, "
                 f"first at reports[{int(wrong[0])}]; pass reports as they came, and the Record they were made with."
             )
-            raise InputError(msg)
     return found
 
 
@@ -110,8 +108,7 @@ def flat_rows(mechanism: CategoryMechanism, column: Iterable[object], nulls: Mis
 
 def _check_there(there: NDArray[np.bool_], nulls: Missing) -> None:
     if nulls == "error" and not there.all():
-        msg = f"{int((~there).sum())} of {len(there)} reports are missing; remove them, or use nulls='drop'."
-        raise NullError(msg)
+        raise NullError(f"{int((~there).sum())} of {len(there)} reports are missing; remove them, or use nulls='drop'.")
 
 
 def _unmasked(column: object, there: NDArray[np.bool_], nulls: Missing) -> object:
@@ -127,8 +124,9 @@ def _table(reports: object, names: list[str], sample: int | None) -> Mapping[str
         return _one_by_one(reports, names, sample)
     columns = reports if isinstance(reports, Mapping) else getattr(reports, "columns", None)
     if columns is None:
-        msg = f"Expected reports as a dict of columns, got {type(reports).__name__}; pass {{{names[0]!r}: …}}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected reports as a dict of columns, got {type(reports).__name__}; pass {{{names[0]!r}: …}}."
+        )
     problems = Problems()
     for name in names:
         if name not in list(columns):
@@ -144,19 +142,19 @@ def _one_by_one(reports: Sequence[Any], names: list[str], sample: int | None) ->
     for at, report in enumerate(reports):
         if not isinstance(report, Mapping) or len(report) != wanted or not set(report) <= set(names):
             got = f"{len(report)} attributes" if isinstance(report, Mapping) else type(report).__name__
-            msg = (
+            raise InputError(
                 f"Expected reports[{at}] as a dict of {wanted} of {', '.join(map(escaped, names))}, got {got}; pass "
                 "reports as Record.privatize gave them."
             )
-            raise InputError(msg)
     return {name: [report.get(name) for report in reports] for name in names}
 
 
 def _present(column: Iterable[object]) -> NDArray[np.bool_]:
     """Which entries of a column, in any container, are reports rather than nulls."""
     if is_scalar(column):
-        msg = f"Expected reports as a list, an array or a column, got {type(column).__name__}; pass [report]."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected reports as a list, an array or a column, got {type(column).__name__}; pass [report]."
+        )
     if isinstance(column, np.ma.MaskedArray):
         return ~np.ma.getmaskarray(column)
     for test in ("notna", "is_not_null", "is_valid"):  # of pandas, Polars, Arrow

@@ -59,8 +59,9 @@ class Counts:
         check_mechanism(mechanism)
         size = len(mechanism.outputs) if isinstance(mechanism, Mechanism) else len(mechanism.domain)
         if size > _MOST_OUTPUTS:
-            msg = f"Expected at most 2^27 different reports to count, this mechanism has {size}; use a coarser domain."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected at most 2^27 different reports to count, this mechanism has {size}; use a coarser domain."
+            )
         self.mechanism = mechanism
         self.people = 0
         self.insecure = None
@@ -83,15 +84,13 @@ class Counts:
     def merge(self, other: object) -> Counts:
         """Add the counts of another collector; both must be of exactly the same mechanism."""
         if not isinstance(other, Counts):
-            msg = f"Expected Counts to merge, got {type(other).__name__}; use add for reports."
-            raise InputError(msg)
+            raise InputError(f"Expected Counts to merge, got {type(other).__name__}; use add for reports.")
         theirs = other._sha256  # noqa: SLF001 (of this class)
         if theirs != self._sha256:
-            msg = (
+            raise SpecError(
                 f"Counts of {other.mechanism!r} do not match those of {self.mechanism!r}: their specs differ "
                 f"({theirs[:12]}… and {self._sha256[:12]}…); estimate each on its own."
             )
-            raise SpecError(msg)
         marks = {other.insecure} if not self.people else {self.insecure, other.insecure}
         self.insecure = True if self.insecure or other.insecure else None if None in marks else False
         self.values += other.values
@@ -112,16 +111,17 @@ class Counts:
     def from_dict(cls, held: object) -> Counts:  # whatever JSON held
         """Counts from :meth:`to_dict`; the spec is checked by its hash, the counts against the number of people."""
         if not isinstance(held, dict) or held.get("bipartite_counts") != _VERSION or "spec" not in held:
-            msg = "Expected counts as written by Counts.to_dict; this is something else, or of a later version."
-            raise SpecError(msg)
+            raise SpecError(
+                "Expected counts as written by Counts.to_dict; this is something else, or of a later version."
+            )
         counts = cls(from_spec(held["spec"]))
         if held.get("spec_sha256") != counts._sha256:
-            msg = "The counts do not belong to the spec beside them; ask for both again."
-            raise SpecError(msg)
+            raise SpecError("The counts do not belong to the spec beside them; ask for both again.")
         mark = held.get("insecure")  # older files have none
         if mark is not None and not isinstance(mark, bool):
-            msg = f"Expected insecure as true or false, got {shown(mark)}; the file was edited: ask for it again."
-            raise SpecError(msg)
+            raise SpecError(
+                f"Expected insecure as true or false, got {shown(mark)}; the file was edited: ask for it again."
+            )
         counts.insecure = mark
         try:
             counts.people = _check_people(held.get("people"))
@@ -144,8 +144,7 @@ class Counts:
             held = read_json(text if isinstance(text, str) else text.decode())
         except (ValueError, RecursionError) as error:
             why = "a key comes twice" if isinstance(error, RepeatedKeyError) else "the file may be truncated"
-            msg = f"Expected counts as JSON text; {why}: ask for it again."
-            raise SpecError(msg) from None
+            raise SpecError(f"Expected counts as JSON text; {why}: ask for it again.") from None
         return cls.from_dict(held)
 
     def __eq__(self, other: object) -> bool:
@@ -164,8 +163,7 @@ class Counts:
 def _check_people(people: object) -> int:
     """Check a number of people."""
     if not is_whole(people) or not 0 <= people <= _MOST_PEOPLE:
-        msg = "Expected people as a whole number from 0 to 2^53; the file was edited: ask for it again."
-        raise InputError(msg)
+        raise InputError("Expected people as a whole number from 0 to 2^53; the file was edited: ask for it again.")
     return int(people)
 
 
@@ -177,20 +175,17 @@ def check_counts(mechanism: Mechanism | CategoryMechanism, counts: object, peopl
     except ValueError:
         array = np.empty(0)
     if array.shape != (size,) or array.dtype.kind not in "iu":
-        msg = (
+        raise InputError(
             f"Expected counts as {size} whole numbers, one for each possible report of {mechanism!r}, got shape "
             f"{array.shape} of {array.dtype}; count with bp.Counts."
         )
-        raise InputError(msg)
     held = array.astype(np.int64)
     # As a float, because a sum of whole numbers may overflow.
     if (held < 0).any() or held.sum(dtype=np.float64) > _MOST_PEOPLE:
-        msg = "Expected counts of at least 0 that add up to at most 2^53; count with bp.Counts."
-        raise InputError(msg)
+        raise InputError("Expected counts of at least 0 that add up to at most 2^53; count with bp.Counts.")
     whole = isinstance(mechanism, Mechanism)
     if people is not None and (int(held.sum()) != people if whole else (held > people).any()):
-        msg = (
+        raise SpecError(
             f"The counts cannot have come from {people} reports; the file may be truncated or edited: ask for it again."
         )
-        raise SpecError(msg)
     return held

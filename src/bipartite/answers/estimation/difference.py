@@ -76,26 +76,22 @@ def difference(first: object, second: object, of: Asked = "mean", *, confidence:
     """
     if not isinstance(first, Estimate) or not isinstance(second, Estimate):
         got = f"{type(first).__name__} and {type(second).__name__}"
-        msg = f"Expected two estimates of bp.estimate, got {got}; select groups by their labels."
-        raise InputError(msg)
+        raise InputError(f"Expected two estimates of bp.estimate, got {got}; select groups by their labels.")
     if first.domain != second.domain:
-        msg = f"Expected estimates on one domain, got {first.domain!r} and {second.domain!r}."
-        raise InputError(msg)
+        raise InputError(f"Expected estimates on one domain, got {first.domain!r} and {second.domain!r}.")
     sure = check_confidence(confidence)
     if isinstance(of, str) and of == "distribution":
         return _of_distributions(first, second, sure)
     pair = first, second
     answers = [each.unbiased(of) for each in pair]
     if any(math.isinf(answer.standard_error) for answer in answers):
-        msg = (
+        raise InputError(
             "This answer depends on values that the reports cannot tell apart, so its difference cannot be estimated; "
             "collect with edges='padded' or GRR."
         )
-        raise InputError(msg)
     fewest = min(each.effective_people for each in pair)
     if fewest < FEW and isinstance(of, str) and of == "variance":
-        msg = f"Variances need at least {FEW} reports per group, got {fewest:.3g}; compare means or shares."
-        raise InputError(msg)
+        raise InputError(f"Variances need at least {FEW} reports per group, got {fewest:.3g}; compare means or shares.")
     return _of_answers(answers, [each.effective_people for each in pair], sure)
 
 
@@ -122,8 +118,9 @@ def _of_distributions(first: Estimate, second: Estimate, sure: float) -> Differe
     people = [each.effective_people for each in pair]
     parts = [each.covariance(w) for each in pair]
     if not all(np.isfinite(own).all() for _, own in parts):
-        msg = "Distributions need at least two reports per group, got one, which says nothing about the variance."
-        raise InputError(msg)
+        raise InputError(
+            "Distributions need at least two reports per group, got one, which says nothing about the variance."
+        )
     d = parts[0][0] - parts[1][0]
     # Under the null hypothesis d is sampling error too, and its square belongs to the covariance. Without it the test
     # would reject too often if many shares are compared from few reports, or if nobody has some of the values.

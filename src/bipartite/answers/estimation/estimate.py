@@ -93,11 +93,10 @@ class Estimate(Shown):
         """
         domain = self.domain
         if not isinstance(domain, Product) or len(domain.parts) != _TWO:
-            msg = (
+            raise InputError(
                 f"Expected reports about pairs of values, got {domain!r}; report on bp.Product(a, b), or use "
                 "bp.estimate_joint with the reports of a bp.Record."
             )
-            raise InputError(msg)
         answers = OfProduct(domain, self._answers, lambda: self._histogram, Estimate)
         return JointEstimate(names_of_two(names), answers, lambda: self._histogram)
 
@@ -270,8 +269,7 @@ class Estimate(Shown):
         ``est.total(population=5_000_000)`` scales the mean up to the population that the people were drawn from.
         """
         if population is not None and not (is_number(population) and population >= 0):
-            msg = f"Expected population as a number of people of at least 0, got {shown(population)}."
-            raise InputError(msg)
+            raise InputError(f"Expected population as a number of people of at least 0, got {shown(population)}.")
         people = self._answers.size if population is None else float(population)
         return people * (self.mean if isinstance(weights, str) and weights == "mean" else self.linear(weights))
 
@@ -284,8 +282,7 @@ class Estimate(Shown):
         asked = Question.read(of, self.domain)
         if asked.kind == "quantile" or asked.kind in CIRCULAR:
             what = "A quantile" if asked.kind == "quantile" else f"The {asked.kind.replace('_', ' ')}"
-            msg = f"{what} is not an average and has no standard error; use est.interval(0.95, of=…)."
-            raise InputError(msg)
+            raise InputError(f"{what} is not an average and has no standard error; use est.interval(0.95, of=…).")
         if asked.kind == "variance":
             return variance_answer(self._answers, self.frequencies)
         return self._answer(asked)
@@ -327,11 +324,10 @@ class Estimate(Shown):
         w = np.stack([weights_of(self.domain, row) for row in weights])
         answers = self._answers.covariance(w)
         if answers is None:
-            msg = (
+            raise InputError(
                 f"These answers depend on values that the reports cannot tell apart: {self._answers.found}; collect "
                 "with edges='padded' or GRR."
             )
-            raise InputError(msg)
         return answers
 
     def group_shares(self) -> list[tuple[list[Any], float, float]]:

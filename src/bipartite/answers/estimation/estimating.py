@@ -178,18 +178,16 @@ def _check_arguments(
     if not isinstance(mechanism, Record):
         check_mechanism(mechanism)
     if (reports is None) == (counts is None):
-        msg = "Expected either reports or counts=; pass what privatize returned, or bp.Counts of it."
-        raise InputError(msg)
+        raise InputError("Expected either reports or counts=; pass what privatize returned, or bp.Counts of it.")
     if counts is not None and (weights is not None or by is not None):
-        msg = "weights= and by= need the reports themselves; count each group on its own, or pass reports."
-        raise InputError(msg)
+        raise InputError("weights= and by= need the reports themselves; count each group on its own, or pass reports.")
 
     if nulls == "drop" and (weights is not None or by is not None):
-        msg = "nulls='drop' would pair weights and groups with the wrong reports; remove missing reports first."
-        raise InputError(msg)
+        raise InputError(
+            "nulls='drop' would pair weights and groups with the wrong reports; remove missing reports first."
+        )
     if isinstance(mechanism, Record) and reports is None:
-        msg = "Expected the reports of a Record; count and estimate each attribute on its own."
-        raise InputError(msg)
+        raise InputError("Expected the reports of a Record; count and estimate each attribute on its own.")
 
 
 def _read(mechanism: Mechanism | CategoryMechanism, reports: object, nulls: Missing) -> NDArray[Any]:
@@ -236,15 +234,13 @@ def _counted(mechanism: Mechanism | CategoryMechanism, counts: object) -> Tally 
     """The same from counts."""
     if isinstance(counts, Counts):
         if spec_sha256(counts.mechanism) != spec_sha256(mechanism):
-            msg = (
+            raise SpecError(
                 f"The counts are of {counts.mechanism!r}, not of {mechanism!r}; pass the mechanism or spec that the "
                 "reports were made with."
             )
-            raise SpecError(msg)
         return tally_of(counts)
     if isinstance(mechanism, CategoryMechanism):
-        msg = "Expected counts of flat categories as bp.Counts, which also says how many people reported."
-        raise InputError(msg)
+        raise InputError("Expected counts of flat categories as bp.Counts, which also says how many people reported.")
     held = check_counts(mechanism, counts, None)
     if not held.any():
         raise InputError(_EMPTY)
@@ -262,11 +258,10 @@ def tally_of(counts: Counts) -> Tally | Supports:
 
 def _of_attributes(record: Record, reports: object, nulls: Missing, weights: object, by: object, how: How) -> Estimates:
     if how.of_sample and record.sample is not None:
-        msg = (
+        raise InputError(
             "of_sample=True needs every person to report, but only a random part of them reported each attribute; "
             "leave it out: errors for the population are valid for these people too."
         )
-        raise InputError(msg)
     found = {}
     for name, column in columns_of(record, reports, nulls).items():
         own, labels = (_of_those(extra, column.there) for extra in (weights, by))
@@ -286,8 +281,9 @@ def _of_those(extra: object, there: NDArray[np.bool_]) -> object:
         return extra
     column = np.asarray(extra.to_numpy() if hasattr(extra, "to_numpy") else extra)
     if column.shape != there.shape:
-        msg = f"Expected weights= and by= with one entry per person, {len(there)}, got shape {column.shape}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected weights= and by= with one entry per person, {len(there)}, got shape {column.shape}."
+        )
     return column[there]
 
 
@@ -303,8 +299,9 @@ def from_tally(mechanism: Mechanism | CategoryMechanism, tally: Tally | Supports
     assert isinstance(tally, Tally)  # noqa: S101 (all other mechanisms are counted so)
     known = prepared(mechanism)
     if (tally.first[known.law <= 0] > 0).any():
-        msg = f"Some reports cannot have come from {mechanism!r}; pass the mechanism that they were made with."
-        raise SpecError(msg)
+        raise SpecError(
+            f"Some reports cannot have come from {mechanism!r}; pass the mechanism that they were made with."
+        )
     if known.found is None and how.method not in {"auto", "em"}:
         # Raises the error that says why.
         identifiability(mechanism)

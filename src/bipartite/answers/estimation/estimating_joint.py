@@ -96,8 +96,7 @@ def estimate_joint(
     True
     """
     if not is_one_of(method, _METHODS):
-        msg = f"Expected method as one of {', '.join(map(repr, _METHODS))}, got {shown(method)}."
-        raise InputError(msg)
+        raise InputError(f"Expected method as one of {', '.join(map(repr, _METHODS))}, got {shown(method)}.")
     if isinstance(mechanisms, (Mechanism, CategoryMechanism)) and isinstance(mechanisms.domain, Product):
         both = estimate(mechanisms, reports, method=method, progress=progress)
         return both.joint() if of is None else both.joint(of)
@@ -147,22 +146,19 @@ def _both(
 ) -> tuple[tuple[str, str], tuple[Reporting, Reporting], tuple[NDArray[Any], NDArray[Any]]]:
     """The two names, their mechanisms, and the reports of those who reported both."""
     if not isinstance(mechanisms, (Record, Mapping)):
-        msg = (
+        raise InputError(
             "Expected a Record or a dict of mechanisms, or a mechanism on bp.Product(a, b), got "
             f"{type(mechanisms).__name__}; pass {{'age': mech, …}}."
         )
-        raise InputError(msg)
     record = mechanisms if isinstance(mechanisms, Record) else Record(mechanisms)
     names = tuple(record.mechanisms) if of is None else of
     known = tuple(record.mechanisms)
     if not (isinstance(names, tuple) and len(set(names)) == len(names) == _TWO and set(names) <= set(known)):
         named = ", ".join(map(escaped, known))
-        msg = f"Expected of as two names of {named}, got {shown(of)}; pass of=('age', 'income')."
-        raise InputError(msg)
+        raise InputError(f"Expected of as two names of {named}, got {shown(of)}; pass of=('age', 'income').")
     first, second = str(names[0]), str(names[1])
     if record.sample == 1:
-        msg = "With sample=1 nobody reported two attributes; use sample=2 or more, or sample=None."
-        raise InputError(msg)
+        raise InputError("With sample=1 nobody reported two attributes; use sample=2 or more, or sample=None.")
     pair = record.mechanisms[first], record.mechanisms[second]
     if record.sample is None and isinstance(reports, Mapping) and {first, second} <= set(reports):
         # Other columns may be missing.
@@ -171,12 +167,12 @@ def _both(
         columns = columns_of(record, reports)
     there = [columns[name].there for name in (first, second)]
     if len(there[0]) != len(there[1]):
-        msg = f"Expected the same people in both columns, got {len(there[0])} and {len(there[1])}."
-        raise InputError(msg)
+        raise InputError(f"Expected the same people in both columns, got {len(there[0])} and {len(there[1])}.")
     both = there[0] & there[1]
     if not both.any():
-        msg = "Nobody reported both attributes, so nothing can be estimated; pass at least one pair of reports."
-        raise InputError(msg)
+        raise InputError(
+            "Nobody reported both attributes, so nothing can be estimated; pass at least one pair of reports."
+        )
     return (first, second), pair, (columns[first].at(both), columns[second].at(both))
 
 
@@ -185,11 +181,10 @@ def _histogram(sides: tuple[Side, Side], tally: Tally, method: str, progress: Ca
     name, reason = method, "asked for"
     if method in {"inverse", "projected"} and not identifiable:
         worse = next(side for side in sides if not side.found.identifiable)
-        msg = (
+        raise InputError(
             f"method={method!r} needs mechanisms that tell all values apart, and {worse.mechanism!r} does not: "
             f"{worse.found}; use method='em', or collect with edges='padded'."
         )
-        raise InputError(msg)
     if method == "auto":
         name, reason = _choose(sides, tally.effective, identifiable=identifiable)
     shape = sides[0].operator.outputs, sides[1].operator.outputs
@@ -206,18 +201,16 @@ def _histogram(sides: tuple[Side, Side], tally: Tally, method: str, progress: Ca
 def _of_cells(answers: ByPeople, sides: tuple[PeopleSide, PeopleSide], method: str) -> Callable[[], Table]:
     """A function that computes the table when it is first needed, if a report is of flat categories."""
     if method == "em":
-        msg = (
+        raise InputError(
             "method='em' needs counts of whole reports, and flat categories have too many different ones; use "
             "method='projected' for shares that are never negative."
         )
-        raise InputError(msg)
     for side in sides:
         if not side.tells_all:
-            msg = (
+            raise InputError(
                 f"A table with flat categories needs mechanisms that tell all values apart, and {side.mechanism!r} "
                 "does not; collect with edges='padded' or GRR."
             )
-            raise InputError(msg)
     name, reason = method, "asked for"
     if method == "auto":
         telling = _tells(sides, answers.effective)

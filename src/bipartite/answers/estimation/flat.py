@@ -233,11 +233,10 @@ class BySupport(LinearAnswers):
         """The most likely shares; this needs the reports themselves."""
         held = self._supports
         if held.reports is None:
-            msg = (
+            raise InputError(
                 "method='em' needs whole reports, and flat categories are counted by value; pass the reports "
                 "themselves, or use method='projected' for shares that are never negative."
             )
-            raise InputError(msg)
         return fit_reports(self.mechanism, held.reports, held.weights)
 
     def group_shares(self) -> list[tuple[list[Any], float, float]]:
@@ -255,8 +254,9 @@ def _even(shares: Array) -> Array:
 def flat_histogram(answers: BySupport, method: str) -> Callable[[], Histogram]:
     """A function that computes the shares by one method."""
     if method in {"ems", "smooth"}:
-        msg = f"method={method!r} smooths over neighbours, and flat categories have none; use method='projected'."
-        raise InputError(msg)
+        raise InputError(
+            f"method={method!r} smooths over neighbours, and flat categories have none; use method='projected'."
+        )
     if method == "em":
         fit = answers.most_likely()
         return lambda: Fitted("em", "asked for", fit, _NO_INTERVALS)

@@ -61,8 +61,7 @@ def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: ob
     0.83
     """
     if not is_whole(people) or people < 1:
-        msg = f"Expected people as a whole number of at least 1, got {shown(people)}; how many will report?"
-        raise InputError(msg)
+        raise InputError(f"Expected people as a whole number of at least 1, got {shown(people)}; how many will report?")
     n = int(people)
     size = len(mechanism.domain)
     population = np.full(size, 1 / size) if prior is None else check_prior(prior, size)

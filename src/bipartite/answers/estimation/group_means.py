@@ -45,8 +45,9 @@ def group_mean(
     approximation of N − r·D. It is bounded only if D is more than z standard errors above zero.
     """
     if found is None:
-        msg = "The reports cannot tell this group, or its numbers, from others; collect with edges='padded' or GRR."
-        raise InputError(msg)
+        raise InputError(
+            "The reports cannot tell this group, or its numbers, from others; collect with edges='padded' or GRR."
+        )
     n, d = (float(each) for each in found[0])
     covariance = found[1]
     least, most = middle + float(numbers.min()), middle + float(numbers.max())

@@ -35,8 +35,7 @@ class Estimates(Shown, Mapping[Any, "Estimate"]):
 
     def __getitem__(self, label: object) -> Estimate:
         if label not in self._groups:
-            msg = f"There is no {self._kind} {shown(label)}; there are {', '.join(map(shown, self._groups))}."
-            raise KeyError(msg)
+            raise KeyError(f"There is no {self._kind} {shown(label)}; there are {', '.join(map(shown, self._groups))}.")
         found: Estimate = self._groups[label]
         return found
 
@@ -64,8 +63,9 @@ class Estimates(Shown, Mapping[Any, "Estimate"]):
 
     def _draw(self, confidence: float, file: str | Path | None, bins: Bins | None, naming: Naming) -> Picture:
         if not self._has_picture:
-            msg = f"Expected groups to plot, got {self._kind}s, which share no axis; plot each: est[name].plot()."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected groups to plot, got {self._kind}s, which share no axis; plot each: est[name].plot()."
+            )
         return plot_groups(self._groups, confidence, file, bins, naming)
 
     @property
@@ -82,14 +82,14 @@ def cut(by: object, size: int) -> dict[Any, NDArray[np.int64]]:  # any column of
     """For every label, the positions of its reports; labels in the order of their first appearance."""
     labels = np.asarray(by.to_numpy() if hasattr(by, "to_numpy") else by)
     if labels.shape != (size,):
-        msg = f"Expected by as {size} labels, one per report, got shape {labels.shape}; pass a public column."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected by as {size} labels, one per report, got shape {labels.shape}; pass a public column."
+        )
     # NumPy turns a list of text and numbers into text, and 1 could then not be told from "1".
     each = by if isinstance(by, (list, tuple)) and labels.dtype.kind == "U" else labels.tolist()
     codes: dict[Any, int] = {}
     where = np.fromiter((codes.setdefault(label, len(codes)) for label in each), dtype=np.int64, count=size)
     if any(label is None or label != label for label in codes):  # noqa: PLR0124 (NaN is not itself)
-        msg = "Some labels in by are missing; give that group a name, or leave its reports out."
-        raise InputError(msg)
+        raise InputError("Some labels in by are missing; give that group a name, or leave its reports out.")
     order = np.argsort(where, kind="stable")
     return dict(zip(codes, np.split(order, np.cumsum(np.bincount(where))[:-1]), strict=True))

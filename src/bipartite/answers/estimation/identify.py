@@ -178,8 +178,7 @@ def identifiability(mechanism: object) -> Identifiability:
     True
     """
     if not isinstance(mechanism, Mechanism):
-        msg = f"Expected a mechanism, got {type(mechanism).__name__}; pass bp.BRR(…) or another one."
-        raise InputError(msg)
+        raise InputError(f"Expected a mechanism, got {type(mechanism).__name__}; pass bp.BRR(…) or another one.")
     size = len(mechanism.domain)
     if isinstance(mechanism.lottery, RingLottery):
         ring = Ring(mechanism.lottery)

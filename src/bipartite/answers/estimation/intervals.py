@@ -64,8 +64,7 @@ class ConfidenceInterval(tuple[float, float]):  # noqa: SLOT001 (see below)
 def check_confidence(confidence: object) -> float:
     """Check a confidence between 0 and 1."""
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence <= _SUREST:
-        msg = f"Expected confidence between 0 and 1, got {shown(confidence)}; for example 0.95."
-        raise InputError(msg)
+        raise InputError(f"Expected confidence between 0 and 1, got {shown(confidence)}; for example 0.95.")
     return float(confidence)
 
 

@@ -174,8 +174,7 @@ class JointEstimate:
         at = self._pair.at(name)
         given = self.names[1 - at]
         if not isinstance(where, dict) or list(where) != [given]:
-            msg = f"Expected where as {{{given!r}: value}}, the other attribute, got {shown(where)}."
-            raise InputError(msg)
+            raise InputError(f"Expected where as {{{given!r}: value}}, the other attribute, got {shown(where)}.")
         numbers, middle = self._pair.numbers(at)
         member = self._pair.member(1 - at, where[given])
         found = self._answers.covariance([_product(at, w, member) for w in (numbers, np.ones(len(numbers)))])

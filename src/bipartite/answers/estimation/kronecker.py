@@ -92,22 +92,20 @@ class Side:
 def check_side(size: int) -> None:
     """Refuse an attribute with too many values for a table."""
     if size > MOST_VALUES:
-        msg = (
+        raise DesignError(
             f"Expected at most {MOST_VALUES} values of an attribute for a joint distribution, got {size}; report "
             "on a coarser domain, or estimate each attribute alone with bp.estimate."
         )
-        raise DesignError(msg)
 
 
 def check_pairs(first: Mechanism, second: Mechanism) -> None:
     """Refuse too many different pairs of reports."""
     pairs = len(first.outputs) * len(second.outputs)
     if pairs > MOST_PAIRS:
-        msg = (
+        raise DesignError(
             f"Expected at most 2^22 different pairs of reports, got {pairs}; report on coarser domains, or estimate "
             "each attribute alone with bp.estimate."
         )
-        raise DesignError(msg)
 
 
 def score_of_table(first: Side, second: Side, w: Array) -> Array | None:

@@ -276,11 +276,10 @@ class ByOutput(LinearAnswers):
 
     def _known(self) -> tuple[Identifiability, Scores]:
         if self.found is None or self._fitted is None or not self.found.groups_identifiable:
-            msg = (
+            raise DesignError(
                 "Not even groups of values can be told apart"
                 f"{'' if self.found is None else f': {self.found}'}; use est.frequencies, which are a guess."
             )
-            raise DesignError(msg)
         return self.found, self._fitted
 
     def _group_shares(self) -> tuple[Array, Array]:

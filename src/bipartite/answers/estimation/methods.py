@@ -32,8 +32,7 @@ _TELLING: Final = 0.5
 def check_method(method: object) -> str:
     """Check the name of a method."""
     if not is_one_of(method, METHODS):
-        msg = f"Expected method as one of {', '.join(map(repr, METHODS))}, got {shown(method)}."
-        raise InputError(msg)
+        raise InputError(f"Expected method as one of {', '.join(map(repr, METHODS))}, got {shown(method)}.")
     return str(method)
 
 
@@ -82,17 +81,18 @@ def _choose(mechanism: Mechanism, known: Prepared, method: str, people: float) -
     if method in {"inverse", "projected"} and not found.identifiable:
         other = "'smooth' or 'em'" if line else "'em'"
         pad = ", or collect with GRR" if circle or not line else ", or collect with edges='padded'"
-        msg = (
+        raise InputError(
             f"method={method!r} needs a mechanism that tells all values apart, and this one does not: {found}; use "
             f"method={other}, which spreads shares over values that cannot be told apart{pad}."
         )
-        raise InputError(msg)
     if method in {"smooth", "ems"} and not line:
-        msg = f"method={method!r} smooths over neighbours on a line, and points and items have no order; use 'em'."
-        raise InputError(msg)
+        raise InputError(
+            f"method={method!r} smooths over neighbours on a line, and points and items have no order; use 'em'."
+        )
     if method == "ems" and circle:
-        msg = "method='ems' smooths over neighbours on a line, and a circle has no ends; use method='smooth'."
-        raise InputError(msg)
+        raise InputError(
+            "method='ems' smooths over neighbours on a line, and a circle has no ends; use method='smooth'."
+        )
     if method != "auto":
         return method, "asked for"
     if not found.identifiable:

@@ -383,11 +383,10 @@ def operator_of(mechanism: Mechanism) -> Operator:
         groups, rows = lottery.groups()
         return Grouped(groups, Dense(rows / lottery.total))
     if lottery.inputs * lottery.outputs > _MOST_DENSE:
-        msg = (
+        raise DesignError(
             f"Estimating from {lottery.inputs} × {lottery.outputs} probabilities without structure takes too much "
             "memory; use GRR, Anchored, a flat-category mechanism, or fewer values."
         )
-        raise DesignError(msg)
     return Dense(mechanism.matrix())
 
 
@@ -417,8 +416,7 @@ def _window(lottery: LineLottery) -> tuple[NDArray[np.int64] | None, Operator]:
     excess = (lottery.tickets.near - lottery.tickets.far) / lottery.total
     distinct = Window(starts, lottery.m, q, excess)
     if (lottery.start(0), lottery.start(lottery.inputs - 1)) != (0, starts - 1):
-        msg = "the windows of this lottery do not reach both ends of the outputs"
-        raise AssertionError(msg)
+        raise AssertionError("the windows of this lottery do not reach both ends of the outputs")
     if starts == lottery.inputs:
         return None, distinct
     groups = np.clip(np.arange(lottery.inputs) + lottery.shift, 0, starts - 1)

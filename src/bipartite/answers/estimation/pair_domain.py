@@ -144,11 +144,10 @@ class Margin(LinearAnswers):
         parts = [self.together(rows[start : start + step]) for start in range(0, len(rows), step)]
         held = [part for part in parts if part is not None]
         if len(held) < len(parts):
-            msg = (
+            raise DesignError(
                 "The reports about pairs cannot tell all values of this part apart; use est.frequencies, which are "
                 "only a guess."
             )
-            raise DesignError(msg)
         columns = [[part.values, part.errors, part.spreads] for part in held]
         return Several(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 

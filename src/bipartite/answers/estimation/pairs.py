@@ -107,8 +107,9 @@ def pair_law(mechanism: CategoryMechanism) -> PairLaw:
         return Exchangeable.of_sets(mechanism)
     if isinstance(mechanism, (Unary, RAPPOR)):
         return Exchangeable.of_bits(mechanism)
-    msg = f"Expected a mechanism whose pairs of supports are known, got {type(mechanism).__name__}; use bp.OUE."
-    raise InputError(msg)
+    raise InputError(
+        f"Expected a mechanism whose pairs of supports are known, got {type(mechanism).__name__}; use bp.OUE."
+    )
 
 
 class Exchangeable(PairLaw):

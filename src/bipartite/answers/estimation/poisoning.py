@@ -86,16 +86,16 @@ def measure_poisoning(
 ) -> Poisoning:
     """The result of ``Estimate.poisoning``."""
     if not is_whole(k) or not 0 <= k <= estimate.people:
-        msg = f"Expected k as a whole number from 0 to {estimate.people}, the number of reports, got {shown(k)}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected k as a whole number from 0 to {estimate.people}, the number of reports, got {shown(k)}."
+        )
     forged = int(k)
     asked = Question.read(of, estimate.domain)
     if asked.kind in CIRCULAR or (asked.kind == "quantile" and isinstance(estimate.domain, Cyclic)):
-        msg = (
+        raise InputError(
             f"No bound is known on what forged reports can do to the {asked.kind.replace('_', ' ')} of a circle; ask "
             "about ('range', first, last), ('bin', value) or one weight per value."
         )
-        raise InputError(msg)
     if asked.kind == "quantile":
         return _quantile(estimate, answers, histogram, forged, asked.q)
     if asked.kind == "variance":

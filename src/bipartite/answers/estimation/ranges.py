@@ -61,8 +61,9 @@ def spans(domain: Domain, bins: Bins, found: Identifiability | None) -> list[Spa
         starts = np.linspace(0, size, min(int(bins), size) + 1).round().astype(np.int64)
         starts = starts[:-1] if circle or found is None else _whole_groups(starts[:-1], found)
     elif is_whole(bins) or isinstance(bins, (str, bytes, float)) or not isinstance(bins, Iterable):
-        msg = f"Expected bins as a number of ranges of at least 1, or a list of public edges, got {shown(bins)}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected bins as a number of ranges of at least 1, or a list of public edges, got {shown(bins)}."
+        )
     else:
         starts = np.array(_on_a_circle(domain, list(bins)) if circle else _on_a_line(line_of(domain), list(bins)))
     after = np.append(starts[1:], starts[0] + size)
@@ -129,21 +130,20 @@ def _on_a_line(domain: LineDomain, edges: list[Any]) -> list[int]:
     low, high = float(values[0]), float(values[-1])
     step = float(values[1] - values[0]) if len(values) > 1 else 1.0
     if not edges or not all(is_number(edge) for edge in edges):
-        msg = f"Expected bins as edges that are numbers, such as [30, 45, 65], got {shown(edges)}."
-        raise InputError(msg)
+        raise InputError(f"Expected bins as edges that are numbers, such as [30, 45, 65], got {shown(edges)}.")
     numbers = [float(edge) for edge in edges]
     if any(not low - _NEAR * step <= edge <= high + _NEAR * step for edge in numbers):
         wrong = next(edge for edge in numbers if not low <= edge <= high)
-        msg = (
+        raise InputError(
             f"Expected bins with edges from {low:.6g} to {high:.6g}, within the domain, got {wrong:.6g}; leave it out."
         )
-        raise InputError(msg)
     inner = numbers[:-1] if len(numbers) > 1 and abs(numbers[-1] - high) <= _NEAR * step else numbers
     at = [int(each) for each in np.searchsorted(values, np.array(inner) - _NEAR * step)]
     found = at if at[0] == 0 else [0, *at]
     if any(one >= other for one, other in pairwise(found)):
-        msg = f"Expected bins with ascending edges and a value of the domain in every range, got {shown(edges)}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected bins with ascending edges and a value of the domain in every range, got {shown(edges)}."
+        )
     return found
 
 
@@ -151,8 +151,9 @@ def _on_a_circle(domain: Domain, edges: list[Any]) -> list[int]:
     """The starts of arcs: every edge; the last arc continues past the last value, up to the first edge."""
     found = sorted(domain.encode(edge) for edge in edges)
     if not found or len(set(found)) < len(found):
-        msg = f"Expected bins as distinct values where arcs begin, such as [0, 6, 12, 18], got {shown(edges)}."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected bins as distinct values where arcs begin, such as [0, 6, 12, 18], got {shown(edges)}."
+        )
     return found
 
 

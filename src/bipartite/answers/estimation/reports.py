@@ -31,13 +31,13 @@ def indices_of(mechanism: Mechanism, reports: object, nulls: Missing = "error") 
     Reports are what ``privatize`` returned, in any container. ``nulls="drop"`` skips missing ones.
     """
     if not is_one_of(nulls, ("error", "drop")):
-        msg = f"Expected nulls='error' or 'drop', got {shown(nulls)}."
-        raise InputError(msg)
+        raise InputError(f"Expected nulls='error' or 'drop', got {shown(nulls)}.")
     outputs: Domain = mechanism.outputs
     base = outputs.domain if isinstance(outputs, Subset) else outputs
     if is_scalar(reports, base):
-        msg = f"Expected reports as a list, an array or a column, got {type(reports).__name__}; pass [report]."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected reports as a list, an array or a column, got {type(reports).__name__}; pass [report]."
+        )
     keep: Literal["error", "keep"] = "error" if nulls == "error" else "keep"
     try:
         held = _without_texts(reports) if isinstance(base, Product) else reports

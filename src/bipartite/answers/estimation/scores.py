@@ -307,11 +307,10 @@ class CellScores(Scores):
 def check_dense(rows: int) -> None:
     """Refuse a decomposition that would take minutes."""
     if rows > MOST_DENSE:
-        msg = (
+        raise DesignError(
             f"Expected at most {MOST_DENSE} values for a mechanism without windows or groups, got {rows}; use "
             "method='em', which needs no decomposition but has no standard errors here, or fewer values."
         )
-        raise DesignError(msg)
 
 
 def _blocks(rows: Array, width: int) -> list[Array]:

@@ -103,12 +103,10 @@ def check_weights(weights: object, people: int) -> Array:
     wrong = np.count_nonzero(~(np.isfinite(held) & (held >= 0)))
     if held.shape != (people,) or wrong or not held.any():
         found = f"shape {held.shape}" if held.shape != (people,) else f"{wrong} others" if wrong else "only zeros"
-        msg = (
+        raise InputError(
             f"Expected weights as {people} finite numbers of at least 0, one per report and not all 0, got {found}; "
             "weights must not depend on private values."
         )
-        raise InputError(msg)
     if not 1 / _LARGEST <= held.max() <= _LARGEST:
-        msg = f"Expected the largest weight between 1e-100 and 1e100, got {held.max():.3g}; scale them."
-        raise InputError(msg)
+        raise InputError(f"Expected the largest weight between 1e-100 and 1e100, got {held.max():.3g}; scale them.")
     return held

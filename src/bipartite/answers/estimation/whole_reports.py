@@ -58,11 +58,10 @@ def fit_reports(
     kept, which = np.unique(reports, axis=0, return_inverse=True)
     taken = len(kept) * -(-size // 8)
     if taken > _MOST_BYTES:
-        msg = (
+        raise DesignError(
             f"method='em' needs one bit per value and distinct report in memory, here {taken:,} bytes, at most "
             f"{_MOST_BYTES:,}; use method='projected', which needs only counts."
         )
-        raise DesignError(msg)
     counts = np.bincount(which.ravel(), held, len(kept)).astype(np.float64)
     ratio = odds_ratio(*mechanism.support) if isinstance(mechanism, RAPPOR) else mechanism.largest_ratio()
     return _maximize(_Likelihood(_sets(mechanism, kept), counts, size, ratio), progress)

@@ -76,8 +76,7 @@ def _on_a_line(domain: LineDomain, excess: float) -> Array:
         if not (lower < bound).any():
             return bound * domain.step
         bound = np.minimum(bound, lower)
-    msg = "Dinkelbach's iteration did not end"
-    raise AssertionError(msg)
+    raise AssertionError("Dinkelbach's iteration did not end")
 
 
 def _triangle(n: Array) -> Array:

@@ -198,11 +198,10 @@ def _by_trying(mechanism: Mechanism, prior: Array | None, loss: Loss) -> float:
     size, reports = len(mechanism.domain), len(mechanism.outputs)
     rows = LossRows(mechanism.domain, mechanism.domain, loss)
     if size > _MOST_VALUES or size * reports > _MOST_PAIRS:
-        msg = (
+        raise InputError(
             f"Expected at most {_MOST_VALUES:,} values and 2^26 pairs of a report and an answer, got {size:,} values "
             f"and {reports:,} reports; use fewer values, or a line with loss=None, which needs no table."
         )
-        raise InputError(msg)
     weights = np.full(size, 1 / size) if prior is None else prior
     costs = np.zeros((reports, size))
     for start, stop, tickets in blocks(mechanism):

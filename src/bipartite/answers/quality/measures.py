@@ -99,8 +99,9 @@ def qloss(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = None) -> fl
     matrix = check_loss(loss, len(mechanism.domain), len(mechanism.outputs))
     largest = largest_loss(mechanism.domain, loss) if matrix is None else float(matrix.max())
     if largest <= 0:
-        msg = "Expected a loss with positive values, which QLoss divides by; use expected_loss with a similarity."
-        raise InputError(msg)
+        raise InputError(
+            "Expected a loss with positive values, which QLoss divides by; use expected_loss with a similarity."
+        )
     return expected_loss(mechanism, prior, loss=loss) / largest
 
 
@@ -123,8 +124,9 @@ def share_within(mechanism: Mechanism, distance: float, prior: Prior = None) -> 
     for start, stop, tickets in blocks(mechanism):
         losses = rows.rows(start, stop)
         if (losses < 0).any():
-            msg = "Expected losses of at least 0, got a similarity, which is not a distance; use bp.loss_quantile."
-            raise InputError(msg)
+            raise InputError(
+                "Expected losses of at least 0, got a similarity, which is not a distance; use bp.loss_quantile."
+            )
         within += float(weights[start:stop] @ (tickets * (losses <= bound)).sum(axis=1))
     return within / mechanism.lottery.total
 
@@ -137,8 +139,7 @@ def loss_quantile(mechanism: Mechanism, quantile: object = 0.5, prior: Prior = N
     check_values(mechanism)
     number = as_real(quantile)
     if not 0 < number <= 1:
-        msg = f"Expected quantile in (0, 1], got {shown(quantile)}; 0.5 is the median."
-        raise InputError(msg)
+        raise InputError(f"Expected quantile in (0, 1], got {shown(quantile)}; 0.5 is the median.")
     wanted = number * (1 - 1e-12)
     closed = closed_form(mechanism)
     if prior is None and closed is not None:
@@ -152,11 +153,10 @@ def loss_quantile(mechanism: Mechanism, quantile: object = 0.5, prior: Prior = N
 def check_values(mechanism: object) -> None:
     """Refuse mechanisms that do not report values: a set of bits is no closer to one value than to another."""
     if not isinstance(mechanism, Mechanism):
-        msg = (
+        raise InputError(
             f"Expected a mechanism whose reports are values, got {type(mechanism).__name__}; pass bp.BRR(…), "
             "or one attribute of a record."
         )
-        raise InputError(msg)
 
 
 def _distribution(mechanism: Mechanism, weights: Array) -> tuple[Array, Array]:
@@ -199,6 +199,5 @@ def check_distance(distance: object) -> float:  # whatever the caller gave
     """Check a distance."""
     reach = as_real(distance)
     if not reach >= 0:
-        msg = f"Expected distance ≥ 0, got {shown(distance)}; distances are not negative."
-        raise InputError(msg)
+        raise InputError(f"Expected distance ≥ 0, got {shown(distance)}; distances are not negative.")
     return reach

@@ -166,16 +166,14 @@ def _read(values: object, nulls: Nulls, domain: Domain) -> tuple[Container[Any],
     labels = _labels(domain)
     if isinstance(domain, Labelled) and labels is not None:
         if container is None or not isinstance(labels[0], container.label_types):
-            msg = (
+            raise InputError(
                 "Expected labels as one label, a list, a NumPy array, or a Series or Arrow array of strings or whole "
                 f"numbers, got {type(values).__name__}; convert it first, for example with .astype(str)."
             )
-            raise InputError(msg)
         return container, container.codes(domain)
     if container is None:
-        msg = (
+        raise InputError(
             "Expected values as a number, a list, a NumPy array, a pandas or Polars Series or an Arrow array, "
             f"got {type(values).__name__}; convert it first, for example with .to_numpy()."
         )
-        raise InputError(msg)
     return container, container.numbers()

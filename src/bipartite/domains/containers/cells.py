@@ -135,14 +135,12 @@ def masked(missing: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
 
 def refuse_object(library: str, held: object, advice: str) -> NoReturn:
     """Refuse an object of a library that is not a column."""
-    msg = f"Expected one column of numbers, got a {library} {type(held).__name__}; {advice}."
-    raise InputError(msg)
+    raise InputError(f"Expected one column of numbers, got a {library} {type(held).__name__}; {advice}.")
 
 
 def refuse_type(expected: str, kind: object, advice: str) -> NoReturn:
     """Refuse a container of the wrong type; ``kind`` must not reveal its contents."""
-    msg = f"Expected {expected} of whole numbers or floats, got {kind}; {advice}."
-    raise InputError(msg)
+    raise InputError(f"Expected {expected} of whole numbers or floats, got {kind}; {advice}.")
 
 
 def missing_error(missing: NDArray[np.bool_], container: Container[Any]) -> NullError:

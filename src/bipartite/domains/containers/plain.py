@@ -43,8 +43,7 @@ class Listed(Container["list[Any] | tuple[Any, ...]"]):
         if wrong:
             first = next(at for at, value in enumerate(self.held) if type(value) in wrong)
             names = ", ".join(sorted(kind.__name__ for kind in wrong))
-            msg = f"{self.place(first)} is not a number (found {names}); pass ints or floats."
-            raise NotAValueError(msg)
+            raise NotAValueError(f"{self.place(first)} is not a number (found {names}); pass ints or floats.")
         if missing is None:
             return Cells(array_of(self.held))
         return Cells(array_of([0 if value is None else value for value in self.held]), missing)
@@ -80,8 +79,7 @@ class Array(Container["NDArray[Any]"]):
     def numbers(self) -> Cells:
         dtype = self.held.dtype
         if isinstance(self.held, np.ma.MaskedArray):
-            msg = "Expected values without a mask, got a masked array; pass values.compressed()."
-            raise InputError(msg)
+            raise InputError("Expected values without a mask, got a masked array; pass values.compressed().")
         if dtype.kind not in "iuf":
             hint = "use .astype(int)" if dtype.kind == "b" else "use .astype(float) or .astype(int)"
             refuse_type("an array", dtype, hint)

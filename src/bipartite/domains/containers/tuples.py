@@ -54,8 +54,7 @@ def _refusal(count: int, got: str) -> InputError:
 def _of_rows(rows: list[Any], count: int) -> Columns:
     for at, row in enumerate(rows):
         if row is not None and not (isinstance(row, (tuple, list)) and len(row) == count):
-            msg = f"values[{at}] is not a tuple of {count}; pass one value of each part."
-            raise NotAValueError(msg)
+            raise NotAValueError(f"values[{at}] is not a tuple of {count}; pass one value of each part.")
     nothing = (None,) * count
     filled = [nothing if row is None else row for row in rows]
     columns = [list(column) for column in zip(*filled, strict=True)] if rows else [[] for _ in range(count)]
@@ -108,8 +107,9 @@ def _of_columns(values: tuple[Any, ...], count: int) -> Columns:
         raise _refusal(count, f"got a tuple of {len(values)} that are not arrays or Series")
     lengths = [len(each) for each in values]
     if len(set(lengths)) > 1:
-        msg = f"Expected columns of one length, got {' and '.join(map(str, lengths))}; pass columns of one table."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected columns of one length, got {' and '.join(map(str, lengths))}; pass columns of one table."
+        )
     return list(values), lambda reports, _: tuple(reports)
 
 

@@ -62,8 +62,9 @@ def part_of_epsilon(epsilon: Fraction) -> Epsilon:
     """The largest ε of twenty digits that is not above this part; refuses one that is too small."""
     value = round_down(epsilon)
     if value < SMALLEST:
-        msg = "Expected epsilon that leaves at least 1e-15 to every leaf; use a larger epsilon, or fewer ensembles."
-        raise EpsilonError(msg)
+        raise EpsilonError(
+            "Expected epsilon that leaves at least 1e-15 to every leaf; use a larger epsilon, or fewer ensembles."
+        )
     return Epsilon.of(value)
 
 

@@ -116,8 +116,9 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
         classes = self._classes(labels)
         at = positions(labels, classes)
         if (at < 0).any():
-            msg = "Expected every label to be one of classes; state all classes, or leave out the other records."
-            raise NotAValueError(msg)
+            raise NotAValueError(
+                "Expected every label to be one of classes; state all classes, or leave out the other records."
+            )
         positives = [1] if len(classes) == _TWO else range(len(classes))
         self._boost(values, [np.where(at == each, UNIT, -UNIT) for each in positives], settings)
         self.classes_ = classes
@@ -127,14 +128,12 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
         if isinstance(self.classes, str) and self.classes == FROM_DATA:
             classes = np.unique(labels)
         elif self.classes is None or isinstance(self.classes, str):
-            msg = (
+            raise InputError(
                 f"Expected classes as the public list of all classes, got {shown(self.classes)}; pass "
                 f"classes=[0, 1], or classes='{FROM_DATA}', which reveals which classes the records have."
             )
-            raise InputError(msg)
         else:
             classes = np.unique(np.asarray(self.classes))
         if len(classes) < _TWO:
-            msg = "Expected at least two classes, got 1 class; there is nothing to classify."
-            raise InputError(msg)
+            raise InputError("Expected at least two classes, got 1 class; there is nothing to classify.")
         return classes

@@ -67,8 +67,7 @@ class Drawn:
     def mean(self, count: int, total: int) -> int:
         """The released mean."""
         if self.recipe.mean is None:
-            msg = "this recipe starts in the middle of the range"
-            raise AssertionError(msg)
+            raise AssertionError("this recipe starts in the middle of the range")
         return self.recipe.mean.draw(count, total, self.stream)
 
     def split(self, utilities: Whole) -> int:

@@ -58,8 +58,9 @@ class PrivateBoosting(CountedFits):
             check_unmasked(X=X, y=y)
             values, labels = without_values(lambda: self._read(X, y))
             if len(values) > settings.most_records:
-                msg = f"Expected at most {settings.most_records} records; use a regularization of fewer decimals."
-                raise InputError(msg)
+                raise InputError(
+                    f"Expected at most {settings.most_records} records; use a regularization of fewer decimals."
+                )
             self.guarantee_ = self._learn(values, labels, settings)
         if self.guarantee_.is_private:
             self._count_fit()

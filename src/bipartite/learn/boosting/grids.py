@@ -55,11 +55,10 @@ class Grid:
     def _refuse_outside(self, values: NDArray[np.float64]) -> None:
         wrong = np.flatnonzero(((values < self.lows) | (values > self.highs)).any(axis=0)).tolist()
         if wrong:
-            msg = (
+            raise OutsideDomainError(
                 f"Expected every value within feature_range, got others in feature {', '.join(map(str, wrong))}; use "
                 "outside='clip', which moves them to the nearest end and is private, or state a wider public range."
             )
-            raise OutsideDomainError(msg)
 
 
 def grid_of(feature_range: object, bins: object, features: int) -> Grid:

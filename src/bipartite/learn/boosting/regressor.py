@@ -131,8 +131,9 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
         problems.raise_if_any(InputError)
         low, high = float(lows[0]), float(highs[0])
         if settings.outside == "error" and ((targets < low) | (targets > high)).any():
-            msg = "Expected every target within target_range; use outside='clip', or state a wider public range."
-            raise OutsideDomainError(msg)
+            raise OutsideDomainError(
+                "Expected every target within target_range; use outside='clip', or state a wider public range."
+            )
         shares = (np.clip(targets, low, high) - low) / (high - low)
         self._boost(values, [np.rint((2 * shares - 1) * UNIT).astype(np.int64)], settings)
         self.target_range_ = (low, high)

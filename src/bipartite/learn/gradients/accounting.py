@@ -64,8 +64,9 @@ def gaussian_multiplier(epsilon: float, delta: float, steps: Steps) -> float:
     while _rdp_epsilon(high, steps, delta) > epsilon:
         low, high = high, high * 2
         if high > MOST_NOISE:
-            msg = f"No noise up to {MOST_NOISE:g} clipping norms keeps ε={epsilon:g}; use fewer steps or a larger ε."
-            raise InputError(msg)
+            raise InputError(
+                f"No noise up to {MOST_NOISE:g} clipping norms keeps ε={epsilon:g}; use fewer steps or a larger ε."
+            )
     # Rényi accounting is quick and never below the truth: its answer begins the search with the tighter one.
     high = _least(low, high, lambda noise: _rdp_epsilon(noise, steps, delta) <= epsilon)
     return _least(high * _RDP_EXCESS, high, lambda noise: gaussian_epsilon(noise, steps, delta) <= epsilon)

@@ -87,14 +87,14 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
         device = self._device()
         classes = np.unique(np.asarray(self.classes))
         if classes.size < 2 or np.ndim(y) != 1:  # noqa: PLR2004
-            msg = (
+            raise InputError(
                 f"Expected two classes or more and one label a row, got {classes.size} and {np.ndim(y)} axes of labels."
             )
-            raise InputError(msg)
         labels = positions(np.asarray(y), classes)
         if (labels < 0).any():
-            msg = f"Expected every label among the {len(classes)} classes, {int((labels < 0).sum())} are not; add them."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected every label among the {len(classes)} classes, {int((labels < 0).sum())} are not; add them."
+            )
         with torch.random.fork_rng():
             torch.manual_seed(self.weights_seed)
             network = self._made().to(device)
@@ -121,8 +121,9 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
         if not isinstance(self.plan, PicturePlan):
             return self.plan, self.optimizer or (lambda parameters: torch.optim.Adam(parameters, lr=0.01))
         if self.people is None:
-            msg = "Expected people=, a public number of people, with a PicturePlan, got None; say about how many."
-            raise InputError(msg)
+            raise InputError(
+                "Expected people=, a public number of people, with a PicturePlan, got None; say about how many."
+            )
         return self.plan.for_people(self.people), self.optimizer or self.plan.optimizer
 
     def _device(self) -> torch.device:
@@ -130,19 +131,19 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
             device = best_device() if self.device == "auto" else torch.device(self.device)
             torch.zeros(1, device=device)
         except (RuntimeError, AssertionError, TypeError):
-            msg = f"Expected device as 'auto' or one that torch can use here, got {shown(self.device)}; try 'cpu'."
-            raise InputError(msg) from None
+            raise InputError(
+                f"Expected device as 'auto' or one that torch can use here, got {shown(self.device)}; try 'cpu'."
+            ) from None
         return device
 
     def _made(self) -> torch.nn.Module:
         make = _NAMED.get(self.network) if isinstance(self.network, str) else self.network
         made = None if make is None else make()
         if not isinstance(made, torch.nn.Module):
-            msg = (
+            raise InputError(
                 f"Expected network as {' or '.join(map(repr, _NAMED))} or a function without arguments that makes a "
                 "torch.nn.Module; pass lambda: torch.nn.Sequential(…)."
             )
-            raise InputError(msg)
         return made
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
@@ -170,8 +171,9 @@ def _tensor(features: ArrayLike, device: torch.device) -> torch.Tensor:
     except (TypeError, ValueError):  # which would show a value
         found = np.zeros(0, dtype=np.float32)
     if found.ndim < 2:  # noqa: PLR2004
-        msg = "Expected X as numbers, a row a person; encode what is not one, and use X.reshape(-1, 1) for one feature."
-        raise InputError(msg)
+        raise InputError(
+            "Expected X as numbers, a row a person; encode what is not one, and use X.reshape(-1, 1) for one feature."
+        )
     return torch.as_tensor(found).to(device)
 
 
@@ -182,10 +184,12 @@ def _check_outputs(network: torch.nn.Module, features: torch.Tensor, classes: in
         with torch.no_grad():
             got = tuple(network.eval()(features.new_zeros((1, *features.shape[1:]))).shape)
     except (RuntimeError, ValueError) as error:
-        msg = f"Expected a network for rows of shape {tuple(features.shape[1:])}, got one that fails on zeros: {error}"
-        raise InputError(msg) from None
+        raise InputError(
+            f"Expected a network for rows of shape {tuple(features.shape[1:])}, got one that fails on zeros: {error}"
+        ) from None
     finally:
         network.train(training)
     if got != (1, classes):
-        msg = f"Expected a network with one output for each of {classes} classes, got shape {got} for one row."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected a network with one output for each of {classes} classes, got shape {got} for one row."
+        )

@@ -84,11 +84,10 @@ def must_keep_subnormals() -> None:
     """Refuse threads of torch that take subnormal numbers for zero, of which there may be some beside others."""
     numbers = torch.full((_A_THREADS_NUMBERS * torch.get_num_threads(),), _LEAST_SUBNORMAL, dtype=torch.float64)
     if bool((numbers * 1.0 == 0).any()):
-        msg = (
+        raise InputError(
             "Expected IEEE arithmetic, got a processor that takes subnormal numbers for zero, perhaps in some threads "
             "only; call torch.set_flush_denormal(False) before torch computes anything."
         )
-        raise InputError(msg)
 
 
 def square_root(x: torch.Tensor) -> torch.Tensor:

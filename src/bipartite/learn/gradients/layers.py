@@ -74,8 +74,7 @@ def loss_name(loss: Loss) -> str:
         return "classes"
     if loss is nn.functional.mse_loss:
         return "squares"
-    msg = f"the loss {getattr(loss, '__name__', type(loss).__name__)}"
-    raise NotKnown(msg)
+    raise NotKnown(f"the loss {getattr(loss, '__name__', type(loss).__name__)}")
 
 
 def modules_of(network: nn.Module) -> list[nn.Module]:
@@ -83,30 +82,25 @@ def modules_of(network: nn.Module) -> list[nn.Module]:
     found = list(_flat(network, ""))
     parameters = [id(each) for module in found for _, each in module.named_parameters(remove_duplicate=False)]
     if len(parameters) != len(set(parameters)):
-        msg = "a parameter that is used twice"
-        raise NotKnown(msg)
+        raise NotKnown("a parameter that is used twice")
     if len(parameters) != sum(1 for _ in network.parameters()):
-        msg = "parameters outside of its layers"
-        raise NotKnown(msg)
+        raise NotKnown("parameters outside of its layers")
     return found
 
 
 def _flat(module: nn.Module, name: str) -> list[nn.Module]:
     hooks = (module._forward_hooks, module._forward_pre_hooks, module._backward_hooks, module._backward_pre_hooks)  # noqa: SLF001
     if any(hooks):
-        msg = f"a hook on {type(module).__name__}{_in(name)}"
-        raise NotKnown(msg)
+        raise NotKnown(f"a hook on {type(module).__name__}{_in(name)}")
     if "forward" in vars(module):
-        msg = f"a forward() of its own on {type(module).__name__}{_in(name)}"
-        raise NotKnown(msg)
+        raise NotKnown(f"a forward() of its own on {type(module).__name__}{_in(name)}")
     if type(module) is nn.Sequential:
         # Not named_children(), which leaves out a module that was there before.
         children = vars(module)["_modules"].items()
         return [each for key, child in children for each in _flat(child, f"{name}.{key}".lstrip("."))]
     problem = _problem(module)
     if problem is not None:
-        msg = problem + _in(name)
-        raise NotKnown(msg)
+        raise NotKnown(problem + _in(name))
     return [] if type(module) in _NOTHING else [module]
 
 
@@ -235,8 +229,7 @@ def _convolution(module: nn.Conv2d, shape: Shape) -> list[Layer]:
 
 def _padded(shape: Shape, top: int, bottom: int, left: int, right: int) -> Layer:
     if min(top, bottom, left, right) < 0:
-        msg = "Expected padding of at least 0, got a negative number; cut the pictures beforehand."
-        raise InputError(msg)
+        raise InputError("Expected padding of at least 0, got a negative number; cut the pictures beforehand.")
     after = (shape[0], shape[1] + top + bottom, shape[2] + left + right)
     return Layer("pad", shape, after, margin=(top, left))
 

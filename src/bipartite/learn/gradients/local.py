@@ -93,8 +93,9 @@ class LocalSGD:
         order = np.argsort(whole_numbers_below(_WORDS, people, source), kind="stable")
         first = self.clip.people if isinstance(self.clip, PrivateQuantile) else 0
         if people < first + self.batch:
-            msg = f"Expected at least {first + self.batch} people for one batch, got {people}; use a smaller batch."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected at least {first + self.batch} people for one batch, got {people}; use a smaller batch."
+            )
         if first:
             yield order[:first]
         for start in range(first, people - self.batch + 1, self.batch):

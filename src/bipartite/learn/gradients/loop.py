@@ -94,8 +94,9 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     if people is None and promised.model == "central":
         promised = replace(promised, add_remove=math.inf, not_covered=(*promised.not_covered, NO_PEOPLE))
     if not promised.is_private:
-        msg = "Expected a plan that promises something, got one whose ε is infinite; use a smaller ε or a larger δ."
-        raise InputError(msg)
+        raise InputError(
+            "Expected a plan that promises something, got one whose ε is infinite; use a smaller ε or a larger δ."
+        )
     if gradients.not_known is not None and promised.model == "central":
         promised = replace(promised, not_proved=f"{NOT_PROVED} for {gradients.not_known}")
     if not is_secure(source):
@@ -115,14 +116,15 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
 def _check(features: object, labels: object, plan: object, people: int | None) -> None:
     """Refuse what cannot be trained with."""
     if not isinstance(plan, (GaussianSGD, LaplaceSGD, LocalSGD)):
-        msg = f"Expected plan as GaussianSGD, LaplaceSGD or LocalSGD, got {type(plan).__name__}; choose one of them."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected plan as GaussianSGD, LaplaceSGD or LocalSGD, got {type(plan).__name__}; choose one of them."
+        )
     if not isinstance(features, torch.Tensor) or not isinstance(labels, torch.Tensor):
-        msg = "Expected features and labels as tensors; use torch.as_tensor(…)."
-        raise InputError(msg)
+        raise InputError("Expected features and labels as tensors; use torch.as_tensor(…).")
     if len(features) != len(labels) or not len(features):
-        msg = f"Expected as many labels as rows, and at least one, got {len(features)} rows and {len(labels)} labels."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected as many labels as rows, and at least one, got {len(features)} rows and {len(labels)} labels."
+        )
     if people is not None:
         problems = Problems()
         whole("people", people, problems, hint="a public number of people, or None")

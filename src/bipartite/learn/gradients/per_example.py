@@ -53,16 +53,14 @@ class PerExample:
     def __init__(self, network: torch.nn.Module, loss: Loss) -> None:
         for name, module in network.named_modules():
             if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):  # noqa: SLF001 (the base of all of them)
-                msg = (
+                raise InputError(
                     f"Expected a network in which examples do not meet, got {type(module).__name__} in {name!r}, whose "
                     "output for one person depends on others; use torch.nn.GroupNorm."
                 )
-                raise InputError(msg)
         self.network = network
         self.parameters = [each for each in network.parameters() if each.requires_grad]
         if not self.parameters:
-            msg = "Expected a network with parameters to train, got none; set requires_grad on some."
-            raise InputError(msg)
+            raise InputError("Expected a network with parameters to train, got none; set requires_grad on some.")
         self.size = sum(each.numel() for each in self.parameters)
         """d, the number of numbers in one gradient."""
         self.not_known: str | None = None
@@ -77,11 +75,10 @@ class PerExample:
     def must_be_known(self) -> None:
         """Refuse a network or loss of which nothing is proved."""
         if self.not_known is not None:
-            msg = (
+            raise InputError(
                 f"Expected layers whose gradients are proved to be each person's alone, got {self.not_known}; known "
                 f"are {KNOWN}. Use these, or allow_unproved=True for a guarantee that is not proved."
             )
-            raise InputError(msg)
 
     def blocks(self, features: torch.Tensor, labels: torch.Tensor) -> Iterator[torch.Tensor]:
         """The rows of all examples in their order, as many at a time as fit into memory."""
@@ -138,15 +135,13 @@ def _check_labels(labels: torch.Tensor, outputs: tuple[int, ...], kind: str) -> 
         fits = len(outputs) == 1 and labels.dim() == 1 and not labels.is_floating_point()
         if fits and bool(((labels >= 0) & (labels < outputs[0])).all()):
             return
-        msg = (
+        raise InputError(
             f"Expected a class from 0 to {outputs[0] - 1} for each row, got labels of shape {tuple(labels.shape)} that "
             "are not, at least for somebody; labels are not shown. See that they are in range."
         )
-        raise InputError(msg)
     count = outputs[0] if len(outputs) == 1 else 0
     if not labels.is_floating_point() or labels[0].numel() != count:
-        msg = (
+        raise InputError(
             f"Expected {count} numbers in floating point as the target of each row, one for each output, got "
             f"{str(labels.dtype).removeprefix('torch.')} of shape {tuple(labels.shape[1:])}; use labels.float()."
         )
-        raise InputError(msg)

@@ -80,8 +80,7 @@ def page(
 def _places_and_regions(shown: Points | Regions | Mechanism, regions: Regions | None) -> tuple[Points, Regions | None]:
     if isinstance(shown, Regions):
         if regions is not None:
-            msg = "regions= belongs to a mechanism; pass the regions once."
-            raise InputError(msg)
+            raise InputError("regions= belongs to a mechanism; pass the regions once.")
         return shown.places, shown
     if isinstance(shown, Mechanism):
         places = places_of(shown)

@@ -67,8 +67,9 @@ class CategoryMechanism(Certified):
         except InputError as error:
             raise SpecError(str(error)) from None
         if mechanism.to_spec() != dict(fields.spec):
-            msg = f"Expected the numbers that follow from ε={fields['epsilon']}; do not report with this spec."
-            raise BrokenPromiseError(msg)
+            raise BrokenPromiseError(
+                f"Expected the numbers that follow from ε={fields['epsilon']}; do not report with this spec."
+            )
         return mechanism
 
     @classmethod
@@ -196,8 +197,7 @@ class CategoryMechanism(Certified):
 
     def _privatize_one(self, draw: Draw, value: object, source: Source, outside: Outside) -> NDArray[Any]:
         if value is None:
-            msg = f"The value is missing; {_NULL_HINT}"
-            raise NullError(msg)
+            raise NullError(f"The value is missing; {_NULL_HINT}")
 
         def drawn(stream: Stream) -> NDArray[Any]:
             index = self.domain.encode(value, outside=outside, stream=stream)
@@ -218,14 +218,16 @@ class CategoryMechanism(Certified):
         frequency = (support/n − q)/(p − q) with the exact p and q of :attr:`support`.
         """
         if (reports is None) == (counts is None) or (counts is None) != (people is None):
-            msg = "Expected reports, or counts= and people=; pass mech.estimate(reports), or both of the others."
-            raise InputError(msg)
+            raise InputError(
+                "Expected reports, or counts= and people=; pass mech.estimate(reports), or both of the others."
+            )
         if reports is not None:
             counts, people = self.count(reports), len(reports)
         held = _check_counts(counts, len(self.domain))
         if not is_whole(people) or people < 1:
-            msg = f"Expected people as a whole number of at least 1, got {shown(people)}; pass the number of reports."
-            raise InputError(msg)
+            raise InputError(
+                f"Expected people as a whole number of at least 1, got {shown(people)}; pass the number of reports."
+            )
         n = int(people)
         p, q = self.support
         # The factors are exact, and each is rounded once.
@@ -264,16 +266,16 @@ def check_size(domain: Domain, most: int, instead: str) -> None:
     """Refuse anything but a domain of at most this many values."""
     check_domain(domain)
     if len(domain) > most:
-        msg = f"Expected at most {most} values, got {len(domain)}; {instead}."
-        raise DesignError(msg)
+        raise DesignError(f"Expected at most {most} values, got {len(domain)}; {instead}.")
 
 
 def check_choice(name: str, value: object, least: int, most: int) -> int:
     """A given integer parameter, refused outside its range."""
     if is_whole(value) and least <= value <= most:
         return int(value)
-    msg = f"Expected {name} as a whole number from {least} to {most}, got {shown(value)}; leave it out for the best."
-    raise InputError(msg)
+    raise InputError(
+        f"Expected {name} as a whole number from {least} to {most}, got {shown(value)}; leave it out for the best."
+    )
 
 
 def round_exactly(guess: int, reaches: Callable[[int], bool]) -> int:
@@ -289,25 +291,24 @@ def refuse_rows(bad: NDArray[np.bool_] | np.bool_, expected: str) -> None:
     """Refuse reports if some cannot have come from this mechanism; ``expected`` describes valid ones."""
     rows = np.flatnonzero(bad)
     if len(rows):
-        msg = (
+        raise DataError(
             f"Expected {expected}, got {len(rows)} others, the first in row {int(rows[0])}; "
             "count them with the mechanism that sampled them."
         )
-        raise DataError(msg)
 
 
 def refuse_nulls(nulls: str) -> None:
     """Refuse to pass missing values through: flat categories have no null report."""
     if nulls != "error":
-        msg = f"Expected nulls='error', got {shown(nulls)}; {_NULL_HINT}"
-        raise InputError(msg)
+        raise InputError(f"Expected nulls='error', got {shown(nulls)}; {_NULL_HINT}")
 
 
 def _open(domain: Domain, values: object) -> Batch:
     dimensions = getattr(values, "ndim", 1)
     if dimensions != 1 and not isinstance(domain, Product):
-        msg = f"Expected one value a person, got {dimensions} dimensions; pass a column, for example values.ravel()."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected one value a person, got {dimensions} dimensions; pass a column, for example values.ravel()."
+        )
     try:
         return open_values(values, "error", domain)
     except NullError as error:
@@ -326,11 +327,10 @@ def _encode(codec: Codec, values: NDArray[Any], size: int, stream: Stream) -> ND
 def _check_counts(counts: object, size: int) -> NDArray[np.int64]:
     array = np.asarray(counts)
     if array.shape != (size,) or array.dtype.kind not in "iu":
-        msg = (
+        raise InputError(
             f"Expected counts as {size} whole numbers, one per value, got shape {array.shape} of {array.dtype}; "
             "pass the result of count, or a sum of such results."
         )
-        raise InputError(msg)
     return array.astype(np.int64)
 
 
@@ -341,9 +341,8 @@ def check_reports(reports: object, dtype: type[np.generic], width: int | None) -
     fits = found is not None and found.dtype == dtype and found.ndim == (1 if width is None else 2)
     if found is None or not fits or (width is not None and found.shape[1] != width):
         got = f"shape {found.shape} of {found.dtype}" if found is not None else type(reports).__name__
-        msg = (
+        raise InputError(
             f"Expected reports as a NumPy array of {np.dtype(dtype)}, {shape}, got {got}; "
             "pass the result of privatize for a container, or np.stack of single reports."
         )
-        raise InputError(msg)
     return np.ascontiguousarray(found)

@@ -49,11 +49,10 @@ def from_cells(mechanism: CategoryMechanism, cells: Sequence[object]) -> NDArray
     dtype, width = mechanism.report_shape
     found = _numbers(cells, dtype) if width is None else _rows(cells, dtype, width)
     if found is None:
-        msg = (
+        raise DataError(
             f"Expected reports of {mechanism!r}, as it returns them or as tables store them, got something else; pass "
             "them unchanged, without missing ones."
         )
-        raise DataError(msg)
     mechanism.count(found)  # refuses reports that cannot have come from it
     return found
 

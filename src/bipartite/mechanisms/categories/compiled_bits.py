@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     Bytes = NDArray[np.uint8]
 
 if sys.byteorder == "big":
-    msg = "the kernels write words of bits as bytes, low end first"
-    raise ImportError(msg)
+    raise ImportError("the kernels write words of bits as bytes, low end first")
 
 _u8 = np.uint8
 _u64 = np.uint64

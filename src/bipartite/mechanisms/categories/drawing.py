@@ -29,10 +29,9 @@ CHUNK_PEOPLE: Final = 2**16
 def by_people(people: int, words_each: int, source: Source, threads: int, job: ChunkJob) -> None:
     """Run a job for every chunk of people, on this many threads."""
     if isinstance(source, FixedWords) and people > CHUNK_PEOPLE:
-        msg = (
+        raise InputError(
             f"Expected at most 2^16 people with fixed_words, got {people}; make several calls of {CHUNK_PEOPLE} people."
         )
-        raise InputError(msg)
     run_by_chunks(people, CHUNK_PEOPLE, words_each, source, threads, job)
 
 

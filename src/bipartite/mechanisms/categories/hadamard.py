@@ -89,8 +89,7 @@ class HadamardResponse(CategoryMechanism):
         if blocks is not None:
             powers = [check_choice("blocks", blocks, 1, powers[-1])]
         if powers[0].bit_count() != 1:
-            msg = f"Expected blocks as a power of two, got {shown(blocks)}; leave it out for the best."
-            raise InputError(msg)
+            raise InputError(f"Expected blocks as a power of two, got {shown(blocks)}; leave it out for the best.")
         found = [_plan(budget, size, power) for power in powers]
         plans = [plan for plan in found if isinstance(plan, _Plan)]
         if not plans:

@@ -142,7 +142,8 @@ class OLH(CategoryMechanism):
 def best_buckets(budget: Epsilon) -> int:
     """e^ε rounded to the nearest integer, plus 1; decided exactly."""
     if not budget.allows(1, 1) or budget.allows(MOST_BUCKETS, 1):
-        msg = f"ε={budget.text} needs more than 2^15 buckets; use bp.GRR, which is better there, or pass buckets=."
-        raise DesignError(msg)
+        raise DesignError(
+            f"ε={budget.text} needs more than 2^15 buckets; use bp.GRR, which is better there, or pass buckets=."
+        )
     # k − 1/2 ≤ e^ε  ⟺  (2k − 1) − 2e^ε ≤ 0.
     return 1 + round_exactly(max(1, round(math.exp(float(budget)))), lambda k: budget.sign(2 * k - 1, -2) <= 0)

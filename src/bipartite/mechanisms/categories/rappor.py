@@ -238,8 +238,7 @@ def _budget_above(ratio: Fraction) -> Epsilon:
     """The smallest ε of 20 digits that these tickets provably keep."""
     above = log_between(ratio)[1]
     if not above > 0:
-        msg = "Expected f below 1, because with f = 1 a permanent response is pure noise; use a smaller f."
-        raise DesignError(msg)
+        raise DesignError("Expected f below 1, because with f = 1 a permanent response is pure noise; use a smaller f.")
     power = math.floor(above.log10()) - MAX_DIGITS + 1
     step = Decimal((0, (1,), power))
     rounded = Decimal(math.ceil(Fraction(above) / Fraction(step))) * step

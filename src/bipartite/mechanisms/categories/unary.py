@@ -140,6 +140,7 @@ def least_chances(budget: Epsilon, ratio: Callable[[int], Fraction]) -> int:
     least = budget.value - min(SHORTFALL, budget.value * RELATIVE_SHORTFALL)
     if not budget.allows(*found.as_integer_ratio()) or found < exp_between(least, _DIGITS)[1]:
         which, other = ("large", "smaller") if budget.value > 1 else ("small", "larger")
-        msg = f"ε={budget.text} is too {which} to be met within 1e-6 by probabilities t/2^64; use a {other} ε."
-        raise DesignError(msg)
+        raise DesignError(
+            f"ε={budget.text} is too {which} to be met within 1e-6 by probabilities t/2^64; use a {other} ε."
+        )
     return low

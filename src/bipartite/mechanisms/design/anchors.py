@@ -44,8 +44,9 @@ def choose_anchors(
     """The best anchors for a prior and a loss, with their expected loss and a proved lower bound."""
     weights = check_prior_or_minimax(prior, len(domain))
     if isinstance(weights, str):
-        msg = "Expected prior as probabilities, or None for uniform, got 'minimax'; use bp.Minimax for the worst case."
-        raise InputError(msg)
+        raise InputError(
+            "Expected prior as probabilities, or None for uniform, got 'minimax'; use bp.Minimax for the worst case."
+        )
     function = _check_loss(loss)
     if isinstance(domain, LineDomain):
         known, scale = _on_a_line(domain, loss)
@@ -78,11 +79,10 @@ def choose_lottery(domain: Domain, budget: Epsilon, loss: Loss) -> LotteryChoice
 def _check_loss(loss: Loss) -> Function:
     function = function_of(loss)
     if function is None:
-        msg = (
+        raise InputError(
             "Expected loss=None, 'squared', or a function that never falls as the domain's loss grows; "
             "for another loss build bp.Items with loss=, for 'zero-one' use bp.GRR."
         )
-        raise InputError(msg)
     return function
 
 
@@ -105,11 +105,10 @@ def _on_a_set(domain: SetDomain, loss: Loss, function: Function) -> Function | N
 def check_circle(domain: Domain) -> None:
     """Refuse a circle that is too large for the search."""
     if isinstance(domain, Cyclic) and len(domain) > _MOST_AROUND:
-        msg = (
+        raise DesignError(
             f"Expected at most {_MOST_AROUND} values around a circle, got {len(domain)}; use coarser steps, or bp.BRR, "
             "which has the least error there if all values are equally likely, and the least worst case."
         )
-        raise DesignError(msg)
 
 
 def _check_never_falls(function: Function, own: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -133,11 +133,10 @@ def solver_for(costs: LineCosts, excess: float) -> tuple[Solver, float]:
     except Exception as problem:
         if size <= LARGEST_WITHOUT_COMPILER:
             return costs, 4.0 * size
-        msg = (
+        raise DesignError(
             f"Expected at most {LARGEST_WITHOUT_COMPILER} points without numba, got {size}; "
             f"run {installing('fast')}, or use a coarser line."
-        )
-        raise DesignError(msg) from problem
+        ) from problem
     squared = costs.kind == "squared"
     return CompiledLine(costs.weights, costs.head, costs.tail, squared=squared), 4.0 * math.sqrt(size) + 64 * excess
 
@@ -148,28 +147,27 @@ def check_line(size: object, e: object, loss: object) -> tuple[float, Loss, floa
     Adding a constant to every loss adds the same constant to the loss of every release.
     """
     if not isinstance(size, (int, np.integer)) or size < 1:
-        msg = f"Expected size as a whole number of at least 1, got {shown(size)}; give the number of points."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected size as a whole number of at least 1, got {shown(size)}; give the number of points."
+        )
     if not isinstance(e, (int, float)) or not 1 <= e < math.inf:
-        msg = f"Expected e as e^ε, a finite number of at least 1, got {shown(e)}; pass math.exp(epsilon)."
-        raise InputError(msg)
+        raise InputError(f"Expected e as e^ε, a finite number of at least 1, got {shown(e)}; pass math.exp(epsilon).")
     if is_one_of(loss, ("absolute", "squared")):
         return float(e) - 1, loss, 0.0  # type: ignore[return-value]
     if not isinstance(loss, np.ndarray) or loss.shape != (size,) or loss.dtype.kind not in "iuf":
         got = f"an array of {loss.dtype} of shape {loss.shape}" if isinstance(loss, np.ndarray) else shown(loss)
-        msg = f"Expected loss as 'absolute', 'squared' or an array of {size} numbers, got {got}; one per distance."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected loss as 'absolute', 'squared' or an array of {size} numbers, got {got}; one per distance."
+        )
     table = loss.astype(np.float64)
     if not np.isfinite(table).all() or (np.diff(table) < 0).any():
-        msg = (
+        raise InputError(
             "Expected losses by distance that are finite and non-decreasing; "
             "use optimal_matrix for a loss that does not increase with distance."
         )
-        raise InputError(msg)
     if size > LARGEST_TABLE:
-        msg = (
+        raise DesignError(
             f"Expected a table of at most {LARGEST_TABLE} losses, got {size}; "
             "use 'absolute' or 'squared', which have no limit, or a coarser line."
         )
-        raise DesignError(msg)
     return float(e) - 1, table - table[0], float(table[0])

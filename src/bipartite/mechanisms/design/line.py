@@ -53,8 +53,9 @@ def _count(points: SupportsIndex) -> int:
     except TypeError:
         count = 0
     if count < 2:  # noqa: PLR2004
-        msg = f"Expected points as a whole number of at least 2, got {shown(points)}; use two points or more."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected points as a whole number of at least 2, got {shown(points)}; use two points or more."
+        )
     return count
 
 
@@ -151,17 +152,18 @@ def check_prior(prior: object, points: int) -> NDArray[np.float64]:
     """A prior as an array that sums to one."""
     array = _as_floats(prior)
     if array is None:
-        msg = f"Expected prior as {points} probabilities, got {type(prior).__name__}; pass a list or an array."
-        raise PriorError(msg)
+        raise PriorError(
+            f"Expected prior as {points} probabilities, got {type(prior).__name__}; pass a list or an array."
+        )
     if array.shape != (points,):
-        msg = (
+        raise PriorError(
             f"Expected prior as {points} probabilities, got shape {array.shape}; give one for each value of the domain."
         )
-        raise PriorError(msg)
     total = float(array.sum())
     if not (array >= 0).all() or not abs(total - 1) <= _PRIOR_TOLERANCE:
-        msg = f"Expected prior as non-negative numbers that sum to 1, got a sum of {total:.6g}; divide it by its sum."
-        raise PriorError(msg)
+        raise PriorError(
+            f"Expected prior as non-negative numbers that sum to 1, got a sum of {total:.6g}; divide it by its sum."
+        )
     return array / total
 
 
@@ -169,8 +171,7 @@ def check_prior_or_minimax(prior: object, size: int) -> NDArray[np.float64] | Li
     """A prior as an array that sums to one, None for uniform, or "minimax"."""
     if isinstance(prior, str):
         if prior != "minimax":
-            msg = f"Expected prior as probabilities, None for uniform, or 'minimax', got {prior!r}."
-            raise InputError(msg)
+            raise InputError(f"Expected prior as probabilities, None for uniform, or 'minimax', got {prior!r}.")
         return "minimax"
     return None if prior is None else check_prior(prior, size)
 

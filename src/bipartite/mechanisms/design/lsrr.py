@@ -68,8 +68,7 @@ def best_thresholds(codes: ArrayLike, groups: int) -> tuple[int, ...]:
     pairs = [_pairs_sharing(array, bits) for bits in range(BITS + 1)]
     levels = [bits for bits in range(BITS) if pairs[bits] > pairs[bits + 1]] + [BITS]
     if len(levels) < _LEAST_GROUPS:
-        msg = "Expected places in two tiles or more, got one tile; add places of other tiles."
-        raise DesignError(msg)
+        raise DesignError("Expected places in two tiles or more, got one tile; add places of other tiles.")
     # Σ β_j |G_j| = Σ (β_j − β_{j+1})·#{pairs that share β_j bits}, so dynamic programming from the lowest level up
     # applies: for each highest level so far, the best sum and its thresholds.
     best: dict[int, tuple[int, tuple[int, ...]]] = {levels[0]: (0, (0,))}
@@ -214,8 +213,7 @@ def _pairs_sharing(codes: NDArray[np.int64], bits: int) -> int:
 def _check_codes(codes: ArrayLike) -> NDArray[np.int64]:
     array = prefix(codes, BITS)
     if array.ndim != 1 or len(array) < 2:  # noqa: PLR2004
-        msg = f"Expected two or more codes in one row, got shape {array.shape}; pass one code per place."
-        raise InputError(msg)
+        raise InputError(f"Expected two or more codes in one row, got shape {array.shape}; pass one code per place.")
     return array
 
 
@@ -223,31 +221,29 @@ def _check_thresholds(thresholds: Sequence[int]) -> tuple[int, ...]:
     bounds = _whole_numbers(thresholds)
     falling = bounds is not None and all(high > low for high, low in pairwise(bounds))
     if bounds is None or len(bounds) < _LEAST_GROUPS or not falling or bounds[0] > BITS or bounds[-1] < 0:
-        msg = (
+        raise DesignError(
             f"Expected thresholds as two or more decreasing whole numbers from {BITS} to 0, got {shown(thresholds)};"
             " use best_thresholds."
         )
-        raise DesignError(msg)
     if bounds[-1] != 0:
-        msg = (
+        raise DesignError(
             f"Expected 0 as the last threshold, got {bounds[-1]}; end with 0, because places that share fewer bits"
             " would never be reported and ε would be infinite."
         )
-        raise DesignError(msg)
     return bounds
 
 
 def _check_sizes(sizes: Sequence[int], places: int) -> tuple[int, ...]:
     counts = _whole_numbers(sizes)
     if counts is None or len(counts) < _LEAST_GROUPS or min(counts) < 0 or sum(counts) != places:
-        msg = (
+        raise DesignError(
             f"Expected sizes as two or more whole numbers ≥ 0 that sum to the {places} places, got {shown(sizes)};"
             " use mean_sizes."
         )
-        raise DesignError(msg)
     if counts[0] == 0 or counts[-1] == 0:
-        msg = f"Expected a first and a last group of one item or more, got sizes {shown(sizes)}; leave out empty ones."
-        raise DesignError(msg)
+        raise DesignError(
+            f"Expected a first and a last group of one item or more, got sizes {shown(sizes)}; leave out empty ones."
+        )
     return counts
 
 

@@ -103,29 +103,26 @@ def _weights(prior: object, size: int) -> NDArray[np.float64] | None:
 def _check(losses: object, e: object) -> NDArray[np.float64]:
     array = np.asarray(losses)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size or array.dtype.kind not in "iuf":  # noqa: PLR2004
-        msg = (
+        raise InputError(
             f"Expected losses as an N × N array of numbers, got {array.dtype} of shape {array.shape}; "
             "give the loss of reporting each item for each item."
         )
-        raise InputError(msg)
     if len(array) > LARGEST:
-        msg = (
+        raise DesignError(
             f"Expected at most {LARGEST} items for the optimum, got {len(array)}; "
             "use Anchored, which scales further and has a certified gap to the optimum."
         )
-        raise DesignError(msg)
     if not np.isfinite(array).all():
-        msg = "Expected finite losses, got NaN or infinity; give a large number for a report that must not happen."
-        raise InputError(msg)
+        raise InputError(
+            "Expected finite losses, got NaN or infinity; give a large number for a report that must not happen."
+        )
     if not isinstance(e, (int, float)) or not 1 <= e < math.inf:
-        msg = f"Expected e as e^ε, a finite number of at least 1, got {shown(e)}; pass math.exp(epsilon)."
-        raise InputError(msg)
+        raise InputError(f"Expected e as e^ε, a finite number of at least 1, got {shown(e)}; pass math.exp(epsilon).")
     if e > _LARGEST_E:
-        msg = (
+        raise DesignError(
             f"Expected e^ε of at most {_LARGEST_E:.0e} for the optimum, got {e:.6g}; "
             "use Anchored or GRR: at this ε hardly any report is wrong."
         )
-        raise DesignError(msg)
     return array.astype(np.float64)
 
 
@@ -180,8 +177,7 @@ def solve_program(
         cost, below, limits, equal, totals, bounds=(0, None), method=_METHOD, options=_OPTIONS
     )
     if result.status != 0:
-        msg = f"Expected an optimum, but the solver gave up: {result.message} {instead}"
-        raise DesignError(msg)
+        raise DesignError(f"Expected an optimum, but the solver gave up: {result.message} {instead}")
     solution: NDArray[np.float64] = result.x
     return solution
 

@@ -31,8 +31,9 @@ def own_reports(domain: Domain, outputs: object) -> tuple[Kept, NDArray[np.int64
     except TypeError:
         distinct = True  # refused below
     if not distinct:
-        msg = f"Expected distinct outputs, got {len(listed) - len(set(listed))} duplicates; add their columns."
-        raise InputError(msg)
+        raise InputError(
+            f"Expected distinct outputs, got {len(listed) - len(set(listed))} duplicates; add their columns."
+        )
     if all(each in domain for each in listed):
         indices = [domain.encode(each) for each in listed]
         order = np.argsort(indices, kind="stable")
@@ -48,15 +49,13 @@ def _listed(domain: Domain, outputs: object) -> list[Any] | Domain:
         return domain
     # A set is refused because its order, and with it that of the columns, may differ each time.
     if isinstance(outputs, (str, bytes, set, frozenset)) or not isinstance(outputs, Iterable):
-        msg = (
+        raise InputError(
             f"Expected outputs as the domain, or as a list of values, numbers or labels, got {shown(outputs)}; "
             "pass domain, or a list such as ['yes', 'no']."
         )
-        raise InputError(msg)
     listed = [each.item() if isinstance(each, np.generic) else each for each in outputs]
     if not listed:
-        msg = "Expected at least one output, got none; pass the domain itself, or a list."
-        raise InputError(msg)
+        raise InputError("Expected at least one output, got none; pass the domain itself, or a list.")
     return listed
 
 
@@ -70,8 +69,7 @@ def _numbers(listed: list[Any]) -> tuple[Kept, NDArray[np.int64]]:
     try:
         ascending = Values(numbers[order]).values
     except DomainError:
-        msg = "Expected outputs that are distinct doubles; add the columns of those that are not."
-        raise InputError(msg) from None
+        raise InputError("Expected outputs that are distinct doubles; add the columns of those that are not.") from None
     return lambda used: Values(ascending[used]), order
 
 

@@ -75,11 +75,10 @@ def planar_tickets(points: Points, epsilon: float) -> NDArray[np.int64]:
         if keeps_per_distance(tickets, distances, epsilon):
             return tickets
         shared *= 4
-    msg = (
+    raise DesignError(
         f"2^52 tickets cannot keep ε={epsilon:.6g} per unit between places {nearest:.3g} apart; "
         "use a larger ε, or merge places that are very close."
     )
-    raise DesignError(msg)
 
 
 def _round_rows(wanted: Array) -> NDArray[np.int64]:
@@ -110,11 +109,10 @@ def _chances(points: Points, distances: Array, epsilon: float) -> Array:
             chances: Array = masses / totals[:, None]
             return chances
         theta = epsilon * (1 - _SLACK) / (1 + 1.05 * lost)
-    msg = (
+    raise DesignError(
         f"Expected places within about 250/ε of each other, got a lattice of {lattice.step * epsilon:.2g}/ε that is "
         "too coarse for them; use a smaller ε per unit, or split the places into regions."
     )
-    raise DesignError(msg)
 
 
 @dataclass(frozen=True)

@@ -58,8 +58,7 @@ def algorithm_2(loss_rows: Sequence[Iterable[float]], epsilon: object) -> RowDes
     budget = Epsilon.of(epsilon)
     rows = [exact_losses(row) for row in loss_rows]
     if len({len(row) for row in rows}) != 1:
-        msg = "Expected rows of one length; pass the losses of all outputs for every input."
-        raise InputError(msg)
+        raise InputError("Expected rows of one length; pass the losses of all outputs for every input.")
     m = min(count_exactly(row, budget) for row in rows)
     return RowDesign(_weights(len(rows[0]), m, budget), m)
 
@@ -84,15 +83,13 @@ def exact_losses(losses: Iterable[float]) -> list[int]:
     """The sorted losses as integer multiples of a common unit, which changes no sign."""
     given = [loss.item() if isinstance(loss, np.generic) else loss for loss in losses]  # NumPy's integers are no ints
     if len(given) < 2:  # noqa: PLR2004
-        msg = f"Expected the losses of two items or more, got {len(given)}; add the losses of all items."
-        raise InputError(msg)
+        raise InputError(f"Expected the losses of two items or more, got {len(given)}; add the losses of all items.")
     if all(type(loss) is int for loss in given):
         return sorted(map(int, given))
     try:
         fractions = [Fraction(loss) for loss in given]
     except (TypeError, ValueError, OverflowError):
-        msg = "Expected losses as finite numbers; replace NaN and infinities by a large loss."
-        raise InputError(msg) from None
+        raise InputError("Expected losses as finite numbers; replace NaN and infinities by a large loss.") from None
     unit = math.lcm(*(fraction.denominator for fraction in fractions))
     return sorted(fraction.numerator * (unit // fraction.denominator) for fraction in fractions)
 

@@ -79,14 +79,14 @@ def unbiased_matrix(size: int, e: float, weights: Array | None) -> Unbiased:
     Rows have sum 1 and the right mean up to the solver's tolerance of 1e-10 of the grid; ratios are at most ``e``.
     """
     if size > LARGEST:
-        msg = (
+        raise DesignError(
             f"Expected at most {LARGEST} values for the best unbiased report, got {size}; "
             "use BRR(…, m='mean', edges='padded'), Piecewise or Hybrid, or an Interval of fewer points."
         )
-        raise DesignError(msg)
     if not _LEAST_E <= e <= _LARGEST_E:
-        msg = f"Expected ε from 0.0001 to 12 for the best unbiased report, got {math.log(e):.4g}; use Duchi or Hybrid."
-        raise DesignError(msg)
+        raise DesignError(
+            f"Expected ε from 0.0001 to 12 for the best unbiased report, got {math.log(e):.4g}; use Duchi or Hybrid."
+        )
     s = math.sqrt(e)
     reach = _REACH * (s + 1) / (s - 1) * (size - 1) / 2
     for _ in range(_ROUNDS):

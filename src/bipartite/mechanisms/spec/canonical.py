@@ -28,15 +28,13 @@ def canonical_json(value: object) -> str:
         return _ecmascript_number(value)
     if isinstance(value, (str, int)):
         return json.dumps(value, ensure_ascii=False)
-    msg = f"Expected strings, numbers, lists and mappings, got {type(value).__name__}."
-    raise SpecError(msg)
+    raise SpecError(f"Expected strings, numbers, lists and mappings, got {type(value).__name__}.")
 
 
 def _ecmascript_number(number: float) -> str:
     """A double as ECMAScript writes it: the shortest digits, plain from 1e-6 to 1e21."""
     if not math.isfinite(number):
-        msg = f"Expected finite numbers in a spec, got {number!r}."
-        raise SpecError(msg)
+        raise SpecError(f"Expected finite numbers in a spec, got {number!r}.")
     if number == 0:
         return "0"
     sign = "-" if number < 0 else ""

@@ -40,13 +40,13 @@ def from_spec(spec: object) -> Mechanism | CategoryMechanism:
     True
     """
     if not isinstance(spec, Mapping):
-        msg = f"Expected a spec as a mapping, got {type(spec).__name__}; parse the JSON first."
-        raise SpecError(msg)
+        raise SpecError(f"Expected a spec as a mapping, got {type(spec).__name__}; parse the JSON first.")
     version = spec.get("bipartite", 1)
     if not is_whole(version) or version not in VERSIONS:
         known_ones = f"{VERSIONS[0]} to {VERSIONS[-1]}"
-        msg = f"Expected a spec of version {known_ones}, got {shown(version)}; update bipartite to read newer ones."
-        raise SpecError(msg)
+        raise SpecError(
+            f"Expected a spec of version {known_ones}, got {shown(version)}; update bipartite to read newer ones."
+        )
     known = by_spec(version)
     name: Any = spec.get("mechanism")
     unknown = f"Expected mechanism {', '.join(map(repr, known))}, got {shown(name)}; update bipartite to read others."
@@ -79,24 +79,22 @@ def load_spec(text: str) -> Mechanism | CategoryMechanism:
     try:
         spec = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        msg = f"Expected a spec as JSON: {error.msg} at line {error.lineno}; ask for the file again."
-        raise SpecError(msg) from None
+        raise SpecError(
+            f"Expected a spec as JSON: {error.msg} at line {error.lineno}; ask for the file again."
+        ) from None
     except SpecError:
         raise
     except (ValueError, RecursionError):
-        msg = "Expected a spec as JSON: too many digits or brackets; ask for the file again."
-        raise SpecError(msg) from None
+        raise SpecError("Expected a spec as JSON: too many digits or brackets; ask for the file again.") from None
     return from_spec(spec)
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        msg = "Expected every key of a spec once, got a duplicate; ask for the file again."
-        raise SpecError(msg)
+        raise SpecError("Expected every key of a spec once, got a duplicate; ask for the file again.")
     return found
 
 
 def _refuse_constant(name: str) -> None:
-    msg = f"Expected finite numbers in a spec, got {name}."
-    raise SpecError(msg)
+    raise SpecError(f"Expected finite numbers in a spec, got {name}.")
