@@ -27,7 +27,6 @@ import bipartite as bp
 from bipartite.answers.advise.candidates import candidates
 from bipartite.answers.advise.shapes import shapes_of
 from bipartite.locations.atlas import cities
-from bipartite.mechanisms.categories import CategoryMechanism
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,7 +49,7 @@ def domain_of(purpose: str) -> Any:  # noqa: ANN401
 def simulated(mechanism: Any, purpose: str, shares: Array, people: int, rng: np.random.Generator) -> float:  # noqa: ANN401
     """The mean squared error of one answer from fresh reports."""
     names = np.array(CITIES.labels if purpose == "map" else AGES.to_numpy().tolist())
-    if isinstance(mechanism, CategoryMechanism):
+    if mechanism.flat:
         values = names[rng.choice(len(shares), people, p=shares)].tolist()
         found = bp.estimate(mechanism, mechanism.privatize(values, rng=bp.insecure_seed(int(rng.integers(2**32)))))
     else:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import bipartite as bp
-from bipartite.mechanisms import Mechanism, catalogue
+from bipartite.mechanisms import catalogue
 from error_bars import SHAPES, Z, efficient, quantile, shape
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def questions(kind: str, f: Array) -> dict[str, tuple[Any, float, Array | None]]
 def one_cell(kind: str, mechanism: Any, f: Array, people: int, repetitions: int, method: Any) -> Found:  # noqa: ANN401
     """(held, width) of each kind of interval, a pair for each repetition."""
     asked, found = questions(kind, f), defaultdict(list)
-    matrix = mechanism.matrix() if isinstance(mechanism, Mechanism) else None
+    matrix = mechanism.matrix() if not mechanism.flat else None
     rng = np.random.default_rng([people, len(repr(mechanism)), int(1e6 * f[0])])
     units = {
         name: 1.0 if w is None or matrix is None else 2 * Z * efficient(matrix, f, w, people)
@@ -143,7 +143,7 @@ def main() -> None:
             pairs = FLAT_PAIRS if kind == "flat" else PAIRS
             for epsilon, people in pairs if method == "inverse" else pairs[1:2]:
                 mechanism = make(epsilon)
-                known = bp.identifiability(mechanism) if isinstance(mechanism, Mechanism) else None
+                known = bp.identifiability(mechanism) if not mechanism.flat else None
                 if method == "inverse" and known is not None and not known.identifiable:
                     continue
                 for name in SHAPES:

@@ -19,7 +19,7 @@ import bipartite as bp
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.mechanisms.categories import CategoryMechanism
+    from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def shapes(size: int) -> dict[str, Array]:
     return {name: f / f.sum() for name, f in found.items()}
 
 
-def errors(mechanism: CategoryMechanism, f: Array, people: int, repetition: int, *, em: bool) -> list[float]:
+def errors(mechanism: Mechanism, f: Array, people: int, repetition: int, *, em: bool) -> list[float]:
     """The squared error of each method, from the same reports."""
     rng = np.random.default_rng([1, len(f), people, repetition])
     reports = mechanism.privatize(rng.choice(len(f), people, p=f), rng=bp.insecure_seed(repetition + 1))

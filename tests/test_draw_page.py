@@ -9,7 +9,6 @@ import pytest
 
 from bipartite import from_spec
 from bipartite.lottery import Epsilon
-from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.catalogue import entries
 
 TESTS = Path(__file__).parent
@@ -52,7 +51,7 @@ def totals(spec):
     """What the tickets of a vector are drawn from; more than one in a record."""
     for each in spec.get("specs", {"": spec.get("spec", spec)}).values():
         mechanism = from_spec(each)
-        if isinstance(mechanism, Mechanism):
+        if not mechanism.flat:
             yield mechanism.lottery.total
             continue
         size, near, far = len(mechanism.domain), *(int(each["tickets"][name]) for name in ("near", "far"))

@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import BRR as BRR
     from bipartite.mechanisms import GRR as GRR
     from bipartite.mechanisms import LSRR as LSRR
-    from bipartite.mechanisms import RR as RR
     from bipartite.mechanisms import Anchored as Anchored
     from bipartite.mechanisms import AnchoredMeans as AnchoredMeans
     from bipartite.mechanisms import Constant as Constant
@@ -114,7 +113,7 @@ _NAMES = {
     "domains": "Cyclic Integers Interval Items Points Product",
     "ledger": "Ledger",
     "lottery": "fixed_words insecure_seed",
-    "mechanisms": "RR Record",
+    "mechanisms": "Record",
     "mechanisms.spec": "from_spec",
     "tables": "Plan privatize_frame",
     "verification": "Audit Certificate LawTest audit law_test trials_needed verify",

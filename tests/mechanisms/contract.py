@@ -9,7 +9,6 @@ import jsonschema
 import mpmath
 
 import bipartite as bp
-from bipartite.mechanisms.categories.base import CategoryMechanism
 from tests import oracle
 from tests.rows_by_spec import row_of
 from tests.vectors.draw_by_the_page import WORD
@@ -48,7 +47,7 @@ def ratio_of_tickets(mechanism):
     assert {sum(row.values()) for row in rows} == {mechanism.lottery.total}
     assert mechanism.lottery.total <= 2**52
     supports = {frozenset(row) for row in rows}
-    assert len(supports) == 1 or mechanism.publishes
+    assert len(supports) == 1
     together = [[row for row in rows if row.keys() == support] for support in supports]
     return max(Fraction(max(row[y] for row in some), min(row[y] for row in some)) for some in together for y in some[0])
 
@@ -64,18 +63,11 @@ def ratio_of_bits(mechanism):
 
 def assert_keeps(mechanism):
     """Every ratio in whole numbers, against 1200 digits of e^ε; the certificate says the same. Returns the ε spent."""
-    ratio = (ratio_of_bits if isinstance(mechanism, CategoryMechanism) else ratio_of_tickets)(mechanism)
+    ratio = (ratio_of_bits if mechanism.flat else ratio_of_tickets)(mechanism)
     certificate, epsilon = bp.verify(mechanism), mechanism.epsilon_decimal
     assert ratio == mechanism.largest_ratio() == certificate.ratio
     spent = mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator)
-    # Between values that differ in what is published, nothing is kept.
-    assert (
-        certificate.epsilon_upper.is_infinite()
-        if mechanism.publishes
-        else (oracle.number(certificate.epsilon_upper) >= spent)
-    )
-    if mechanism.distance_unit is None:
-        keeps = bool(ratio.numerator <= exact_exp(str(epsilon)) * ratio.denominator)
-        assert certificate.holds == keeps
-        assert mechanism.keeps_epsilon == (keeps and mechanism.publishes is None)
+    assert oracle.number(certificate.epsilon_upper) >= spent
+    keeps = bool(ratio.numerator <= exact_exp(str(epsilon)) * ratio.denominator)
+    assert certificate.holds == keeps
     return float(spent)

@@ -9,7 +9,7 @@ from bipartite import fixed_words, insecure_seed
 from bipartite.errors import WordsExhaustedError
 from bipartite.lottery.uniform import ticket_below
 from bipartite.lottery.words import CHUNK
-from bipartite.mechanisms.choice import MOST_CHOICES, choose_many
+from bipartite.mechanisms.record import MOST_CHOICES, choose_many
 
 WORDS = 2**64
 SIZES = [1, 2, 3, 5, 6, 7, 10, 255, 641, 6700, MOST_CHOICES - 1, MOST_CHOICES]

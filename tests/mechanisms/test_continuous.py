@@ -34,7 +34,7 @@ from bipartite.errors import (
 )
 from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
 from bipartite.lottery.noise import issue_noise
-from bipartite.mechanisms.hybrid import THRESHOLD, _mixes
+from bipartite.mechanisms.unbiased import THRESHOLD, _mixes
 from tests import oracle
 
 UNBIASED = [Duchi, Piecewise, Hybrid]

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bipartite.lottery import InsecureSeed
+    from bipartite.mechanisms import Mechanism
     from bipartite.mechanisms.catalogue import Entry
-    from bipartite.mechanisms.record import Reporting
 
 KINDS: Final = ("integers", "interval", "cyclic", "places", "items")
 """The options that name a domain."""
@@ -150,7 +150,7 @@ def describes_mechanism(options: argparse.Namespace) -> bool:
     return False
 
 
-def mechanism_of(options: argparse.Namespace) -> Reporting:
+def mechanism_of(options: argparse.Namespace) -> Mechanism:
     """The mechanism that the options describe."""
     if options.spec is not None:
         refuse_given(options, _DETAILS, "--spec describes the whole mechanism")
@@ -173,7 +173,7 @@ def mechanism_of(options: argparse.Namespace) -> Reporting:
         )
 
 
-def announce_proof(mechanism: Reporting) -> None:
+def announce_proof(mechanism: Mechanism) -> None:
     """Say beforehand if the proof of ε takes long: for windows over many places or items, which are proved in pairs."""
     if isinstance(mechanism, BRR) and isinstance(mechanism.domain, SetDomain):
         announce("proving ε", _PROVED * len(mechanism.domain) ** 2)
@@ -192,7 +192,7 @@ def _rows_of_design(domain: Domain, m: str) -> int:
     return len(domain) * max(1, searched + found)
 
 
-def _rival(entry: Entry, options: argparse.Namespace) -> Reporting:
+def _rival(entry: Entry, options: argparse.Namespace) -> Mechanism:
     """A mechanism other than BRR."""
     refuse_given(options, ("m", "edges"), f"--mechanism {entry.name} has no window")
     if not entry.prior:
@@ -205,7 +205,7 @@ def _rival(entry: Entry, options: argparse.Namespace) -> Reporting:
     prior = {} if options.prior is None else {"prior": prior_of(options)}
     domain = domain_of(options)
     announce("solving the linear program", _SOLVED * len(domain) ** 3 if entry.name == "optimal" else 0.0)
-    made: Reporting = entry.load()(domain, *budget, **prior)
+    made: Mechanism = entry.load()(domain, *budget, **prior)
     return made
 
 

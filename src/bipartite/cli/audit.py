@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.mechanisms.record import Reporting
+    from bipartite.mechanisms import Mechanism
     from bipartite.verification import Audit
 
 # Seconds per report, roughly: of a mechanism, and of a command that is started for each.
@@ -103,7 +103,7 @@ def _number(text: str) -> float:
     return value
 
 
-def _value_of(mechanism: Reporting, text: str) -> object:
+def _value_of(mechanism: Mechanism, text: str) -> object:
     """A value of the domain; the inputs of an audit are public, so errors may show them."""
     labels = mechanism.domain.labels
     if labels is not None:

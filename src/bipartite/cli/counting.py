@@ -16,7 +16,7 @@ from bipartite.cli.columns import NUMBER, REPORT
 from bipartite.domains import Product
 from bipartite.domains.product_codec import tuple_of
 from bipartite.errors import DataError, DataFileError
-from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.categories.cells import from_cells
 from bipartite.tables.counting import may_weigh
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.record import Reporting
 
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _NOT_A_NAME: Final = re.compile(r"[-+.0-9].*|nan|inf|infinity|na|n/a|null|none|true|false|", re.IGNORECASE)
@@ -104,7 +103,7 @@ class Texts:
 class WideTexts:
     """Parses cells that hold reports of flat categories."""
 
-    def __init__(self, mechanism: CategoryMechanism) -> None:
+    def __init__(self, mechanism: Mechanism) -> None:
         self._mechanism = mechanism
 
     def is_report(self, text: str) -> bool | None:
@@ -143,7 +142,7 @@ def weights_of(name: str, lines: list[int], texts: Iterable[str]) -> NDArray[np.
 class GroupCounts:
     """Sums over the reports of one group: counts, or sums of weights."""
 
-    def __init__(self, mechanism: Reporting, *, weighted: bool = False) -> None:
+    def __init__(self, mechanism: Mechanism, *, weighted: bool = False) -> None:
         self.counts = Counts(mechanism)
         self._people = 0
         self._sums = [np.zeros(len(self.counts.values)) for _ in range(2)] if weighted else None
@@ -154,7 +153,7 @@ class GroupCounts:
         """Add some reports: the indices of their outputs or, for flat categories, the reports themselves."""
         counts, size = self.counts, len(self.counts.values)
         counts.people += len(reports)
-        if isinstance(counts.mechanism, CategoryMechanism):
+        if counts.mechanism.flat:
             counts.values += counts.mechanism.count(reports)
         else:
             counts.values += np.bincount(reports, minlength=size)
@@ -162,7 +161,7 @@ class GroupCounts:
             return
         self._people += int(np.count_nonzero(weights))
         self._weights += weights.sum(), (weights**2).sum()
-        if not isinstance(counts.mechanism, CategoryMechanism):
+        if not counts.mechanism.flat:
             self._sums[0] += np.bincount(reports, weights, size)
             self._sums[1] += np.bincount(reports, weights**2, size)
         elif weights.any():
@@ -180,7 +179,7 @@ class GroupCounts:
         """All that an estimate needs."""
         if self._sums is None:
             return tally_of(self.counts)
-        if isinstance(self.counts.mechanism, CategoryMechanism):
+        if self.counts.mechanism.flat:
             total, square = self._weights.tolist()
             return Supports(self._sums[0], self._sums[1], self._people, total, square)
         return Tally(self._sums[0], self._sums[1], self._people, self.counts.values, None)

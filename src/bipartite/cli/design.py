@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import argparse
 
     from bipartite.answers.advise import Recommendation
-    from bipartite.mechanisms.categories import CategoryMechanism
+    from bipartite.mechanisms import Mechanism
 
 _EXAMPLES = """examples:
   bipartite design --integers 18..90 --epsilon 1 --for distribution --output age.json    the spec that clients need
@@ -134,12 +134,10 @@ def _recommended(options: argparse.Namespace) -> Recommendation:
         )
 
 
-def _of_one_report(
-    mechanism: Mechanism | CategoryMechanism, prior: list[float] | None, epsilon: str | None
-) -> dict[str, Any]:
+def _of_one_report(mechanism: Mechanism, prior: list[float] | None, epsilon: str | None) -> dict[str, Any]:
     """The errors of one report, beside GRR and the constant answer; None if reports are not values."""
     constant = expected_loss(Constant(mechanism.domain, prior=prior), prior)
-    if not isinstance(mechanism, Mechanism):
+    if mechanism.flat:
         keys = ("outputs", "m", "near_probability", "far_probability", "expected_loss", "worst_loss", "gap")
         return {**dict.fromkeys(keys), "expected_loss_grr": None, "expected_loss_constant": constant}
     # A window has two probabilities; other mechanisms have many.
@@ -158,9 +156,7 @@ def _of_one_report(
     }
 
 
-def _of_many_reports(
-    mechanism: Mechanism | CategoryMechanism, prior: list[float] | None, people: int
-) -> dict[str, float | None]:
+def _of_many_reports(mechanism: Mechanism, prior: list[float] | None, people: int) -> dict[str, float | None]:
     """The errors of estimates; None if the reports cannot tell, or it would take too long to compute."""
     answers, size = Answers(mechanism), len(mechanism.domain)
     if answers.left_out is not None:

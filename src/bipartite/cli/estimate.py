@@ -19,7 +19,7 @@ from bipartite.cli.estimate_output import Found, write
 from bipartite.cli.estimate_reading import add_refusing, read
 from bipartite.cli.output import OK, Progress, announce
 from bipartite.errors import DataFileError, InputError
-from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms import Mechanism
 from bipartite.plots import check_ending
 from bipartite.tables.answering import carried_by_all, check_asked, files_at, insecure_by, no_specs
 from bipartite.tables.domain_files import read_text
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation import Estimate
     from bipartite.answers.estimation.ranges import Bins
     from bipartite.domains import Domain
-    from bipartite.mechanisms.record import Reporting
+    from bipartite.mechanisms import Mechanism
 
 RELEASE: Final = re.compile(r'"bipartite_release"\s*:')
 """A key that no spec has; inside a label its quotes would be escaped."""
@@ -211,7 +211,7 @@ def _check_bins(bins: Bins | None, domains: list[Domain]) -> None:
         spans(domain, bins or 0, None)
 
 
-def _mechanism(options: argparse.Namespace, saved: list[Counts]) -> Reporting:
+def _mechanism(options: argparse.Namespace, saved: list[Counts]) -> Mechanism:
     """The mechanism that the reports were made with; saved counts contain theirs."""
     if describes_mechanism(options):
         return mechanism_of(options)
@@ -220,7 +220,7 @@ def _mechanism(options: argparse.Namespace, saved: list[Counts]) -> Reporting:
     raise InputError(_NO_SPEC if STDIN in options.files else no_specs(options.files[0]))
 
 
-def _of_release(options: argparse.Namespace, release: Described) -> dict[str | None, Reporting]:
+def _of_release(options: argparse.Namespace, release: Described) -> dict[str | None, Mechanism]:
     """The mechanisms of the columns to read: all private ones, or the one asked for."""
     names = list(release.mechanisms) if options.column is None else [options.column]
     one = STDIN in options.files or options.counts or options.weights is not None or options.save_counts is not None
@@ -236,14 +236,14 @@ def _of_release(options: argparse.Namespace, release: Described) -> dict[str | N
     return {name: release.mechanisms[name] for name in names}
 
 
-def _seconds(mechanism: Reporting) -> float:
+def _seconds(mechanism: Mechanism) -> float:
     """How long one estimate takes, roughly: longest where a curve is fitted."""
     size = len(mechanism.domain)
-    fitted = size > FEW_VALUES and not isinstance(mechanism, CategoryMechanism)
+    fitted = size > FEW_VALUES and not mechanism.flat
     return 0.4 + 2.5e-3 * min(size, 1000) if fitted else 0.02 + 1e-4 * size
 
 
-def _merge(groups: dict[str | None, GroupCounts], saved: list[Counts], mechanism: Reporting) -> None:
+def _merge(groups: dict[str | None, GroupCounts], saved: list[Counts], mechanism: Mechanism) -> None:
     """Add saved counts to those of the reports."""
     for counts in saved:
         groups.setdefault(None, GroupCounts(mechanism)).counts.merge(counts)
@@ -253,7 +253,7 @@ def _merge(groups: dict[str | None, GroupCounts], saved: list[Counts], mechanism
 
 def _estimated(
     groups: dict[str | None, GroupCounts],
-    mechanism: Reporting,
+    mechanism: Mechanism,
     options: argparse.Namespace,
     progress: Callable[[int], None],
 ) -> dict[str | None, Estimate]:

@@ -15,7 +15,7 @@ from bipartite.cli.envelopes import Envelopes
 from bipartite.cli.output import Progress, announce
 from bipartite.cli.rejected import set_aside
 from bipartite.errors import DataFileError, InputError, how_many
-from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.spec.canonical import record_sha256, spec_sha256
 from bipartite.tables.answering import files_of
 from bipartite.tables.counting import count_files, culprits, in_order, most_groups, weighed_files
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from bipartite.cli.columns import Chunk
     from bipartite.cli.rejected import Rejected
-    from bipartite.mechanisms.record import Reporting
+    from bipartite.mechanisms import Mechanism
     from bipartite.tables.metadata import Described
 
 # Seconds per byte, roughly: of text whose lines are looked at one by one, and of tables.
@@ -72,7 +72,7 @@ class Read:
     """The number of lines that were set aside, and do not count."""
 
 
-def read(options: argparse.Namespace, mechanisms: dict[str | None, Reporting], release: Described | None) -> Read:
+def read(options: argparse.Namespace, mechanisms: dict[str | None, Mechanism], release: Described | None) -> Read:
     """The sums of each of these columns; reports without a release are one column, which may be unnamed."""
     if not options.files:
         return Read({name: Sums() for name in mechanisms})
@@ -103,7 +103,7 @@ def _mention(what: str, count: int, column: str | None = None) -> None:
 
 def _read(
     options: argparse.Namespace,
-    mechanisms: dict[str | None, Reporting],
+    mechanisms: dict[str | None, Mechanism],
     release: Described | None,
     rejected: Rejected,
 ) -> Read:
@@ -133,7 +133,7 @@ def _read_table(
     options: argparse.Namespace,
     files: list[Path],
     written: Format,
-    mechanisms: dict[str | None, Reporting],
+    mechanisms: dict[str | None, Mechanism],
     rejected: Rejected,
 ) -> Read:
     """The sums of the columns of a table."""
@@ -164,7 +164,7 @@ def _weighed(
     files: list[Path],
     written: Format,
     name: str,
-    mechanism: Reporting,
+    mechanism: Mechanism,
     rejected: Rejected,
 ) -> Sums:
     """The weighted sums of a column of a table."""
@@ -183,7 +183,7 @@ def _weighed(
     return sums
 
 
-def _group(sums: Sums, label: str | None, mechanism: Reporting, options: argparse.Namespace) -> GroupCounts:
+def _group(sums: Sums, label: str | None, mechanism: Mechanism, options: argparse.Namespace) -> GroupCounts:
     """The sums of a group, which may be a new one."""
     if label not in sums.groups:
         if len(sums.groups) >= most_groups(mechanism):
@@ -198,12 +198,12 @@ def _read_text(
     options: argparse.Namespace,
     files: list[Path],
     written: Format,
-    mechanisms: dict[str | None, Reporting],
+    mechanisms: dict[str | None, Mechanism],
     release: Described | None,
     rejected: Rejected,
 ) -> Read:
     """The sums of columns of text, from files or standard input; errors name the line."""
-    texts = [WideTexts(each) if isinstance(each, CategoryMechanism) else Texts(each) for each in mechanisms.values()]
+    texts = [WideTexts(each) if each.flat else Texts(each) for each in mechanisms.values()]
     names = [*mechanisms, *(name for name in (options.by, options.weights) if name is not None)]
     envelopes = _envelopes(options, mechanisms, release)
     asked = WantedColumns(names[0], tuple(str(name) for name in names[1:]))
@@ -228,7 +228,7 @@ def _read_text(
 
 
 def _envelopes(
-    options: argparse.Namespace, mechanisms: dict[str | None, Reporting], release: Described | None
+    options: argparse.Namespace, mechanisms: dict[str | None, Mechanism], release: Described | None
 ) -> Envelopes:
     """What envelopes must hold: a report of the one mechanism, or of the record of all columns of a release."""
     named = {"study": options.study, "question": options.question}

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import argparse
 
     from bipartite.locations import HeatMap
-    from bipartite.mechanisms.record import Reporting
+    from bipartite.mechanisms import Mechanism
 
 _ENDINGS: Final = (".html", ".svg", ".png", ".geojson")
 _EXAMPLES = """examples:
@@ -132,7 +132,7 @@ def _heated(options: argparse.Namespace) -> HeatMap:
     return replace(heat, guarantee=NOT_PRIVATE) if insecure else heat
 
 
-def _made_with(options: argparse.Namespace) -> tuple[str | None, Reporting, Described | None]:
+def _made_with(options: argparse.Namespace) -> tuple[str | None, Mechanism, Described | None]:
     """(the column of the reports, their mechanism, the release that they belong to)."""
     release = None
     if options.spec is not None:

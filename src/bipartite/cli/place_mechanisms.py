@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from bipartite.cli.place_lists import Listed
     from bipartite.locations import PlaceRelease
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.categories import CategoryMechanism
 
 _WITHIN: Final = "within-region"
 _PLANAR: Final = "planar-laplace"
@@ -79,9 +78,7 @@ def released(options: argparse.Namespace, listed: Listed) -> tuple[Mechanism, Se
     return mechanism, [row, *beside], f"{name}, as asked for: {row.expected_loss:.1f} km expected."
 
 
-def recommended(
-    options: argparse.Namespace, listed: Listed
-) -> tuple[Mechanism | CategoryMechanism, Sequence[PlaceRelease], str]:
+def recommended(options: argparse.Namespace, listed: Listed) -> tuple[Mechanism, Sequence[PlaceRelease], str]:
     """The mechanism to count places with, and why; its reports are not used one by one, so that none has a loss."""
     refuse_given(options, ("mechanism", "per_km", "csv"), "--for map chooses the mechanism")
     with searching(listed.places, seconds_in(options.within)) as (clock, progress):

@@ -15,7 +15,7 @@ from bipartite.errors import InputError
 from bipartite.files import write_atomically
 from bipartite.lottery import Epsilon
 from bipartite.lottery.budgets import exact_sum
-from bipartite.mechanisms import BRR, Mechanism
+from bipartite.mechanisms import BRR
 from bipartite.mechanisms.catalogue import entry_of
 from bipartite.tables import Plan
 from bipartite.tables.formats import Asked
@@ -214,7 +214,7 @@ def as_json(plan: Plan, found: dict[str, Prospect], people: int | None) -> dict[
                 "epsilon": f"{mechanism.epsilon_decimal:f}",
                 "guarantee": mechanism.guarantee,
                 "holds": verify(mechanism).holds,
-                "outputs": len(mechanism.outputs) if isinstance(mechanism, Mechanism) else None,
+                "outputs": None if mechanism.flat else len(mechanism.outputs),
                 "spec_sha256": verify(mechanism).spec_sha256,
                 "for": plan.private()[name].purpose,
                 "chosen": dict(plan.private()[name].chosen),

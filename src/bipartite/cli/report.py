@@ -14,7 +14,7 @@ from bipartite.cli.output import OK, Progress, print_json
 from bipartite.domains import Product, SetDomain
 from bipartite.domains.product_codec import tuple_of, tuple_text
 from bipartite.errors import DataError, DataFileError, InputError, OutsideDomainError
-from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.categories.cells import cell_bytes, to_cells
 from bipartite.texts import escaped
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Outside
     from bipartite.lottery import Source
-    from bipartite.mechanisms.record import Reporting
+    from bipartite.mechanisms import Mechanism
 
 _BATCH: Final = 2**16
 _BATCH_BYTES: Final = 2**27
@@ -89,15 +89,15 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
-def lines_at_once(mechanism: Reporting) -> int:
+def lines_at_once(mechanism: Mechanism) -> int:
     """The number of lines in a batch: fewer where a report is wide."""
-    if not isinstance(mechanism, CategoryMechanism):
+    if not mechanism.flat:
         return _BATCH
     return max(1, min(_BATCH, _BATCH_BYTES // cell_bytes(mechanism)))
 
 
 def _report_batch(
-    mechanism: Reporting, batch: list[tuple[int, str]], options: argparse.Namespace, rng: Source | None
+    mechanism: Mechanism, batch: list[tuple[int, str]], options: argparse.Namespace, rng: Source | None
 ) -> Iterator[Any]:
     """The reports of these lines in order; None for an empty line that is kept."""
     filled = [(number, text.strip()) for number, text in batch if text.strip()]
@@ -124,11 +124,11 @@ def _report_batch(
 
 
 def _draw(
-    mechanism: Reporting, values: list[Any] | NDArray[Any], rng: Source | None, outside: Outside = "error"
+    mechanism: Mechanism, values: list[Any] | NDArray[Any], rng: Source | None, outside: Outside = "error"
 ) -> list[Any]:
     """The reports of values as they are printed: those of flat categories as the cells of a table."""
     reports: Any = mechanism.privatize(values, rng=rng, outside=outside)
-    if isinstance(mechanism, CategoryMechanism):
+    if mechanism.flat:
         cells = to_cells(reports)
         reports = cells if cells.dtype.kind == "i" else cells.astype(str)
     elif isinstance(reports, np.ndarray) and mechanism.outputs.whole:
@@ -142,7 +142,7 @@ def _in_order(batch: list[tuple[int, str]], reports: Iterator[Any]) -> Iterator[
 
 
 def _report_tuples(
-    mechanism: Reporting,
+    mechanism: Mechanism,
     domain: Product,
     filled: list[tuple[int, str]],
     options: argparse.Namespace,
@@ -157,7 +157,7 @@ def _report_tuples(
             number for (number, _), value in zip(filled, values, strict=True) if not _fits(domain, value, options)
         )
     else:
-        are_tuples = not isinstance(mechanism, CategoryMechanism)
+        are_tuples = not mechanism.flat
         return [_quoted(tuple_text(each)) for each in reports] if are_tuples and not options.json else reports
     raise DataFileError(
         f"line {number} is not a JSON array with one value for each of the {len(domain.parts)} parts of {domain}, like "
@@ -178,7 +178,7 @@ def _fits(domain: Product, value: tuple[Any, ...], options: argparse.Namespace) 
     return True
 
 
-def _report_labels(mechanism: Reporting, filled: list[tuple[int, str]], rng: Source | None) -> list[Any]:
+def _report_labels(mechanism: Mechanism, filled: list[tuple[int, str]], rng: Source | None) -> list[Any]:
     """The reports of labels; labels that are whole numbers are written as numbers."""
     names = {str(label): label for label in mechanism.domain.labels or ()}
     given = [names.get(text) for _, text in filled]

@@ -228,7 +228,7 @@ def _maker(option: str, given: object) -> Callable[[Any, Any], Any]:
 
 def _made(maker: Callable[[Any, Any], Any], domain: Domain, part: Decimal) -> Mechanism:
     mechanism = maker(domain, part)
-    if not isinstance(mechanism, Mechanism):
+    if not isinstance(mechanism, Mechanism) or mechanism.flat:
         raise InputError(
             f"Expected a mechanism from {shown(maker)}, got {type(mechanism).__name__}; pass a class such as bp.BRR."
         )

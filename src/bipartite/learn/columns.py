@@ -14,7 +14,6 @@ from bipartite.learn.fitting import as_it_was
 from bipartite.learn.guarantee import Guarantee, from_known_words
 from bipartite.lottery import Source, is_secure, source_of
 from bipartite.lottery.budgets import float_at_least
-from bipartite.mechanisms import Mechanism
 
 try:
     from sklearn.base import OneToOneFeatureMixin, TransformerMixin
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain, Outside
     from bipartite.learn.column_values import Frame, Given, Kind, Table
+    from bipartite.mechanisms import Mechanism
 
     Private: TypeAlias = Frame | NDArray[Any]
     Maker = str | Callable[[Domain, Decimal], Mechanism]
@@ -140,7 +140,7 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, CountedFits):  # ty
         record = choose(choices, names, named=hasattr(self, "feature_names_in_"))
         self.record_ = record
         # Flat categories report rows, and a column holds values: none is chosen here.
-        self.mechanisms_ = {name: each for name, each in record.mechanisms.items() if isinstance(each, Mechanism)}
+        self.mechanisms_ = {name: each for name, each in record.mechanisms.items() if not each.flat}
         self.epsilon_per_column_ = {name: each.epsilon_decimal for name, each in record.mechanisms.items()}
         self._seeded = not is_secure(self.rng)
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from bipartite.ledger.periods import Clock
     from bipartite.lottery import Source
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.categories import CategoryMechanism
 
 _KNOWN_OFFERS: Final = 64
 
@@ -150,7 +149,7 @@ class Ledger:
         self,
         person: str,
         question: str,
-        mech: Mechanism | CategoryMechanism,
+        mech: Mechanism,
         value: float | str | tuple[Any, ...] | np.number[Any],
         *,
         request: str | None = None,
@@ -205,7 +204,7 @@ class Ledger:
         self,
         persons: Sequence[str],
         question: str,
-        mech: Mechanism | CategoryMechanism,
+        mech: Mechanism,
         values: object,
         *,
         requests: Sequence[str | None] | None = None,

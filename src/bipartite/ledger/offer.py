@@ -10,7 +10,6 @@ from bipartite.errors import DataError, InputError
 from bipartite.ledger.amounts import debit_units
 from bipartite.ledger.stored import plain
 from bipartite.mechanisms import Mechanism, Record
-from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.spec import spec_json
 from bipartite.verification import verify
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 class Offer:
     """A verified ε-LDP mechanism, its spec, and the debit for one report."""
 
-    mechanism: Mechanism | CategoryMechanism
+    mechanism: Mechanism
     spec: str
     spec_sha256: str
     units: int
@@ -39,7 +38,7 @@ class Offer:
 
         The debit is the ε that the mechanism states, verified in integers to be at least the ε its tickets realise.
         """
-        if not isinstance(mechanism, (Mechanism, CategoryMechanism)):
+        if not isinstance(mechanism, Mechanism):
             hint = "make each attribute a separate question" if isinstance(mechanism, Record) else "pass bp.BRR(…)"
             raise InputError(f"Expected mech as a mechanism, got {type(mechanism).__name__}; {hint}.")
         certificate = verify(mechanism)
@@ -80,7 +79,7 @@ class Offer:
         raise refusal  # outside the handler, so that it carries no inner exception
 
     def _plain(self, report: object) -> Report:
-        return plain(report, self.mechanism.outputs if isinstance(self.mechanism, Mechanism) else None)
+        return plain(report, None if self.mechanism.flat else self.mechanism.outputs)
 
 
 def _renumber(message: str, positions: Sequence[int]) -> str:

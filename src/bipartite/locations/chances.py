@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def places_of(mechanism: object) -> Points:
     """The places of a mechanism that reports places."""
-    if not isinstance(mechanism, Mechanism):
+    if not isinstance(mechanism, Mechanism) or mechanism.flat:
         raise InputError(
             f"Expected a mechanism on places, got {type(mechanism).__name__}; pass bp.BRR(places, …) or another one."
         )

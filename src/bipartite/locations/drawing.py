@@ -58,7 +58,7 @@ def draw(
     '<svg xmlns="http://www.w3.'
     """
     credited = [f"Places: {credit}."] if credit else []
-    if isinstance(shown, Mechanism):
+    if isinstance(shown, Mechanism) and not shown.flat:
         picture = _person(shown, at, credited)
     elif at is not None:
         raise InputError("at= belongs to a mechanism; pass one, such as bp.BRR(places, epsilon=1), or leave at out.")

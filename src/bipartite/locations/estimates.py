@@ -9,7 +9,6 @@ from bipartite.domains.regions import check_places
 from bipartite.errors import InputError
 from bipartite.locations.chances import places_of
 from bipartite.mechanisms import Mechanism
-from bipartite.mechanisms.categories import CategoryMechanism
 
 if TYPE_CHECKING:
     from bipartite.domains import Points
@@ -26,7 +25,7 @@ def estimated(given: object, reports: object) -> tuple[Estimate, Points]:  # an 
         if reports is not None:
             raise InputError("An estimate already has its reports; leave reports out, or pass the mechanism instead.")
         return given, _places_of(given.mechanism)
-    if not isinstance(given, Mechanism | CategoryMechanism) or reports is None:
+    if not isinstance(given, Mechanism) or reports is None:
         raise InputError(
             f"Expected an estimate on places, or a mechanism and its reports, got {type(given).__name__}; build one "
             "with bp.estimate(mechanism, reports)."
@@ -37,4 +36,4 @@ def estimated(given: object, reports: object) -> tuple[Estimate, Points]:  # an 
 
 def _places_of(mechanism: object) -> Points:
     """The places of a mechanism; reports of flat categories are not places but count them all the same."""
-    return check_places(mechanism.domain) if isinstance(mechanism, CategoryMechanism) else places_of(mechanism)
+    return check_places(mechanism.domain) if mechanism.flat else places_of(mechanism)

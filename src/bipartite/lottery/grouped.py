@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupedLottery:
     """Input x is drawn as input ``groups[x]`` of a smaller lottery."""
+
+    flat: ClassVar[bool] = False
 
     groups: NDArray[np.int64]
     inner: LineLottery

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ class LineLottery:
     The near outputs of input x are start(x) … start(x) + m − 1 with start(x) = clamp(x + shift, 0, M − m). With clamped
     edges M = N and shift = −⌊m/2⌋; with padded edges M = N + m − 1 and shift = 0, so that every window is centred.
     """
+
+    flat: ClassVar[bool] = False
 
     inputs: int
     outputs: int

@@ -11,7 +11,7 @@ report is the own output; otherwise it is far output number (u − near_k) div f
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
@@ -35,6 +35,8 @@ _BLOCK: Final = 2**22
 @dataclass(frozen=True, slots=True, eq=False)
 class MixedLottery:
     """The integer parameters of a mixture."""
+
+    flat: ClassVar[bool] = False
 
     sets: tuple[Wholes, ...]
     """The outputs of each set, ascending."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
@@ -34,6 +34,8 @@ _SCALE_BITS: Final = 64
 @dataclass(frozen=True, slots=True, eq=False)
 class NoiseLottery:
     """Noise on a line of ``inputs`` values, clamped ``padding`` steps past both ends."""
+
+    flat: ClassVar[bool] = False
 
     inputs: int
     padding: int

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 import numpy as np
 
@@ -36,6 +36,8 @@ MOST_EXPECTED_TRIES: Final = 16
 @dataclass(frozen=True, slots=True, eq=False)
 class PointLottery:
     """The integer parameters of a draw on a set of points."""
+
+    flat: ClassVar[bool] = False
 
     order: Order
     m: int

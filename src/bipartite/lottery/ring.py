@@ -7,7 +7,7 @@ is drawn as on a line, for a window that starts at 0: tickets below m·a belong 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ class RingLottery:
     The near outputs of x are x − ⌊m/2⌋ … x − ⌊m/2⌋ + m − 1 modulo N: of two outputs equally far from x, the one before
     it counts as nearer, wherever x is, so that the law is invariant under rotation.
     """
+
+    flat: ClassVar[bool] = False
 
     inputs: int
     m: int

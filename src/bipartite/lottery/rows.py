@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
@@ -32,6 +32,8 @@ MOST_TICKET_COUNTS: Final = 2**25
 @dataclass(frozen=True, slots=True, eq=False)
 class RowLottery:
     """One row of tickets for each input."""
+
+    flat: ClassVar[bool] = False
 
     tickets: NDArray[np.int64]
     """tickets[x, y]: the number of input x's W tickets that output y holds."""

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from bipartite.domains import SetDomain
 from bipartite.domains.subset import Subset
-from bipartite.errors import BrokenPromiseError, DesignError, InputError, is_one_of
+from bipartite.errors import BrokenPromiseError, DesignError, InputError, SpecError, is_one_of
 from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
-from bipartite.mechanisms.base import Mechanism, check_domain, check_one_of, check_tickets, tickets_for
+from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.catalogue import entries
+from bipartite.mechanisms.checks import check_domain, check_one_of, check_tickets, tickets_for
 from bipartite.mechanisms.design.anchors import choose_anchors
-from bipartite.mechanisms.spec.parts import written
+from bipartite.mechanisms.spec.fields import AGAIN, INDICES, Field, counts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Literal, Self
 
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
     from bipartite.domains.losses import Loss
-    from bipartite.mechanisms.spec.parts import Fields
+    from bipartite.lottery import Lottery
 
-    AnchorSet = tuple[NDArray[np.int64], Tickets]
-    """Anchors as ascending indices of values, and the tickets of the nearest anchor and of each other one."""
     Prior = Sequence[float] | NDArray[np.float64] | Literal["minimax"] | None
 
 MOST_VALUES: Final = 2**24
@@ -95,15 +94,8 @@ class Anchored(Mechanism):
     ([23, 51, 78], 15.614)
     """
 
-    __slots__ = ("_sets", "achieved_loss", "lower_bound")
-    fields = frozenset({"anchors", "tickets"})
-    _sets: Sequence[AnchorSet]
-    achieved_loss: float | None
-    """F(A), the expected loss under its prior; for :class:`~bipartite.Minimax`, the worst-case loss. None if the
-    anchors were given or came from a spec."""
-    lower_bound: float | None
-    """A proved lower bound on the same loss of every ε-LDP release that reports values of the domain. None if the
-    anchors were given or came from a spec."""
+    __slots__ = ()
+    schema: ClassVar[Mapping[str, Field]] = {"tickets": counts(Tickets), "anchors": INDICES}
 
     def __new__(
         cls, *_: object, prior: object = None, anchors: object = None, outputs: object = "values", **__: object
@@ -138,39 +130,38 @@ class Anchored(Mechanism):
                     "Given anchors need no prior, no loss and no outputs; leave those out, or leave out anchors."
                 )
             given = _encode(domain, anchors)
-            self._assemble(domain, budget, [(given, issue_for_anchors(budget, len(given)))])
+            self._hold(domain, budget, {"tickets": issue_for_anchors(budget, len(given)), "anchors": given})
             return
         choice = choose_anchors(domain, budget, prior, loss, progress)
-        tickets = issue_for_anchors(budget, len(choice.anchors))
-        self._assemble(domain, budget, [(choice.anchors, tickets)], choice.loss, choice.lower)
+        facts = {"tickets": issue_for_anchors(budget, len(choice.anchors)), "anchors": choice.anchors}
+        self._hold(domain, budget, facts, achieved_loss=choice.loss, lower_bound=choice.lower)
 
     @classmethod
-    def read(cls, fields: Fields) -> Self:
-        tickets = fields.counts("tickets", Tickets)
-        anchors = np.array(fields.indices("anchors"), dtype=np.int64)
-        domain, budget = fields.domain, fields.budget
+    def check(cls, domain: Domain, budget: Epsilon, facts: Mapping[str, Any]) -> None:
         if len(domain) > MOST_VALUES:
-            fields.refuse(f"Expected at most 2^24 values, got {len(domain)}; ask for another spec.")
-        check_read_tickets(budget, tickets, len(anchors))
-        return cls._made(domain, budget, [(anchors, tickets)], *cls.known_of(fields))
+            raise SpecError(f"Expected at most 2^24 values, got {len(domain)}; {AGAIN}")
+        check_read_tickets(budget, facts["tickets"], len(facts["anchors"]))
 
-    @staticmethod
-    def known_of(fields: Fields) -> tuple[float | None, float | None]:
-        """(achieved loss, lower bound), which a pickle holds and a spec does not."""
-        return fields.spec.get("achieved_loss"), fields.spec.get("lower_bound")
+    @classmethod
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+        anchors: NDArray[np.int64] = facts["anchors"]
+        return Subset(domain, anchors), grr_on_groups(nearest_anchor(domain, anchors), facts["tickets"], len(anchors))
 
-    def _assemble(
-        self,
-        domain: Domain,
-        budget: Epsilon,
-        sets: Sequence[AnchorSet],
-        achieved_loss: float | None = None,
-        lower_bound: float | None = None,
-    ) -> None:
-        ((anchors, tickets),) = sets
-        lottery = grr_on_groups(nearest_anchor(domain, anchors), tickets, len(anchors))
-        self._set(domain=domain, outputs=Subset(domain, anchors), _budget=budget, _lottery=lottery)
-        self._set(_sets=sets, achieved_loss=achieved_loss, lower_bound=lower_bound)
+    @property
+    def achieved_loss(self) -> float | None:
+        """F(A), the expected loss under its prior; for :class:`~bipartite.Minimax`, the worst-case loss.
+
+        None if the anchors were given or came from a spec.
+        """
+        return self.known.get("achieved_loss")
+
+    @property
+    def lower_bound(self) -> float | None:
+        """A proved lower bound on the same loss of every ε-LDP release that reports values of the domain.
+
+        None if the anchors were given or came from a spec.
+        """
+        return self.known.get("lower_bound")
 
     @property
     def anchors(self) -> list[Any]:
@@ -190,14 +181,6 @@ class Anchored(Mechanism):
         if not excess:
             return 0.0
         return excess / abs(self.lower_bound) if self.lower_bound else np.inf
-
-    def parts(self) -> dict[str, Any]:
-        ((anchors, tickets),) = self._sets
-        return {"anchors": anchors.tolist(), "tickets": written(tickets)}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        reread, (kind, domain, spec) = super().__reduce__()
-        return reread, (kind, domain, spec | {"achieved_loss": self.achieved_loss, "lower_bound": self.lower_bound})
 
     def _options(self) -> str:
         return f", {len(self.outputs)} anchors"
@@ -231,7 +214,7 @@ def check_read_tickets(budget: Epsilon, tickets: Tickets, anchors: int) -> None:
         check_tickets(budget, tickets, 1, anchors)
     elif tickets != _SINGLE:
         got = f"near={tickets.near}, far={tickets.far}"
-        raise BrokenPromiseError(f"Expected near=2, far=1 for a single anchor, got {got}; ask for another spec.")
+        raise BrokenPromiseError(f"Expected near=2, far=1 for a single anchor, got {got}; {AGAIN}")
 
 
 def nearest_anchor(domain: Domain, anchors: NDArray[np.int64]) -> NDArray[np.int64]:

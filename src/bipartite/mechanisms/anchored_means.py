@@ -12,23 +12,37 @@ from bipartite.domains.values import Values
 from bipartite.errors import DesignError, InputError, is_one_of
 from bipartite.lottery import Epsilon, Tickets
 from bipartite.mechanisms.anchored import Anchored, check_read_tickets, grr_on_groups, issue_for_anchors
-from bipartite.mechanisms.base import check_domain
+from bipartite.mechanisms.checks import check_line
 from bipartite.mechanisms.design.anchors_sets import cost_of
 from bipartite.mechanisms.design.bin_means import best_bins
 from bipartite.mechanisms.design.line import check_prior
-from bipartite.mechanisms.spec.parts import written
+from bipartite.mechanisms.spec.fields import AGAIN, INDICES, Field, counts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Literal, Self
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Literal
 
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
-    from bipartite.mechanisms.spec.parts import Fields
+    from bipartite.lottery import Lottery
+    from bipartite.mechanisms.spec.fields import Fields
 
 # The design is O(N²), and for many values means gain next to nothing over values.
 MOST_VALUES: Final = 4096
+
+
+def _read_means(fields: Fields, name: str) -> NDArray[np.float64]:
+    """The reported means: a number for each bin, ascending and within the line."""
+    given, bins = fields[name], fields["bins"]
+    numbers = isinstance(given, list) and all(type(each) in (int, float) for each in given)
+    if bins[0] != 0 or not numbers or len(given) != len(bins):
+        fields.refuse(f"Expected bins starting at index 0, and a number for each as outputs; {AGAIN}")
+    line = _check_line(fields.domain)
+    means = np.array([as_double(each) for each in given])
+    if not ((line.low <= means) & (means <= line.high)).all() or (np.diff(means) <= 0).any():
+        fields.refuse(f"Expected outputs as ascending numbers within {line}; {AGAIN}")
+    return means
 
 
 class AnchoredMeans(Anchored):
@@ -77,11 +91,8 @@ class AnchoredMeans(Anchored):
     0.269
     """
 
-    __slots__ = ("_tickets", "bins")
-    fields = frozenset({"bins", "outputs", "tickets"})
-    _tickets: Tickets
-    bins: NDArray[np.int64]
-    """The index of the first value of each bin."""
+    __slots__ = ()
+    schema = {"tickets": counts(Tickets), "bins": INDICES, "outputs": Field(_read_means, lambda means: means.tolist())}
 
     def __init__(
         self,
@@ -94,7 +105,7 @@ class AnchoredMeans(Anchored):
         progress: Callable[[float], None] | None = None,
     ) -> None:
         budget = Epsilon.of(epsilon)
-        check_domain(domain, on_a_line=True)
+        check_line(domain)
         if not is_one_of(outputs, ("means",)):
             raise InputError("Expected outputs='means', or no outputs; use bp.Anchored for reports that are values.")
         if not is_one_of(loss, ("squared",)):
@@ -103,48 +114,29 @@ class AnchoredMeans(Anchored):
         size = len(line)
         weights = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
         choice = best_bins(weights, cost_of(budget.exp))
-        tickets = issue_for_anchors(budget, len(choice.starts))
         # Rounding must not move a mean past the ends: a spec with such a report is refused.
-        reports = np.clip(line.decode(0) + line.step * choice.means, line.low, line.high)
-        self._hold(line, budget, choice.starts, reports, tickets)
-        self._set(achieved_loss=choice.loss * line.step**2, lower_bound=choice.lower * line.step**2)
+        means = np.clip(line.decode(0) + line.step * choice.means, line.low, line.high)
+        tickets = issue_for_anchors(budget, len(choice.starts))
+        losses = {"achieved_loss": choice.loss * line.step**2, "lower_bound": choice.lower * line.step**2}
+        self._hold(line, budget, {"tickets": tickets, "bins": choice.starts, "outputs": means}, **losses)
         if progress is not None:
             progress(1.0)
 
     @classmethod
-    def read(cls, fields: Fields) -> Self:
-        tickets = fields.counts("tickets", Tickets)
-        bins, given = np.array(fields.indices("bins"), dtype=np.int64), fields["outputs"]
-        domain, budget = fields.domain, fields.budget
-        numbers = isinstance(given, list) and all(type(each) in (int, float) for each in given)
-        if bins[0] != 0 or not numbers or len(given) != len(bins):
-            fields.refuse("Expected bins starting at index 0, and a number for each as outputs; ask for another spec.")
-        line = _check_line(domain)
-        reports = np.array([as_double(each) for each in given])
-        if not ((line.low <= reports) & (reports <= line.high)).all() or (np.diff(reports) <= 0).any():
-            fields.refuse(f"Expected outputs as ascending numbers within {line}; ask for another spec.")
-        check_read_tickets(budget, tickets, len(bins))
-        made = cls.__new__(cls)
-        made._hold(line, budget, bins, reports, tickets)
-        achieved, lower = cls.known_of(fields)
-        made._set(achieved_loss=achieved, lower_bound=lower)
-        return made
+    def check(cls, domain: Domain, budget: Epsilon, facts: Mapping[str, Any]) -> None:  # noqa: ARG003 (see _read_means)
+        check_read_tickets(budget, facts["tickets"], len(facts["bins"]))
 
-    def _hold(
-        self,
-        domain: LineDomain,
-        budget: Epsilon,
-        bins: NDArray[np.int64],
-        reports: NDArray[np.float64],
-        tickets: Tickets,
-    ) -> None:
-        lottery = grr_on_groups(np.searchsorted(bins, np.arange(len(domain)), side="right") - 1, tickets, len(bins))
-        bins.flags.writeable = False
-        self._set(domain=domain, outputs=Values(reports), _budget=budget, _lottery=lottery)
-        self._set(_tickets=tickets, bins=bins)
+    @classmethod
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+        bins = facts["bins"]
+        bin_of = np.searchsorted(bins, np.arange(len(domain)), side="right") - 1
+        return Values(facts["outputs"]), grr_on_groups(bin_of, facts["tickets"], len(bins))
 
-    def parts(self) -> dict[str, Any]:
-        return {"bins": self.bins.tolist(), "outputs": list(self.outputs), "tickets": written(self._tickets)}
+    @property
+    def bins(self) -> NDArray[np.int64]:
+        """The index of the first value of each bin."""
+        bins: NDArray[np.int64] = self.facts["bins"]
+        return bins
 
     def _options(self) -> str:
         return f", {len(self.bins)} means" if len(self.bins) > 1 else ", one mean"

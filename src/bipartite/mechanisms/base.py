@@ -1,35 +1,37 @@
-"""The one protocol of every mechanism: encode, draw, decode."""
+"""One mechanism: a domain, the reports, ε, a draw of integer tickets, and the facts that its spec states."""
 
 from __future__ import annotations
 
 import operator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, overload
+from decimal import Decimal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast, overload
 
 import numpy as np
 
-from bipartite.domains import Cyclic, Domain, LineDomain
-from bipartite.domains.base import ReportsOnly
-from bipartite.domains.containers import Nulls, is_scalar, null_error, open_values
+from bipartite.domains.containers import is_scalar, null_error, open_values
 from bipartite.domains.labelled import Names
 from bipartite.domains.subset import codec_between
-from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
-from bipartite.lottery import MAX_TOTAL, SCALAR, TooFewTickets, ValuesRefusedError, draw_many, issue_tickets, source_of
-from bipartite.lottery.checks import is_whole
+from bipartite.errors import BrokenPromiseError, InputError
+from bipartite.frozen import Frozen
+from bipartite.lottery import SCALAR, Epsilon, ValuesRefusedError, draw_many, source_of
 from bipartite.lottery.words import redraw_if_forked
-from bipartite.mechanisms.certified import Certified, list_problem
-from bipartite.mechanisms.spec.parts import Fields
+from bipartite.mechanisms.catalogue import is_built_in, written_as
+from bipartite.mechanisms.checks import check_options, list_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from fractions import Fraction
     from typing import Protocol, TypedDict, TypeVar, Unpack
 
     from numpy.typing import NDArray
 
-    from bipartite.domains import Outside
-    from bipartite.domains.containers import Batch
-    from bipartite.lottery import Epsilon, Lottery, Source, Tickets
+    from bipartite.domains import Domain, Outside
+    from bipartite.domains.containers import Batch, Nulls
+    from bipartite.lottery import Lottery, Source
+    from bipartite.mechanisms.categories.draw import FlatDraw
+    from bipartite.mechanisms.spec.fields import Field
 
     class Series(Protocol):
         """A pandas or Polars Series, or an Arrow array, recognised by its method so that none of them is imported."""
@@ -52,31 +54,214 @@ if TYPE_CHECKING:
 _MATRIX_LIMIT: Final = 2**26
 
 
-class Mechanism(Certified):
-    """Replaces a value by a random report, drawn from a lottery of integer tickets."""
+class Mechanism(Frozen):
+    """Replaces a value by a random report, drawn from integer tickets whose ε :func:`bipartite.verify` computes.
 
-    __slots__ = ("_lottery", "outputs")
+    It is immutable and holds only public parameters, never a private value. A constructor designs the *facts* of its
+    spec (such as m and the tickets), and `law` turns the facts into reports and tickets; a spec, a pickle and a copy go
+    the same way. So a new mechanism states: a ``schema`` of its facts, `law`, `check`, a constructor that designs, and
+    an entry in the catalogue.
+    """
 
+    __slots__ = ("_budget", "_spec_json", "_spec_sha256", "domain", "draw", "facts", "known", "outputs")
+
+    domain: Domain
+    """The possible true values."""
     outputs: Domain
-    """The possible reports."""
-    _lottery: Lottery
+    """The possible reports; None where a report is a row of bits or numbers (`flat`)."""
+    draw: Lottery | FlatDraw
+    """The tickets of every value, from which reports are drawn and certificates are computed."""
+    facts: Mapping[str, Any]
+    """What its spec states in addition to version, name, domain and ε; read-only."""
+    known: Mapping[str, Any]
+    """What its design found and its spec does not state, such as a certified gap; read-only."""
+    _budget: Epsilon | None
+    _spec_json: str
+    """The canonical JSON of its spec and the SHA-256 of that, computed on first use."""
+    _spec_sha256: str
+
+    schema: ClassVar[Mapping[str, Field]]
+    """How each fact is read from a spec and written."""
+    checked_by_rows: ClassVar[bool] = False
+    """Whether the facts are ticket counts of single reports, so that only all rows together show that ε is kept."""
+
+    def __new__(cls, *given: object, **options: object) -> Self:  # noqa: ARG004 (those of its constructor)
+        """Refuse labels in place of a domain before Python complains that ε is missing."""
+        first = given[0] if given else None
+        if isinstance(first, (list, tuple)) and first and all(isinstance(each, str) for each in first):
+            raise InputError(list_problem(first))
+        return super().__new__(cls)
+
+    # --- What a mechanism states
+
+    @classmethod
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+        """(the possible reports, the tickets of every value) that these facts describe."""
+        raise NotImplementedError
+
+    @classmethod
+    def check(cls, domain: Domain, budget: Epsilon, facts: Mapping[str, Any]) -> None:
+        """Refuse facts of a spec that no design gives, or whose tickets do not keep ε, before tickets are dealt."""
+
+    @classmethod
+    def schema_on(cls, domain: object) -> Mapping[str, Field]:  # noqa: ARG003 (BRR's depends on it)
+        """The schema of a spec with this domain, as the spec describes it."""
+        return cls.schema
+
+    def _options(self) -> str:
+        """The rest of its repr, such as ``, m=27``."""
+        return ""
+
+    # --- What follows from that
+
+    def _hold(self, domain: Domain, budget: Epsilon | None, facts: Mapping[str, Any], **known: object) -> None:
+        """Become the mechanism with these facts; the last step of every constructor."""
+        for fact in facts.values():
+            if isinstance(fact, np.ndarray):
+                fact.flags.writeable = False
+        outputs, draw = self.law(domain, facts)
+        self._set(
+            domain=domain,
+            outputs=outputs,
+            draw=draw,
+            facts=MappingProxyType(dict(facts)),
+            known=MappingProxyType(known),
+            _budget=budget,
+        )
+
+    @classmethod
+    def read(cls, domain: Domain, budget: Epsilon, facts: Mapping[str, Any], **known: object) -> Self:
+        """The mechanism with facts from a spec or a pickle, checked; refused unless its tickets keep its promise."""
+        cls.check(domain, budget, facts)
+        made = object.__new__(cls)
+        made._hold(domain, budget, facts, **known)
+        return made.checked() if cls.checked_by_rows else made
+
+    def checked(self) -> Self:
+        """The mechanism itself; refused if its tickets do not keep its promise."""
+        if not self.keeps_promise(self.largest_ratio()):
+            raise BrokenPromiseError(
+                f"The tickets exceed e^ε for ε={self.epsilon_decimal:f}; do not report with this spec."
+            )
+        return self
+
+    def to_spec(self) -> dict[str, Any]:
+        """The portable description: everything a client needs to report, as JSON values."""
+        entry = written_as(type(self))
+        head = {"bipartite": entry.version, "mechanism": entry.name, "domain": self.domain.to_spec()}
+        head |= {} if self._budget is None else {"epsilon": self._epsilon_text}
+        return head | {name: self.schema_on(head["domain"])[name].write(fact) for name, fact in self.facts.items()}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Read like a spec, but with the domain itself, because a spec does not store its losses.
+        return _reread, (type(self), self.domain, self._budget, dict(self.facts), dict(self.known))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mechanism) and self.to_spec() == other.to_spec()
+
+    def __hash__(self) -> int:
+        # Without the class: the Square Wave equals a padded BRR.
+        return hash((len(self.domain), self.epsilon_decimal, tuple(sorted(self.facts))))
+
+    def __repr__(self) -> str:
+        budget = "" if self._budget is None else f", epsilon={self._epsilon_text}"
+        return f"{type(self).__name__}({self.domain!r}{budget}{self._options()})"
+
+    # --- Its promise
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy budget ε of one report, as requested. The certificate has the realised ε."""
+        return 0.0 if self._budget is None else float(self._budget)
+
+    @property
+    def epsilon_decimal(self) -> Decimal:
+        """ε as the exact decimal that the tickets are checked against."""
+        return Decimal(0) if self._budget is None else self._budget.value
+
+    @property
+    def guarantee(self) -> str:
+        """The promise of one report, in words; :func:`bipartite.verify` checks whether the tickets keep it."""
+        if self._budget is None:
+            return "0-LDP: reports do not depend on the value"
+        return f"ε-LDP of each report with ε = {self._epsilon_text}"
+
+    @property
+    def _epsilon_text(self) -> str:
+        return "0" if self._budget is None else self._budget.text
+
+    def largest_ratio(self) -> Fraction:
+        """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x', exact, computed from the tickets."""
+        if not self.flat and (self.lottery.inputs, self.lottery.outputs) != (len(self.domain), len(self.outputs)):
+            raise AssertionError("the lottery of this mechanism does not belong to its domain")
+        return self.draw.largest_ratio()
+
+    def keeps_promise(self, ratio: Fraction) -> bool:
+        """Whether tickets with this largest ratio keep ``guarantee``; never wrongly true.
+
+        This is ratio ≤ e^ε, decided in integer arithmetic; ε = 0 requires that reports do not depend on the value.
+        """
+        return ratio == 1 if self._budget is None else self._budget.allows(*ratio.as_integer_ratio())
+
+    def breaks_promise(self) -> bool:
+        """Whether a class from outside this package does not keep its promise; those of the package were checked."""
+        return not is_built_in(type(self)) and not self.keeps_promise(self.largest_ratio())
+
+    # --- Its reports
+
+    @property
+    def flat(self) -> bool:
+        """Whether a report is a row of bits or numbers that supports many values, from which shares are estimated."""
+        return self.draw.flat
 
     @property
     def lottery(self) -> Lottery:
-        """The tickets of every input, from which reports are drawn and certificates are computed."""
-        return self._lottery
+        """The tickets of every report for every value; for mechanisms whose report is one of ``outputs``."""
+        if self.flat:
+            raise InputError(f"The reports of {self!r} are rows of bits or numbers, too many to list; use count.")
+        return cast("Lottery", self.draw)
+
+    @property
+    def _flat(self) -> FlatDraw:
+        if not self.flat:
+            raise InputError(
+                f"Expected a mechanism for flat categories, such as bp.OUE, got {self!r}; use bp.estimate."
+            )
+        return cast("FlatDraw", self.draw)
+
+    @property
+    def support(self) -> tuple[Fraction, Fraction]:
+        """(p, q): what a flat report adds on average to the support of the true value, and to that of any other."""
+        return self._flat.support
+
+    @property
+    def report_shape(self) -> tuple[np.dtype[Any], int | None]:
+        """(the type of the numbers in a flat report, the length of its row; None if it is a single number)."""
+        return self._flat.report_shape
+
+    def count(self, reports: object) -> NDArray[np.int64]:
+        """The support of every value by flat reports, in the order of the domain; exact, and additive over parts."""
+        return self._flat.count(reports)
+
+    def variances(self, frequencies: object, people: int) -> NDArray[np.float64]:
+        """The exact variance of each share from flat reports, if ``frequencies`` are the true shares of the people."""
+        return self._flat.variances(frequencies, people)
 
     @property
     def report_labels(self) -> tuple[Any, ...] | None:
         """The labels of its reports: those of the domain, or its own; None where reports are numbers."""
         return self.outputs.labels if isinstance(self.outputs, Names) else self.domain.labels
 
-    def largest_ratio(self) -> Fraction:
-        """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x', exact, computed from the tickets."""
-        lottery = self._lottery
-        if (lottery.inputs, lottery.outputs) != (len(self.domain), len(self.outputs)):
-            raise AssertionError("the lottery of this mechanism does not belong to its domain")
-        return lottery.largest_ratio()
+    def matrix(self) -> NDArray[np.float64]:
+        """P[x, y] = Pr[report y | value x] as a dense array, computed from the tickets; for small domains."""
+        draw: Any = self.draw if self.draw.outputs else self.lottery
+        rows, columns = len(self.domain), draw.outputs
+        if rows * columns > _MATRIX_LIMIT:
+            raise InputError(
+                f"Expected a matrix of at most 2^26 numbers, got {rows} × {columns}; use a smaller domain."
+            )
+        dense: NDArray[np.float64] = draw.rows(0, rows) / draw.total
+        return dense
 
     @overload
     def privatize(self, values: NDArray[Any], **options: Unpack[Options]) -> NDArray[Any]: ...
@@ -126,8 +311,7 @@ class Mechanism(Certified):
 
         Guarantee
         ---------
-        Each single report keeps the promise in ``guarantee``: ε-LDP, unless that names a weaker one. n reports about
-        one person spend n·ε.
+        Each single report keeps the promise in ``guarantee``. n reports about one person spend n·ε.
         """
         check_options(outside, nulls, threads)
         source = source_of(rng)
@@ -146,7 +330,7 @@ class Mechanism(Certified):
         """The reports of a batch in order; for code built on mechanisms. Users call ``privatize``."""
         codec = codec_between(self.domain, self.outputs, batch.values.dtype, outside)
         try:
-            reports = draw_many(self._lottery, codec, batch.values, source, threads=operator.index(threads))
+            reports = draw_many(self.lottery, codec, batch.values, source, threads=operator.index(threads))
         except ValuesRefusedError:
             refusal = self.domain.explain(batch.values, outside, batch.place)
         else:
@@ -170,114 +354,18 @@ class Mechanism(Certified):
 
     def _draw_one(self, value: object, source: Source | None, outside: Outside) -> int:
         stream = SCALAR if source is None else source.streams().stream(0, 1)
-        return self._lottery.draw(self.domain.encode(value, outside=outside, stream=stream), stream)
-
-    def matrix(self) -> NDArray[np.float64]:
-        """P[x, y] = Pr[report y | value x] as a dense array, computed from the tickets; for small domains."""
-        rows, columns = len(self.domain), len(self.outputs)
-        if rows * columns > _MATRIX_LIMIT:
-            raise InputError(
-                f"Expected a matrix of at most 2^26 numbers, got {rows} × {columns}; use a smaller domain."
-            )
-        dense: NDArray[np.float64] = self._lottery.rows(0, rows) / self._lottery.total
-        return dense
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Pickles and copies are read like a spec, but hold the domain itself, because a spec does not store its losses.
-        return _reread, (type(self), self.domain, {"epsilon": self.epsilon_decimal, **self.parts()})
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Mechanism) and self.to_spec() == other.to_spec()
-
-    def __hash__(self) -> int:
-        # Without the class: Randomized Response equals GRR, and the Square Wave equals a padded BRR.
-        return hash((len(self.domain), len(self.outputs), self.epsilon_decimal))
+        return self.lottery.draw(self.domain.encode(value, outside=outside, stream=stream), stream)
 
 
-def _reread(kind: type[Mechanism], domain: Domain, spec: dict[str, Any]) -> Mechanism:
-    return kind.read(Fields(spec, domain, Problems()))
+def _reread(
+    kind: type[Mechanism], domain: Domain, budget: Epsilon | None, facts: dict[str, Any], known: dict[str, Any]
+) -> Mechanism:
+    return kind.read(domain, budget, facts, **known)
 
 
-def domain_problem(domain: object) -> str | None:
-    """Why this cannot be a domain of values; None if it can."""
-    if not isinstance(domain, Domain):
-        return list_problem(domain) or (
-            "Expected domain as bp.Integers, bp.Interval, bp.Cyclic, bp.Points, bp.Items or bp.Product, got "
-            f"{type(domain).__name__}; try bp.Integers(18, 90)."
+def check_mechanism(mechanism: object) -> None:
+    """Refuse anything but a mechanism."""
+    if not isinstance(mechanism, Mechanism):
+        raise InputError(
+            f"Expected a mechanism, got {type(mechanism).__name__}; pass bp.BRR(…), or bp.from_spec(…) of its spec."
         )
-    if isinstance(domain, ReportsOnly) or (isinstance(domain, LineDomain) and domain.is_padded):
-        return "Expected domain as values, got the outputs of another mechanism; pass its domain."
-    return None
-
-
-def check_domain(domain: object, *, on_a_line: bool = False) -> None:
-    """Refuse anything but a domain of values and, if asked, anything but a line."""
-    problem = domain_problem(domain)
-    if problem is not None:
-        raise InputError(problem)
-    if on_a_line and isinstance(domain, Cyclic):
-        raise not_a_line(domain)
-    if on_a_line and not isinstance(domain, LineDomain):
-        raise DesignError(
-            f"Expected domain as bp.Integers or bp.Interval, got {type(domain).__name__}, which has no low and high; "
-            "use bp.BRR, bp.GRR, bp.Exponential or bp.Anchored there."
-        )
-
-
-def not_a_line(circle: Cyclic) -> DesignError:
-    """The error for a circle where the domain must have a low end, a high end and a mean."""
-    return DesignError(
-        f"Expected domain as a range of numbers, got {circle!r}, which wraps around and has no ends; use bp.BRR, "
-        "bp.GRR, bp.Exponential or bp.Anchored there."
-    )
-
-
-def tickets_for(budget: Epsilon, near: int, outputs: int, what: str) -> Tickets:
-    """The tickets of ``near`` likely outputs among ``outputs``; refused if 2^52 tickets cannot keep ε."""
-    tickets = issue_tickets(budget, near, outputs)
-    if isinstance(tickets, TooFewTickets):
-        raise too_few_tickets(budget, tickets, outputs, what)
-    return tickets
-
-
-def too_few_tickets(budget: Epsilon, why: TooFewTickets, count: int, what: str) -> DesignError:
-    """The error for an ε that 2^52 tickets cannot keep for this many values, or whatever ``what`` names."""
-    which, other = ("small", "larger") if why is TooFewTickets.EPSILON_TOO_SMALL else ("large", "smaller")
-    return DesignError(
-        f"ε={budget.text} is too {which} for N={count} {what}: 2^52 tickets cannot keep it exactly; "
-        f"use a {other} ε, or fewer {what}."
-    )
-
-
-def check_tickets(budget: Epsilon, tickets: Tickets, m: int, outputs: int) -> None:
-    """Refuse tickets of a spec that do not keep its ε."""
-    near, far = tickets.near, tickets.far
-    problems = Problems()
-    if not near > far >= 1 or far & (far - 1):
-        problems.add(
-            f"Expected near > far ≥ 1 with far a power of two, got near={near}, far={far}; ask for another spec."
-        )
-    elif (total := tickets.total(m, outputs)) > MAX_TOTAL:
-        problems.add(f"Expected at most 2^52 tickets per row, got {total}; ask for another spec.")
-    if not budget.allows(near, far):
-        problems.add(f"Tickets near={near}, far={far} exceed e^ε for ε={budget.text}; do not report with this spec.")
-    problems.raise_if_any(BrokenPromiseError)
-
-
-def check_one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """Refuse an option that is not one of these choices."""
-    if not is_one_of(value, choices):
-        *others, last = map(repr, choices)
-        raise InputError(f"Expected {name}={', '.join(others)} or {last}, got {shown(value)}.")
-
-
-def check_options(outside: object, nulls: object, threads: object) -> None:
-    """Refuse invalid options of ``privatize``, all in one error."""
-    problems = Problems()
-    if not is_one_of(outside, ("error", "clip")):
-        problems.add(f"Expected outside='error' or 'clip', got {shown(outside)}.")
-    if not is_one_of(nulls, ("error", "keep")):
-        problems.add(f"Expected nulls='error' or 'keep', got {shown(nulls)}.")
-    if not is_whole(threads) or threads < 1:
-        problems.add(f"Expected threads as a whole number of at least 1, got {shown(threads)}.")
-    problems.raise_if_any(InputError)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 from bipartite.domains import Cyclic, Domain, LineDomain, SetDomain
-from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
+from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, SpecError, is_one_of, shown
 from bipartite.lottery import (
     Epsilon,
     LineLottery,
@@ -20,22 +20,23 @@ from bipartite.lottery import (
     prepare,
 )
 from bipartite.lottery.checks import is_whole
-from bipartite.mechanisms.base import Mechanism, check_tickets, domain_problem
+from bipartite.mechanisms.base import Mechanism
+from bipartite.mechanisms.checks import check_tickets, domain_problem
 from bipartite.mechanisms.design.limits import largest_size, nearest_epsilon
 from bipartite.mechanisms.design.line import best_half_window, best_m, check_prior, safe_m
 from bipartite.mechanisms.design.ring import least_loss_m, statistical_m
 from bipartite.mechanisms.design.sets import best_m_of_set, safe_m_of_set
 from bipartite.mechanisms.design.statistics import Wanted, statistical_half_window
-from bipartite.mechanisms.spec.parts import SET_FIELDS, written
+from bipartite.mechanisms.spec.fields import AGAIN, choice, counts, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Self
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from bipartite.mechanisms.spec.parts import Fields
+    from bipartite.lottery import Lottery
+    from bipartite.mechanisms.spec.fields import Field
 
     Rule = Callable[[int, Epsilon], int]
 
@@ -117,10 +118,7 @@ class BRR(Mechanism):
     True
     """
 
-    __slots__ = ("edges",)
-
-    edges: Edges
-    _lottery: LineLottery | PointLottery | RingLottery
+    __slots__ = ()
 
     def __init__(
         self,
@@ -139,7 +137,7 @@ class BRR(Mechanism):
         chosen = rule(len(domain), budget)
         _check_m(chosen, len(domain), edges)
         on_set = _is_set(domain)
-        tickets = issue_tickets(budget, *_layout(chosen, len(domain), edges), by_tries=on_set)
+        tickets = issue_tickets(budget, chosen, _outputs(chosen, len(domain), edges), by_tries=on_set)
         if isinstance(tickets, TooFewTickets):
             # On a set the advice assumes the same m: another one would need another search.
             advised = (lambda size, epsilon: chosen) if on_set else rule  # noqa: ARG005
@@ -147,69 +145,60 @@ class BRR(Mechanism):
             raise DesignError(
                 _what_would_work(tickets, len(domain), budget, advised, edges, fixed_size=fixed, by_tries=on_set)
             )
-        by_list = on_set and needs_list(chosen, len(domain), tickets)
-        self._assemble(domain, budget, chosen, edges, tickets, by_list=by_list)
-        if isinstance(self._lottery, PointLottery):
-            prepare(self._lottery, progress)
+        facts: dict[str, Any] = {"m": chosen, "edges": edges, "tickets": tickets}
+        if on_set:
+            facts["draw"] = "list" if needs_list(chosen, len(domain), tickets) else "tries"
+        self._hold(domain, budget, facts)
+        if isinstance(self.draw, PointLottery):
+            prepare(self.draw, progress)
 
-    fields = frozenset({"m", "edges", "tickets"})
-
-    @classmethod
-    def fields_beside(cls, domain: object) -> frozenset[str]:
-        on_set = isinstance(domain, Mapping) and set(domain) in SET_FIELDS
-        return cls.fields | {"draw"} if on_set else cls.fields
+    schema = {"m": whole(1), "edges": choice("clamped", "padded"), "tickets": counts(Tickets)}
 
     @classmethod
-    def read(cls, fields: Fields) -> Self:
-        edges: Edges = fields.choice("edges", ("clamped", "padded"))
-        m, tickets = fields.whole("m", 1), fields.counts("tickets", Tickets)
-        by_list = "draw" in fields.spec and fields.choice("draw", ("tries", "list")) == "list"
-        if isinstance(fields.found, SetDomain) and edges == "padded":
-            fields.note("Expected edges 'clamped' on a circle, points and items, which have no ends to pad.")
-        domain, budget = fields.domain, fields.budget
-        outputs = _layout(m, len(domain), edges)[1]
-        problems = Problems()
+    def schema_on(cls, domain: object) -> Mapping[str, Field]:
+        on_set = isinstance(domain, Mapping) and set(domain) in ({"points"}, {"items"}, {"product"})
+        return {**cls.schema, "draw": choice("tries", "list")} if on_set else cls.schema
+
+    @classmethod
+    def check(cls, domain: Domain, budget: Epsilon, facts: Mapping[str, Any]) -> None:
+        m, edges = facts["m"], facts["edges"]
+        outputs = _outputs(m, len(domain), edges)
+        if isinstance(domain, SetDomain) and edges == "padded":
+            raise SpecError("Expected edges 'clamped' on a circle, points and items, which have no ends to pad.")
         if not 1 <= m < outputs or (edges == "padded" and m % 2 == 0):
-            problems.add(f"Expected 1 ≤ m < {outputs}, odd where edges are padded, got m={m}; ask for another spec.")
-        elif m >= _MAX_WINDOW:
-            problems.add(f"Expected m < 2^31, got m={m}; ask for another spec.")
-        problems.raise_if_any(BrokenPromiseError)
-        check_tickets(budget, tickets, outputs if _is_set(domain) else m, outputs)
-        return cls._made(domain, budget, m, edges, tickets, by_list=by_list)
+            raise BrokenPromiseError(f"Expected 1 ≤ m < {outputs}, odd where edges are padded, got m={m}; {AGAIN}")
+        if m >= _MAX_WINDOW:
+            raise BrokenPromiseError(f"Expected m < 2^31, got m={m}; {AGAIN}")
+        check_tickets(budget, facts["tickets"], outputs if _is_set(domain) else m, outputs)
 
-    def _assemble(
-        self, domain: Domain, budget: Epsilon, m: int, edges: Edges, tickets: Tickets, *, by_list: bool
-    ) -> None:
-        outputs = domain
-        lottery: LineLottery | PointLottery | RingLottery
+    @classmethod
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+        m, tickets = facts["m"], facts["tickets"]
         if isinstance(domain, Cyclic):
-            lottery = RingLottery(len(domain), m, tickets)
-        elif isinstance(domain, SetDomain):
-            lottery = PointLottery(domain.order, m, tickets, by_list=by_list)
-        else:
-            padded = edges == "padded"
-            line = cast("LineDomain", domain)
-            outputs = line.padded(m // 2) if padded else line
-            lottery = LineLottery(
-                inputs=len(line), outputs=len(outputs), m=m, shift=0 if padded else -(m // 2), tickets=tickets
-            )
-        self._set(domain=domain, edges=edges, outputs=outputs, _budget=budget, _lottery=lottery)
+            return domain, RingLottery(len(domain), m, tickets)
+        if isinstance(domain, SetDomain):
+            return domain, PointLottery(domain.order, m, tickets, by_list=facts["draw"] == "list")
+        line = cast("LineDomain", domain)
+        padded = facts["edges"] == "padded"
+        outputs = line.padded(m // 2) if padded else line
+        return outputs, LineLottery(len(line), len(outputs), m, 0 if padded else -(m // 2), tickets)
 
     @property
     def m(self) -> int:
         """The number of outputs near each value."""
-        return self._lottery.m
+        return int(self.facts["m"])
+
+    @property
+    def edges(self) -> Edges:
+        """``"clamped"`` or ``"padded"``."""
+        edges: Edges = self.facts["edges"]
+        return edges
 
     @property
     def tickets(self) -> Tickets:
         """The numbers of tickets of a near and of a far output."""
-        return self._lottery.tickets
-
-    def parts(self) -> dict[str, Any]:
-        drawn = {}
-        if isinstance(self._lottery, PointLottery):
-            drawn["draw"] = "list" if self._lottery.by_list else "tries"
-        return {"m": self.m, "edges": self.edges, "tickets": written(self.tickets), **drawn}
+        tickets: Tickets = self.facts["tickets"]
+        return tickets
 
     def _options(self) -> str:
         return f", m={self.m}" + (", edges='padded'" if self.edges == "padded" else "")
@@ -262,7 +251,8 @@ def _rule(
         given = operator.index(m)
         return lambda size, epsilon: given  # noqa: ARG005
     if isinstance(domain, Cyclic):
-        return _ring_rule(m)
+        # One m has the least loss for every value, and so for every prior.
+        return least_loss_m if m in {"safe", "best"} else lambda size, epsilon: statistical_m(size, epsilon, m)
     if isinstance(domain, SetDomain):
         if m == "safe":
             return lambda size, epsilon: safe_m_of_set(domain, epsilon, progress)  # noqa: ARG005
@@ -270,15 +260,6 @@ def _rule(
     if edges == "padded":
         return _padded_rule(m, prior)
     return safe_m if m == "safe" else lambda size, epsilon: best_m(size, epsilon, prior)
-
-
-def _ring_rule(m: MChoice) -> Rule:
-    """The rule on a circle, where one m has the least loss for every value, and so for every prior."""
-    if m == "safe":
-        return least_loss_m
-    if m == "best":
-        return least_loss_m
-    return lambda size, epsilon: statistical_m(size, epsilon, m)
 
 
 def _padded_rule(m: MChoice, prior: NDArray[np.float64] | None) -> Rule:
@@ -300,9 +281,9 @@ def _check_m(m: int, size: int, edges: Edges) -> None:
         raise DesignError(f"Expected 1 ≤ m < {size}, the number of values, got {shown(m)}; m='safe' chooses one.")
 
 
-def _layout(m: int, size: int, edges: Edges) -> tuple[int, int]:
-    """(m, number of outputs)."""
-    return m, size + m - 1 if edges == "padded" else size
+def _outputs(m: int, size: int, edges: Edges) -> int:
+    """The number of outputs."""
+    return size + m - 1 if edges == "padded" else size
 
 
 def _what_would_work(
@@ -311,7 +292,8 @@ def _what_would_work(
     """The error message: which ε and which N would work instead."""
 
     def for_epsilon(other: Epsilon) -> tuple[int, int]:
-        return _layout(rule(size, other), size, edges)
+        m = rule(size, other)
+        return m, _outputs(m, size, edges)
 
     too_small = refusal is TooFewTickets.EPSILON_TOO_SMALL
     which, extreme = ("small", "smallest") if too_small else ("large", "largest")
@@ -319,7 +301,7 @@ def _what_would_work(
     hints = [f"the {extreme} ε for N={size} is about {other.text}"] if other else []
     if not fixed_size:
         # A given m needs N > m.
-        most = largest_size(size, lambda n: _layout(rule(n, epsilon), n, edges), epsilon)
+        most = largest_size(size, lambda n: (m := rule(n, epsilon), _outputs(m, n, edges)), epsilon)
         if most is not None and (edges == "padded" or rule(most, epsilon) < most):
             hints.append(f"the largest N for ε={epsilon.text} is about {most}")
     advice = "; ".join(hints) or "no smaller domain would help"

@@ -1,4 +1,4 @@
-"""The catalogue of mechanisms: the name, class, purpose, spec version and plotting style of each.
+"""The catalogue of mechanisms: the name, class, purpose and spec version of each, and the rows of a comparison.
 
 ``bp``, ``from_spec``, the command line, plans, ``compare``, pictures, docs and tests read this list, and load a class
 on first use. A new mechanism needs one file, one entry here (or one call to `register`) and one test.
@@ -15,7 +15,7 @@ from bipartite.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bipartite.mechanisms.certified import Certified
+    from bipartite.mechanisms.base import Mechanism
 
 Family = Literal["neighbours", "rival", "number", "given", "flat", "regions"]
 """``neighbours``: for values of which some are closer than others. ``rival``: the same, for comparison. ``number``:
@@ -31,31 +31,12 @@ Work = Literal["closed", "rows", "table", "anchors", "means", "program"]
 means or for releases."""
 
 _NONE: Final[MappingProxyType[str, Any]] = MappingProxyType({})
-BRR_BLUE: Final = "#1f5fa8"
-BRR_FAR_BLUE: Final = "#9dbfe3"
-GRR_GREY: Final = "#8a8a8a"
-GRR_DASH: Final = "5 3"
-LAPLACE_RED: Final = "#c2410c"
-_BROWN: Final = "#b5651d"
-_PURPLE: Final = "#7b3f98"
-_PINK: Final = "#be185d"
-
-
-class Look(NamedTuple):
-    """How a mechanism is plotted: by colour, and in grey by dash pattern, line width and marker."""
-
-    colour: str
-    width: float
-    dash: str = ""
-    mark: str = "dot"
 
 
 class Form(NamedTuple):
     """One way to build a mechanism, which is one row of a comparison."""
 
     label: str
-    look: Look | None = None
-    """None for one of the spare line styles."""
     options: "Mapping[str, object]" = _NONE
     prior: bool = False
     """Whether it is built for the prior of the comparison."""
@@ -68,7 +49,7 @@ class Entry(NamedTuple):
 
     name: str
     """The name in the command line, in plans and in specs."""
-    home: "str | type[Certified]"
+    home: "str | type[Mechanism]"
     """The class, or the module and name of a class in this package, loaded on first use."""
     purpose: str
     family: Family
@@ -80,8 +61,6 @@ class Entry(NamedTuple):
     epsilon: bool = True
     """Whether it spends any ε."""
     forms: tuple[Form, ...] = ()
-    looks: "Mapping[str, Look]" = _NONE
-    """How it is plotted under names other than those of its forms."""
 
     @property
     def kind(self) -> str:
@@ -108,7 +87,7 @@ _ENTRIES: Final = [
         "the true value with one probability, every other with another: for categories, and as a benchmark",
         "rival",
         2,
-        forms=(Form("GRR", Look(GRR_GREY, 2, GRR_DASH, "hollow dot")),),
+        forms=(Form("GRR"),),
     ),
     Entry(
         "brr",
@@ -117,19 +96,18 @@ _ENTRIES: Final = [
         "neighbours",
         1,
         forms=(
-            Form("BRR, safe m", Look(BRR_BLUE, 2.4)),
-            Form("BRR, best m", Look(BRR_FAR_BLUE, 2.4, mark="hollow dot"), {"m": "best"}, prior=True),
+            Form("BRR, safe m"),
+            Form("BRR, best m", {"m": "best"}, prior=True),
             *(
-                Form(f"BRR, padded{label}", look, {**m, "edges": "padded"}, reports="padded")
-                for label, look, m in (
-                    ("", Look(BRR_BLUE, 2, "7 3", "hollow dot"), {}),
-                    (", mean", Look(BRR_BLUE, 2, "3 2"), {"m": "mean"}),
-                    (", CDF", Look(BRR_BLUE, 2, "10 3 2 3"), {"m": "cdf"}),
-                    (", shares", Look(BRR_FAR_BLUE, 2, "3 2"), {"m": "histogram"}),
+                Form(f"BRR, padded{label}", {**m, "edges": "padded"}, reports="padded")
+                for label, m in (
+                    ("", {}),
+                    (", mean", {"m": "mean"}),
+                    (", CDF", {"m": "cdf"}),
+                    (", shares", {"m": "histogram"}),
                 )
             ),
         ),
-        looks={"BRR": Look(BRR_BLUE, 2.6)},
     ),
     Entry(
         "square-wave",
@@ -138,17 +116,16 @@ _ENTRIES: Final = [
         "rival",
         None,
         "line",
-        forms=(Form("Square Wave", Look("#0e7490", 1.8), reports="padded"),),
+        forms=(Form("Square Wave", reports="padded"),),
     ),
     Entry(
         "geometric",
-        f"{_HERE}.geometric.Geometric",
+        f"{_HERE}.noise.Geometric",
         "integers plus noise, clamped to the range",
         "rival",
         2,
         "line",
-        forms=(Form("Geometric, clamped", Look(_PINK, 1.6, "9 3 2 3"), work="rows"),),
-        looks={"Geometric": Look(_PINK, 1.6, "9 3 2 3", "down")},
+        forms=(Form("Geometric, clamped", work="rows"),),
     ),
     Entry(
         "exponential",
@@ -157,59 +134,57 @@ _ENTRIES: Final = [
         "rival",
         2,
         forms=(
-            Form("Exponential, published", Look(_BROWN, 1.8), {"variant": "published"}, work="table"),
-            Form("Exponential, tight", Look(_BROWN, 1.8, "8 3 2 3", "hollow triangle"), work="table"),
+            Form("Exponential, published", {"variant": "published"}, work="table"),
+            Form("Exponential, tight", work="table"),
         ),
-        looks={"Exponential": Look(_BROWN, 1.8, mark="triangle")},
     ),
     Entry(
         "laplace",
-        f"{_HERE}.laplace.Laplace",
+        f"{_HERE}.noise.Laplace",
         "numbers plus Laplace noise, on a grid",
         "number",
         2,
         "interval",
         forms=(
-            Form("Laplace, clamped", Look(LAPLACE_RED, 1.8, mark="hollow diamond"), {"clamped": True}, work="rows"),
-            Form("Laplace, raw", Look(LAPLACE_RED, 1.8, "6 2"), reports="number", work="rows"),
+            Form("Laplace, clamped", {"clamped": True}, work="rows"),
+            Form("Laplace, raw", reports="number", work="rows"),
         ),
-        looks={"Laplace": Look(LAPLACE_RED, 1.8, "6 2", "diamond")},
     ),
     Entry(
         "staircase",
-        f"{_HERE}.staircase.Staircase",
+        f"{_HERE}.noise.Staircase",
         "numbers plus the noise of least mean magnitude",
         "number",
         2,
         "interval",
-        forms=(Form("Staircase, raw", Look("#475569", 1.5), reports="number", work="rows"),),
+        forms=(Form("Staircase, raw", reports="number", work="rows"),),
     ),
     Entry(
         "duchi",
-        f"{_HERE}.duchi.Duchi",
+        f"{_HERE}.unbiased.Duchi",
         "means of numbers: one of two reports, unbiased; for small ε",
         "number",
         2,
         "interval",
-        forms=(Form("Duchi", Look("#7f1d1d", 1.5, "2 2", "hollow down"), reports="number", work="rows"),),
+        forms=(Form("Duchi", reports="number", work="rows"),),
     ),
     Entry(
         "piecewise",
-        f"{_HERE}.piecewise.Piecewise",
+        f"{_HERE}.unbiased.Piecewise",
         "means of numbers: a window that slides with the value, unbiased; for large ε",
         "number",
         2,
         "interval",
-        forms=(Form("Piecewise", Look("#0f766e", 1.5, "9 2", "triangle"), reports="number", work="rows"),),
+        forms=(Form("Piecewise", reports="number", work="rows"),),
     ),
     Entry(
         "hybrid",
-        f"{_HERE}.hybrid.Hybrid",
+        f"{_HERE}.unbiased.Hybrid",
         "means of numbers: Piecewise or Duchi at random, unbiased",
         "number",
         2,
         "interval",
-        forms=(Form("Hybrid", Look("#a16207", 1.5, "6 2 1 2", "hollow triangle"), reports="number", work="table"),),
+        forms=(Form("Hybrid", reports="number", work="table"),),
     ),
     Entry(
         "lsrr",
@@ -220,12 +195,8 @@ _ENTRIES: Final = [
         "places",
         forms=(
             Form("L-SRR, calibrated", work="table"),
-            Form("L-SRR, published", None, {"variant": "published"}, work="table"),
+            Form("L-SRR, published", {"variant": "published"}, work="table"),
         ),
-        looks={
-            "L-SRR as published": Look(_PURPLE, 1.8, mark="diamond"),
-            "L-SRR calibrated": Look(_PURPLE, 1.8, "6 2", "hollow diamond"),
-        },
     ),
     Entry(
         "planar-laplace",
@@ -238,11 +209,11 @@ _ENTRIES: Final = [
     Entry(
         "anchored",
         f"{_HERE}.anchored.Anchored",
-        "the least expected loss for a prior: GRR on a few chosen values, with a certified gap",
+        "the least expected loss for a prior: GRR on a few chosen values, with a base gap",
         "neighbours",
         2,
         prior=True,
-        forms=(Form("Anchored", Look("#2e7d32", 2.4, mark="hollow square"), prior=True, work="anchors"),),
+        forms=(Form("Anchored", prior=True, work="anchors"),),
     ),
     Entry(
         "minimax",
@@ -250,7 +221,7 @@ _ENTRIES: Final = [
         "the least worst-case loss: GRR on a set of chosen values, drawn for every report",
         "neighbours",
         5,
-        forms=(Form("Minimax", Look("#2e7d32", 1.8, "3 2", "square"), work="program"),),
+        forms=(Form("Minimax", work="program"),),
     ),
     Entry(
         "anchored-means",
@@ -272,7 +243,6 @@ _ENTRIES: Final = [
             Form("Optimal", prior=True, work="program"),
             Form(
                 "Optimal, unbiased",
-                Look("#1e293b", 1.8, "8 2 2 2", "hollow square"),
                 {"unbiased": True},
                 prior=True,
                 reports="number",
@@ -295,17 +265,16 @@ _ENTRIES: Final = [
         "a mechanism of your own: a matrix of probabilities, checked and drawn exactly",
         "given",
         2,
-        looks={"Custom": Look("#334155", 2, "2 3", "square")},
     ),
     *(
         Entry(name, f"{_FLAT}.{home}", purpose, "flat", 3, forms=(Form(label, reports="flat"),) if label else ())
         for name, home, label, purpose in (
-            ("oue", "oue.OUE", "OUE", "a bit for each category; the least error for rare ones"),
-            ("sue", "sue.SUE", "SUE", "a bit for each category, each true with the same probability"),
+            ("oue", "unary.OUE", "OUE", "a bit for each category; the least error for rare ones"),
+            ("sue", "unary.SUE", "SUE", "a bit for each category, each true with the same probability"),
             ("olh", "olh.OLH", "OLH", "a hash of the category: few bytes for very many categories"),
             ("subset-selection", "subset_selection.SubsetSelection", "Subset Selection", "a set of categories"),
             ("hadamard-response", "hadamard.HadamardResponse", "Hadamard Response", "one number; fast to count"),
-            ("rappor", "rappor.RAPPOR", "", "a bit for each category, from a noisy answer that is kept and reused"),
+            ("rappor", "unary.RAPPOR", "", "a bit for each category, from a noisy answer that is kept and reused"),
         )
     ),
     Entry(
@@ -315,7 +284,6 @@ _ENTRIES: Final = [
         "regions",
         4,
         "regions",
-        looks={"Two-level": Look("#0f766e", 1.6, "9 3 2 3")},
     ),
     Entry(
         "within-region",
@@ -332,7 +300,6 @@ _ENTRIES: Final = [
         "regions",
         4,
         "regions",
-        looks={"Region-weighted": Look("#a16207", 1.6, "4 2")},
     ),
 ]
 _BUILT_IN: Final = frozenset(each.name for each in _ENTRIES)
@@ -369,7 +336,7 @@ def unregister(name: str) -> None:
     _ENTRIES[:] = [each for each in _ENTRIES if each.name != name]
 
 
-def is_built_in(kind: "type[Certified]") -> bool:
+def is_built_in(kind: "type[Mechanism]") -> bool:
     """Whether a class belongs to this package, whose classes check their own promise."""
     return kind.__module__.startswith(f"{_HERE}.")
 
@@ -391,23 +358,16 @@ def by_spec(version: int) -> dict[str, Entry]:
     return {each.name: each for each in _ENTRIES if each.version == version}
 
 
-def entry_of(kind: "type[Certified]") -> Entry:
+def entry_of(kind: "type[Mechanism]") -> Entry:
     """The entry of this class or of its nearest base class."""
     return _nearest(kind, {each.home: each for each in _ENTRIES})
 
 
-def written_as(kind: "type[Certified]") -> Entry:
+def written_as(kind: "type[Mechanism]") -> Entry:
     """The entry under which a spec describes mechanisms of this class: its own, or that of a base class."""
     return _nearest(kind, {each.home: each for each in _ENTRIES if each.version is not None})
 
 
-def _nearest(kind: "type[Certified]", own: "Mapping[Any, Entry]") -> Entry:
+def _nearest(kind: "type[Mechanism]", own: "Mapping[Any, Entry]") -> Entry:
     homes = (home for base in kind.__mro__ for home in (base, f"{base.__module__}.{base.__name__}"))
     return next(own[home] for home in homes if home in own)
-
-
-def look_of(label: str) -> Look | None:
-    """How the mechanism with this label is plotted; None if there is none."""
-    looks = {name: look for each in _ENTRIES for name, look in each.looks.items()}
-    looks |= {form.label: form.look for each in _ENTRIES for form in each.forms if form.look is not None}
-    return looks.get(label)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from bipartite.domains.subset import Subset
+from bipartite.errors import SpecError
 from bipartite.lottery import LineLottery, Tickets
-from bipartite.mechanisms.base import Mechanism, check_domain
+from bipartite.mechanisms.base import Mechanism
+from bipartite.mechanisms.checks import check_domain
 from bipartite.mechanisms.design.constant import best_constant
+from bipartite.mechanisms.spec.fields import AGAIN, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Self
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
     from bipartite.domains.losses import Loss
-    from bipartite.mechanisms.spec.parts import Fields
+    from bipartite.lottery import Epsilon, Lottery
 
 
 class Constant(Mechanism):
@@ -54,52 +55,27 @@ class Constant(Mechanism):
     """
 
     __slots__ = ()
-    fields = frozenset({"answer"})
-    _lottery: LineLottery
+    schema = {"answer": whole()}
     outputs: Subset
 
     def __init__(
         self, domain: Domain, *, prior: Sequence[float] | NDArray[np.float64] | None = None, loss: Loss = None
     ) -> None:
         check_domain(domain)
-        self._assemble(domain, best_constant(domain, prior, loss))
+        self._hold(domain, None, {"answer": best_constant(domain, prior, loss)})
 
     @classmethod
-    def read(cls, fields: Fields) -> Self:
-        answer, size = fields.whole("answer"), len(fields.domain)
+    def check(cls, domain: Domain, budget: Epsilon | None, facts: Mapping[str, Any]) -> None:  # noqa: ARG003
+        answer, size = facts["answer"], len(domain)
         if not 0 <= answer < size:
-            fields.refuse(
-                f"Expected answer as the index of a value, 0 to {size - 1}, got {answer}; ask for another spec."
-            )
-        return cls._made(fields.domain, answer)
+            raise SpecError(f"Expected answer as the index of a value, 0 to {size - 1}, got {answer}; {AGAIN}")
 
-    def _assemble(self, domain: Domain, answer: int) -> None:
+    @classmethod
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
         # One output holds both tickets of every row; two, because the compiled draw divides by at least two.
-        lottery = LineLottery(inputs=len(domain), outputs=1, m=1, shift=0, tickets=Tickets(2, 1))
-        self._set(domain=domain, outputs=Subset(domain, [answer]), _lottery=lottery)
+        return Subset(domain, [facts["answer"]]), LineLottery(len(domain), 1, 1, 0, Tickets(2, 1))
 
     @property
     def answer(self) -> object:
         """The constant report."""
         return self.outputs.decode(0)
-
-    @property
-    def epsilon(self) -> float:
-        """0: nothing is spent."""
-        return 0.0
-
-    @property
-    def epsilon_decimal(self) -> Decimal:
-        """0, exactly."""
-        return Decimal(0)
-
-    @property
-    def guarantee(self) -> str:
-        """The promise of one report, in words."""
-        return "0-LDP: reports do not depend on the value"
-
-    def parts(self) -> dict[str, Any]:
-        return {"answer": int(self.outputs.indices[0])}
-
-    def __repr__(self) -> str:
-        return f"Constant({self.domain!r})"

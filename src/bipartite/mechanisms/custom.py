@@ -11,9 +11,9 @@ import numpy as np
 from bipartite.errors import DesignError, InputError
 from bipartite.lottery import MAX_TOTAL, Epsilon, check_table, issue_rows, log_between
 from bipartite.lottery.budgets import round_up
-from bipartite.mechanisms.base import check_domain
+from bipartite.mechanisms.checks import check_domain
 from bipartite.mechanisms.design.own_reports import own_reports
-from bipartite.mechanisms.tabled import Tabled
+from bipartite.mechanisms.tabled import Tabled, outputs_field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,11 +73,8 @@ class Custom(Tabled):
     bipartite.errors.DesignError: Expected a matrix of ε = 1 or less, got ε = 1.386294361119891 in the column of ...
     """
 
-    __slots__ = ("largest_change",)
-    own_reports = frozenset({"numbers", "labels"})
-    largest_change: float | None
-    """The largest change of a probability by rounding to tickets; None for a mechanism read from its spec, which holds
-    only the tickets."""
+    __slots__ = ()
+    schema = {**Tabled.schema, "outputs": outputs_field("numbers", "labels")}
 
     def __init__(
         self, domain: Domain, outputs: Domain | Sequence[Any] | NDArray[Any], matrix: ArrayLike, epsilon: object
@@ -92,28 +89,17 @@ class Custom(Tabled):
         _check_ratios(given, budget, list(reports))
         sums = np.array([math.fsum(row) for row in given.tolist()])
         tickets = issue_rows(given / sums[:, None], budget)
-        self._assemble(domain, budget, tickets, None, reports, _change(tickets, given))
+        self._table(domain, budget, tickets, reports, known={"largest_change": _change(tickets, given)})
 
-    def _assemble(
-        self,
-        domain: Domain,
-        budget: Epsilon,
-        tickets: NDArray[np.int64],
-        variant: str | None = None,
-        outputs: Domain | None = None,
-        change: float | None = None,
-    ) -> None:
-        super()._assemble(domain, budget, tickets, variant, outputs)
-        self._set(largest_change=change)
+    @property
+    def largest_change(self) -> float | None:
+        """The largest change of a probability by rounding to tickets; None for a mechanism read from its spec."""
+        return self.known.get("largest_change")
 
     @property
     def epsilon_realised(self) -> Decimal:
         """The ε of the tickets as :func:`bipartite.verify` certifies it, rounded up in the 30th digit."""
         return log_between(self.largest_ratio())[1]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        made, parts = super().__reduce__()
-        return made, (*parts, self.largest_change)
 
     def _options(self) -> str:
         changed = "" if self.largest_change is None else f", largest_change={self.largest_change:.1e}"

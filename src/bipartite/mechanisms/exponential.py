@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from bipartite.domains.losses import Loss, LossRows
 from bipartite.errors import DesignError, InputError, shown
 from bipartite.lottery import Epsilon, check_table, issue_rows
-from bipartite.mechanisms.base import check_domain, check_one_of
+from bipartite.mechanisms.checks import check_domain, check_one_of
 from bipartite.mechanisms.design.crossing import crossing_from_below
+from bipartite.mechanisms.spec.fields import choice
 from bipartite.mechanisms.tabled import Tabled
 
 if TYPE_CHECKING:
@@ -63,8 +64,7 @@ class Exponential(Tabled):
     """
 
     __slots__ = ()
-    fields = Tabled.fields | {"variant"}
-    variants: ClassVar[tuple[str, ...]] = ("tight", "published")
+    schema = {"variant": choice("tight", "published"), **Tabled.schema}
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Exponential(Tabled):
     ) -> None:
         budget = Epsilon.of(epsilon)
         check_domain(domain)
-        check_one_of("variant", variant, self.variants)
+        check_one_of("variant", variant, ("tight", "published"))
         size = len(domain)
         check_table(size, size)
         losses = LossRows(domain, domain, loss).rows(0, size)
@@ -85,7 +85,7 @@ class Exponential(Tabled):
         wanted = float(budget)
         share = 1.0 if sensitivity is None else spread / _check_sensitivity(sensitivity, spread, variant)
         theta = wanted / 2 * share if variant == "published" else _tightest(scaled, wanted)
-        self._assemble(domain, budget, issue_rows(_rows(scaled, theta), budget), variant)
+        self._table(domain, budget, issue_rows(_rows(scaled, theta), budget), variant=variant)
 
 
 def _in_units_of_spread(losses: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:

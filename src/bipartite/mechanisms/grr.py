@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bipartite.errors import DesignError
 from bipartite.lottery import Epsilon, LineLottery, Tickets
-from bipartite.mechanisms.base import Mechanism, check_domain, check_tickets, tickets_for
-from bipartite.mechanisms.spec.parts import written
+from bipartite.mechanisms.base import Mechanism
+from bipartite.mechanisms.checks import check_domain, check_tickets, tickets_for
+from bipartite.mechanisms.spec.fields import counts
 
 if TYPE_CHECKING:
-    from typing import Self
+    from collections.abc import Mapping
 
     from bipartite.domains import Domain
-    from bipartite.mechanisms.spec.parts import Fields
+    from bipartite.lottery import Lottery
 
 
 class GRR(Mechanism):
     r"""Generalised Randomized Response: report the value with probability p, any other value with q each.
 
     p = e\ :sup:`ε`/(e\ :sup:`ε` + N − 1) and q = 1/(e\ :sup:`ε` + N − 1): BRR with m = 1. All wrong answers are equally
-    likely; it needs no distance and fits every domain.
+    likely; it needs no distance and fits every domain. On two values it is Warner's Randomized Response.
 
     Parameters
     ----------
@@ -53,57 +53,18 @@ class GRR(Mechanism):
     """
 
     __slots__ = ()
-    fields = frozenset({"tickets"})
-    _lottery: LineLottery
+    schema = {"tickets": counts(Tickets)}
 
     def __init__(self, domain: Domain, epsilon: object) -> None:
         budget = Epsilon.of(epsilon)
         check_domain(domain)
-        self._assemble(domain, budget, tickets_for(budget, 1, len(domain), "values"))
+        self._hold(domain, budget, {"tickets": tickets_for(budget, 1, len(domain), "values")})
 
     @classmethod
-    def read(cls, fields: Fields) -> Self:
-        tickets = fields.counts("tickets", Tickets)
-        domain, budget = fields.domain, fields.budget
-        check_tickets(budget, tickets, 1, len(domain))
-        return cls._made(domain, budget, tickets)
+    def check(cls, domain: Domain, budget: Epsilon, facts: Mapping[str, Any]) -> None:
+        check_tickets(budget, facts["tickets"], 1, len(domain))
 
-    def _assemble(self, domain: Domain, budget: Epsilon, tickets: Tickets) -> None:
-        lottery = LineLottery(inputs=len(domain), outputs=len(domain), m=1, shift=0, tickets=tickets)
-        self._set(domain=domain, outputs=domain, _budget=budget, _lottery=lottery)
-
-    def parts(self) -> dict[str, Any]:
-        return {"tickets": written(self._lottery.tickets)}
-
-
-class RR(GRR):
-    r"""Randomized Response: report the truth with probability e\ :sup:`ε`/(e\ :sup:`ε` + 1), else the other value.
-
-    Parameters
-    ----------
-    domain
-        A domain of two values, such as ``bp.Integers(0, 1)`` or two items.
-    epsilon
-        The privacy budget of one report.
-
-    Guarantee
-    ---------
-    ε-LDP for each report, exactly.
-
-    Notes
-    -----
-    With p the probability of the truth, the expected share of one answer among the reports is
-    f' = p·f + (1 − p)(1 − f); (f' − (1 − p))/(2p − 1) is unbiased for f, with variance f'(1 − f')/(n·(2p − 1)²).
-
-    Reference
-    ---------
-    Warner: *Randomized Response: A Survey Technique for Eliminating Evasive Answer Bias* (JASA 1965).
-    """
-
-    __slots__ = ()
-
-    def __init__(self, domain: Domain, epsilon: object) -> None:
-        check_domain(domain)
-        if len(domain) != 2:  # noqa: PLR2004
-            raise DesignError(f"Expected a domain of two values, got {len(domain)}; use bp.GRR for more.")
-        super().__init__(domain, epsilon)
+    @classmethod
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+        size = len(domain)
+        return domain, LineLottery(size, size, 1, 0, facts["tickets"])

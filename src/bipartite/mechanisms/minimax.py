@@ -12,21 +12,41 @@ from bipartite.errors import BrokenPromiseError, DesignError, InputError, SpecEr
 from bipartite.lottery import MAX_TOTAL, Epsilon, MixedLottery, Tickets, TooFewTickets
 from bipartite.lottery.tickets import is_close_enough
 from bipartite.mechanisms.anchored import MOST_VALUES, Anchored, nearest_anchor
-from bipartite.mechanisms.base import check_domain, too_few_tickets
+from bipartite.mechanisms.checks import check_domain, too_few_tickets
 from bipartite.mechanisms.design.anchors import check_circle, choose_lottery
 from bipartite.mechanisms.design.lottery_line import MOST_ENTRIES
-from bipartite.mechanisms.spec.parts import check_fields, written
+from bipartite.mechanisms.spec.fields import AGAIN, Field, check_fields, written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Literal, Self
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Literal
 
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
     from bipartite.domains.losses import Loss
-    from bipartite.mechanisms.anchored import AnchorSet
-    from bipartite.mechanisms.spec.parts import Fields
+    from bipartite.lottery import Lottery
+    from bipartite.mechanisms.spec.fields import Fields
+
+    AnchorSet = tuple[NDArray[np.int64], Tickets]
+    """Anchors as ascending indices of values, and the tickets of the nearest anchor and of each other one."""
+
+
+def _read_sets(fields: Fields, name: str) -> tuple[AnchorSet, ...]:
+    domain, given = fields.domain, fields[name]
+    if not isinstance(given, list) or not given or not all(isinstance(each, dict) for each in given):
+        fields.refuse(f"Expected sets as a list of {{'anchors': […], 'tickets': {{…}}}}; {AGAIN}")
+    _check_size(domain, len(given))
+    for each in given:
+        check_fields("a set", set(each), {"anchors", "tickets"}, fields.problems)
+    fields.problems.raise_if_any(SpecError)
+    within = [fields.within(each) for each in given]
+    tickets = [each.counts("tickets", Tickets) for each in within]
+    return tuple(zip([each.indices("anchors") for each in within], tickets, strict=True))
+
+
+def _write_sets(sets: Sequence[AnchorSet]) -> list[dict[str, Any]]:
+    return [{"anchors": anchors.tolist(), "tickets": written(tickets)} for anchors, tickets in sets]
 
 
 class Minimax(Anchored):
@@ -81,8 +101,8 @@ class Minimax(Anchored):
     """
 
     __slots__ = ()
-    fields = frozenset({"sets"})
-    _lottery: MixedLottery
+    schema = {"sets": Field(_read_sets, _write_sets)}
+    checked_by_rows = True
 
     def __init__(
         self,
@@ -108,40 +128,25 @@ class Minimax(Anchored):
         choice = choose_lottery(domain, budget, loss)
         _check_size(domain, len(choice.sets))
         tickets = _tickets(budget, choice.weights, [len(each) for each in choice.sets])
-        self._assemble(domain, budget, list(zip(choice.sets, tickets, strict=True)), choice.loss, choice.lower)
+        sets = tuple(zip(choice.sets, tickets, strict=True))
+        self._hold(domain, budget, {"sets": sets}, achieved_loss=choice.loss, lower_bound=choice.lower)
         if progress is not None:
             progress(1.0)
 
     @classmethod
-    def read(cls, fields: Fields) -> Self:
-        domain, budget, given = fields.domain, fields.budget, fields["sets"]
-        if not isinstance(given, list) or not given or not all(isinstance(each, dict) for each in given):
-            fields.refuse("Expected sets as a list of {'anchors': […], 'tickets': {…}}; ask for another spec.")
-        _check_size(domain, len(given))
-        for each in given:
-            check_fields("a set", set(each), {"anchors", "tickets"}, fields.problems)
-        fields.problems.raise_if_any(SpecError)
-        within = [fields.within(each) for each in given]
-        tickets = [each.counts("tickets", Tickets) for each in within]
-        sets = [np.array(each.indices("anchors"), dtype=np.int64) for each in within]
-        if any(each.near < each.far for each in tickets) or _total(sets, tickets) > MAX_TOTAL:
-            raise BrokenPromiseError(
-                "Expected near ≥ far ≥ 1 in each set, and at most 2^52 tickets in all; ask for another spec."
-            )
-        if not all(budget.allows(each.near, each.far) for each in tickets):
+    def check(cls, domain: Domain, budget: Epsilon, facts: Mapping[str, Any]) -> None:
+        _check_size(domain, len(facts["sets"]))
+        held = [tickets for _, tickets in facts["sets"]]
+        if any(each.near < each.far for each in held) or _total(facts["sets"]) > MAX_TOTAL:
+            raise BrokenPromiseError(f"Expected near ≥ far ≥ 1 in each set, and at most 2^52 tickets in all; {AGAIN}")
+        if not all(budget.allows(each.near, each.far) for each in held):
             raise BrokenPromiseError(
                 f"The tickets of a set exceed e^ε for ε={budget.text}; do not report with this spec."
             )
-        return cls._made(domain, budget, list(zip(sets, tickets, strict=True)), *cls.known_of(fields)).checked()
 
-    def _assemble(
-        self,
-        domain: Domain,
-        budget: Epsilon,
-        sets: Sequence[AnchorSet],
-        achieved_loss: float | None = None,
-        lower_bound: float | None = None,
-    ) -> None:
+    @classmethod
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+        sets: Sequence[AnchorSet] = facts["sets"]
         reported = np.unique(np.concatenate([anchors for anchors, _ in sets]))
         most = max(len(anchors) for anchors, _ in sets)
         own = np.empty((len(sets), len(domain)), dtype=np.min_scalar_type(most))
@@ -154,22 +159,18 @@ class Minimax(Anchored):
             far=np.array([tickets.far for _, tickets in sets]),
             outputs=len(reported),
         )
-        self._set(domain=domain, outputs=Subset(domain, reported), _budget=budget, _lottery=lottery)
-        self._set(_sets=sets, achieved_loss=achieved_loss, lower_bound=lower_bound)
+        return Subset(domain, reported), lottery
 
     @property
     def sets(self) -> list[tuple[Fraction, list[Any]]]:
         """The sets of anchors, each with its exact probability, in the order of their tickets."""
         return [
-            (Fraction(_total([anchors], [tickets]), self._lottery.total), list(Subset(self.domain, anchors)))
-            for anchors, tickets in self._sets
+            (Fraction(_total([each]), self.lottery.total), list(Subset(self.domain, each[0])))
+            for each in self.facts["sets"]
         ]
 
-    def parts(self) -> dict[str, Any]:
-        return {"sets": [{"anchors": anchors.tolist(), "tickets": written(held)} for anchors, held in self._sets]}
-
     def _options(self) -> str:
-        count = len(self._sets)
+        count = len(self.facts["sets"])
         return f", {count} sets of anchors" if count > 1 else ", one set of anchors"
 
 
@@ -182,8 +183,8 @@ def _check_size(domain: Domain, sets: int) -> None:
         )
 
 
-def _total(sets: Sequence[NDArray[np.int64]], tickets: Sequence[Tickets]) -> int:
-    return sum(each.total(1, len(anchors)) for anchors, each in zip(sets, tickets, strict=True))
+def _total(sets: Sequence[AnchorSet]) -> int:
+    return sum(tickets.total(1, len(anchors)) for anchors, tickets in sets)
 
 
 def _tickets(budget: Epsilon, weights: NDArray[np.float64], sizes: list[int]) -> list[Tickets]:

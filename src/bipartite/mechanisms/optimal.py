@@ -11,14 +11,15 @@ import numpy as np
 from bipartite.domains import LineDomain
 from bipartite.domains.losses import LossRows
 from bipartite.domains.values import Values
-from bipartite.errors import InputError, is_one_of, shown
+from bipartite.errors import InputError, SpecError, is_one_of, shown
 from bipartite.lottery import Epsilon, check_table, issue_rows
-from bipartite.mechanisms.base import check_domain
+from bipartite.mechanisms.checks import check_domain, check_line
 from bipartite.mechanisms.design.exact_means import slack, tickets_with_means
 from bipartite.mechanisms.design.line import check_prior_or_minimax
 from bipartite.mechanisms.design.optimum import optimal_matrix
 from bipartite.mechanisms.design.unbiased_optimum import unbiased_matrix
-from bipartite.mechanisms.tabled import Tabled
+from bipartite.mechanisms.spec.fields import AGAIN
+from bipartite.mechanisms.tabled import Tabled, outputs_field
 from bipartite.mechanisms.unbiased import reports
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain
     from bipartite.domains.losses import Loss
-    from bipartite.mechanisms.spec.parts import Fields
 
     Prior = Sequence[float] | NDArray[np.float64] | Literal["minimax"] | None
 
@@ -94,7 +94,7 @@ class Optimal(Tabled):
     """
 
     __slots__ = ()
-    own_reports = frozenset({"numbers"})
+    schema = {**Tabled.schema, "outputs": outputs_field("numbers")}
 
     def __init__(
         self,
@@ -106,25 +106,24 @@ class Optimal(Tabled):
         unbiased: bool = False,
     ) -> None:
         budget = Epsilon.of(epsilon)
-        check_domain(domain, on_a_line=unbiased is True)
+        check_line(domain) if unbiased is True else check_domain(domain)
         _check_unbiased(unbiased, loss)
         size = len(domain)
         weights = check_prior_or_minimax(prior, size)
         if unbiased:
-            self._assemble(domain, budget, *_unbiased(cast("LineDomain", domain), budget, weights))
+            self._table(domain, budget, *_unbiased(cast("LineDomain", domain), budget, weights))
             return
         check_table(size, size)
         losses = LossRows(domain, domain, loss).rows(0, size)
         probabilities, _ = optimal_matrix(losses, budget.exp, weights)
-        self._assemble(domain, budget, issue_rows(probabilities, budget))
+        self._table(domain, budget, issue_rows(probabilities, budget))
 
-    @classmethod
-    def read(cls, fields: Fields) -> Self:
-        read = super().read(fields)
-        if read.unbiased and read.bias > _ROUNDING * float(np.abs(cast("Values", read.outputs).values).max()):
-            off = f"got one off by {read.bias:.3g}"
-            fields.refuse(f"Expected reports whose mean is the value, {off}; ask for another spec.")
-        return read
+    def checked(self) -> Self:
+        """The mechanism itself; refused if its tickets do not keep ε, or reports that are numbers are biased."""
+        super().checked()
+        if self.unbiased and self.bias > _ROUNDING * float(np.abs(cast("Values", self.outputs).values).max()):
+            raise SpecError(f"Expected reports whose mean is the value, got one off by {self.bias:.3g}; {AGAIN}")
+        return self
 
     @property
     def unbiased(self) -> bool:
@@ -139,9 +138,9 @@ class Optimal(Tabled):
                 f"Expected a domain of numbers, got {self.domain!r}, whose reports have no mean; use expected_loss."
             )
         outputs = [Fraction(each) for each in self.outputs]
-        total = self._lottery.total
+        total = self.lottery.total
         off = Fraction(0)
-        for value, row in zip(self.domain, self._lottery.tickets.tolist(), strict=True):
+        for value, row in zip(self.domain, self.facts["rows"].tolist(), strict=True):
             mean = sum((count * each for count, each in zip(row, outputs, strict=True)), Fraction(0)) / total
             off = max(off, abs(mean - Fraction(value)))
         return 0.0 if off == 0 else math.nextafter(float(off), math.inf)
@@ -159,12 +158,12 @@ def _check_unbiased(unbiased: object, loss: Loss) -> None:
 
 def _unbiased(
     domain: LineDomain, budget: Epsilon, prior: NDArray[np.float64] | str | None
-) -> tuple[NDArray[np.int64], None, Values]:
-    """(tickets, variant, outputs)."""
+) -> tuple[NDArray[np.int64], Values]:
+    """(tickets, outputs)."""
     size = len(domain)
     weights = np.full(size, 1 / size) if prior is None else None if isinstance(prior, str) else prior
     found = unbiased_matrix(size, budget.exp * (1 - slack(float(budget))), weights)
     values = np.arange(size, dtype=np.int64) * found.step
     tickets = tickets_with_means(found.matrix, found.outputs, values, budget)
     # Exact where low and the result are doubles, because only integers and powers of two are involved.
-    return tickets, None, reports(domain.low + found.outputs * (domain.high - domain.low) / (found.step * (size - 1)))
+    return tickets, reports(domain.low + found.outputs * (domain.high - domain.low) / (found.step * (size - 1)))

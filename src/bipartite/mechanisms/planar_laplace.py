@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bipartite.domains import Points
 from bipartite.errors import BrokenPromiseError, DesignError
 from bipartite.lottery import Epsilon, log_between
-from bipartite.mechanisms.base import check_domain
+from bipartite.mechanisms.checks import check_domain
 from bipartite.mechanisms.design.planar import MOST_PLACES, keeps_per_distance, planar_tickets
 from bipartite.mechanisms.tabled import Tabled
 

@@ -17,12 +17,12 @@ from bipartite.errors import DataError, InputError, Problems, of_attribute, show
 from bipartite.frozen import Frozen
 from bipartite.lottery import SCALAR, source_of
 from bipartite.lottery.budgets import exact_sum
+from bipartite.lottery.bulk import run_by_chunks
 from bipartite.lottery.checks import is_whole
-from bipartite.lottery.uniform import ticket_below
-from bipartite.lottery.words import redraw_if_forked
-from bipartite.mechanisms.base import Mechanism, check_options
-from bipartite.mechanisms.categories.base import CategoryMechanism, refuse_nulls
-from bipartite.mechanisms.choice import MOST_CHOICES, choose_many
+from bipartite.lottery.uniform import fill_below, ticket_below
+from bipartite.lottery.words import CHUNK, redraw_if_forked
+from bipartite.mechanisms.base import Mechanism
+from bipartite.mechanisms.checks import check_options
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Outside
     from bipartite.domains.containers import Batch, Nulls
-    from bipartite.lottery import Source
+    from bipartite.lottery import Source, Stream
     from bipartite.mechanisms.base import Options, SeriesT
 
-    Reporting = Mechanism | CategoryMechanism
     T = TypeVar("T")
 
+MOST_CHOICES: Final = 2**16
 _MOST_SHOWN: Final = 4  # attributes in a repr
 
 
@@ -86,9 +86,9 @@ class Record(Frozen):
     """The number of attributes drawn for each person; None if all are reported."""
     epsilon_decimal: Decimal
     """ε of the whole report as an exact decimal: the sum of all, or of the ``sample`` largest."""
-    _attributes: tuple[tuple[str, Reporting], ...]
+    _attributes: tuple[tuple[str, Mechanism], ...]
 
-    def __init__(self, mechanisms: Mapping[str, Reporting], sample: int | None = None) -> None:
+    def __init__(self, mechanisms: Mapping[str, Mechanism], sample: int | None = None) -> None:
         _check_arguments(mechanisms, sample)
         attributes = tuple(mechanisms.items())
         reported = len(attributes) if sample is None else int(sample)
@@ -105,7 +105,7 @@ class Record(Frozen):
         return float(self.epsilon_decimal)
 
     @property
-    def mechanisms(self) -> Mapping[str, Reporting]:
+    def mechanisms(self) -> Mapping[str, Mechanism]:
         """The mechanism of each attribute, in order; read-only."""
         return MappingProxyType(dict(self._attributes))
 
@@ -173,7 +173,8 @@ class Record(Frozen):
             drawn = next(islice(combinations(drawn, self.sample), chosen, None))
         reports = {}
         for name, mechanism in self._attributes:
-            reports[name] = _name_errors(name, partial(_report_value, mechanism, name, values, rng, outside, nulls))
+            report: Any = partial(mechanism.privatize, values[name], rng=rng, outside=outside, nulls=nulls)
+            reports[name] = _name_errors(name, report)
         return {name: reports[name] for name in drawn}
 
     def _report_many(
@@ -194,11 +195,9 @@ class Record(Frozen):
             if hide is not None:
                 # A null only masks a number, so overwrite what was not drawn. If the mask of an array is dropped, rows
                 # of ones appear, which most flat categories never report and the others rarely.
-                reports[hide] = 0 if isinstance(mechanism, Mechanism) else np.iinfo(reports.dtype).max
-            if isinstance(mechanism, Mechanism):
-                columns[name] = batches[name].rebuild(reports, hide)
-            else:
-                columns[name] = _rows_like(values[name], reports, hide)
+                reports[hide] = np.iinfo(reports.dtype).max if mechanism.flat else 0
+            rows = _rows_like(values[name], reports, hide) if mechanism.flat else batches[name].rebuild(reports, hide)
+            columns[name] = rows
         return columns
 
     @property
@@ -219,22 +218,13 @@ class Record(Frozen):
         return f"Record({dict(self._attributes)!r}{sample})"
 
 
-def _report_value(
-    mechanism: Reporting, name: str, values: Mapping[str, Any], rng: Source | None, outside: Outside, nulls: Nulls
-) -> object:
-    if isinstance(mechanism, Mechanism):
-        return mechanism.privatize(values[name], rng=rng, outside=outside, nulls=nulls)
-    refuse_nulls(nulls)
-    return mechanism.privatize(values[name], rng=rng, outside=outside)
-
-
-def _open(mechanism: Reporting, values: object, nulls: Nulls) -> Batch:
+def _open(mechanism: Mechanism, values: object, nulls: Nulls) -> Batch:
     if isinstance(mechanism.domain, Product) and not isinstance(values, list):
         raise InputError(
             f"Expected tuples as a list, got {type(values).__name__}; pass [(first, second), …], one tuple a person, "
             "such as list(zip(ages, genres))."
         )
-    if isinstance(mechanism, CategoryMechanism) and not isinstance(values, (list, tuple, np.ndarray)):
+    if mechanism.flat and not isinstance(values, (list, tuple, np.ndarray)):
         raise InputError(
             "Expected values of a flat category as a list or a NumPy array, because its reports are rows of bits or "
             f"numbers, got {type(values).__name__}; pass column.to_numpy()."
@@ -292,21 +282,11 @@ def _check_arguments(mechanisms: object, sample: object) -> None:
 
 def composition_problem(name: str, mechanism: object, *, flat: bool = False) -> str | None:
     """Why the ε of a mechanism cannot be added to others, or None; ``flat`` also allows reports that are rows."""
-    if not isinstance(mechanism, Mechanism) and not (flat and isinstance(mechanism, CategoryMechanism)):
+    if not isinstance(mechanism, Mechanism) or (mechanism.flat and not flat):
         what = "" if flat else " whose report is one value"
         kind = type(mechanism).__name__
         return f"Expected a mechanism for {name}{what}, got {kind}; pass one such as bp.BRR or bp.GRR."
-    if mechanism.distance_unit is not None:
-        return (
-            f"Expected ε-LDP for {name}, got ε per {mechanism.distance_unit} of distance, which does not add up with "
-            "the others; use bp.BRR or bp.Anchored for places."
-        )
-    if mechanism.publishes is not None:
-        return (
-            f"Expected ε-LDP for {name}, got {mechanism!r}, whose reports publish the {mechanism.publishes}: no ε "
-            "covers that, so it cannot be added up; use bp.BRR or bp.Anchored on the whole domain."
-        )
-    if not mechanism.keeps_epsilon:
+    if mechanism.breaks_promise():
         return (
             f"Expected a mechanism for {name} that keeps its ε, got {mechanism!r}, which spends more; verify() says "
             "how much."
@@ -330,7 +310,7 @@ def _check_names(values: object, names: list[str]) -> None:
     problems.raise_if_any(InputError)
 
 
-def _is_one_person(values: Mapping[str, Any], mechanisms: Mapping[str, Reporting]) -> bool:
+def _is_one_person(values: Mapping[str, Any], mechanisms: Mapping[str, Mechanism]) -> bool:
     scalars = [name for name, value in values.items() if is_scalar(value, mechanisms[name].domain)]
     if scalars and len(scalars) < len(values):
         one, many = (", ".join(escaped(name) for name in values if (name in scalars) is one) for one in (True, False))
@@ -358,3 +338,14 @@ def _number_of_people(values: Mapping[str, Any]) -> int:
             f"Expected the same number of people for every attribute, got {found}; pass columns of one table."
         )
     return next(iter(sizes.values()))
+
+
+def choose_many(choices: int, people: int, source: Source) -> NDArray[np.int64]:
+    """One number below ``choices`` for each person, with a stream for each chunk of 2^20 people."""
+    chosen = np.empty(people, dtype=np.int64)
+
+    def choose(start: int, stop: int, stream: Stream) -> None:
+        fill_below(choices, chosen[start:stop].view(np.uint64), stream)
+
+    run_by_chunks(people, CHUNK, 1, source, 1, choose)
+    return chosen

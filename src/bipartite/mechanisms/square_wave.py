@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from bipartite.lottery import Epsilon
-from bipartite.mechanisms.base import check_domain
 from bipartite.mechanisms.brr import BRR
+from bipartite.mechanisms.checks import check_line
 
 if TYPE_CHECKING:
     from bipartite.domains import Domain
@@ -56,7 +56,7 @@ class SquareWave(BRR):
     __slots__ = ()
 
     def __init__(self, domain: Domain, epsilon: object) -> None:
-        check_domain(domain, on_a_line=True)
+        check_line(domain)
         width = square_wave_width(float(Epsilon.of(epsilon)))
         half_window = math.floor(width * len(domain))
         super().__init__(domain, epsilon, m=2 * half_window + 1, edges="padded")

@@ -2,81 +2,141 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bipartite.errors import BrokenPromiseError
-from bipartite.lottery import Epsilon, RowLottery, totals_of
+from bipartite.domains import LineDomain, Product
+from bipartite.domains.labelled import Names
+from bipartite.domains.sets import check_labels
+from bipartite.domains.subset import Subset
+from bipartite.domains.values import Values
+from bipartite.errors import BrokenPromiseError, DomainError, Problems
+from bipartite.lottery import RowLottery, totals_of
 from bipartite.mechanisms.base import Mechanism
-from bipartite.mechanisms.spec.reports import chosen_values, read_reports, written_reports
+from bipartite.mechanisms.spec.fields import AGAIN, Field, written_row
 
 if TYPE_CHECKING:
-    from typing import ClassVar, Self
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
-    from bipartite.mechanisms.spec.parts import Fields
+    from bipartite.lottery import Epsilon, Lottery
+    from bipartite.mechanisms.spec.fields import Fields
+
+
+def chosen_values(domain: Domain, indices: Sequence[int] | NDArray[np.int64]) -> Domain:
+    """The values with these indices; the domain itself if they are all."""
+    return domain if len(indices) == len(domain) else Subset(domain, indices)
+
+
+def _write_outputs(outputs: Domain) -> list[int] | dict[str, list[Any]]:
+    """The outputs as a spec writes them: indices of values, ``{"numbers": …}`` or ``{"labels": …}``."""
+    if isinstance(outputs, Values):
+        return {"numbers": outputs.values.tolist()}
+    if isinstance(outputs, Names):
+        return {"labels": list(outputs.labels)}
+    indices: list[int] = outputs.indices.tolist() if isinstance(outputs, Subset) else list(range(len(outputs)))
+    return indices
+
+
+def outputs_field(*own: str) -> Field:
+    """The outputs of a table: values of the domain and, if named here, its own ``"numbers"`` or ``"labels"``."""
+
+    def read(fields: Fields, name: str) -> Domain:
+        given = fields[name]
+        if isinstance(given, Mapping) and len(given) == 1 and set(given) <= set(own):
+            return (
+                _read_numbers(fields, given["numbers"]) if "numbers" in given else _read_labels(fields, given["labels"])
+            )
+        return chosen_values(fields.domain, fields.indices(name))
+
+    return Field(read, _write_outputs)
+
+
+def _read_numbers(fields: Fields, held: object) -> Values:
+    if not isinstance(fields.domain, LineDomain):
+        fields.refuse(f"Expected numbers as outputs on a line only; {AGAIN}")
+    try:
+        return Values(held if isinstance(held, list) and all(map(_is_double, held)) else [])
+    except DomainError:
+        fields.refuse(f"Expected outputs as {{'numbers': […]}}, finite and ascending; {AGAIN}")
+
+
+def _is_double(number: object) -> bool:
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        return False
+    try:
+        return math.isfinite(number) and float(number) == number
+    except OverflowError:
+        return False
+
+
+def _read_labels(fields: Fields, held: object) -> Names:
+    if isinstance(fields.domain, Product):
+        fields.refuse(f"Expected outputs of a product as indices of its values; {AGAIN}")
+    problems = Problems()
+    names = check_labels(held if isinstance(held, list) else 0, None, problems)
+    if problems or not names:
+        fields.refuse(f"Expected outputs as {{'labels': […]}}, distinct strings or whole numbers; {AGAIN}")
+    return Names(names)
+
+
+def _read_rows(fields: Fields, name: str) -> NDArray[np.int64]:
+    rows, size = fields[name], len(fields.domain)
+    if not isinstance(rows, list) or len(rows) != size:
+        fields.refuse(f"Expected rows as a list of {size} lists, one per value; {AGAIN}")
+    outputs = fields["outputs"]  # read before: a list, or one list by name
+    width = len(outputs if isinstance(outputs, list) else next(iter(outputs.values())))
+    return np.array([fields.row(name, row, width) for row in rows])
 
 
 class Tabled(Mechanism):
     """A mechanism given by its rows of tickets; an output without tickets is never reported."""
 
-    __slots__ = ("variant",)
+    __slots__ = ()
+    schema: ClassVar[Mapping[str, Field]] = {
+        "outputs": outputs_field(),
+        "rows": Field(_read_rows, lambda rows: [written_row(row) for row in rows]),
+    }
+    checked_by_rows = True
 
-    fields = frozenset({"outputs", "rows"})
-    variants: ClassVar[tuple[str, ...]] = ()
-    """The variants that its spec may name; empty if there is only one."""
-    own_reports: ClassVar[frozenset[str]] = frozenset()
-    """What it may report apart from values of the domain: ``"numbers"``, ``"labels"``."""
-    variant: str | None
-    _lottery: RowLottery
-
-    def _assemble(
+    def _table(
         self,
         domain: Domain,
         budget: Epsilon,
         tickets: NDArray[np.int64],
-        variant: str | None = None,
         outputs: Domain | None = None,
+        *,
+        known: Mapping[str, Any] | None = None,
+        **facts: object,
     ) -> None:
-        """Copies ``tickets``, which has a column for every value of the domain, or for every one of ``outputs``."""
+        """Hold these tickets, with a column for every value of the domain, or for every one of ``outputs``."""
         if outputs is None:
             reported = np.flatnonzero(tickets.any(axis=0)).tolist()
             outputs, tickets = chosen_values(domain, reported), tickets[:, reported]
-        lottery = RowLottery(np.array(tickets, order="C"))
-        self._set(domain=domain, outputs=outputs, _budget=budget, _lottery=lottery, variant=variant)
+        self._hold(domain, budget, {**facts, "outputs": outputs, "rows": tickets}, **(known or {}))
 
     @classmethod
-    def read(cls, fields: Fields) -> Self:
-        variant = fields.choice("variant", cls.variants) if cls.variants else None
-        outputs, rows = read_reports(fields, cls.own_reports), fields["rows"]
-        domain, budget = fields.domain, fields.budget
-        if not isinstance(rows, list) or len(rows) != len(domain):
-            fields.refuse(f"Expected rows as a list of {len(domain)} lists, one per value; ask for another spec.")
-        tickets = np.array([fields.row("rows", row, len(outputs)) for row in rows])
-        totals = totals_of(tickets)
-        if totals is None or (totals != totals[0]).any():
+    def check(cls, domain: Domain, budget: Epsilon, facts: Mapping[str, Any]) -> None:  # noqa: ARG003
+        rows = facts["rows"]
+        totals = totals_of(rows)
+        if rows.shape[1] != len(facts["outputs"]) or totals is None or (totals != totals[0]).any():
             raise BrokenPromiseError(
-                "Expected rows with one total of at most 2^52, and a ticket for every report; ask for another spec."
+                f"Expected rows with one total of at most 2^52, and a ticket for every report; {AGAIN}"
             )
-        return cls._made(domain, budget, tickets, variant, outputs).checked()
+
+    @classmethod
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:  # noqa: ARG003
+        return facts["outputs"], RowLottery(np.ascontiguousarray(facts["rows"]))
 
     @property
-    def keeps_epsilon(self) -> bool:
-        """Whether the rows keep ε, decided from the tickets in integer arithmetic."""
-        return self._budget.allows(*self._lottery.largest_ratio().as_integer_ratio())
-
-    def parts(self) -> dict[str, Any]:
-        rows = [[str(count) for count in row] for row in self._lottery.tickets.tolist()]
-        variant = {"variant": self.variant} if self.variants else {}
-        return {"outputs": written_reports(self.outputs), "rows": rows, **variant}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Not read as a spec: a rival in its published form may exceed its ε, and says so.
-        parts = (self.domain, self._budget, np.array(self._lottery.tickets), self.variant, self.outputs)
-        return type(self)._made, parts
+    def variant(self) -> str | None:
+        """How the rows were designed, where a mechanism has variants."""
+        return self.facts.get("variant")
 
     def _options(self) -> str:
         return "" if self.variant is None else f", variant={self.variant!r}"

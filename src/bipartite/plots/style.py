@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.mechanisms.catalogue import BRR_BLUE, BRR_FAR_BLUE, GRR_DASH, GRR_GREY
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-BRR: Final = BRR_BLUE
-BRR_FAR: Final = BRR_FAR_BLUE
-GRR: Final = GRR_GREY
+BRR: Final = "#1f5fa8"
+BRR_FAR: Final = "#9dbfe3"
+GRR: Final = "#8a8a8a"
 INK: Final = "#222222"
 FAINT: Final = "#e4e4e4"
 LAND: Final = "#f0eee9"
 PAPER: Final = "#ffffff"
-DASH: Final = GRR_DASH
+DASH: Final = "5 3"
 
 WIDTH: Final = 860
 FONT: Final = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bipartite.domains import Cyclic, Integers, LineDomain, Points, Product, SetDomain
 from bipartite.domains.labelled import Names
 from bipartite.errors import DataError, InputError, Problems, is_one_of, shown
-from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.record import composition_problem
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain, Outside
     from bipartite.domains.containers import Nulls
-    from bipartite.mechanisms.record import Reporting
+    from bipartite.mechanisms import Mechanism
 
 PUBLIC: Final = "public"
 """Marks a column of a plan that is copied unchanged."""
@@ -53,7 +53,7 @@ class Column:
         The keys that the plan leaves to the purpose, such as ``mechanism``, and the choices made for them.
     """
 
-    mechanism: Reporting
+    mechanism: Mechanism
     inputs: tuple[str, ...] = ()
     outside: Outside = "error"
     nulls: Nulls = "error"
@@ -159,9 +159,9 @@ def _option(name: str) -> str:
     return f"{name}_as (in a plan file, {name} = {{ as = … }})"
 
 
-def _label_problem(mechanism: Reporting) -> str | None:
+def _label_problem(mechanism: Mechanism) -> str | None:
     """Why the reports of a mechanism do not fit a column, if they do not."""
-    if isinstance(mechanism, CategoryMechanism) or not isinstance(mechanism.outputs, Names):
+    if mechanism.flat or not isinstance(mechanism.outputs, Names):
         return None
     return (
         f"Expected reports that are values or numbers, got {mechanism!r}, whose reports are other labels; "
@@ -169,7 +169,7 @@ def _label_problem(mechanism: Reporting) -> str | None:
     )
 
 
-def text_labels(mechanism: Reporting) -> tuple[str, ...]:
+def text_labels(mechanism: Mechanism) -> tuple[str, ...]:
     """The labels of a set if they are text; otherwise none."""
     labels = mechanism.domain.labels
     return labels if labels is not None and isinstance(labels[0], str) else ()
@@ -194,12 +194,12 @@ def _check_inputs(column: Column, problems: Problems) -> None:
         )
 
 
-def _takes_positions(mechanism: Reporting, coordinates: int) -> bool:
+def _takes_positions(mechanism: Mechanism, coordinates: int) -> bool:
     domain = mechanism.domain
     return isinstance(domain, Points) and domain.metric != "callable" and domain.coordinates.shape[1] == coordinates
 
 
-def _is_value(mechanism: Reporting, value: object) -> bool:
+def _is_value(mechanism: Mechanism, value: object) -> bool:
     try:
         mechanism.domain.encode(value)
     except DataError:

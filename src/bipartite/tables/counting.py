@@ -14,7 +14,6 @@ from bipartite.answers.estimation.reports import indices_of
 from bipartite.domains import Product
 from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.mechanisms import Mechanism
-from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.tables.columns import PUBLIC, text_labels
 from bipartite.tables.complaints import unreadable
 from bipartite.tables.engine import connect
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.mechanisms.record import Reporting
+    from bipartite.mechanisms import Mechanism
     from bipartite.tables.formats import Format
 
     Refuse = Callable[[str, str], None]
@@ -51,7 +50,7 @@ class Counted:
     unreported: int = 0
     """The number of rows without a report."""
 
-    def add(self, mechanism: Reporting, label: str | None, values: NDArray[np.int64], people: int) -> None:
+    def add(self, mechanism: Mechanism, label: str | None, values: NDArray[np.int64], people: int) -> None:
         """Add the counts of more reports to a group."""
         held = self.groups.setdefault(label, Counts(mechanism))
         held.values += values
@@ -83,7 +82,7 @@ def raise_refusal(why: str, _: str) -> None:
 def count_files(
     files: list[Path],
     written: Format,
-    mechanisms: dict[str, Reporting],
+    mechanisms: dict[str, Mechanism],
     by: str | None,
     refuse: Refuse = raise_refusal,
 ) -> dict[str, Counted]:
@@ -99,13 +98,13 @@ def count_files(
     return _counted(_possible_rows(files, written, mechanisms, others, refuse), mechanisms, by)
 
 
-def _counted(batches: Iterable[pa.RecordBatch], mechanisms: dict[str, Reporting], by: str | None) -> dict[str, Counted]:
+def _counted(batches: Iterable[pa.RecordBatch], mechanisms: dict[str, Mechanism], by: str | None) -> dict[str, Counted]:
     counted = {name: Counted() for name in mechanisms}
     most = most_groups(*mechanisms.values())
     for batch in batches:
         groups = None if by is None else _labels(by, batch.column(by))
         for name, mechanism in mechanisms.items():
-            if isinstance(mechanism, CategoryMechanism):
+            if mechanism.flat:
                 _add_wide(mechanism, counted[name], batch.column(name), groups)
             else:
                 _add(mechanism, counted[name], batch.column(name), groups)
@@ -137,7 +136,7 @@ def weighed_files(
     files: list[Path],
     written: Format,
     name: str,
-    mechanism: Reporting,
+    mechanism: Mechanism,
     by: str | None,
     weights: str,
     refuse: Refuse = raise_refusal,
@@ -151,7 +150,7 @@ def weighed_files(
         if by is not None:
             labels, groups = _labels(by, batch.column(by))
         there = _numpy(column.is_valid().cast(pa.int8())) > 0
-        if isinstance(mechanism, CategoryMechanism):
+        if mechanism.flat:
             reports: NDArray[Any] = from_cells(mechanism, column.drop_null())
         else:
             reports = _outputs(mechanism, column)[there]
@@ -179,7 +178,7 @@ def may_weigh(weights: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _possible_rows(
-    files: list[Path], written: Format, mechanisms: dict[str, Reporting], others: list[str], refuse: Refuse
+    files: list[Path], written: Format, mechanisms: dict[str, Mechanism], others: list[str], refuse: Refuse
 ) -> Iterator[pa.RecordBatch]:
     """The rows whose reports can have come from their mechanisms; others are refused, by file and row alone."""
     for file, first, batch in _batches(files, written, [*mechanisms, *others]):
@@ -196,7 +195,7 @@ def _possible_rows(
             yield batch.take(pa.array([row for row in range(len(batch)) if row not in wrong])) if wrong else batch
 
 
-def _impossible(mechanism: Reporting, reports: pa.Array) -> list[int]:
+def _impossible(mechanism: Mechanism, reports: pa.Array) -> list[int]:
     """The rows whose report is neither missing nor one of the mechanism's."""
     try:
         held, rows = _encoded(reports)
@@ -205,7 +204,7 @@ def _impossible(mechanism: Reporting, reports: pa.Array) -> list[int]:
 
     def read(first: int, last: int) -> None:
         some = held.slice(first, last - first).drop_null()
-        if isinstance(mechanism, CategoryMechanism):
+        if mechanism.flat:
             from_cells(mechanism, some)
         else:
             _indices(mechanism, some)
@@ -230,9 +229,9 @@ def culprits(read: Callable[[int, int], object], size: int, errors: Any) -> list
     return found
 
 
-def most_groups(*mechanisms: Reporting) -> int:
+def most_groups(*mechanisms: Mechanism) -> int:
     """The number of groups whose counts for these mechanisms fit in memory."""
-    sizes = [len(each.outputs if isinstance(each, Mechanism) else each.domain) for each in mechanisms]
+    sizes = [len(each.domain if each.flat else each.outputs) for each in mechanisms]
     return max(1, min(MOST_GROUPS, _MOST_CELLS // sum(sizes)))
 
 
@@ -310,7 +309,7 @@ def _numpy(array: pa.Array) -> NDArray[Any]:
 
 
 def _add_wide(
-    mechanism: CategoryMechanism,
+    mechanism: Mechanism,
     counted: Counted,
     reports: pa.Array,
     groups: tuple[list[str | None], NDArray[np.int64]] | None,

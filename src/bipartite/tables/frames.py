@@ -12,7 +12,6 @@ from bipartite.domains.containers import library_of
 from bipartite.domains.containers.pandas_series import PandasSeries
 from bipartite.domains.containers.plain import Listed
 from bipartite.errors import DataError, InputError, Problems
-from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.tables.again import check_attributes
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.complaints import without_lines
@@ -100,7 +99,7 @@ def _arrow(frame: pa.Table | pa.RecordBatch, plan: Plan, rng: object) -> pa.Tabl
 
 def at_once(plan: Plan) -> int:
     """The number of rows that can be released as one batch, limited by the text of wide reports in an Arrow array."""
-    flat = [each for each in plan.mechanisms().values() if isinstance(each, CategoryMechanism)]
+    flat = [each for each in plan.mechanisms().values() if each.flat]
     return min([_MOST_ROWS, *map(most_rows, flat)])
 
 

@@ -23,7 +23,7 @@ from bipartite.errors import InputError
 from bipartite.lottery import FixedWords, PointLottery, draw_many
 from bipartite.lottery.uniform import is_kept
 from bipartite.lottery.words import CHUNK
-from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import pa
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.lottery import Codec, Lottery
-    from bipartite.mechanisms.record import Reporting
+    from bipartite.mechanisms import Mechanism
     from bipartite.tables.opening import Opened
     from bipartite.tables.plan import Plan
     from bipartite.tables.returning import Return
@@ -69,7 +69,7 @@ class KeyedRelease(Release):
         indices = codec.encode(values, None) - np.int64(codec.code_offset)
         if not (indices.view(np.uint64) < np.uint64(len(mechanism.domain))).all():
             return None
-        if isinstance(mechanism, CategoryMechanism):
+        if mechanism.flat:
             return _draw_wide(mechanism, indices, ids, self._keys[name])
         parts = [
             _draw(mechanism.lottery, codec, values[cut], indices[cut], ids[cut], self._keys[name])
@@ -88,7 +88,7 @@ def check_keyed(plan: Plan) -> None:
             )
 
 
-def column_key(key: bytes, mechanism: Reporting, name: str) -> bytes:
+def column_key(key: bytes, mechanism: Mechanism, name: str) -> bytes:
     """The key of a column, from the release's key, the spec and the name."""
     return hmac.new(key, bytes.fromhex(spec_sha256(mechanism)) + name.encode(), hashlib.sha256).digest()
 
@@ -154,9 +154,7 @@ def _draw_one(lottery: Lottery, index: int, base: hashlib.blake2b, row: bytes) -
     return lottery.draw(index, _RowWords(base, index, row))
 
 
-def _draw_wide(
-    mechanism: CategoryMechanism, indices: NDArray[np.int64], ids: Sequence[bytes], key: bytes
-) -> NDArray[Any]:
+def _draw_wide(mechanism: Mechanism, indices: NDArray[np.int64], ids: Sequence[bytes], key: bytes) -> NDArray[Any]:
     """Draw reports of flat categories, one row at a time: each may take many words."""
     base = hashlib.blake2b(key=key, digest_size=_BLOCK_BYTES)
     dtype, width = mechanism.report_shape

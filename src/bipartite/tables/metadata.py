@@ -15,7 +15,7 @@ from bipartite.mechanisms.spec import from_spec, spec_json, spec_sha256
 from bipartite.texts import read_json
 
 if TYPE_CHECKING:
-    from bipartite.mechanisms.record import Reporting
+    from bipartite.mechanisms import Mechanism
     from bipartite.tables.plan import Plan
 
 METADATA_KEY: Final = b"bipartite"
@@ -33,7 +33,7 @@ class Described:
     Its guarantee follows from its mechanisms and random words alone, and is never read from elsewhere.
     """
 
-    mechanisms: dict[str, Reporting]
+    mechanisms: dict[str, Mechanism]
     public: tuple[str, ...]
     publishes: tuple[str, ...]
     insecure: bool = False
@@ -129,7 +129,7 @@ class Described:
         )
 
 
-def _mechanism(name: str, column: dict[str, Any]) -> Reporting:
+def _mechanism(name: str, column: dict[str, Any]) -> Mechanism:
     mechanism = from_spec(column["spec"])
     if spec_sha256(mechanism) != column["spec_sha256"]:
         raise SpecError(f"column {name!r}: the spec does not match its SHA-256; request the file again.")

@@ -12,7 +12,6 @@ from bipartite.errors import InputError, Problems, of_attribute, shown
 from bipartite.frozen import Frozen
 from bipartite.lottery.budgets import exact_sum
 from bipartite.mechanisms import Mechanism
-from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.tables.columns import PUBLIC, Column
 from bipartite.tables.dictionaries import released
 from bipartite.tables.drawing import Release
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from bipartite.domains import Domain
-    from bipartite.mechanisms.record import Reporting
     from bipartite.tables.returning import Return, Style
 
 _ROWS_ARE_PUBLIC: Final = "the number of rows, and their order"
@@ -106,7 +104,7 @@ class Plan(Frozen):
         """The columns that are copied unchanged."""
         return [name for name, what in self._columns if what == PUBLIC]
 
-    def mechanisms(self) -> dict[str, Reporting]:
+    def mechanisms(self) -> dict[str, Mechanism]:
         """The mechanism of each private column, in order."""
         return {name: column.mechanism for name, column in self.private().items()}
 
@@ -224,7 +222,7 @@ class Plan(Frozen):
 
 
 def _column(what: object) -> Column | str:
-    if isinstance(what, (Mechanism, CategoryMechanism)):
+    if isinstance(what, Mechanism):
         return Column(what)
     if isinstance(what, Column) or (isinstance(what, str) and what == PUBLIC):
         return what

@@ -11,12 +11,11 @@ from bipartite.answers.estimation import forecast, identifiability
 from bipartite.answers.estimation.rehearsal import rehearse
 from bipartite.domains import Integers, LineDomain
 from bipartite.errors import InputError
-from bipartite.mechanisms import BRR
-from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms import BRR, Mechanism
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
-    from bipartite.mechanisms.record import Reporting
+    from bipartite.mechanisms import Mechanism
 
 CONFIDENCE: Final = 0.95
 # Up to this many values, shares of single values are shown, and cumulative shares are unbiased sums of them.
@@ -57,7 +56,7 @@ class Prospect:
         return [name for name, error in named.items() if error is not None]
 
 
-def prospect(mechanism: Reporting, people: int | None) -> Prospect:
+def prospect(mechanism: Mechanism, people: int | None) -> Prospect:
     """What a mechanism can answer with this many people; None asks what it can answer at all."""
     try:
         found = forecast(mechanism, people or 1)
@@ -90,9 +89,9 @@ def _in_steps(domain: LineDomain, half: float) -> float:
     return float(math.ceil(half)) if isinstance(domain, Integers) else half
 
 
-def _note(mechanism: Reporting) -> str:
+def _note(mechanism: Mechanism) -> str:
     """Which values are indistinguishable, or why not all shares can be estimated."""
-    if isinstance(mechanism, CategoryMechanism):
+    if mechanism.flat:
         return ""
     known = identifiability(mechanism)
     if known.identifiable:

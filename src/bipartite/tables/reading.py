@@ -22,7 +22,7 @@ from bipartite.tables.place_files import read_places
 from bipartite.tables.purposes import PURPOSES, choice, line_choice
 
 if TYPE_CHECKING:
-    from bipartite.mechanisms.record import Reporting
+    from bipartite.mechanisms import Mechanism
 
 Found = TypeVar("Found")
 TODO: Final = "TODO"
@@ -168,7 +168,7 @@ def _purpose(given: object) -> str | None:
 
 def _mechanism(
     options: Mapping[str, Any], todo: list[str], folder: Path | None, purpose: str | None
-) -> tuple[Reporting | None, dict[str, str]]:
+) -> tuple[Mechanism | None, dict[str, str]]:
     """The mechanism of a column (None if something is still to be filled in), and what its purpose chose."""
     if "spec" in options:
         others = [key for key in _OF_MECHANISM if key in options]
@@ -195,7 +195,7 @@ def _mechanism(
     extra = {key: options[key] for key in ("m", "edges", "prior") if key in options}
     if isinstance(extra.get("prior"), list):
         extra["prior"] = _numbers(extra["prior"])
-    made: Reporting = entry.load()(domain, *([options["epsilon"]] if entry.epsilon else []), **extra)
+    made: Mechanism = entry.load()(domain, *([options["epsilon"]] if entry.epsilon else []), **extra)
     return made, chosen
 
 

@@ -17,7 +17,7 @@ from bipartite.domains.product_codec import tuple_text
 from bipartite.domains.subset import codec_between
 from bipartite.lottery import ValuesRefusedError, draw_many
 from bipartite.lottery.words import CHUNK
-from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms import Mechanism
 from bipartite.tables.columns import text_labels
 from bipartite.tables.extras import pa
 from bipartite.tables.wide import cell_type, to_cells
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from bipartite.lottery import Codec, Source
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.record import Reporting
     from bipartite.tables.columns import Column
 
 Style = Literal["values", "compact", "text"]
@@ -47,7 +46,7 @@ class Return:
     def draw(self, values: NDArray[Any], source: Source) -> NDArray[Any] | None:
         """Draw the reports of these values; None if one is refused."""
         mechanism = self.column.mechanism
-        if isinstance(mechanism, CategoryMechanism):
+        if mechanism.flat:
             return mechanism.draw_values(values, source, self.column.domain_outside)
         codec = self.codec(values.dtype)
         # One chunk at a time, so that a column takes its words in order however its rows are split into batches.
@@ -61,14 +60,14 @@ class Return:
     def codec(self, dtype: np.dtype[Any]) -> Codec:
         """The codec of values of this type, decoding to indices of outputs, or to outputs if there are too many."""
         mechanism = self.column.mechanism
-        if isinstance(mechanism, CategoryMechanism):
+        if mechanism.flat:
             return mechanism.domain.codec(dtype, mechanism.domain, self.column.domain_outside)
         inner = codec_between(mechanism.domain, mechanism.outputs, dtype, self.column.domain_outside)
         return inner if self.listed is None else Numbered(inner)
 
     def array(self, reports: NDArray[Any], missing: NDArray[np.bool_] | None) -> pa.Array:
         """Build the column, with nulls for missing rows."""
-        if isinstance(self.column.mechanism, CategoryMechanism):
+        if self.column.mechanism.flat:
             return to_cells(reports, missing)
         if missing is not None:
             # Zeros under the nulls: no value may remain there.
@@ -88,7 +87,7 @@ def way_back(column: Column, kind: pa.DataType, style: Style) -> Return:
     """How the reports of a column are returned; labels become a dictionary if the (first) input is one."""
     mechanism = column.mechanism
     values = value_type(mechanism)
-    if isinstance(mechanism, CategoryMechanism):
+    if mechanism.flat:
         return Return(column, values, None)
     listed = None
     if len(mechanism.outputs) <= MOST_LISTED or pa.types.is_string(values):
@@ -101,9 +100,9 @@ def way_back(column: Column, kind: pa.DataType, style: Style) -> Return:
     return Return(column, pa.dictionary(pa.int32(), pa.string()) if dictionary else values, listed)
 
 
-def value_type(mechanism: Reporting) -> pa.DataType:
+def value_type(mechanism: Mechanism) -> pa.DataType:
     """The type of the reports, from the outputs alone: the type of the input may reveal missing values."""
-    if isinstance(mechanism, CategoryMechanism):
+    if mechanism.flat:
         return cell_type(mechanism)
     if text_labels(mechanism) or isinstance(mechanism.domain, Product):
         return pa.string()

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import DataFileError, InputError
-from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.categories.cells import cell_bytes
 from bipartite.tables.again import check_metadata, check_side_files
 from bipartite.tables.dictionaries import plain
@@ -364,7 +363,7 @@ def _selected(
 
 def _wide_bytes(plan: Plan) -> int:
     """The size of a row's reports of flat categories, in bytes."""
-    return sum(cell_bytes(each) for each in plan.mechanisms().values() if isinstance(each, CategoryMechanism))
+    return sum(cell_bytes(each) for each in plan.mechanisms().values() if each.flat)
 
 
 def _listed(plan: Plan) -> dict[str, tuple[str, ...]]:

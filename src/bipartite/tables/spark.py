@@ -21,7 +21,7 @@ import numpy as np
 from bipartite import errors
 from bipartite.answers.estimation import Counts
 from bipartite.errors import DataError, InputError, NullError, missing_library
-from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.spec import load_spec, spec_json
 from bipartite.tables.again import check_description
 from bipartite.tables.columns import PUBLIC
@@ -137,7 +137,7 @@ def _remove_empty(session: SparkSession, path: str) -> None:
 def count(
     frame: DataFrame,
     column: str,
-    mech: Mechanism | CategoryMechanism | None = None,
+    mech: Mechanism | None = None,
     *,
     nulls: Missing = "error",
 ) -> Counts:
@@ -171,7 +171,7 @@ def count(
     raise refusal
 
 
-def mechanism_of(frame: DataFrame, column: str) -> Mechanism | CategoryMechanism:
+def mechanism_of(frame: DataFrame, column: str) -> Mechanism:
     """The mechanism that drew the reports of a column, from the spec in its metadata."""
     take(frame, [column])
     spec = frame.schema[column].metadata.get(SPEC_KEY)
@@ -192,7 +192,7 @@ def _draw_task(batches: Batches, plan: Plan, key: bytes | None, row_id: str | No
         yield keyed.privatize_rows(batch, batch.column(row_id))
 
 
-def _count_task(batches: Batches, mechanism: Mechanism | CategoryMechanism, nulls: Missing) -> Batches:
+def _count_task(batches: Batches, mechanism: Mechanism, nulls: Missing) -> Batches:
     """Count the reports of one task, on an executor."""
     counts = Counts(mechanism)
     for batch in batches:
@@ -203,9 +203,9 @@ def _count_task(batches: Batches, mechanism: Mechanism | CategoryMechanism, null
     )
 
 
-def _cells(column: pa.Array, mechanism: Mechanism | CategoryMechanism, nulls: Missing) -> object:
+def _cells(column: pa.Array, mechanism: Mechanism, nulls: Missing) -> object:
     """Convert a column of reports to what the mechanism counts."""
-    if not isinstance(mechanism, CategoryMechanism):
+    if not mechanism.flat:
         return column
     if column.null_count and nulls == "error":
         raise NullError(f"{column.null_count} of {len(column)} reports are missing; remove them, or use nulls='drop'.")

@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bipartite.mechanisms import Mechanism
 from bipartite.tables.engine import name as quoted
 from bipartite.tables.engine import text
 from bipartite.tables.extras import pa
@@ -70,7 +69,7 @@ class Writer:
         if field.name in self.rows.json:
             return f"CAST({column} AS JSON) AS {column}"
         mechanism = self.plan.mechanisms().get(field.name)
-        labels = labels_in_sql(mechanism.domain.labels) if isinstance(mechanism, Mechanism) else ()
+        labels = labels_in_sql(mechanism.domain.labels) if not mechanism.flat else ()
         if not labels or self.written.kind != "parquet":
             return column
         return f"CAST({column} AS ENUM ({', '.join(map(text, labels))})) AS {column}"

@@ -13,7 +13,6 @@ from bipartite.errors import InputError, Problems, shown
 from bipartite.lottery import log_between
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Mechanism
-from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.texts import Printed
 from bipartite.verification.binomial import lower_bound, upper_bound
 from bipartite.verification.events import EventSearch, log_ratio
@@ -149,7 +148,7 @@ class Audit(Printed):
 
 
 def audit(  # noqa: PLR0913 (two arguments, and options by name)
-    sampler: Mechanism | CategoryMechanism | Callable[[Any], object],
+    sampler: Mechanism | Callable[[Any], object],
     inputs: Sequence[Any],
     *,
     trials: int,
@@ -260,10 +259,10 @@ def _event(candidate: Candidate, search: EventSearch, reader: Reader) -> Event:
 
 
 def _claim_of(
-    sampler: Mechanism | CategoryMechanism | Callable[[Any], object], epsilon: float | None
+    sampler: Mechanism | Callable[[Any], object], epsilon: float | None
 ) -> tuple[Callable[[Any], object], float | None]:
     """(what draws the reports, the claimed ε)."""
-    if not isinstance(sampler, (Mechanism, CategoryMechanism)):
+    if not isinstance(sampler, Mechanism):
         return sampler, None if epsilon is None else float(epsilon)
     if sampler.publishes is not None and epsilon is None:
         raise InputError(
@@ -276,7 +275,7 @@ def _claim_of(
 
 def _check_arguments(sampler: object, inputs: Sequence[object], epsilon: object, scalar: object) -> None:
     problems = Problems()
-    if not callable(sampler) and not isinstance(sampler, (Mechanism, CategoryMechanism)):
+    if not callable(sampler) and not isinstance(sampler, Mechanism):
         problems.add(
             f"Expected sampler as a mechanism or a callable, got {type(sampler).__name__}; "
             "pass lambda values: … that returns one report per value."

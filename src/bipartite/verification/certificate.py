@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bipartite.lottery import log_between
 from bipartite.lottery.budgets import round_up
-from bipartite.mechanisms.certified import check_mechanism
+from bipartite.mechanisms.base import check_mechanism
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.texts import Printed
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.categories import CategoryMechanism
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -57,7 +56,7 @@ class Certificate(Printed):
         )
 
 
-def verify(mechanism: Mechanism | CategoryMechanism) -> Certificate:
+def verify(mechanism: Mechanism) -> Certificate:
     """Certify a mechanism: compute the largest ratio of two probabilities of one report, exactly.
 
     ``ratio`` is computed from the integer tickets of all rows (all rows must have the same total, which is checked),
@@ -75,10 +74,8 @@ def verify(mechanism: Mechanism | CategoryMechanism) -> Certificate:
     return Certificate(
         ratio=ratio,
         # Read on its own, this number must not make a published region look protected.
-        epsilon_upper=log_between(ratio)[1] if mechanism.publishes is None else Decimal("Infinity"),
+        epsilon_upper=log_between(ratio)[1],
         holds=mechanism.keeps_promise(ratio),
         guarantee=mechanism.guarantee,
         spec_sha256=spec_sha256(mechanism),
-        distance_unit=mechanism.distance_unit,
-        publishes=mechanism.publishes,
     )

@@ -146,7 +146,7 @@ def law_test(  # noqa: PLR0913 (a mechanism, and options by name)
     problems = Problems()
     check_size(trials, 1, confidence, problems)
     problems.raise_if_any(InputError)
-    if isinstance(mechanism, Mechanism):
+    if isinstance(mechanism, Mechanism) and not mechanism.flat:
         draw, values, law, reports = _of_mechanism(mechanism, rng, matrix, inputs, outputs)
     else:
         draw = mechanism

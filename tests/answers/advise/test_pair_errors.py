@@ -12,7 +12,6 @@ from bipartite.answers.advise.pair_errors import error_of_pair, error_of_pair_in
 from bipartite.answers.estimation.estimating_joint import _of_people
 from bipartite.answers.estimation.pair_people import ByPeople
 from bipartite.errors import InputError
-from bipartite.mechanisms import Mechanism
 from tests.answers.estimation.test_categories import law_of
 
 AGES, CARS = bp.Integers(1, 4), bp.Integers(0, 2)
@@ -28,7 +27,7 @@ WEIGHTS = {
 
 def chances(mech):
     """(the reports as an estimate takes them, Pr[report | x])."""
-    if isinstance(mech, Mechanism):
+    if not mech.flat:
         return np.arange(len(mech.outputs)), mech.matrix()
     return law_of(mech)
 

@@ -9,7 +9,7 @@ import bipartite as bp
 from bipartite.answers.estimation import forged_supports
 from bipartite.answers.estimation.estimating import How, from_tally
 from bipartite.answers.estimation.tally import Tally
-from bipartite.mechanisms.categories.unary import PackedReports
+from bipartite.mechanisms.categories.unary import PackedBits
 
 LINES = [
     bp.BRR(bp.Integers(1, 9), epsilon=2, edges="padded"),
@@ -37,7 +37,7 @@ def named(mechanism):
 
 def all_reports(mechanism):
     """Every report that the mechanism has, as an array."""
-    if isinstance(mechanism, PackedReports):
+    if isinstance(mechanism.draw, PackedBits):
         bits = np.array(list(itertools.product([0, 1], repeat=len(mechanism.domain))), dtype=np.uint8)
         if isinstance(mechanism, bp.SubsetSelection):
             bits = bits[bits.sum(axis=1) == mechanism.k]

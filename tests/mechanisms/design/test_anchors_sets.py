@@ -222,7 +222,7 @@ def test_the_arc_is_as_exact_as_it_says():
 
 
 def test_a_loss_is_read_with_the_truth_in_the_row():
-    # Reporting 0 costs nobody; reporting anything else costs everybody else.
+    # Mechanism 0 costs nobody; reporting anything else costs everybody else.
     loss = np.ones((20, 20)) - np.eye(20)
     loss[:, 0] = 0
     choice = best_anchors_of_set(Items(None, loss=loss), 3.0)

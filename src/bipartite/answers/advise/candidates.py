@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
     from bipartite.mechanisms.catalogue import Entry, Form, Work
-    from bipartite.mechanisms.categories import CategoryMechanism
 
 SAFE: Final = "BRR, safe m"
 BEST: Final = "BRR, best m"
@@ -61,7 +60,7 @@ class Candidate:
         epsilon: str,
         prior: NDArray[np.float64] | None,
         progress: Callable[[float], None] | None = None,
-    ) -> Mechanism | CategoryMechanism:
+    ) -> Mechanism:
         """Build the mechanism; whole numbers become the interval with the same nodes where it needs one.
 
         ``progress`` is called with the fraction of a long search that is done.
@@ -70,7 +69,7 @@ class Candidate:
         options = {**self.form.options, **({"prior": prior} if self.form.prior else {})}
         if self.work == "anchors":
             options["progress"] = progress
-        mechanism: Mechanism | CategoryMechanism = self.entry.load()(made, epsilon, **options)
+        mechanism: Mechanism = self.entry.load()(made, epsilon, **options)
         return mechanism
 
 
@@ -79,7 +78,7 @@ class Brought:
     """A mechanism of the caller's own: measured like the others, and recommended for estimates only."""
 
     name: str
-    mechanism: Mechanism | CategoryMechanism
+    mechanism: Mechanism
     work: ClassVar[Work] = "closed"
 
     def code(self, *, has_prior: bool) -> None:
@@ -96,7 +95,7 @@ class Brought:
         epsilon: str,
         prior: NDArray[np.float64] | None,
         progress: Callable[[float], None] | None = None,
-    ) -> Mechanism | CategoryMechanism:
+    ) -> Mechanism:
         """Return it unchanged."""
         del domain, epsilon, prior, progress
         return self.mechanism

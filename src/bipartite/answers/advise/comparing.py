@@ -20,8 +20,8 @@ from bipartite.domains import Points
 from bipartite.errors import EpsilonError, InputError, Problems, shown
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms import Anchored
-from bipartite.mechanisms.base import check_domain
-from bipartite.mechanisms.certified import check_mechanism
+from bipartite.mechanisms.base import check_mechanism
+from bipartite.mechanisms.checks import check_domain
 from bipartite.mechanisms.design.line import check_prior
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from bipartite.answers.advise.purposes import Purpose
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.categories import CategoryMechanism
 
 LIMIT: Final = "limit for reported values"
 _NOT_LDP: Final = (
@@ -52,7 +51,7 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
     tolerance: float | None = None,
     purpose: Purpose | None = None,
     exact: bool = False,
-    also: Mapping[str, Mechanism | CategoryMechanism] | None = None,
+    also: Mapping[str, Mechanism] | None = None,
     seconds: float | Clock | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Comparison:

@@ -29,8 +29,6 @@ from bipartite.answers.estimation.operator import Window, groups_of, operator_of
 from bipartite.answers.estimation.scores import MOST_DENSE
 from bipartite.domains import LineDomain
 from bipartite.lottery import RingLottery
-from bipartite.mechanisms import Mechanism
-from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.design.statistics import smooth_variance
 
 if TYPE_CHECKING:
@@ -40,9 +38,9 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation.linear import Prepared
     from bipartite.answers.estimation.operator import Operator
     from bipartite.domains import Domain
+    from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
-    AnyMechanism = Mechanism | CategoryMechanism
 
 _MOST_VALUES: Final = 2**21
 _MOST_PAIRS: Final = 2**22  # pairs of a value and a report, for every share at once
@@ -54,14 +52,14 @@ _FINE: Final = 256
 class Answers:
     """What ``bp.estimate`` without options would answer from reports of one mechanism."""
 
-    def __init__(self, mechanism: AnyMechanism) -> None:
+    def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = mechanism
 
     @cached_property
     def left_out(self) -> str | None:
         """Why errors of statistics are not computed, where that would take too long."""
         mechanism = self.mechanism
-        if isinstance(mechanism, CategoryMechanism) or groups_of(mechanism) is not None:
+        if mechanism.flat or groups_of(mechanism) is not None:
             return None  # in closed form, or in O(N)
         if isinstance(mechanism.lottery, RingLottery):
             return None  # by waves
@@ -72,15 +70,13 @@ class Answers:
 
     @cached_property
     def _known(self) -> Prepared:
-        assert isinstance(self.mechanism, Mechanism)  # noqa: S101 (flat categories have closed forms)
+        assert not self.mechanism.flat  # noqa: S101 (flat categories have closed forms)
         return prepare(self.mechanism)
 
     @property
     def identifiable(self) -> bool:
         """Whether every share can be estimated without bias."""
-        return isinstance(self.mechanism, CategoryMechanism) or (
-            self._known.found is not None and self._known.found.identifiable
-        )
+        return self.mechanism.flat or (self._known.found is not None and self._known.found.identifiable)
 
     def errors(self, figure: str, populations: Array, people: int) -> Array | None:
         """Standard errors of answers from this many people, one per population (a row); None where not estimable.
@@ -96,7 +92,7 @@ class Answers:
 
     def _of_mean(self, populations: Array) -> Array | None:
         """The variance of the mean from one person."""
-        if isinstance(self.mechanism, CategoryMechanism):
+        if self.mechanism.flat:
             return flat_variances(self.mechanism, populations, "mean")
         if self._moments_of_mean is None:
             return None
@@ -118,12 +114,12 @@ class Answers:
 
     @cached_property
     def _operator(self) -> Operator:
-        assert isinstance(self.mechanism, Mechanism)  # noqa: S101 (flat categories have closed forms)
+        assert not self.mechanism.flat  # noqa: S101 (flat categories have closed forms)
         return operator_of(self.mechanism)
 
     def _of_shares(self, populations: Array) -> Array | None:
         """The variance of one share from one person, on average over values."""
-        if isinstance(self.mechanism, CategoryMechanism):
+        if self.mechanism.flat:
             return flat_variances(self.mechanism, populations, "histogram")
         found, fixed = self._known.found, self._known.scores
         if found is None or fixed is None or not found.identifiable:
@@ -140,7 +136,7 @@ class Answers:
         mechanism, size = self.mechanism, populations.shape[-1]
         if not isinstance(mechanism.domain, LineDomain):
             return None
-        if isinstance(mechanism, CategoryMechanism):
+        if mechanism.flat:
             variances = flat_variances(mechanism, populations, "cdf")
             return None if variances is None else variances / people
         found = self._known.found
@@ -159,13 +155,13 @@ class Answers:
 
     def worst_mean(self) -> float | None:
         """The standard error of the mean from one person in the worst population; None where unknown."""
-        if isinstance(self.mechanism, CategoryMechanism) or len(self.mechanism.domain) > _MOST_VALUES:
+        if self.mechanism.flat or len(self.mechanism.domain) > _MOST_VALUES:
             return None
         return None if self._moments_of_mean is None else math.sqrt(worst_variance(*self._moments_of_mean))
 
     def largest_share(self, population: Array) -> float | None:
         """The largest standard error of a share, from one person; None where some share is not estimable."""
-        if isinstance(self.mechanism, CategoryMechanism):
+        if self.mechanism.flat:
             variances = self.mechanism.variances(population, 1) + population * (1 - population)
             return math.sqrt(float(variances.max()))
         found, fixed = self._known.found, self._known.scores
@@ -176,7 +172,7 @@ class Answers:
 
     def worst_share(self) -> float | None:
         """The same for the worst share and population; None where unknown."""
-        if isinstance(self.mechanism, CategoryMechanism):
+        if self.mechanism.flat:
             return _worst_of_flat(self.mechanism)
         size, known = len(self.mechanism.domain), self._known
         if known.found is None or known.scores is None or size * len(self.mechanism.outputs) > _MOST_PAIRS:
@@ -246,7 +242,7 @@ def worst_variance(values: Array, moments: Array) -> float:
     return worst
 
 
-def _worst_of_flat(mechanism: CategoryMechanism) -> float | None:
+def _worst_of_flat(mechanism: Mechanism) -> float | None:
     """From the variances of a share that nobody holds and one that everybody holds.
 
     None where the shares of other values matter too, as in Hadamard Response with several blocks.

@@ -25,7 +25,6 @@ from bipartite.errors import InputError, MissingExtraError
 from bipartite.lottery import log_between
 from bipartite.lottery.budgets import float_at_least, round_up
 from bipartite.mechanisms import Anchored, Mechanism
-from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.design.statistics import PEOPLE
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ class Measured(NamedTuple):
 
     candidate: Candidate | Brought
     row: Row
-    mechanism: Mechanism | CategoryMechanism | None = None
+    mechanism: Mechanism | None = None
     """None where it was refused or left out."""
     errors: dict[str, Array] = {}  # noqa: RUF012 (of a named tuple, and never changed)
     """For purposes that it serves, by figure: under the prior, then for every shape."""
@@ -121,7 +120,7 @@ def measure(
     spent = log_between(ratio)[1]
     found: dict[str, Any] = {"epsilon_spent": float_at_least(spent), "holds": mechanism.keeps_promise(ratio)}
     notes = [] if found["holds"] else [f"DOES NOT KEEP its ε: it spends {round_up(spent, places=3)}"]
-    valued = isinstance(mechanism, Mechanism) and not isinstance(mechanism.outputs, Names)
+    valued = not mechanism.flat and not isinstance(mechanism.outputs, Names)
     if not valued:
         notes.append(_NO_VALUES)
     elif mechanism.domain is not question.domain:
@@ -131,7 +130,7 @@ def measure(
         # A search that ran out of time may prove nothing.
         found["gap"] = mechanism.gap if mechanism.gap is None or math.isfinite(mechanism.gap) else None
     errors: dict[str, Array] = {}
-    if isinstance(mechanism, Mechanism) and valued and (whole or "expected_loss" in served):
+    if valued and (whole or "expected_loss" in served):
         found |= _losses(mechanism, question, notes, whole=whole)
         if "expected_loss" in served and question.shapes and found.get("expected_loss") is not None:
             errors |= _shaped_losses(mechanism, question, found["expected_loss"])
@@ -148,7 +147,7 @@ def measure(
     return Measured(candidate, row, mechanism, {name: errors[name] for name in errors if name in served})
 
 
-def _built(candidate: Candidate | Brought, epsilon: str, question: Question) -> Mechanism | CategoryMechanism | str:
+def _built(candidate: Candidate | Brought, epsilon: str, question: Question) -> Mechanism | str:
     """The mechanism, or the reason why there is none."""
     reason = question.clock.note if question.clock.is_over else left_out(candidate, question)
     if reason is not None:
@@ -230,7 +229,7 @@ def _statistics(
         if errors is not None:
             found[figure] = errors
     flat = answers.mechanism
-    if isinstance(flat, CategoryMechanism) and {"mean_error", "distribution_error"} & set(found) and is_bounded(flat):
+    if flat.flat and {"mean_error", "distribution_error"} & set(found) and is_bounded(flat):
         notes.append(
             "the errors of its mean and of cumulative shares are upper bounds, and may be several times too large"
         )

@@ -17,7 +17,7 @@ from bipartite.answers.estimation.asking import numbers_of
 from bipartite.answers.estimation.linear import prepared
 from bipartite.answers.estimation.operator import operator_of
 from bipartite.answers.estimation.pairs import pair_law
-from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms import Mechanism
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,15 +27,14 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
-    Reporting = Mechanism | CategoryMechanism
 
 # The number of weights of pairs held at once.
 _ROOM: Final = 2**22
 
 
-def squares_given(mechanism: Reporting, w: Array) -> Array:
+def squares_given(mechanism: Mechanism, w: Array) -> Array:
     """E[score²] of every row of weights, given every value; infinite where it cannot be estimated."""
-    if isinstance(mechanism, CategoryMechanism):
+    if mechanism.flat:
         found: Array = pair_law(mechanism).own(w - w.mean(axis=-1, keepdims=True)) + w**2
         return found
     known = prepared(mechanism)
@@ -44,7 +43,7 @@ def squares_given(mechanism: Reporting, w: Array) -> Array:
     return np.full(w.shape, math.inf) if scores is None else operator_of(mechanism).backward(scores**2)
 
 
-def error_of_two(first: Reporting, second: Reporting, of: OfPairs, people: int, shares: Array | None = None) -> float:
+def error_of_two(first: Mechanism, second: Mechanism, of: OfPairs, people: int, shares: Array | None = None) -> float:
     """The standard error where each value has a report of its own; root mean square over all cells or quadrants.
 
     ``shares`` is the table of the population, None for uniform and independent values; for a correlation only that.
@@ -55,13 +54,13 @@ def error_of_two(first: Reporting, second: Reporting, of: OfPairs, people: int, 
     return _error(squares, w1 @ f @ w2.T, people)
 
 
-def error_of_pair(mechanism: Reporting, parts: tuple[Domain, Domain], of: OfPairs, people: int) -> float:
+def error_of_pair(mechanism: Mechanism, parts: tuple[Domain, Domain], of: OfPairs, people: int) -> float:
     """The same where one report is about both values, for uniform and independent ones."""
     return error_of_pair_in(mechanism, parts, of, people, _uniform(*parts))
 
 
 def error_of_pair_in(
-    mechanism: Reporting, parts: tuple[Domain, Domain], of: OfPairs, people: int, shares: Array
+    mechanism: Mechanism, parts: tuple[Domain, Domain], of: OfPairs, people: int, shares: Array
 ) -> float:
     """The same for a population with these shares."""
     f = shares.ravel()
@@ -72,9 +71,9 @@ def error_of_pair_in(
     return _error(squares_given(mechanism, w) @ f, w @ f, people)
 
 
-def cell_squares(mechanism: Reporting, f: Array) -> Array:
+def cell_squares(mechanism: Mechanism, f: Array) -> Array:
     """E[score²] of the share of every value, over people with these shares: each share is scored by itself."""
-    if isinstance(mechanism, CategoryMechanism):
+    if mechanism.flat:
         return mechanism.variances(f, 1) + f
     known = prepared(mechanism)
     if known.scores is None or known.found is None or not known.found.identifiable:
@@ -82,7 +81,7 @@ def cell_squares(mechanism: Reporting, f: Array) -> Array:
     return known.scores.shares(operator_of(mechanism).forward(f)).square
 
 
-def error_of_part(mechanism: Reporting, parts: tuple[Domain, Domain], at: int, of: OfOne, people: int) -> float:
+def error_of_part(mechanism: Mechanism, parts: tuple[Domain, Domain], at: int, of: OfOne, people: int) -> float:
     """The standard error for one of the two values, from reports about both: of its mean, shares or cumulative shares.
 
     As :func:`bipartite.forecast` has them for a mechanism of that value alone: root mean square over all values.
@@ -99,7 +98,7 @@ def error_of_part(mechanism: Reporting, parts: tuple[Domain, Domain], at: int, o
     return math.sqrt(max(total, 0.0) / (1 if of == "mean" else size) / people)
 
 
-def typical_square(mechanism: Reporting, of: OfPairs) -> float:
+def typical_square(mechanism: Mechanism, of: OfPairs) -> float:
     """What one attribute adds to an error of two: the mean square of its scores, for a uniform population."""
     return float(squares_given(mechanism, _weights(mechanism.domain, of)).mean())
 

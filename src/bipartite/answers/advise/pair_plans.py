@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from decimal import Decimal
 
-    from bipartite.answers.advise.pair_errors import Reporting
+    from bipartite.answers.advise.pair_errors import Mechanism
     from bipartite.answers.advise.reporting_plans import OfOne, OfPairs
     from bipartite.domains import Domain
 
@@ -34,7 +34,7 @@ _WINDOWS: Final[dict[str, Literal["cdf", "mean"]]] = {"quadrants": "cdf", "corre
 def split_plan(domains: Mapping[str, Domain], epsilon: Decimal, users: int, of: OfPairs) -> ReportingPlan:
     """Both at ε/2, each with the mechanism that has the least error for the question."""
     each = round_down(Fraction(epsilon) / _TWO)
-    mechanisms: dict[str, Reporting] = {}
+    mechanisms: dict[str, Mechanism] = {}
     for name, domain in domains.items():
         try:
             mechanisms[name] = _best_alone(domain, each, of)
@@ -48,8 +48,8 @@ def split_plan(domains: Mapping[str, Domain], epsilon: Decimal, users: int, of: 
     return ReportingPlan(_TWO, each, users, {_together(domains): expected}, expected, Record(mechanisms), "split")
 
 
-def _best_alone(domain: Domain, epsilon: Decimal, of: OfPairs) -> Reporting:
-    rivals: list[Reporting] = [SubsetSelection(domain, epsilon), GRR(domain, epsilon)]
+def _best_alone(domain: Domain, epsilon: Decimal, of: OfPairs) -> Mechanism:
+    rivals: list[Mechanism] = [SubsetSelection(domain, epsilon), GRR(domain, epsilon)]
     if of in _WINDOWS and isinstance(domain, LineDomain):
         rivals.append(BRR(domain, epsilon, m=_WINDOWS[of], edges="padded"))
     # For uniform and independent values the mean square of a product is the product of the mean squares.
@@ -65,11 +65,11 @@ def product_plan(
     first, second = domains.values()
     try:
         both = Product(first, second)
-        rivals: list[Reporting] = [SubsetSelection(both, epsilon), GRR(both, epsilon)]
+        rivals: list[Mechanism] = [SubsetSelection(both, epsilon), GRR(both, epsilon)]
     except (InputError, DesignError, EpsilonError):
         return None
     parts, name = (first, second), _together(domains)
-    found: list[tuple[float, dict[str, float], Reporting]] = []
+    found: list[tuple[float, dict[str, float], Mechanism]] = []
     for rival in rivals:
         if of in OF_PAIRS:
             error = error_of_pair(rival, parts, of, users)

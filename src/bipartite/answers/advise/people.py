@@ -15,8 +15,7 @@ from bipartite.domains import Domain, LineDomain
 from bipartite.domains.base import as_real
 from bipartite.errors import DesignError, InputError, Problems, shown
 from bipartite.mechanisms import Mechanism
-from bipartite.mechanisms.base import domain_problem
-from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.checks import domain_problem
 from bipartite.mechanisms.design.line import check_prior
 from bipartite.texts import Printed
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from bipartite.answers.advise.purposes import Purpose
 
     Array = NDArray[np.float64]
-    Any_ = Mechanism | CategoryMechanism
 
 # With fewer people the normal approximation is not reliable in the tails.
 _FEW: Final = 100
@@ -50,7 +48,7 @@ class SampleSize(Printed):
     of: Literal["mean", "share"]
     within: float
     confidence: float
-    mechanism: Mechanism | CategoryMechanism
+    mechanism: Mechanism
     """What the people report with."""
     chosen: bool
     """Whether the mechanism was chosen here, as :func:`bipartite.recommend` does."""
@@ -105,7 +103,7 @@ class SampleSize(Printed):
 
 
 def sample_size(  # noqa: PLR0913 (two arguments, and options by name)
-    what: Domain | Mechanism | CategoryMechanism,
+    what: Domain | Mechanism,
     epsilon: object = None,
     *,
     mean_within: float | None = None,
@@ -182,7 +180,7 @@ def _people(roots: float) -> int:
     return max(1, math.ceil(roots**2 * (1 - 1e-12)))
 
 
-def _errors(mechanism: Any_, of: str, weights: Array | None) -> tuple[float, float | None] | None:
+def _errors(mechanism: Mechanism, of: str, weights: Array | None) -> tuple[float, float | None] | None:
     """The standard error for one person of the population, and of the worst one; None where it cannot be estimated."""
     answers = Answers(mechanism)
     if answers.left_out is not None:
@@ -199,7 +197,7 @@ def _errors(mechanism: Any_, of: str, weights: Array | None) -> tuple[float, flo
     return None if found is None else (float(found[0]), answers.worst_mean())
 
 
-def _not_to_be_had(mechanism: Any_, of: str) -> str:
+def _not_to_be_had(mechanism: Mechanism, of: str) -> str:
     if of == "mean" and not isinstance(mechanism.domain, LineDomain):
         return f"The values of {mechanism.domain!r} are not numbers and have no mean; ask for share_within=0.01."
     return (
@@ -224,7 +222,7 @@ def _check(
             problems.add("Expected epsilon with a domain; try epsilon=1, or pass a mechanism.")
         if mean_within is not None and not isinstance(what, LineDomain):
             problems.add(f"The values of {what!r} are not numbers and have no mean; ask for share_within=0.01.")
-    elif not isinstance(what, (Mechanism, CategoryMechanism)):
+    elif not isinstance(what, Mechanism):
         problems.add(f"Expected a mechanism or a domain, got {type(what).__name__}; try bp.Integers(18, 90).")
     elif epsilon is not None:
         problems.add("A mechanism has its own ε; leave epsilon out.")

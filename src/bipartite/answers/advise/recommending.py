@@ -19,7 +19,7 @@ from bipartite.errors import DesignError, InputError, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Constant
-from bipartite.mechanisms.base import check_domain
+from bipartite.mechanisms.checks import check_domain
 from bipartite.mechanisms.design.line import check_prior
 from bipartite.texts import Printed, escaped
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from bipartite.answers.advise.purposes import Purpose
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.categories import CategoryMechanism
 
 # Where anchors are proved to be within 5 % of the least possible loss, domains larger than this skip all other
 # candidates.
@@ -46,7 +45,7 @@ LOOK_AT_ALL: Final = 4096
 class Recommendation(Printed):
     """The mechanism to use for a purpose. Made by :func:`bipartite.recommend`; ``print`` it to see why."""
 
-    mechanism: Mechanism | CategoryMechanism
+    mechanism: Mechanism
     advice: Advice
     """The name of the mechanism, its error, what it was compared with, and why it is taken."""
 
@@ -128,9 +127,7 @@ def recommend(
     return Recommendation(taken.mechanism, advice)
 
 
-def recommended(
-    domain: Domain, epsilon: object, purpose: str, people: int
-) -> tuple[Mechanism | CategoryMechanism, float]:
+def recommended(domain: Domain, epsilon: object, purpose: str, people: int) -> tuple[Mechanism, float]:
     """The recommended mechanism and its error, without text or other shapes of the population."""
     budget = Epsilon.of(epsilon).text
     question = Question(domain, users=people, shaped=False)

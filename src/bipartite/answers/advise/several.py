@@ -18,8 +18,8 @@ from bipartite.lottery import Epsilon
 from bipartite.lottery.budgets import round_down
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Record
-from bipartite.mechanisms.base import check_domain
-from bipartite.mechanisms.choice import MOST_CHOICES
+from bipartite.mechanisms.checks import check_domain
+from bipartite.mechanisms.record import MOST_CHOICES
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -27,10 +27,8 @@ if TYPE_CHECKING:
     from bipartite.answers.advise.reporting_plans import OfOne, OfPairs
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.categories import CategoryMechanism
 
     Of = OfOne | OfPairs
-    Reporting = Mechanism | CategoryMechanism
 
 _OF: Final = (*OF_ONE, *OF_PAIRS)
 _TWO: Final = 2
@@ -108,7 +106,7 @@ def _plan(domains: Mapping[str, Domain], epsilon: Decimal, users: int, of: OfOne
     count = len(domains)
     each = round_down(Fraction(epsilon) / k)
     people = users * k // count
-    mechanisms: dict[str, Reporting] = {}
+    mechanisms: dict[str, Mechanism] = {}
     errors, parts = {}, []
     for name, domain in domains.items():
         try:

@@ -11,7 +11,7 @@ import numpy as np
 from bipartite.answers.estimation.reports import indices_of
 from bipartite.domains.containers import is_scalar
 from bipartite.errors import DataError, InputError, NullError, Problems, of_attribute
-from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms import Mechanism
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
@@ -63,12 +63,10 @@ def columns_of(record: Record, reports: object, nulls: Missing = "error") -> dic
     return found
 
 
-def column_of(
-    name: str, mechanism: Mechanism | CategoryMechanism, column: Iterable[object], nulls: Missing
-) -> Reported:
+def column_of(name: str, mechanism: Mechanism, column: Iterable[object], nulls: Missing) -> Reported:
     """The reports of one attribute, which errors name."""
     try:
-        if isinstance(mechanism, CategoryMechanism):
+        if mechanism.flat:
             return flat_rows(mechanism, column, nulls)
         there = _present(column)
         indices = indices_of(mechanism, _unmasked(column, there, nulls), nulls)
@@ -81,7 +79,7 @@ def column_of(
     raise refusal
 
 
-def flat_rows(mechanism: CategoryMechanism, column: Iterable[object], nulls: Missing) -> Reported:
+def flat_rows(mechanism: Mechanism, column: Iterable[object], nulls: Missing) -> Reported:
     """The reports of flat categories: an array, masked if some are missing, or a list of rows with None for those.
 
     Anything that is not an array of such reports is refused; whether each of them can have come from the mechanism is

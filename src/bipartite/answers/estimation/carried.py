@@ -12,13 +12,13 @@ from bipartite.answers.estimation.identify import identifiability
 from bipartite.answers.estimation.operator import operator_of
 from bipartite.answers.estimation.ranges import RANGES, spans
 from bipartite.domains import Integers
-from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms import Mechanism
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bipartite.domains import LineDomain
-    from bipartite.mechanisms.record import Reporting
+    from bipartite.mechanisms import Mechanism
 
 PRECISION: Final = 0.1
 """The largest expected standard error of a range's share, as a part of an average share."""
@@ -26,7 +26,7 @@ _ROUND: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 _LEAST: Final = 2
 
 
-def carried_edges(mechanism: Reporting, people: float) -> list[float]:
+def carried_edges(mechanism: Mechanism, people: float) -> list[float]:
     """Edges of ranges of equal round width: as many as so many reports can tell apart, at most ten.
 
     The standard error that counts is that of unbiased shares of k ranges, for people who are spread evenly:
@@ -34,7 +34,7 @@ def carried_edges(mechanism: Reporting, people: float) -> list[float]:
     """
     domain = line_of(mechanism.domain)
     edges = _round_edges(domain, _most(mechanism, people, range(min(RANGES, len(domain)), _LEAST - 1, -1)))
-    found = None if isinstance(mechanism, CategoryMechanism) else identifiability(mechanism)
+    found = None if mechanism.flat else identifiability(mechanism)
     if found is None:
         return edges
     # Values that no report tells apart stay together.
@@ -43,23 +43,23 @@ def carried_edges(mechanism: Reporting, people: float) -> list[float]:
     return [float(domain.decode(first)) for first in (kept or [0])]
 
 
-def carried_arcs(mechanism: Reporting, people: float) -> int:
+def carried_arcs(mechanism: Mechanism, people: float) -> int:
     """The same for a circle: a number of equal arcs, or of about equal ones if its size has no divisor up to ten."""
     size = len(mechanism.domain)
     counts = range(min(RANGES, size), _LEAST - 1, -1)
     return _most(mechanism, people, [k for k in counts if size % k == 0] or counts)
 
 
-def _most(mechanism: Reporting, people: float, counts: Sequence[int]) -> int:
+def _most(mechanism: Mechanism, people: float, counts: Sequence[int]) -> int:
     """The first of descending numbers of ranges that so many reports can carry; the last if they carry none."""
     limit = PRECISION * math.sqrt(people)
     return next((k for k in counts if k * _standard_error(mechanism, k) <= limit), counts[-1])
 
 
-def _standard_error(mechanism: Reporting, k: int) -> float:
+def _standard_error(mechanism: Mechanism, k: int) -> float:
     """Of the share of one of k ranges, from one report."""
     size = len(mechanism.domain)
-    if isinstance(mechanism, CategoryMechanism):
+    if mechanism.flat:
         shares = np.full(size, 1 / size)
         return math.sqrt(float((mechanism.variances(shares, 1) + shares * (1 - shares)).sum()) / k)
     cut = spans(mechanism.domain, k, None)

@@ -10,10 +10,8 @@ import numpy as np
 from bipartite.answers.estimation.reports import indices_of
 from bipartite.errors import InputError, SpecError, how_many, shown
 from bipartite.lottery.checks import is_whole
-from bipartite.mechanisms import Mechanism
-from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.base import check_mechanism
 from bipartite.mechanisms.categories.cells import as_reports
-from bipartite.mechanisms.certified import check_mechanism
 from bipartite.mechanisms.spec import from_spec, spec_sha256
 from bipartite.texts import RepeatedKeyError, read_json
 
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.reports import Missing
+    from bipartite.mechanisms import Mechanism
 
 _VERSION: Final = 1
 _MOST_OUTPUTS: Final = 2**27
@@ -47,7 +46,7 @@ class Counts:
 
     __slots__ = ("_sha256", "insecure", "mechanism", "people", "values")
 
-    mechanism: Mechanism | CategoryMechanism
+    mechanism: Mechanism
     people: int
     """The number of reports counted."""
     values: NDArray[np.int64]
@@ -55,9 +54,9 @@ class Counts:
     """Whether some of the reports were drawn from random words that someone may know, and so are not private; None if
     unknown. Set it if you know; it is saved with the counts."""
 
-    def __init__(self, mechanism: Mechanism | CategoryMechanism) -> None:
+    def __init__(self, mechanism: Mechanism) -> None:
         check_mechanism(mechanism)
-        size = len(mechanism.outputs) if isinstance(mechanism, Mechanism) else len(mechanism.domain)
+        size = len(mechanism.outputs) if not mechanism.flat else len(mechanism.domain)
         if size > _MOST_OUTPUTS:
             raise InputError(
                 f"Expected at most 2^27 different reports to count, this mechanism has {size}; use a coarser domain."
@@ -70,7 +69,7 @@ class Counts:
 
     def add(self, reports: object, *, nulls: Missing = "error") -> Counts:  # any container
         """Count these reports too; if one cannot have come from the mechanism, none is counted."""
-        if isinstance(self.mechanism, CategoryMechanism):
+        if self.mechanism.flat:
             rows = as_reports(self.mechanism, reports)
             self.values += self.mechanism.count(rows)
             self.people += len(np.asarray(rows))
@@ -167,9 +166,9 @@ def _check_people(people: object) -> int:
     return int(people)
 
 
-def check_counts(mechanism: Mechanism | CategoryMechanism, counts: object, people: int | None) -> NDArray[np.int64]:
+def check_counts(mechanism: Mechanism, counts: object, people: int | None) -> NDArray[np.int64]:
     """Check counts: one whole number per output (or value, for flat categories), possible for this many people."""
-    size = len(mechanism.outputs) if isinstance(mechanism, Mechanism) else len(mechanism.domain)
+    size = len(mechanism.outputs) if not mechanism.flat else len(mechanism.domain)
     try:
         array = np.asarray(counts)
     except ValueError:
@@ -183,7 +182,7 @@ def check_counts(mechanism: Mechanism | CategoryMechanism, counts: object, peopl
     # As a float, because a sum of whole numbers may overflow.
     if (held < 0).any() or held.sum(dtype=np.float64) > _MOST_PEOPLE:
         raise InputError("Expected counts of at least 0 that add up to at most 2^53; count with bp.Counts.")
-    whole = isinstance(mechanism, Mechanism)
+    whole = not mechanism.flat
     if people is not None and (int(held.sum()) != people if whole else (held > people).any()):
         raise SpecError(
             f"The counts cannot have come from {people} reports; the file may be truncated or edited: ask for it again."

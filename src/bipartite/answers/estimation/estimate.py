@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation.ranges import Bins, RangeShare
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.categories import CategoryMechanism
     from bipartite.plots import Picture
 
     Array = NDArray[np.float64]
@@ -70,7 +69,7 @@ class Estimate(Shown):
     decides how to make.
     """
 
-    mechanism: Mechanism | CategoryMechanism
+    mechanism: Mechanism
     people: int
     """The number of reports."""
     of_sample: bool

@@ -19,9 +19,8 @@ from bipartite.answers.estimation.reports import indices_of
 from bipartite.answers.estimation.tally import Tally, check_weights
 from bipartite.errors import InputError, SpecError, of_attribute
 from bipartite.mechanisms import Mechanism, Record
-from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms.base import check_mechanism
 from bipartite.mechanisms.categories.cells import as_reports
-from bipartite.mechanisms.certified import check_mechanism
 from bipartite.mechanisms.spec import spec_sha256
 
 if TYPE_CHECKING:
@@ -50,14 +49,12 @@ if TYPE_CHECKING:
 
 @overload
 def estimate(
-    mechanism: Mechanism | CategoryMechanism, reports: object = ..., *, by: None = ..., **options: Unpack[Options]
+    mechanism: Mechanism, reports: object = ..., *, by: None = ..., **options: Unpack[Options]
 ) -> Estimate: ...
 
 
 @overload
-def estimate(
-    mechanism: Mechanism | CategoryMechanism, reports: object = ..., *, by: Labels, **options: Unpack[Options]
-) -> Estimates: ...
+def estimate(mechanism: Mechanism, reports: object = ..., *, by: Labels, **options: Unpack[Options]) -> Estimates: ...
 
 
 @overload
@@ -67,7 +64,7 @@ def estimate(
 
 
 def estimate(  # noqa: PLR0913
-    mechanism: Mechanism | CategoryMechanism | Record,
+    mechanism: Mechanism | Record,
     reports: object = None,
     *,
     counts: Counts | ArrayLike | None = None,
@@ -190,9 +187,9 @@ def _check_arguments(
         raise InputError("Expected the reports of a Record; count and estimate each attribute on its own.")
 
 
-def _read(mechanism: Mechanism | CategoryMechanism, reports: object, nulls: Missing) -> NDArray[Any]:
+def _read(mechanism: Mechanism, reports: object, nulls: Missing) -> NDArray[Any]:
     """One row per report: the index of its output or, for flat categories, the report itself."""
-    if isinstance(mechanism, Mechanism):
+    if not mechanism.flat:
         return indices_of(mechanism, reports, nulls)
     rows = as_reports(mechanism, reports)
     given = np.asarray(rows)
@@ -201,9 +198,7 @@ def _read(mechanism: Mechanism | CategoryMechanism, reports: object, nulls: Miss
     return given
 
 
-def _by_group(
-    mechanism: Mechanism | CategoryMechanism, rows: NDArray[Any], weights: object, by: object, how: How
-) -> Estimate | Estimates:
+def _by_group(mechanism: Mechanism, rows: NDArray[Any], weights: object, by: object, how: How) -> Estimate | Estimates:
     if not len(rows):
         raise InputError(_EMPTY)
     held = None if weights is None else check_weights(weights, len(rows))
@@ -216,11 +211,9 @@ def _by_group(
     return Estimates(found)
 
 
-def tallied(
-    mechanism: Mechanism | CategoryMechanism, rows: NDArray[Any], weights: Array | None = None
-) -> Tally | Supports:
+def tallied(mechanism: Mechanism, rows: NDArray[Any], weights: Array | None = None) -> Tally | Supports:
     """Sums over these reports, by output or, for flat categories, by the values that they support."""
-    if isinstance(mechanism, CategoryMechanism):
+    if mechanism.flat:
         if weights is None:
             return Supports.of_counts(mechanism.count(rows), len(rows), rows)
         return Supports.of_weights(mechanism, rows, weights)
@@ -230,7 +223,7 @@ def tallied(
     return Tally.of_weights(rows, weights, outputs)
 
 
-def _counted(mechanism: Mechanism | CategoryMechanism, counts: object) -> Tally | Supports:
+def _counted(mechanism: Mechanism, counts: object) -> Tally | Supports:
     """The same from counts."""
     if isinstance(counts, Counts):
         if spec_sha256(counts.mechanism) != spec_sha256(mechanism):
@@ -239,7 +232,7 @@ def _counted(mechanism: Mechanism | CategoryMechanism, counts: object) -> Tally 
                 "reports were made with."
             )
         return tally_of(counts)
-    if isinstance(mechanism, CategoryMechanism):
+    if mechanism.flat:
         raise InputError("Expected counts of flat categories as bp.Counts, which also says how many people reported.")
     held = check_counts(mechanism, counts, None)
     if not held.any():
@@ -251,7 +244,7 @@ def tally_of(counts: Counts) -> Tally | Supports:
     """Sums over reports, from their counts."""
     if not counts.people:
         raise InputError(_EMPTY)
-    if isinstance(counts.mechanism, CategoryMechanism):
+    if counts.mechanism.flat:
         return Supports.of_counts(counts.values, counts.people)
     return Tally.of_counts(counts.values)
 
@@ -290,9 +283,9 @@ def _of_those(extra: object, there: NDArray[np.bool_]) -> object:
 _EMPTY: Final = "There are no reports, so nothing can be estimated; pass at least one."
 
 
-def from_tally(mechanism: Mechanism | CategoryMechanism, tally: Tally | Supports, how: How) -> Estimate:
+def from_tally(mechanism: Mechanism, tally: Tally | Supports, how: How) -> Estimate:
     """The estimate from sums over reports, however they were computed."""
-    if isinstance(mechanism, CategoryMechanism):
+    if mechanism.flat:
         assert isinstance(tally, Supports)  # noqa: S101 (flat categories are counted so)
         supported = BySupport(mechanism, tally, of_sample=how.of_sample)
         return Estimate(supported, flat_histogram(supported, how.method))

@@ -20,7 +20,6 @@ from bipartite.answers.estimation.tally import Tally
 from bipartite.domains import Product
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.mechanisms import Mechanism, Record
-from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation.pair_people import PeopleSide
 
     Array = NDArray[np.float64]
-    Reporting = Mechanism | CategoryMechanism
 
 _METHODS: Final = ("auto", "inverse", "projected", "em")
 _TWO: Final = 2
@@ -44,7 +42,7 @@ _NOISE: Final = "unbiased shares of so many pairs of values would be mostly nois
 
 
 def estimate_joint(
-    mechanisms: Record | Mapping[str, Reporting] | Reporting,
+    mechanisms: Record | Mapping[str, Mechanism] | Mechanism,
     reports: object,  # columns by name
     of: tuple[str, str] | None = None,
     *,
@@ -97,12 +95,12 @@ def estimate_joint(
     """
     if not is_one_of(method, _METHODS):
         raise InputError(f"Expected method as one of {', '.join(map(repr, _METHODS))}, got {shown(method)}.")
-    if isinstance(mechanisms, (Mechanism, CategoryMechanism)) and isinstance(mechanisms.domain, Product):
+    if isinstance(mechanisms, Mechanism) and isinstance(mechanisms.domain, Product):
         both = estimate(mechanisms, reports, method=method, progress=progress)
         return both.joint() if of is None else both.joint(of)
     names, pair, reports_of = _both(mechanisms, reports, of)
     first, second = pair
-    if isinstance(first, Mechanism) and isinstance(second, Mechanism):
+    if not first.flat and not second.flat:
         return _of_outputs(names, (first, second), reports_of, method, progress)
     sides = _of_people(first, reports_of[0]), _of_people(second, reports_of[1])
     answers = ByPeople(sides, lambda side: from_tally(side.mechanism, tallied(side.mechanism, side.reports), How()))
@@ -126,8 +124,8 @@ def _of_outputs(
     return JointEstimate(names, ByOutputs(sides, tally, _marginal), lambda: table)
 
 
-def _of_people(mechanism: Reporting, reports: NDArray[Any]) -> PeopleSide:
-    if isinstance(mechanism, Mechanism):
+def _of_people(mechanism: Mechanism, reports: NDArray[Any]) -> PeopleSide:
+    if not mechanism.flat:
         return OutputSide(Side.of(mechanism), reports)
     check_side(len(mechanism.domain))
     mechanism.count(reports)  # raises an error for reports that cannot have come from it
@@ -143,7 +141,7 @@ def _both(
     mechanisms: object,
     reports: object,
     of: object,
-) -> tuple[tuple[str, str], tuple[Reporting, Reporting], tuple[NDArray[Any], NDArray[Any]]]:
+) -> tuple[tuple[str, str], tuple[Mechanism, Mechanism], tuple[NDArray[Any], NDArray[Any]]]:
     """The two names, their mechanisms, and the reports of those who reported both."""
     if not isinstance(mechanisms, (Record, Mapping)):
         raise InputError(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation.em import Fit
     from bipartite.answers.estimation.goodness import GoodnessOfFit
     from bipartite.answers.estimation.histogram import Histogram
-    from bipartite.mechanisms.categories import CategoryMechanism
+    from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ class Supports:
         return cls(held, held, people, float(people), float(people), reports)
 
     @classmethod
-    def of_weights(cls, mechanism: CategoryMechanism, reports: NDArray[Any], weights: object) -> Supports:
+    def of_weights(cls, mechanism: Mechanism, reports: NDArray[Any], weights: object) -> Supports:
         """Each report counts with its own public weight; reports of equal weight are counted together."""
         held = check_weights(weights, len(reports))
         first, second = (_weighted(mechanism, reports, each) for each in (held, held**2))
@@ -74,7 +74,7 @@ class Supports:
         return cls(first, second, int(np.count_nonzero(held)), *sums, reports, held)
 
 
-def _weighted(mechanism: CategoryMechanism, reports: NDArray[Any], weights: Array) -> Array:
+def _weighted(mechanism: Mechanism, reports: NDArray[Any], weights: Array) -> Array:
     """The sum of the weights of the reports that support each value, bit by bit if many weights differ."""
     different = np.unique(weights).tolist()
     unit = different[-1] / 2**_BITS
@@ -95,9 +95,9 @@ class BySupport(LinearAnswers):
     errors come from unbiased variances, clipped to the possible range.
     """
 
-    mechanism: CategoryMechanism
+    mechanism: Mechanism
 
-    def __init__(self, mechanism: CategoryMechanism, supports: Supports, *, of_sample: bool) -> None:
+    def __init__(self, mechanism: Mechanism, supports: Supports, *, of_sample: bool) -> None:
         self.mechanism, self.found, self.of_sample = mechanism, None, of_sample
         self.people, self.size = supports.people, supports.size
         self.effective = supports.size**2 / supports.square

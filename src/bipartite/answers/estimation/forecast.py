@@ -14,7 +14,7 @@ from bipartite.answers.estimation.pairs import pair_law
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, shown
 from bipartite.lottery.checks import is_whole
-from bipartite.mechanisms.categories import CategoryMechanism
+from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.design.line import check_prior
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Forecast:
     too large at large ε. The errors that :func:`bipartite.estimate` computes from the reports themselves are not."""
 
 
-def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: object = None) -> Forecast:
+def forecast(mechanism: Mechanism, people: object, prior: object = None) -> Forecast:
     r"""The smallest standard errors that unbiased answers from this many reports can have.
 
     Var = (wᵀI⁻¹w − (Σ π_x·w_x)²)/n for an answer Σ w_x·f_x, with the information matrix I = P·diag(1/r)·Pᵀ and the
@@ -65,7 +65,7 @@ def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: ob
     n = int(people)
     size = len(mechanism.domain)
     population = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
-    if isinstance(mechanism, CategoryMechanism):
+    if mechanism.flat:
         return _of_categories(mechanism, population, n)
     law = operator_of(mechanism).forward(population)
     found = identifiability(mechanism)
@@ -89,7 +89,7 @@ def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: ob
     return Forecast(n, found.identifiable, found.rank, mean, histogram, cdf)
 
 
-def _of_categories(mechanism: CategoryMechanism, population: NDArray[np.float64], n: int) -> Forecast:
+def _of_categories(mechanism: Mechanism, population: NDArray[np.float64], n: int) -> Forecast:
     """From the exact joint distribution of two supports, or for :class:`~bipartite.OLH` with many values its bound."""
     histogram, mean, cdf = (
         None if each is None else _root(float(each[0]) / n)
@@ -100,14 +100,12 @@ def _of_categories(mechanism: CategoryMechanism, population: NDArray[np.float64]
     return Forecast(n, identifiable=True, rank=size, mean=mean, histogram=histogram, cdf=cdf, bounded=bounded)
 
 
-def is_bounded(mechanism: CategoryMechanism) -> bool:
+def is_bounded(mechanism: Mechanism) -> bool:
     """Whether variances of the mean and of cumulative shares are upper bounds."""
     return isinstance(mechanism.domain, LineDomain) and not pair_law(mechanism).exact(_LEAST_ENDS)
 
 
-def flat_variances(
-    mechanism: CategoryMechanism, populations: NDArray[np.float64], of: str
-) -> NDArray[np.float64] | None:
+def flat_variances(mechanism: Mechanism, populations: NDArray[np.float64], of: str) -> NDArray[np.float64] | None:
     """The variance of the mean, of one share or of a cumulative share, from one report, for each population."""
     if of == "histogram":
         each = [mechanism.variances(shares, 1) + shares * (1 - shares) for shares in populations]

@@ -8,7 +8,7 @@ import numpy as np
 
 from bipartite.answers.estimation.forged_outputs import sum_of_largest
 from bipartite.answers.estimation.pairs import pair_law, replace_digit
-from bipartite.mechanisms.categories import OLH, CategoryMechanism, HadamardResponse, SubsetSelection
+from bipartite.mechanisms.categories import OLH, HadamardResponse, SubsetSelection
 from bipartite.mechanisms.categories.hadamard import walsh_hadamard
 from bipartite.mechanisms.categories.hashing import HashFamily
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.flat import Supports
+    from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
 
@@ -33,7 +34,7 @@ class ForgedSupports:
     as its count allows. ``rough`` skips looking at every hash function and at the single reports.
     """
 
-    def __init__(self, mechanism: CategoryMechanism, z: Array, supports: Supports, *, rough: bool = False) -> None:
+    def __init__(self, mechanism: Mechanism, z: Array, supports: Supports, *, rough: bool = False) -> None:
         self._mechanism, self.z, self._supports, self.rough = mechanism, z, supports, rough
         self._least, self._largest, self._sharp = _extremes(mechanism, z, rough=rough)
         reports = supports.reports
@@ -64,7 +65,7 @@ class ForgedSupports:
         return down / size, up / size, bool(alone and self._sharp)
 
 
-def moved_single_supports(mechanism: CategoryMechanism, k: int, supports: Supports) -> tuple[Array, Array]:
+def moved_single_supports(mechanism: Mechanism, k: int, supports: Supports) -> tuple[Array, Array]:
     """(how far down, how far up) k forged reports can move the support of each value, per unit of weight."""
     signed = isinstance(mechanism, HadamardResponse)
     # A report adds 0 or 1, or for Hadamard Response anything from −1 to 1.
@@ -73,7 +74,7 @@ def moved_single_supports(mechanism: CategoryMechanism, k: int, supports: Suppor
     return np.minimum(most, counts + size * signed) / size, np.minimum(most, size - counts) / size
 
 
-def _extremes(mechanism: CategoryMechanism, z: Array, *, rough: bool) -> tuple[float, float, bool]:
+def _extremes(mechanism: Mechanism, z: Array, *, rough: bool) -> tuple[float, float, bool]:
     """The smallest and the largest Σ z·support of a single report, and whether some report attains them."""
     if isinstance(mechanism, HadamardResponse):
         scores = _of_blocks(mechanism, z)
@@ -88,7 +89,7 @@ def _extremes(mechanism: CategoryMechanism, z: Array, *, rough: bool) -> tuple[f
     return (least, largest, False) if every is None else (float(every.min()), float(every.max()), True)
 
 
-def _sums_of(mechanism: CategoryMechanism, z: Array, reports: NDArray[Any]) -> Array:
+def _sums_of(mechanism: Mechanism, z: Array, reports: NDArray[Any]) -> Array:
     """Σ z·support of every report."""
     if isinstance(mechanism, HadamardResponse):
         held: Array = _of_blocks(mechanism, z)[reports]

@@ -23,7 +23,7 @@ from bipartite.answers.estimation.pairs import pair_law
 from bipartite.mechanisms.categories import OLH, HadamardResponse, SubsetSelection
 from bipartite.mechanisms.categories.hadamard import walsh_hadamard
 from bipartite.mechanisms.categories.hashing import HashFamily
-from bipartite.mechanisms.categories.unary import PackedReports
+from bipartite.mechanisms.categories.unary import PackedBits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.goodness import GoodnessOfFit
-    from bipartite.mechanisms.categories import CategoryMechanism
+    from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ _ONES: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).su
 
 
 def fit_of_supports(
-    mechanism: CategoryMechanism, supports: NDArray[Any], people: int, reports: NDArray[Any] | None
+    mechanism: Mechanism, supports: NDArray[Any], people: int, reports: NDArray[Any] | None
 ) -> GoodnessOfFit:
     """Test whether these supports can have come from this number of reports; with the reports, test these too."""
     counts = np.asarray(supports, dtype=np.float64)
@@ -59,7 +59,7 @@ def fit_of_supports(
         found += [] if reports is None else _test_hashes(mechanism, reports)
     elif isinstance(mechanism, SubsetSelection):
         found.append(_test_set_sizes(mechanism, counts, people, reports))
-    elif isinstance(mechanism, PackedReports):
+    elif isinstance(mechanism.draw, PackedBits):
         found.append(_test_total_of_bits(counts, people, (q, p)))
         found += [] if reports is None else [_test_bits_per_report(reports, len(counts), (q, p))]
     return combine_tests(found)

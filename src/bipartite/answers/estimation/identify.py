@@ -177,7 +177,7 @@ def identifiability(mechanism: object) -> Identifiability:
     >>> identifiability(BRR(Integers(18, 90), epsilon=1, edges="padded")).identifiable
     True
     """
-    if not isinstance(mechanism, Mechanism):
+    if not isinstance(mechanism, Mechanism) or mechanism.flat:
         raise InputError(f"Expected a mechanism, got {type(mechanism).__name__}; pass bp.BRR(…) or another one.")
     size = len(mechanism.domain)
     if isinstance(mechanism.lottery, RingLottery):

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation.tally import Tally
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.categories import CategoryMechanism
 
     Array = NDArray[np.float64]
 
@@ -78,7 +77,7 @@ class Several:
 class LinearAnswers(ABC):
     """The reports of one mechanism, and linear answers from them."""
 
-    mechanism: Mechanism | CategoryMechanism
+    mechanism: Mechanism
     people: int
     """The number of reports."""
     size: float

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation.pair_answers import Weights
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.categories import CategoryMechanism
 
     Array = NDArray[np.float64]
 
@@ -53,7 +52,7 @@ class Scored:
 class PeopleSide(ABC):
     """One attribute: the report of each person, and its scores."""
 
-    mechanism: Mechanism | CategoryMechanism
+    mechanism: Mechanism
     reports: NDArray[Any]
 
     @property
@@ -99,9 +98,9 @@ class OutputSide(PeopleSide):
 class FlatSide(PeopleSide):
     """An attribute of flat categories."""
 
-    mechanism: CategoryMechanism
+    mechanism: Mechanism
 
-    def __init__(self, mechanism: CategoryMechanism, reports: NDArray[Any]) -> None:
+    def __init__(self, mechanism: Mechanism, reports: NDArray[Any]) -> None:
         self.mechanism, self.reports, self._law = mechanism, reports, pair_law(mechanism)
 
     def scored(self, w: Array) -> Scored:

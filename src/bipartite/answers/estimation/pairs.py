@@ -24,7 +24,7 @@ from bipartite.mechanisms.categories.unary import Unary
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.mechanisms.categories import CategoryMechanism
+    from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
 
@@ -97,7 +97,7 @@ class PairLaw(ABC):
         """Σ z_v·S_v/(p − q) of each report, one row for each row of z."""
 
 
-def pair_law(mechanism: CategoryMechanism) -> PairLaw:
+def pair_law(mechanism: Mechanism) -> PairLaw:
     """The joint law of pairs of supports of this mechanism."""
     if isinstance(mechanism, HadamardResponse):
         return Hadamard(mechanism)
@@ -129,7 +129,7 @@ class Exchangeable(PairLaw):
         self._tails = [float(each) for each in _kearns_saul(np.array([float(p), float(q)])) / float(scale)]
 
     @classmethod
-    def of_bits(cls, mechanism: CategoryMechanism) -> Exchangeable:
+    def of_bits(cls, mechanism: Mechanism) -> Exchangeable:
         """Bits are independent; so are those of RAPPOR's two stages, if every report has its own permanent response."""
         p, q = mechanism.support
         return cls(len(mechanism.domain), (p, q), (p * q, q * q))

@@ -25,8 +25,8 @@ from bipartite.answers.estimation.tally import spare
 from bipartite.domains import Cyclic, LineDomain
 from bipartite.errors import InputError, how_many, shown
 from bipartite.lottery.checks import is_whole
-from bipartite.mechanisms.categories import OLH, CategoryMechanism, SubsetSelection
-from bipartite.mechanisms.categories.unary import PackedReports
+from bipartite.mechanisms.categories import OLH, SubsetSelection
+from bipartite.mechanisms.categories.unary import PackedBits
 from bipartite.texts import Printed
 
 if TYPE_CHECKING:
@@ -117,10 +117,10 @@ def _linear(answers: LinearAnswers, histogram: Histogram, k: int, w: Array, midd
 
 def _note(answers: LinearAnswers, *, exact: bool) -> str:
     mechanism = answers.mechanism
-    notes = [] if exact else [_COUNTS_ONLY if isinstance(mechanism, CategoryMechanism) else _BOUND]
+    notes = [] if exact else [_COUNTS_ONLY if mechanism.flat else _BOUND]
     if isinstance(mechanism, OLH):
         notes.append("a forged report may name a hash function that supports many values at once")
-    elif isinstance(mechanism, PackedReports) and not isinstance(mechanism, SubsetSelection):
+    elif isinstance(mechanism.draw, PackedBits) and not isinstance(mechanism, SubsetSelection):
         notes.append(
             "a forged report may set any bits, even all of them, and so add to many shares at once; est.fits shows "
             "whether there are many such reports"
@@ -173,7 +173,7 @@ def _variance(estimate: Estimate, answers: LinearAnswers, k: int) -> Poisoning:
     off = max(float(moved.high) - centre.value, centre.value - float(moved.low))
     mechanism = answers.mechanism
     spread = centre.spread
-    if isinstance(mechanism, CategoryMechanism):
+    if mechanism.flat:
         # Forged reports follow no distribution, so no tail bound holds for them.
         spread = float(pair_law(mechanism).spread(w - w.mean()))
     noise = spread**2 / spare(answers.effective) if k else centre.standard_error**2

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.mechanisms.categories import CategoryMechanism
+    from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
     Rows = NDArray[np.uint8]
@@ -47,7 +47,7 @@ _BITS: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bi
 
 
 def fit_reports(
-    mechanism: CategoryMechanism,
+    mechanism: Mechanism,
     reports: NDArray[Any],
     weights: Array | None = None,
     progress: Callable[[int], None] | None = None,
@@ -67,7 +67,7 @@ def fit_reports(
     return _maximize(_Likelihood(_sets(mechanism, kept), counts, size, ratio), progress)
 
 
-def _sets(mechanism: CategoryMechanism, reports: NDArray[Any]) -> Rows:
+def _sets(mechanism: Mechanism, reports: NDArray[Any]) -> Rows:
     """The values that each report supports, as packed bits."""
     values = np.arange(len(mechanism.domain))
     if isinstance(mechanism, HadamardResponse):

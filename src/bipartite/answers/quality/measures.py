@@ -152,7 +152,7 @@ def loss_quantile(mechanism: Mechanism, quantile: object = 0.5, prior: Prior = N
 
 def check_values(mechanism: object) -> None:
     """Refuse mechanisms that do not report values: a set of bits is no closer to one value than to another."""
-    if not isinstance(mechanism, Mechanism):
+    if not isinstance(mechanism, Mechanism) or mechanism.flat:
         raise InputError(
             f"Expected a mechanism whose reports are values, got {type(mechanism).__name__}; pass bp.BRR(…), "
             "or one attribute of a record."

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.mechanisms.categories.base import CategoryMechanism
+    from bipartite.mechanisms import Mechanism
 
 MARK: Final = "x"
 
 
-def cell_bytes(mechanism: CategoryMechanism) -> int:
+def cell_bytes(mechanism: Mechanism) -> int:
     """The number of bytes of a cell."""
     dtype, width = mechanism.report_shape
     return dtype.itemsize if width is None else len(MARK) + 2 * dtype.itemsize * width
@@ -44,7 +44,7 @@ def to_cells(reports: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(marked).view(f"S{marked.shape[1]}").ravel()
 
 
-def from_cells(mechanism: CategoryMechanism, cells: Sequence[object]) -> NDArray[Any]:
+def from_cells(mechanism: Mechanism, cells: Sequence[object]) -> NDArray[Any]:
     """The reports in these cells, none of them missing; refused if one cannot have come from the mechanism."""
     dtype, width = mechanism.report_shape
     found = _numbers(cells, dtype) if width is None else _rows(cells, dtype, width)
@@ -57,7 +57,7 @@ def from_cells(mechanism: CategoryMechanism, cells: Sequence[object]) -> NDArray
     return found
 
 
-def as_reports(mechanism: CategoryMechanism, reports: object) -> object:
+def as_reports(mechanism: Mechanism, reports: object) -> object:
     """The reports if a column of cells is given; anything else unchanged, for ``count`` to check."""
     if not hasattr(reports, "__len__") or isinstance(reports, (str, bytes)):
         return reports

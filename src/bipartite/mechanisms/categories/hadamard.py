@@ -11,11 +11,13 @@ import numpy as np
 from bipartite.errors import InputError, shown
 from bipartite.lottery import Epsilon, Tickets, TooFewTickets, issue_tickets
 from bipartite.lottery.uniform import draw_below
-from bipartite.mechanisms.base import too_few_tickets
-from bipartite.mechanisms.categories.base import CategoryMechanism, check_choice, check_reports, check_size, refuse_rows
-from bipartite.mechanisms.spec.parts import written
+from bipartite.mechanisms.categories.draw import Flat, FlatDraw, check_reports, refuse_rows
+from bipartite.mechanisms.checks import check_choice, check_domain, too_few_tickets
+from bipartite.mechanisms.spec.fields import counts, whole
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
@@ -24,7 +26,102 @@ if TYPE_CHECKING:
 MOST_VALUES: Final = 2**24
 
 
-class HadamardResponse(CategoryMechanism):
+@dataclass(frozen=True)
+class Blocks(FlatDraw):
+    """One number of K = B·b: the s = b/2 numbers of the value's set hold ``near`` tickets each, all others ``far``."""
+
+    size: int
+    blocks: int
+    length: int
+    tickets: Tickets
+    slab = 2**13
+    words_each = 1
+
+    @property
+    def numbers(self) -> int:
+        """K = B·b: reports are 0 … K − 1."""
+        return self.blocks * self.length
+
+    @property
+    def total(self) -> int:
+        """W, the tickets of a row."""
+        return self.tickets.total(self.length // 2, self.numbers)
+
+    @property
+    def support(self) -> tuple[Fraction, Fraction]:
+        half = self.length // 2
+        return Fraction(half * (self.tickets.near - self.tickets.far), self.total), Fraction(0)
+
+    def largest_ratio(self) -> Fraction:
+        """a/b: some number is in the set of one value and not in that of another."""
+        return self.tickets.ratio
+
+    @property
+    def outputs(self) -> int:  # type: ignore[override]
+        """K: the reports are few enough to list."""
+        return self.numbers
+
+    def rows(self, start: int, stop: int) -> NDArray[np.int64]:
+        """The tickets of every number, for values start … stop − 1."""
+        block, row = np.divmod(np.arange(start, stop)[:, None], self.length - 1)
+        at, number = np.divmod(np.arange(self.numbers)[None, :], self.length)
+        near = (at == block) & (_parity((row + 1) & number) == 0)
+        return np.where(near, self.tickets.near, self.tickets.far)
+
+    def variances(self, frequencies: object, people: int) -> NDArray[np.float64]:
+        """[2sb/W + F·p − f·p²]/(n·p²), with the share F of the whole block; see the mechanism."""
+        shares = np.asarray(frequencies, dtype=np.float64)
+        p = self.support[0]
+        padded = np.zeros(self.blocks * (self.length - 1))
+        padded[: len(shares)] = shares
+        blocks = np.minimum(padded.reshape(self.blocks, -1).sum(axis=1), 1.0)
+        if self.blocks == 1:
+            blocks = np.ones(1)  # all values are in the only block
+        together = np.repeat(blocks, self.length - 1)[: len(shares)]
+        outside = Fraction(self.length * self.tickets.far, self.total)
+        variances: NDArray[np.float64] = together * float(1 / (people * p)) + float(outside / (people * p * p))
+        return variances - shares / people
+
+    def empty(self, people: int) -> NDArray[Any]:
+        return np.empty(people, dtype=np.uint32)
+
+    def rows_of(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[np.uint32]:
+        ticket = draw_below(self.total, len(indices), stream)
+        return self._owners(indices, ticket)
+
+    def _owners(self, indices: NDArray[np.int64], ticket: NDArray[np.uint64]) -> NDArray[np.uint32]:
+        """The owner of each ticket: the s numbers of the set hold a each, then the rest of the block b, then others b.
+
+        Within a block, numbers are ordered by their bits without the position of the lowest 1 of the row.
+        """
+        half, near = self.length // 2, self.tickets.near
+        shift = np.uint64(self.tickets.far.bit_length() - 1)
+        near_total = np.uint64(half * near)
+        is_near = ticket < near_total
+        # Both outcomes are computed and one is chosen.
+        far = ((ticket - near_total) >> shift).view(np.int64)
+        place = np.where(is_near, (ticket // np.uint64(near)).view(np.int64), far)
+        block, row = indices // (self.length - 1), indices % (self.length - 1) + 1
+        start = block * self.length
+        # Number `place` of the set, or of the rest of the block: one bit is inserted at the lowest 1 of the row to make
+        # the parity right.
+        lowest = row & -row
+        spread = ((place & ~(lowest - 1)) << 1) | (place & (lowest - 1))
+        odd = _parity(spread & row) ^ (~is_near).astype(np.int64)
+        inside = start + (spread | (lowest * odd))
+        beyond = place - half
+        beyond += self.length * (beyond >= start)
+        return np.where(is_near | (place < half), inside, beyond).astype(np.uint32)
+
+    def count(self, reports: object) -> NDArray[np.int64]:
+        found = check_reports(reports, np.uint32, None)
+        refuse_rows(found >= self.numbers, f"reports below {self.numbers}")
+        numbers = np.bincount(found, minlength=self.numbers).reshape(self.blocks, self.length)
+        transform = walsh_hadamard(numbers.astype(np.int64))
+        return np.ascontiguousarray(transform[:, 1:].reshape(-1)[: self.size])
+
+
+class HadamardResponse(Flat):
     r"""Hadamard Response: report one of K numbers; half of a block of them is assigned to the value.
 
     The K = B·b numbers form B blocks of b. Value x belongs to one block and to one row v ≥ 1 of the b × b Hadamard
@@ -69,21 +166,14 @@ class HadamardResponse(CategoryMechanism):
     (1, 128, True)
     """
 
-    __slots__ = ("_tickets", "block_size", "blocks")
-    fields = frozenset({"blocks", "block-size", "tickets"})
+    __slots__ = ()
+    schema = {"blocks": whole(), "block-size": whole(), "tickets": counts(Tickets)}
     chosen = ("blocks",)
-    _slab = 2**13
-    _words_each = 1
-
-    blocks: int
-    """B, the number of blocks."""
-    block_size: int
-    """b, the number of numbers in a block, to which at most b − 1 values belong."""
-    _tickets: Tickets
+    draw: Blocks
 
     def __init__(self, domain: Domain, epsilon: object, *, blocks: int | None = None) -> None:
         budget = Epsilon.of(epsilon)
-        check_size(domain, MOST_VALUES, "use bp.OLH, or fewer values")
+        check_domain(domain, most=MOST_VALUES, instead="use bp.OLH, or fewer values")
         size = len(domain)
         powers = [2**power for power in range(size.bit_length() + 1) if 2**power < 2 * size]
         if blocks is not None:
@@ -96,84 +186,26 @@ class HadamardResponse(CategoryMechanism):
             why = next(each for each in found if isinstance(each, TooFewTickets))
             raise too_few_tickets(budget, why, size, "values")
         best = min(plans, key=lambda plan: plan.variance(size))
-        self._set(domain=domain, _budget=budget, blocks=best.blocks, block_size=best.length, _tickets=best.tickets)
+        self._hold(domain, budget, {"blocks": best.blocks, "block-size": best.length, "tickets": best.tickets})
+
+    @classmethod
+    def flat_draw(cls, size: int, facts: Mapping[str, Any]) -> FlatDraw:
+        return Blocks(size, facts["blocks"], facts["block-size"], facts["tickets"])
+
+    @property
+    def blocks(self) -> int:
+        """B, the number of blocks."""
+        return int(self.facts["blocks"])
+
+    @property
+    def block_size(self) -> int:
+        """b, the number of numbers in a block, to which at most b − 1 values belong."""
+        return int(self.facts["block-size"])
 
     @property
     def numbers(self) -> int:
         """K = B·b: reports are 0 … K − 1."""
-        return self.blocks * self.block_size
-
-    @property
-    def _total(self) -> int:
-        return self._tickets.total(self.block_size // 2, self.numbers)
-
-    @property
-    def support(self) -> tuple[Fraction, Fraction]:
-        half = self.block_size // 2
-        return Fraction(half * (self._tickets.near - self._tickets.far), self._total), Fraction(0)
-
-    def largest_ratio(self) -> Fraction:
-        """a/b: some number is in the set of one value and not in that of another."""
-        return self._tickets.ratio
-
-    def variances(self, frequencies: object, people: int) -> NDArray[np.float64]:
-        """The variance of each share, which depends on the share of the whole block; see the class."""
-        shares = np.asarray(frequencies, dtype=np.float64)
-        return self._rare_variances(shares, people) - shares / people
-
-    def _rare_variances(self, frequencies: NDArray[np.float64], people: int) -> NDArray[np.float64]:
-        """For a value with share 0: [2sb/W + F·p]/(n·p²), with the estimated share F of its block."""
-        p = self.support[0]
-        padded = np.zeros(self.blocks * (self.block_size - 1))
-        padded[: len(frequencies)] = frequencies
-        blocks = np.minimum(padded.reshape(self.blocks, -1).sum(axis=1), 1.0)
-        if self.blocks == 1:
-            blocks = np.ones(1)  # all values are in the only block
-        together = np.repeat(blocks, self.block_size - 1)[: len(frequencies)]
-        outside = Fraction(self.block_size * self._tickets.far, self._total)
-        variances: NDArray[np.float64] = together * float(1 / (people * p)) + float(outside / (people * p * p))
-        return variances
-
-    def _empty(self, people: int) -> NDArray[Any]:
-        return np.empty(people, dtype=np.uint32)
-
-    def _draw(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[np.uint32]:
-        ticket = draw_below(self._total, len(indices), stream)
-        return self._owners(indices, ticket)
-
-    def _owners(self, indices: NDArray[np.int64], ticket: NDArray[np.uint64]) -> NDArray[np.uint32]:
-        """The owner of each ticket: the s numbers of the set hold a each, then the rest of the block b, then others b.
-
-        Within a block, numbers are ordered by their bits without the position of the lowest 1 of the row.
-        """
-        half, near = self.block_size // 2, self._tickets.near
-        shift = np.uint64(self._tickets.far.bit_length() - 1)
-        near_total = np.uint64(half * near)
-        is_near = ticket < near_total
-        # Both outcomes are computed and one is chosen.
-        far = ((ticket - near_total) >> shift).view(np.int64)
-        place = np.where(is_near, (ticket // np.uint64(near)).view(np.int64), far)
-        block, row = indices // (self.block_size - 1), indices % (self.block_size - 1) + 1
-        start = block * self.block_size
-        # Number `place` of the set, or of the rest of the block: one bit is inserted at the lowest 1 of the row to make
-        # the parity right.
-        lowest = row & -row
-        spread = ((place & ~(lowest - 1)) << 1) | (place & (lowest - 1))
-        odd = _parity(spread & row) ^ (~is_near).astype(np.int64)
-        inside = start + (spread | (lowest * odd))
-        beyond = place - half
-        beyond += self.block_size * (beyond >= start)
-        return np.where(is_near | (place < half), inside, beyond).astype(np.uint32)
-
-    def count(self, reports: object) -> NDArray[np.int64]:
-        found = check_reports(reports, np.uint32, None)
-        refuse_rows(found >= self.numbers, f"reports below {self.numbers}")
-        numbers = np.bincount(found, minlength=self.numbers).reshape(self.blocks, self.block_size)
-        transform = walsh_hadamard(numbers.astype(np.int64))
-        return np.ascontiguousarray(transform[:, 1:].reshape(-1)[: len(self.domain)])
-
-    def parts(self) -> dict[str, Any]:
-        return {"blocks": self.blocks, "block-size": self.block_size, "tickets": written(self._tickets)}
+        return self.draw.numbers
 
 
 @dataclass(frozen=True, slots=True)

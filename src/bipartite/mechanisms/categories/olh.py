@@ -3,37 +3,89 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from bipartite.domains.base import MAX_SIZE
 from bipartite.errors import DesignError
-from bipartite.lottery import Epsilon
+from bipartite.lottery import Epsilon, Tickets
 from bipartite.lottery.uniform import draw_below
-from bipartite.mechanisms.base import tickets_for
-from bipartite.mechanisms.categories.base import (
-    CategoryMechanism,
-    check_choice,
-    check_reports,
-    check_size,
-    refuse_rows,
-    round_exactly,
-)
+from bipartite.mechanisms.categories.draw import Flat, FlatDraw, check_reports, refuse_rows, round_exactly
 from bipartite.mechanisms.categories.hashing import MOST_BUCKETS, HashFamily
-from bipartite.mechanisms.spec.parts import written
+from bipartite.mechanisms.checks import check_choice, check_domain, tickets_for
+from bipartite.mechanisms.spec.fields import counts, whole
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
-    from bipartite.lottery import Stream, Tickets
+    from bipartite.lottery import Stream
 
 _COUNTED: Final = 2**16
 
 
-class OLH(CategoryMechanism):
+@dataclass(frozen=True)
+class Hashed(FlatDraw):
+    """A hash of the value, reported by randomized response on the buckets, with the seed of the hash function."""
+
+    size: int
+    buckets: int
+    tickets: Tickets
+    slab = 2**13
+
+    @cached_property
+    def family(self) -> HashFamily:
+        """The hash functions."""
+        return HashFamily(self.size, self.buckets)
+
+    @property
+    def support(self) -> tuple[Fraction, Fraction]:
+        return Fraction(self.tickets.near, self.tickets.total(1, self.buckets)), Fraction(1, self.buckets)
+
+    def largest_ratio(self) -> Fraction:
+        """a/b, the ratio of randomized response on the buckets."""
+        return self.tickets.ratio
+
+    @cached_property
+    def words_each(self) -> int:  # type: ignore[override]
+        """One for each number of a report: those of the seed, and the bucket."""
+        return len(self.family.seeds) + 1
+
+    def empty(self, people: int) -> NDArray[Any]:
+        return np.empty((people, self.words_each), dtype=np.uint64)
+
+    def rows_of(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[np.uint64]:
+        family, g = self.family, self.buckets
+        reports = self.empty(len(indices))
+        for column, digits in enumerate(family.seeds):
+            reports[:, column] = draw_below(g**digits, len(indices), stream)
+        ticket = draw_below(self.tickets.total(1, g), len(indices), stream)
+        true = family.hash(family.factors(reports[:, :-1]), indices)
+        near, shift = np.uint64(self.tickets.near), np.uint64(self.tickets.far.bit_length() - 1)
+        other = ((ticket - near) >> shift).view(np.int64)
+        other += other >= true
+        reports[:, -1] = np.where(ticket < near, true, other).view(np.uint64)
+        return reports
+
+    def count(self, reports: object) -> NDArray[np.int64]:
+        found = check_reports(reports, np.uint64, self.words_each)
+        limits = np.array([self.buckets**digits for digits in self.family.seeds] + [self.buckets], dtype=np.uint64)
+        refuse_rows((found >= limits).any(axis=1), f"seeds and buckets of {self.buckets} buckets")
+        counts = np.zeros(self.size, dtype=np.int64)
+        for start in range(0, len(found), _COUNTED):
+            some = found[start : start + _COUNTED]
+            factors = self.family.factors(some[:, :-1])
+            counts += self.family.supports(factors, np.ascontiguousarray(some[:, -1]).astype(np.uint16))
+        return counts
+
+
+class OLH(Flat):
     r"""Optimal Local Hashing: hash the value to one of g buckets, then report the bucket by randomized response.
 
     The hash function is drawn for each report, independently of the value, and is part of the report. The bucket of the
@@ -75,68 +127,24 @@ class OLH(CategoryMechanism):
     (4, (2, 2), True)
     """
 
-    __slots__ = ("_family", "_tickets", "buckets")
-    fields = frozenset({"buckets", "tickets"})
+    __slots__ = ()
+    schema = {"buckets": whole(), "tickets": counts(Tickets)}
     chosen = ("buckets",)
-    _slab = 2**13
-
-    buckets: int
-    """g, the number of buckets."""
-    _family: HashFamily
-    _tickets: Tickets
 
     def __init__(self, domain: Domain, epsilon: object, *, buckets: int | None = None) -> None:
         budget = Epsilon.of(epsilon)
-        check_size(domain, MAX_SIZE, "use fewer values")
+        check_domain(domain, most=MAX_SIZE, instead="use fewer values")
         g = best_buckets(budget) if buckets is None else check_choice("buckets", buckets, 2, MOST_BUCKETS)
-        family, tickets = HashFamily(len(domain), g), tickets_for(budget, 1, g, "buckets")
-        self._set(domain=domain, _budget=budget, buckets=g, _family=family, _tickets=tickets)
+        self._hold(domain, budget, {"buckets": g, "tickets": tickets_for(budget, 1, g, "buckets")})
+
+    @classmethod
+    def flat_draw(cls, size: int, facts: Mapping[str, Any]) -> FlatDraw:
+        return Hashed(size, facts["buckets"], facts["tickets"])
 
     @property
-    def support(self) -> tuple[Fraction, Fraction]:
-        return Fraction(self._tickets.near, self._tickets.total(1, self.buckets)), Fraction(1, self.buckets)
-
-    def largest_ratio(self) -> Fraction:
-        """a/b, the ratio of randomized response on the buckets."""
-        return self._tickets.ratio
-
-    @property
-    def _columns(self) -> int:
-        return len(self._family.seeds) + 1
-
-    @property
-    def _words_each(self) -> int:
-        return self._columns
-
-    def _empty(self, people: int) -> NDArray[Any]:
-        return np.empty((people, self._columns), dtype=np.uint64)
-
-    def _draw(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[np.uint64]:
-        family, g = self._family, self.buckets
-        reports = self._empty(len(indices))
-        for column, digits in enumerate(family.seeds):
-            reports[:, column] = draw_below(g**digits, len(indices), stream)
-        ticket = draw_below(self._tickets.total(1, g), len(indices), stream)
-        true = family.hash(family.factors(reports[:, :-1]), indices)
-        near, shift = np.uint64(self._tickets.near), np.uint64(self._tickets.far.bit_length() - 1)
-        other = ((ticket - near) >> shift).view(np.int64)
-        other += other >= true
-        reports[:, -1] = np.where(ticket < near, true, other).view(np.uint64)
-        return reports
-
-    def count(self, reports: object) -> NDArray[np.int64]:
-        found = check_reports(reports, np.uint64, self._columns)
-        limits = np.array([self.buckets**digits for digits in self._family.seeds] + [self.buckets], dtype=np.uint64)
-        refuse_rows((found >= limits).any(axis=1), f"seeds and buckets of {self.buckets} buckets")
-        counts = np.zeros(len(self.domain), dtype=np.int64)
-        for start in range(0, len(found), _COUNTED):
-            some = found[start : start + _COUNTED]
-            factors = self._family.factors(some[:, :-1])
-            counts += self._family.supports(factors, np.ascontiguousarray(some[:, -1]).astype(np.uint16))
-        return counts
-
-    def parts(self) -> dict[str, Any]:
-        return {"buckets": self.buckets, "tickets": written(self._tickets)}
+    def buckets(self) -> int:
+        """g, the number of buckets."""
+        return int(self.facts["buckets"])
 
 
 def best_buckets(budget: Epsilon) -> int:

@@ -13,7 +13,7 @@ from bipartite.domains.labelled import Names
 from bipartite.domains.sets import check_labels
 from bipartite.domains.values import Values
 from bipartite.errors import DomainError, InputError, Problems, shown
-from bipartite.mechanisms.spec.reports import chosen_values
+from bipartite.mechanisms.tabled import chosen_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,7 +12,6 @@ from bipartite.errors import SpecError
 
 if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.categories import CategoryMechanism
 
 
 def canonical_json(value: object) -> str:
@@ -54,7 +53,7 @@ def _ecmascript_number(number: float) -> str:
     return sign + body
 
 
-def spec_json(mechanism: Mechanism | CategoryMechanism) -> str:
+def spec_json(mechanism: Mechanism) -> str:
     """The spec of a mechanism in canonical form; cached, because mechanisms are immutable."""
     found: str | None = getattr(mechanism, "_spec_json", None)
     if found is None:
@@ -63,7 +62,7 @@ def spec_json(mechanism: Mechanism | CategoryMechanism) -> str:
     return found
 
 
-def spec_sha256(mechanism: Mechanism | CategoryMechanism) -> str:
+def spec_sha256(mechanism: Mechanism) -> str:
     """The SHA-256 of the canonical spec of a mechanism, which identifies it; cached."""
     found: str | None = getattr(mechanism, "_spec_sha256", None)
     if found is None:
@@ -72,7 +71,7 @@ def spec_sha256(mechanism: Mechanism | CategoryMechanism) -> str:
     return found
 
 
-def record_sha256(mechanisms: Mapping[str, Mechanism | CategoryMechanism], sample: int | None = None) -> str:
+def record_sha256(mechanisms: Mapping[str, Mechanism], sample: int | None = None) -> str:
     """The SHA-256 that identifies a record: its attributes in their order, and how many of them are reported."""
     attributes = canonical_json([[name, spec_sha256(each)] for name, each in mechanisms.items()])
     drawn = "null" if sample is None else sample

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import DesignError, DomainError, Problems, SpecError, is_one_of, shown
 from bipartite.mechanisms.catalogue import by_spec, is_built_in
-from bipartite.mechanisms.spec.parts import Fields, check_epsilon, check_fields, is_whole, read_domain
+from bipartite.mechanisms.spec.domains import read_domain
+from bipartite.mechanisms.spec.fields import Fields, check_epsilon, check_fields, is_json_integer
 
 if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
-    from bipartite.mechanisms.categories import CategoryMechanism
 
 VERSIONS: Final = (1, 2, 3, 4, 5)
 """1: BRR. 2: other mechanisms, each with its own fields. 3: flat categories. 4: places in regions.
 5: lotteries over sets of anchors, and bins reported as means."""
 
 
-def from_spec(spec: object) -> Mechanism | CategoryMechanism:
+def from_spec(spec: object) -> Mechanism:
     """The mechanism that a spec describes.
 
     Checks everything the guarantee rests on: fields, types, near > far ≥ 1, 1 ≤ m < M, at most 2^52 tickets, and
@@ -42,7 +42,7 @@ def from_spec(spec: object) -> Mechanism | CategoryMechanism:
     if not isinstance(spec, Mapping):
         raise SpecError(f"Expected a spec as a mapping, got {type(spec).__name__}; parse the JSON first.")
     version = spec.get("bipartite", 1)
-    if not is_whole(version) or version not in VERSIONS:
+    if not is_json_integer(version) or version not in VERSIONS:
         known_ones = f"{VERSIONS[0]} to {VERSIONS[-1]}"
         raise SpecError(
             f"Expected a spec of version {known_ones}, got {shown(version)}; update bipartite to read newer ones."
@@ -55,26 +55,27 @@ def from_spec(spec: object) -> Mechanism | CategoryMechanism:
         raise SpecError(unknown)
     # With only one candidate, all other problems can be reported together with the wrong name.
     entry = known[name] if named else next(iter(known.values()))
-    kind: type[Mechanism | CategoryMechanism] = entry.load()
+    kind: type[Mechanism] = entry.load()
     problems = Problems()
-    always = {"bipartite", "mechanism", "domain"} | ({"epsilon"} if entry.epsilon else set())
-    check_fields("a spec", set(spec), always | kind.fields_beside(spec.get("domain")), problems)
+    schema = kind.schema_on(spec.get("domain"))
+    head = {"bipartite", "mechanism", "domain"} | ({"epsilon"} if entry.epsilon else set())
+    check_fields("a spec", set(spec), head | set(schema), problems)
     problems.raise_if_any(SpecError)
     if not named:
         problems.add(unknown)
     if entry.epsilon:
         check_epsilon(spec["epsilon"], problems)
-    domain = read_domain(spec["domain"], problems)
+    fields = Fields(spec, read_domain(spec["domain"], problems), problems)
     try:
-        mechanism = kind.read(Fields(spec, domain, problems))
+        facts = {name: field.read(fields, name) for name, field in schema.items()}
+        mechanism = kind.read(fields.domain, fields.budget, facts)
     except (DesignError, DomainError) as error:
         # No design could have produced this spec.
         raise SpecError(str(error)) from None
-    problems.raise_if_any(SpecError)
     return mechanism if is_built_in(kind) else mechanism.checked()
 
 
-def load_spec(text: str) -> Mechanism | CategoryMechanism:
+def load_spec(text: str) -> Mechanism:
     """The mechanism described by a JSON text; refuses duplicate keys and non-finite numbers."""
     try:
         spec = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant)

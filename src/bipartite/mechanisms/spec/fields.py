@@ -1,21 +1,19 @@
-"""The parts that all specs share: fields, ε, tickets, domains."""
+"""The fields of a spec: read from untrusted JSON with every problem collected, and written back."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
-from bipartite.domains import Integers, Interval
+from bipartite.domains import Interval
 from bipartite.domains.base import MAX_SPEC_INTEGER
 from bipartite.errors import EpsilonError, Problems, SpecError, is_one_of, shown
 from bipartite.lottery import Epsilon
-from bipartite.mechanisms.spec.products import read_product
-from bipartite.mechanisms.spec.sets import read_set
 from bipartite.names import nearest_name
 from bipartite.texts import escaped
 
@@ -27,10 +25,9 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain
 
-SET_FIELDS: Final = ({"points"}, {"items"}, {"product"})
-_DOMAIN_FIELDS: Final = ({"integers"}, {"interval", "points", "rounding"})
+AGAIN: Final = "ask for another spec."
 _Counts = TypeVar("_Counts", bound="DataclassInstance")
-_MAX_TICKET_DIGITS: Final = 16  # 2^52 has 16 digits
+_TICKET_COUNT: Final = re.compile("[1-9][0-9]{0,15}")  # 2^52 has 16 digits
 
 
 def check_fields(what: str, found: set[str], expected: set[str], problems: Problems) -> None:
@@ -48,11 +45,6 @@ def check_fields(what: str, found: set[str], expected: set[str], problems: Probl
         )
 
 
-def is_whole(value: object) -> TypeGuard[int]:
-    """Whether a value is a JSON integer."""
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def check_epsilon(epsilon: object, problems: Problems) -> None:
     """Note what is wrong with ε."""
     if not isinstance(epsilon, str):
@@ -67,9 +59,14 @@ def check_epsilon(epsilon: object, problems: Problems) -> None:
             problems.add(f"Expected epsilon in its canonical form {canonical!r}, got {epsilon!r}.")
 
 
+def is_json_integer(value: object) -> TypeGuard[int]:
+    """Whether a value is a JSON integer."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def is_ticket_count(text: object) -> bool:
     """Whether this is a ticket count as a string."""
-    return isinstance(text, str) and re.fullmatch(f"[1-9][0-9]{{0,{_MAX_TICKET_DIGITS - 1}}}", text) is not None
+    return isinstance(text, str) and _TICKET_COUNT.fullmatch(text) is not None
 
 
 def is_chance(text: object) -> bool:
@@ -77,15 +74,10 @@ def is_chance(text: object) -> bool:
     return isinstance(text, str) and re.fullmatch("[1-9][0-9]{0,19}", text) is not None and int(text) < 2**64
 
 
-def written(counts: DataclassInstance) -> dict[str, str]:
-    """Ticket counts by name, as strings."""
-    return {name: str(count) for name, count in dataclasses.asdict(counts).items()}
-
-
 class Fields:
     """The fields of an untrusted spec: problems are collected, and raised together before anything is built.
 
-    A mechanism first reads the fields that its guarantee rests on; ``domain`` and ``budget`` raise what was collected.
+    Fields are read in the order of the mechanism's schema; ``domain`` and ``budget`` raise what was collected.
     """
 
     def __init__(self, spec: Mapping[str, Any], domain: Domain | None, problems: Problems) -> None:
@@ -102,18 +94,16 @@ class Fields:
         return self.found
 
     @property
-    def budget(self) -> Epsilon:
-        """The ε of the spec; raises the problems found so far."""
+    def budget(self) -> Epsilon | None:
+        """The ε of the spec, None where it has none; raises the problems found so far."""
         self.problems.raise_if_any(SpecError)
-        return Epsilon.of(self["epsilon"])
+        return Epsilon.of(self["epsilon"]) if "epsilon" in self.spec else None
 
     @property
     def interval(self) -> Interval:
         """The domain, which must be an interval."""
         if not isinstance(self.domain, Interval):
-            self.refuse(
-                "Expected domain as {'interval': [low, high], 'points': …, 'rounding': …}; ask for another spec."
-            )
+            self.refuse(f"Expected domain as {{'interval': [low, high], 'points': …, 'rounding': …}}; {AGAIN}")
         return self.domain
 
     def within(self, inner: Mapping[str, Any]) -> Fields:
@@ -134,17 +124,15 @@ class Fields:
     def choice(self, name: str, choices: tuple[str, ...]) -> Any:  # noqa: ANN401 (one of the choices)
         """A field that must be one of these strings."""
         if not is_one_of(self[name], choices):
-            self.note(
-                f"Expected {name} {' or '.join(map(repr, choices))}, got {shown(self[name])}; ask for another spec."
-            )
+            self.note(f"Expected {name} {' or '.join(map(repr, choices))}, got {shown(self[name])}; {AGAIN}")
         return self[name]
 
     def whole(self, name: str, least: int | None = None, most: int = MAX_SPEC_INTEGER) -> int:
         """An integer within its range."""
         given: int = self[name]
-        if not is_whole(given) or (least is not None and not least <= given <= most):
+        if not is_json_integer(given) or (least is not None and not least <= given <= most):
             ends = ("" if least is None else f" from {least}") + ("" if most == MAX_SPEC_INTEGER else f" to {most}")
-            self.note(f"Expected {name} as a whole number{ends}, got {shown(given)}; ask for another spec.")
+            self.note(f"Expected {name} as a whole number{ends}, got {shown(given)}; {AGAIN}")
         return given
 
     def counts(self, name: str, kind: type[_Counts]) -> _Counts:
@@ -159,49 +147,48 @@ class Fields:
     def row(self, name: str, given: object, length: int) -> NDArray[np.int64]:
         """A list of ``length`` ticket counts."""
         if not isinstance(given, list) or len(given) != length or not all(map(is_ticket_count, given)):
-            self.refuse(
-                f"Expected {name} as {length} whole numbers of at most 16 digits as strings; ask for another spec."
-            )
+            self.refuse(f"Expected {name} as {length} whole numbers of at most 16 digits as strings; {AGAIN}")
         return np.array([int(each) for each in given], dtype=np.int64)
 
-    def indices(self, name: str) -> list[int]:
+    def indices(self, name: str) -> NDArray[np.int64]:
         """Ascending indices of values."""
         given, size = self[name], len(self.domain)
-        whole = isinstance(given, list) and given and all(map(is_whole, given))
+        whole = isinstance(given, list) and given and all(map(is_json_integer, given))
         if not whole or given[0] < 0 or given[-1] >= size or any(a >= b for a, b in pairwise(given)):
-            self.refuse(f"Expected {name} as ascending indices from 0 to {size - 1}; ask for another spec.")
-        return list(given)
+            self.refuse(f"Expected {name} as ascending indices from 0 to {size - 1}; {AGAIN}")
+        return np.array(given, dtype=np.int64)
 
 
-def read_domain(domain: object, problems: Problems) -> Domain | None:
-    """The domain, or None with the problems noted."""
-    if isinstance(domain, Mapping) and set(domain) in (*SET_FIELDS, {"cyclic"}):
-        on_parts = "product" in domain
-        return read_product(domain["product"], read_domain, problems) if on_parts else read_set(domain, problems)
-    if not isinstance(domain, Mapping) or set(domain) not in _DOMAIN_FIELDS:
-        problems.add(
-            "Expected domain as {'integers': [low, high]}, {'interval': [low, high], 'points': …, 'rounding': …}, "
-            "{'cyclic': {…}}, {'points': {…}}, {'items': {…}} or {'product': {…}}."
-        )
-        return None
-    ends = domain["integers"] if "integers" in domain else domain["interval"]
-    numbers = (int,) if "integers" in domain else (int, float)
-    if not _is_pair_of(ends, numbers):
-        problems.add("Expected the ends of a domain as a list of two numbers, whole ones for integers.")
-        return None
-    if "points" in domain and not is_whole(domain["points"]):
-        problems.add(f"Expected points as a whole number, got {shown(domain['points'])}.")
-        return None
-    try:
-        return (
-            Integers(*ends)
-            if "integers" in domain
-            else Interval(ends[0], ends[1], points=domain["points"], rounding=domain["rounding"])
-        )
-    except ValueError as error:
-        problems.add(str(error))
-        return None
+class Field(NamedTuple):
+    """One field of a mechanism's spec: how it is read, and how it is written as JSON."""
+
+    read: Callable[[Fields, str], Any]
+    write: Callable[[Any], Any] = lambda given: given
 
 
-def _is_pair_of(ends: object, kinds: tuple[type, ...]) -> bool:
-    return isinstance(ends, list) and len(ends) == 2 and all(type(end) in kinds for end in ends)  # noqa: PLR2004
+def whole(least: int | None = None, most: int = MAX_SPEC_INTEGER) -> Field:
+    """A whole number within its range."""
+    return Field(lambda fields, name: fields.whole(name, least, most))
+
+
+def choice(*choices: str) -> Field:
+    """One of these words."""
+    return Field(lambda fields, name: fields.choice(name, choices))
+
+
+def counts(kind: type[DataclassInstance]) -> Field:
+    """Ticket counts by name, such as ``near`` and ``far``."""
+    return Field(lambda fields, name: fields.counts(name, kind), written)
+
+
+INDICES: Final = Field(lambda fields, name: fields.indices(name), lambda given: given.tolist())
+
+
+def written(held: DataclassInstance) -> dict[str, str]:
+    """Ticket counts by name, as strings."""
+    return {name: str(count) for name, count in dataclasses.asdict(held).items()}
+
+
+def written_row(row: NDArray[np.int64]) -> list[str]:
+    """Ticket counts in order, as strings."""
+    return [str(count) for count in row.tolist()]
