@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.exponential import Exponential as Exponential
     from bipartite.mechanisms.geometric import Geometric as Geometric
     from bipartite.mechanisms.grr import GRR as GRR
-    from bipartite.mechanisms.grr import RR as RR
     from bipartite.mechanisms.hybrid import Hybrid as Hybrid
     from bipartite.mechanisms.laplace import Laplace as Laplace
     from bipartite.mechanisms.lsrr import LSRR as LSRR
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.two_level import TwoLevel as TwoLevel
     from bipartite.mechanisms.within_region import WithinRegion as WithinRegion
 
-_OTHERS = {"Mechanism": f"{__name__}.base", "RR": f"{__name__}.grr", "Record": f"{__name__}.record"}
+_OTHERS = {"Mechanism": f"{__name__}.base", "Record": f"{__name__}.record"}
 _HOMES = _OTHERS | {each.kind: each.module for each in entries() if each.family != "flat"}
 __getattr__, __dir__ = lazily(__name__, _HOMES)
 __all__ = [*_HOMES]  # noqa: PLE0604 (names, kept in one place)

@@ -54,7 +54,8 @@ class Geometric(Mechanism):
 
     Examples
     --------
-    >>> from bipartite import Integers, expected_loss
+    >>> from bipartite import Integers
+    >>> from bipartite.quality import expected_loss
     >>> round(expected_loss(Geometric(Integers(1, 40), epsilon=1)), 2)
     14.29
     """

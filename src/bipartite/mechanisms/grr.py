@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bipartite.errors import DesignError
 from bipartite.lottery import Epsilon, LineLottery, Tickets
 from bipartite.mechanisms.base import Mechanism, check_domain, check_tickets, tickets_for
 from bipartite.mechanisms.spec.parts import written
@@ -20,7 +19,7 @@ class GRR(Mechanism):
     r"""Generalised Randomized Response: report the value with probability p, any other value with q each.
 
     p = e\ :sup:`ε`/(e\ :sup:`ε` + N − 1) and q = 1/(e\ :sup:`ε` + N − 1): BRR with m = 1. All wrong answers are equally
-    likely; it needs no distance and fits every domain.
+    likely; it needs no distance and fits every domain. On two values it is Warner's Randomized Response.
 
     Parameters
     ----------
@@ -74,36 +73,3 @@ class GRR(Mechanism):
 
     def parts(self) -> dict[str, Any]:
         return {"tickets": written(self._lottery.tickets)}
-
-
-class RR(GRR):
-    r"""Randomized Response: report the truth with probability e\ :sup:`ε`/(e\ :sup:`ε` + 1), else the other value.
-
-    Parameters
-    ----------
-    domain
-        A domain of two values, such as ``bp.Integers(0, 1)`` or two items.
-    epsilon
-        The privacy budget of one report.
-
-    Guarantee
-    ---------
-    ε-LDP for each report, exactly.
-
-    Notes
-    -----
-    With p the probability of the truth, the expected share of one answer among the reports is
-    f' = p·f + (1 − p)(1 − f); (f' − (1 − p))/(2p − 1) is unbiased for f, with variance f'(1 − f')/(n·(2p − 1)²).
-
-    Reference
-    ---------
-    Warner: *Randomized Response: A Survey Technique for Eliminating Evasive Answer Bias* (JASA 1965).
-    """
-
-    __slots__ = ()
-
-    def __init__(self, domain: Domain, epsilon: object) -> None:
-        check_domain(domain)
-        if len(domain) != 2:  # noqa: PLR2004
-            raise DesignError(f"Expected a domain of two values, got {len(domain)}; use bp.GRR for more.")
-        super().__init__(domain, epsilon)

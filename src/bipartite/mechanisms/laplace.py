@@ -50,7 +50,8 @@ class Laplace(AddedNoise):
 
     Examples
     --------
-    >>> from bipartite import Interval, expected_loss
+    >>> from bipartite import Interval
+    >>> from bipartite.quality import expected_loss
     >>> share = Interval(0, 1, points=41)
     >>> [round(expected_loss(Laplace(share, 1, clamped=c)), 2) for c in (False, True)]
     [1.0, 0.37]

@@ -60,7 +60,8 @@ class Staircase(AddedNoise):
 
     Examples
     --------
-    >>> from bipartite import Interval, Laplace, expected_loss
+    >>> from bipartite import Interval, Laplace
+    >>> from bipartite.quality import expected_loss
     >>> share = Interval(0, 1, points=101)
     >>> [round(expected_loss(kind(share, 4)), 3) for kind in (Laplace, Staircase)]
     [0.25, 0.138]
