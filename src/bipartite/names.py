@@ -7,14 +7,23 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_MOVED: Final = {
-    "answers.advise": "Comparison Recommendation ReportingPlan SampleSize SplitOrSample",
-    "answers.estimation": "Difference Estimate Estimates Forecast GroupMean Identifiability JointEstimate",
-    "quality": "expected_loss inference_error local_bound local_loss loss_quantile qloss share_within worst_loss",
-    "verification": "Audit Certificate LawTest",
-}
+# From where, to where, and the names that are the same there.
+_MOVED: Final = (
+    ("bipartite", "bipartite.answers.advise", "Comparison Recommendation ReportingPlan SampleSize SplitOrSample"),
+    (
+        "bipartite",
+        "bipartite.answers.estimation",
+        "Difference Estimate Estimates Forecast GroupMean Identifiability JointEstimate",
+    ),
+    (
+        "bipartite",
+        "bipartite.quality",
+        "expected_loss inference_error local_bound local_loss loss_quantile qloss share_within worst_loss",
+    ),
+    ("bipartite", "bipartite.verification", "Audit Certificate LawTest"),
+)
 FORMER_NAMES: Final = {
-    **{f"bipartite.{name}": f"bipartite.{home}.{name}" for home, names in _MOVED.items() for name in names.split()},
+    **{f"{before}.{name}": f"{now}.{name}" for before, now, names in _MOVED for name in names.split()},
     "bipartite.RR": "bipartite.GRR, on a domain of two values",
     "bipartite.mechanisms.RR": "bipartite.mechanisms.GRR, on a domain of two values",
     "bipartite.locations.Release": "bipartite.locations.PlaceRelease",

@@ -2,7 +2,7 @@
 
 The one file of the fence that may be edited when a public name moves. It holds no expectation of its own: a function
 here builds what the case describes, calls public names and returns what they give. A function that is gone for good
-takes its cases with it, and the commit says so.
+takes its cases with it, and the commit says so; a case that asks for a name that is gone stands under ``GONE``.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ MECHANISMS = {
     "two-level": bp.locations.TwoLevel,
     "within-region": bp.locations.WithinRegion,
 }
-# Cases of names that are gone, and why nothing refuses or gives it now.
+# Cases of names that are gone for good, and why.
 GONE = {"refusals: design: rr on five values": "RR is GRR on two values, and GRR takes any number of them"}
 MANY = 30
 ASKED = {}
