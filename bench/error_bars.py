@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 import bipartite as bp
+from bipartite.answers.estimation import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -135,7 +136,7 @@ def measured(job: tuple[Cell, int]) -> dict[str, Any]:
         asked[f"cdf({value})"] = (("cdf", value), float(running[value]), efficient(matrix, f, step, people))
     for q in QUANTILES:
         asked[f"q{q}"] = (("quantile", q), float(quantile(f, q)), math.nan)
-    if hasattr(bp.Estimate, "ranges"):
+    if hasattr(Estimate, "ranges"):
         inside = ((numbers >= size // 5) & (numbers < size // 2)).astype(np.float64)
         of = ("range", size // 5, size // 2 - 1)
         asked["range"] = (of, float(f @ inside), efficient(matrix, f, inside, people))

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bipartite import BRR, LSRR, Integers, Points, expected_loss, verify
+from bipartite import BRR, LSRR, Integers, Points, verify
 from bipartite.design import algorithm_2, algorithm_3
+from bipartite.quality import expected_loss
 from reproduction.theory import algorithm_3_as_printed
 
 _POLAR_CIRCLE = 66.56

@@ -19,10 +19,7 @@ from bipartite import (
     Minimax,
     Points,
     SquareWave,
-    expected_loss,
-    local_loss,
     verify,
-    worst_loss,
 )
 from bipartite.locations.atlas import cities
 from bipartite.plots.curves import Curve, curves
@@ -30,6 +27,7 @@ from bipartite.plots.style import BRR as BLUE
 from bipartite.plots.style import BRR_FAR as LIGHT_BLUE
 from bipartite.plots.style import GRR as GREY
 from bipartite.plots.style import INK
+from bipartite.quality import expected_loss, local_loss, worst_loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bipartite import Anchored, Integers, Minimax, local_loss
+from bipartite import Anchored, Integers, Minimax
 from bipartite.plots.curves import Curve, curves
 from bipartite.plots.style import BRR as BLUE
 from bipartite.plots.style import GRR as GREY
+from bipartite.quality import local_loss
 
 PICTURES = Path(__file__).parent / "_static"
 AGES = Integers(18, 90)

@@ -74,7 +74,7 @@ MORE = {
     "custom numbers": lambda epsilon: custom(bp.Interval(0, 1, points=3), [-0.5, 0.25], epsilon),
     "custom values": lambda epsilon: custom(bp.Items(["a", "b", "c", "d"], loss=LOSS), ["d", "b"], epsilon),
     "custom pairs": lambda epsilon: custom(OTHER_DOMAINS["pairs"], [(18, "jazz"), (21, "metal")], epsilon),
-    "rr on two": lambda epsilon: bp.RR(bp.Integers(0, 1), epsilon),
+    "rr on two": lambda epsilon: bp.GRR(bp.Integers(0, 1), epsilon),
 }
 
 

@@ -6,7 +6,6 @@ from bipartite import (
     BRR,
     GRR,
     LSRR,
-    RR,
     Anchored,
     Constant,
     Exponential,
@@ -59,7 +58,7 @@ def build(epsilon="1", domains=DOMAINS):
         makers |= ON_PLACES if isinstance(domain, Points) else {}
         for name, make in makers.items():
             yield f"{name} on {kind}", make(domain, epsilon)
-    yield "rr on two", RR(Integers(0, 1), epsilon)
+    yield "rr on two", GRR(Integers(0, 1), epsilon)
 
 
 MECHANISMS = dict(build())

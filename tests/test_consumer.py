@@ -10,6 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 import bipartite as bp
+from bipartite.answers.advise import Comparison
+from bipartite.answers.estimation import Estimate, Estimates
+from bipartite.verification import Certificate
 
 AGES = bp.Integers(18, 90)
 
@@ -31,22 +34,22 @@ def test_what_comes_in_comes_out() -> None:
 def test_from_reports_to_answers() -> None:
     survey = bp.BRR(AGES, epsilon=1.0, edges="padded", m="mean")
     reports = survey.privatize([25] * 900 + [60] * 1_100, rng=bp.insecure_seed(7))
-    est = assert_type(bp.estimate(survey, reports), bp.Estimate)
+    est = assert_type(bp.estimate(survey, reports), Estimate)
     low, high = est.interval(0.95, of="mean")
     assert low < assert_type(est.mean, float) < high
     assert assert_type(est.cdf(), NDArray[np.float64])[-1] > 0.5
-    by_half = assert_type(bp.estimate(survey, reports, by=["a", "b"] * 1_000), bp.Estimates)
+    by_half = assert_type(bp.estimate(survey, reports, by=["a", "b"] * 1_000), Estimates)
     assert bp.difference(by_half["a"], by_half["b"]).interval.low < 0 < 100 * float(est.frequencies.sum())
     record = bp.Record({"age": survey, "visits": bp.GRR(bp.Integers(0, 9), epsilon=1)})
     columns = assert_type(record.privatize({"age": [25, 60], "visits": [3, 4]}), dict[str, list[Any]])
-    assert list(assert_type(bp.estimate(record, columns), bp.Estimates)) == ["age", "visits"]
+    assert list(assert_type(bp.estimate(record, columns), Estimates)) == ["age", "visits"]
 
 
 def test_before_and_around_it(tmp_path: Path) -> None:
-    compared = assert_type(bp.compare(AGES, epsilon=1, users=10_000), bp.Comparison)
+    compared = assert_type(bp.compare(AGES, epsilon=1, users=10_000), Comparison)
     assert "BRR" in assert_type(compared.recommendation, str)
     mech = bp.from_spec(bp.BRR(AGES, epsilon=1).to_spec())
-    certificate = assert_type(bp.verify(mech), bp.Certificate)
+    certificate = assert_type(bp.verify(mech), Certificate)
     assert certificate.holds
     with bp.Ledger(tmp_path / "spent.db", budget=4, period="month") as ledger:
         assert ledger.report("ada", "age", bp.BRR(AGES, epsilon=1), 37) in AGES.to_numpy()

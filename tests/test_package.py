@@ -1,15 +1,18 @@
 """What holds for the package as a whole: cost of import, public names, the path without numba."""
 
+import pkgutil
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 
 import bipartite
+from bipartite.names import FORMER_NAMES
 
 HEAVY = [
     "numba",
@@ -50,7 +53,7 @@ def test_small_calls_and_specs_load_nothing_heavy_either():
     code = (
         "import bipartite as bp, sys, numpy as np\n"
         "m = bp.BRR(bp.Integers(18, 90), 1)\n"
-        "m.privatize(np.full(10_000, 40)); bp.verify(m); bp.from_spec(m.to_spec()); bp.expected_loss(m)\n"
+        "m.privatize(np.full(10_000, 40)); bp.verify(m); bp.from_spec(m.to_spec()); bp.quality.expected_loss(m)\n"
         f"print([name for name in {HEAVY} if name in sys.modules])"
     )
     assert run(code).strip() == "[]"
@@ -116,6 +119,16 @@ def test_every_public_name_exists_and_is_documented():
     assert set(dir(bipartite)) == set(bipartite.__all__)
     with pytest.raises(AttributeError, match="module 'bipartite' has no attribute 'Nothing'"):
         _ = bipartite.Nothing
+
+
+@pytest.mark.parametrize(("old", "now"), FORMER_NAMES.items())
+def test_a_former_name_raises_with_what_to_use_now(old, now):
+    owner, _, name = old.rpartition(".")
+    place = pkgutil.resolve_name(owner)
+    assert pkgutil.resolve_name(now.split(",")[0]) is not None
+    assert name not in dir(place)
+    with pytest.raises(AttributeError, match=re.escape(f"{old} is now {now}")):
+        _ = getattr(place, name) if isinstance(place, ModuleType) else place.__getattr__(None, name)
 
 
 # A submodule of the same name would take the place of a public name once it is imported.

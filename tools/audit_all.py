@@ -61,7 +61,7 @@ def mechanisms() -> Iterator[Mechanism]:
         yield bp.Duchi(income, epsilon)
         yield bp.Piecewise(income, epsilon)
         yield bp.Hybrid(income, epsilon)
-    yield bp.RR(bp.Integers(0, 1), 1)
+    yield bp.GRR(bp.Integers(0, 1), 1)
     yield bp.Constant(ages)
 
 

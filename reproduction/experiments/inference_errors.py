@@ -15,10 +15,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bipartite import BRR, GRR, LSRR, Anchored, Constant, Exponential, expected_loss, inference_error
+from bipartite import BRR, GRR, LSRR, Anchored, Constant, Exponential
 from bipartite.locations import CALIBRATED, PUBLISHED, WHOLE, WITHIN
 from bipartite.lottery import log_between
 from bipartite.plots import style
+from bipartite.quality import expected_loss, inference_error
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, parts_of, places_of
 from reproduction.figures import Line, Panel, panels
 from reproduction.runner.contract import Row, Rows, distinct, number, select

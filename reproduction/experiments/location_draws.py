@@ -15,10 +15,11 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from bipartite import BRR, GRR, LSRR, expected_loss
+from bipartite import BRR, GRR, LSRR
 from bipartite.locations import CALIBRATED, EPSILONS, PUBLISHED, Regions
 from bipartite.lottery import log_between
 from bipartite.plots import style
+from bipartite.quality import expected_loss
 from reproduction.experiments.places_of_the_paper import (
     FOURSQUARE,
     GOWALLA,

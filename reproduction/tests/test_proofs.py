@@ -1,5 +1,6 @@
 """Formulas of the paper's proofs, in fractions, against sums over the distances themselves."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -105,5 +106,6 @@ def test_with_one_near_output_brr_is_grr_and_with_two_values_grr_is_rr(epsilon):
     for points in (2, 9, 60):
         domain = bp.Integers(1, points)
         np.testing.assert_array_equal(bp.BRR(domain, epsilon, m=1).matrix(), bp.GRR(domain, epsilon).matrix())
-    two = bp.Integers(1, 2)
-    np.testing.assert_array_equal(bp.GRR(two, epsilon).matrix(), bp.RR(two, epsilon).matrix())
+    truth = math.exp(epsilon) / (math.exp(epsilon) + 1)  # Warner 1965
+    warner = [[truth, 1 - truth], [1 - truth, truth]]
+    np.testing.assert_allclose(bp.GRR(bp.Integers(1, 2), epsilon).matrix(), warner, rtol=0, atol=1e-9)

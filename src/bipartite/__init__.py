@@ -23,36 +23,16 @@ if TYPE_CHECKING:
     from bipartite import locations as locations
     from bipartite import quality as quality
     from bipartite import tables as tables
-    from bipartite.answers.advise import Comparison as Comparison
-    from bipartite.answers.advise import Recommendation as Recommendation
-    from bipartite.answers.advise import ReportingPlan as ReportingPlan
-    from bipartite.answers.advise import SampleSize as SampleSize
-    from bipartite.answers.advise import SplitOrSample as SplitOrSample
     from bipartite.answers.advise import compare as compare
     from bipartite.answers.advise import recommend as recommend
     from bipartite.answers.advise import sample_size as sample_size
     from bipartite.answers.advise import split_or_sample as split_or_sample
     from bipartite.answers.estimation import Counts as Counts
-    from bipartite.answers.estimation import Difference as Difference
-    from bipartite.answers.estimation import Estimate as Estimate
-    from bipartite.answers.estimation import Estimates as Estimates
-    from bipartite.answers.estimation import Forecast as Forecast
-    from bipartite.answers.estimation import GroupMean as GroupMean
-    from bipartite.answers.estimation import Identifiability as Identifiability
-    from bipartite.answers.estimation import JointEstimate as JointEstimate
     from bipartite.answers.estimation import difference as difference
     from bipartite.answers.estimation import estimate as estimate
     from bipartite.answers.estimation import estimate_joint as estimate_joint
     from bipartite.answers.estimation import forecast as forecast
     from bipartite.answers.estimation import identifiability as identifiability
-    from bipartite.answers.quality import expected_loss as expected_loss
-    from bipartite.answers.quality import inference_error as inference_error
-    from bipartite.answers.quality import local_bound as local_bound
-    from bipartite.answers.quality import local_loss as local_loss
-    from bipartite.answers.quality import loss_quantile as loss_quantile
-    from bipartite.answers.quality import qloss as qloss
-    from bipartite.answers.quality import share_within as share_within
-    from bipartite.answers.quality import worst_loss as worst_loss
     from bipartite.domains import Cyclic as Cyclic
     from bipartite.domains import Integers as Integers
     from bipartite.domains import Interval as Interval
@@ -90,9 +70,6 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.spec import from_spec as from_spec
     from bipartite.tables import Plan as Plan
     from bipartite.tables import privatize_frame as privatize_frame
-    from bipartite.verification import Audit as Audit
-    from bipartite.verification import Certificate as Certificate
-    from bipartite.verification import LawTest as LawTest
     from bipartite.verification import audit as audit
     from bipartite.verification import law_test as law_test
     from bipartite.verification import trials_needed as trials_needed
@@ -100,23 +77,15 @@ if TYPE_CHECKING:
 
 # Public names by the package that defines them; loaded on first use, so that importing bipartite stays cheap.
 _NAMES = {
-    "answers.advise": (
-        "Comparison Recommendation ReportingPlan SampleSize SplitOrSample compare recommend sample_size split_or_sample"
-    ),
-    "answers.estimation": (
-        "Counts Difference Estimate Estimates Forecast GroupMean Identifiability JointEstimate "
-        "difference estimate estimate_joint forecast identifiability"
-    ),
-    "answers.quality": (
-        "expected_loss inference_error local_bound local_loss loss_quantile qloss share_within worst_loss"
-    ),
+    "answers.advise": "compare recommend sample_size split_or_sample",
+    "answers.estimation": "Counts difference estimate estimate_joint forecast identifiability",
     "domains": "Cyclic Integers Interval Items Points Product",
     "ledger": "Ledger",
     "lottery": "fixed_words insecure_seed",
     "mechanisms": "Record",
     "mechanisms.spec": "from_spec",
     "tables": "Plan privatize_frame",
-    "verification": "Audit Certificate LawTest audit law_test trials_needed verify",
+    "verification": "audit law_test trials_needed verify",
 }
 _MODULES = ("design", "errors", "learn", "locations", "quality", "tables")
 _HOMES = (
@@ -124,5 +93,6 @@ _HOMES = (
     | {name: f"{__name__}.{name}" for name in _MODULES}
     | {each.kind: each.module for each in entries() if each.family != "regions"}
 )
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+if not TYPE_CHECKING:  # so that type checkers and editors report a name that is not above
+    __getattr__, __dir__ = lazily(__name__, _HOMES)
 __all__ = ["__version__", *_HOMES]  # noqa: PLE0604 (names, kept in one place)

@@ -1,5 +1,8 @@
 """Algorithms that choose m and the anchors; implemented in :mod:`bipartite.mechanisms.design`."""
 
+from typing import TYPE_CHECKING
+
+from bipartite.lazily import lazily
 from bipartite.mechanisms.design.anchor_choice import AnchorChoice, LotteryChoice
 from bipartite.mechanisms.design.anchors_line import best_anchors_on_line
 from bipartite.mechanisms.design.anchors_sets import best_anchors_of_set
@@ -33,3 +36,5 @@ __all__ = [
     "safe_m_of_set",
     "statistical_half_window",
 ]
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazily(__name__, {})

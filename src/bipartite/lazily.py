@@ -6,7 +6,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from bipartite.names import unknown_name
+from bipartite.names import moved, unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` for a package whose public names live in these modules (PEP 562).
 
-    A name that maps to its own submodule resolves to that module.
+    A name that maps to its own submodule resolves to that module; a former name raises with what to use now.
     """
 
     def __getattr__(name: str) -> Any:  # noqa: ANN401, N807
         if name not in homes:
             what = f"module {package!r} has no attribute"
-            raise AttributeError(f"{what} {name!r}" if name.startswith("_") else unknown_name(what, name, homes))
+            if name.startswith("_"):
+                raise AttributeError(f"{what} {name!r}")
+            raise AttributeError(moved(package, name) or unknown_name(what, name, __dir__()))
         module = importlib.import_module(homes[name])
         value = module if module.__name__ == f"{package}.{name}" else getattr(module, name)
         setattr(sys.modules[package], name, value)

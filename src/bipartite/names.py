@@ -1,11 +1,44 @@
-"""Suggestions for misspelled names in error messages."""
+"""What an error says about a name that is not there: it is misspelled, or it has moved."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+# From where, to where, and the names that are the same there.
+_MOVED: Final = (
+    ("bipartite", "bipartite.answers.advise", "Comparison Recommendation ReportingPlan SampleSize SplitOrSample"),
+    (
+        "bipartite",
+        "bipartite.answers.estimation",
+        "Difference Estimate Estimates Forecast GroupMean Identifiability JointEstimate",
+    ),
+    (
+        "bipartite",
+        "bipartite.quality",
+        "expected_loss inference_error local_bound local_loss loss_quantile qloss share_within worst_loss",
+    ),
+    ("bipartite", "bipartite.verification", "Audit Certificate LawTest"),
+)
+FORMER_NAMES: Final = {
+    **{f"{before}.{name}": f"{now}.{name}" for before, now, names in _MOVED for name in names.split()},
+    "bipartite.RR": "bipartite.GRR, on a domain of two values",
+    "bipartite.mechanisms.RR": "bipartite.mechanisms.GRR, on a domain of two values",
+    "bipartite.locations.Release": "bipartite.locations.PlaceRelease",
+}
+"""Former public names, and what to use now. A name of a class stands under it: ``bipartite.Plan.name``."""
+
+
+def moved(owner: str, name: str) -> str | None:
+    """Say what a former name of a module or class is now; None if there was no such name.
+
+    >>> moved("bipartite", "expected_loss")
+    'bipartite.expected_loss is now bipartite.quality.expected_loss'
+    """
+    former = f"{owner}.{name}"
+    return f"{former} is now {FORMER_NAMES[former]}" if former in FORMER_NAMES else None
 
 
 def nearest_name(given: object, known: Iterable[str]) -> str | None:

@@ -272,7 +272,8 @@ def test_tanimoto_is_the_papers_similarity():
 
 
 def test_items_of_a_spec_have_an_order_and_no_losses():
-    from bipartite import expected_loss, from_spec
+    from bipartite import from_spec
+    from bipartite.quality import expected_loss
 
     mechanism = BRR(Items(["a", "b", "c"], loss=[[0, 1, 3], [1, 0, 5], [4, 2, 0]]), 1)
     reread = from_spec(mechanism.to_spec())

@@ -2,7 +2,7 @@
 
 The one file of the fence that may be edited when a public name moves. It holds no expectation of its own: a function
 here builds what the case describes, calls public names and returns what they give. A function that is gone for good
-takes its cases with it, and the commit says so.
+takes its cases with it, and the commit says so; a case that asks for a name that is gone stands under ``GONE``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ MECHANISMS = {
     "planar-laplace": bp.PlanarLaplace,
     "rappor": bp.RAPPOR,
     "region-weighted": bp.locations.RegionWeighted,
-    "rr": bp.RR,
+    "rr": bp.GRR,
     "square-wave": bp.SquareWave,
     "staircase": bp.Staircase,
     "subset-selection": bp.SubsetSelection,
@@ -56,6 +56,8 @@ MECHANISMS = {
     "two-level": bp.locations.TwoLevel,
     "within-region": bp.locations.WithinRegion,
 }
+# Cases of names that are gone for good, and why.
+GONE = {"refusals: design: rr on five values": "RR is GRR on two values, and GRR takes any number of them"}
 MANY = 30
 ASKED = {}
 
@@ -192,7 +194,7 @@ def designed_loss(prior=None, **given):
     """What a design by a linear programme achieves: several may be best, and all have the same loss."""
     made = a_mechanism(given)
     return {
-        "expected_loss": bp.expected_loss(made, prior),
+        "expected_loss": bp.quality.expected_loss(made, prior),
         "epsilon": str(made.epsilon),
         "holds": bp.verify(made).holds,
     }
@@ -245,23 +247,23 @@ def records(specs, values, words, sample=None):
 def quality(spec, prior=None, distance=1, quantile=0.5):
     made = a_mechanism(spec)
     return {
-        "expected": bp.expected_loss(made, prior),
-        "local": bp.local_loss(made),
-        "worst": bp.worst_loss(made),
-        "qloss": bp.qloss(made, prior),
-        "within": bp.share_within(made, distance, prior),
-        "quantile": bp.loss_quantile(made, quantile, prior),
+        "expected": bp.quality.expected_loss(made, prior),
+        "local": bp.quality.local_loss(made),
+        "worst": bp.quality.worst_loss(made),
+        "qloss": bp.quality.qloss(made, prior),
+        "within": bp.quality.share_within(made, distance, prior),
+        "quantile": bp.quality.loss_quantile(made, quantile, prior),
     }
 
 
 @asked
 def inference(spec, prior=None):
-    return bp.inference_error(a_mechanism(spec), prior)
+    return bp.quality.inference_error(a_mechanism(spec), prior)
 
 
 @asked
 def bound(domain, epsilon):
-    return bp.local_bound(a_domain(domain), epsilon)
+    return bp.quality.local_bound(a_domain(domain), epsilon)
 
 
 # Verification.

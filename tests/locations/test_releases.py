@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite import BRR, GRR, Points, Record, audit, expected_loss, fixed_words, from_spec, insecure_seed, verify
+from bipartite import BRR, GRR, Points, Record, audit, fixed_words, from_spec, insecure_seed, verify
 from bipartite.domains.regions import Regions
 from bipartite.errors import DesignError, EpsilonError, InputError, PriorError
 from bipartite.lottery import MAX_TOTAL, BlockLottery, WeightLottery
@@ -26,6 +26,7 @@ from bipartite.mechanisms.design.regional import (
     weighted_epsilon,
 )
 from bipartite.mechanisms.in_regions import two_level_tickets
+from bipartite.quality import expected_loss
 from tests.locations.worlds import authors_places, worlds
 from tests.lottery.test_draw import EveryWord
 from tests.oracle import number

@@ -7,23 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite import (
-    BRR,
-    GRR,
-    Anchored,
-    Constant,
-    Exponential,
-    Integers,
-    Interval,
-    Items,
-    Optimal,
-    Points,
-    expected_loss,
-    local_loss,
-    verify,
-    worst_loss,
-)
+from bipartite import BRR, GRR, Anchored, Constant, Exponential, Integers, Interval, Items, Optimal, Points, verify
 from bipartite.errors import InputError
+from bipartite.quality import expected_loss, local_loss, worst_loss
 from tests.locations.worlds import authors_coordinates, authors_places
 from tests.strategies import epsilons
 from tests.strategies_sets import sets

@@ -8,19 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bipartite import (
-    BRR,
-    Constant,
-    Items,
-    Points,
-    expected_loss,
-    fixed_words,
-    from_spec,
-    insecure_seed,
-    local_loss,
-    share_within,
-    verify,
-)
+from bipartite import BRR, Constant, Items, Points, fixed_words, from_spec, insecure_seed, verify
 from bipartite.errors import DesignError, InputError, OutsideDomainError
 from bipartite.lottery import Epsilon, PointLottery, Tickets, draw_many
 from bipartite.lottery.compiled_nearest import NearestTable
@@ -30,6 +18,7 @@ from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
 from bipartite.mechanisms.design import sets as set_design
 from bipartite.mechanisms.design.rows import algorithm_2
 from bipartite.mechanisms.spec import canonical_json, load_spec
+from bipartite.quality import expected_loss, local_loss, share_within
 from tests.locations.worlds import authors_places
 from tests.lottery.test_draw import EveryWord
 from tests.oracle import number

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import bipartite as bp
+import bipartite.mechanisms.categories
 from bipartite.errors import BrokenPromiseError, InputError
 from bipartite.mechanisms.catalogue import Entry, by_column, by_spec, entries, look_of, register, unregister
 from bipartite.mechanisms.spec.read import VERSIONS
@@ -15,7 +16,7 @@ from bipartite.mechanisms.spec.read import VERSIONS
 def static_imports(path):
     """The public names that type checkers see."""
     tree = ast.parse(Path(path).read_text(encoding="utf-8"))
-    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
+    block = next(node for node in tree.body if isinstance(node, ast.If))
     return {each.asname for node in block.body if isinstance(node, ast.ImportFrom) for each in node.names}
 
 

@@ -19,9 +19,7 @@ from bipartite import (
     Laplace,
     Piecewise,
     Staircase,
-    expected_loss,
     insecure_seed,
-    local_loss,
     verify,
 )
 from bipartite.domains.values import Values
@@ -35,6 +33,7 @@ from bipartite.errors import (
 from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
 from bipartite.lottery.noise import issue_noise
 from bipartite.mechanisms.unbiased import THRESHOLD, _mixes
+from bipartite.quality import expected_loss, local_loss
 from tests import oracle
 
 UNBIASED = [Duchi, Piecewise, Hybrid]

@@ -246,7 +246,9 @@ def test_values_and_numbers_are_put_in_order_with_their_columns():
     numbers = bp.Custom(AGES, [4.5, -0.0], [[0.3, 0.7], [0.5, 0.5], [0.7, 0.3]], 1)
     assert list(numbers.outputs) == [0.0, 4.5] and numbers.matrix() == pytest.approx(np.array(BANDS))
     assert numbers.privatize(np.array([1, 2]), rng=bp.insecure_seed(1)).dtype == np.float64
-    assert bp.local_loss(numbers) == pytest.approx([0.7 * 1 + 0.3 * 3.5, 0.5 * 2 + 0.5 * 2.5, 0.3 * 3 + 0.7 * 1.5])
+    assert bp.quality.local_loss(numbers) == pytest.approx(
+        [0.7 * 1 + 0.3 * 3.5, 0.5 * 2 + 0.5 * 2.5, 0.3 * 3 + 0.7 * 1.5]
+    )
 
 
 def test_an_output_that_is_never_reported_is_left_out():
@@ -286,10 +288,10 @@ def test_labels_of_a_set_give_way_to_those_of_the_reports():
 
 
 def test_words_have_no_loss_of_their_own_and_fit_no_column():
-    for quality in (bp.expected_loss, bp.worst_loss, bp.local_loss):
+    for quality in (bp.quality.expected_loss, bp.quality.worst_loss, bp.quality.local_loss):
         with pytest.raises(InputError, match="labels, not values, so none is nearer than another; give loss="):
             quality(WORDS)
-    assert bp.expected_loss(WORDS, loss=[[0, 1], [1, 1], [1, 0]]) == pytest.approx((0.3 + 1 + 0.3) / 3)
+    assert bp.quality.expected_loss(WORDS, loss=[[0, 1], [1, 1], [1, 0]]) == pytest.approx((0.3 + 1 + 0.3) / 3)
     with pytest.raises(InputError, match="Expected reports that are values or numbers, got Custom.*other labels"):
         Column(WORDS)
     assert Column(bp.Custom(AGES, [0.5, 3.5], BANDS, 1)).mechanism.epsilon == 1

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite import LSRR, Points, Record, expected_loss, from_spec, verify
+from bipartite import LSRR, Points, Record, from_spec, verify
 from bipartite.domains.tiles import tile_codes
 from bipartite.errors import BrokenPromiseError, InputError
 from bipartite.mechanisms.design.lsrr import calibrated_rows, published_rows
+from bipartite.quality import expected_loss
 from tests.locations.worlds import authors_places
 from tests.oracle import exp, number
 from tests.rivals import SCRIPT_THRESHOLDS

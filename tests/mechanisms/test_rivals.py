@@ -18,7 +18,6 @@ from bipartite import (
     BRR,
     GRR,
     LSRR,
-    RR,
     Anchored,
     Constant,
     Exponential,
@@ -30,7 +29,6 @@ from bipartite import (
     Points,
     Record,
     SquareWave,
-    expected_loss,
     from_spec,
     insecure_seed,
     verify,
@@ -43,6 +41,7 @@ from bipartite.errors import (
     PriorError,
 )
 from bipartite.mechanisms.square_wave import square_wave_width
+from bipartite.quality import expected_loss
 from tests.rivals import DOMAINS, KEEPING, MECHANISMS
 from tests.strategies import epsilons
 from tests.strategies_sets import sets
@@ -107,8 +106,6 @@ def test_matrices_are_the_published_formulas(size, epsilon):
     assert np.abs(wave.matrix() - square_wave(size, epsilon)).max() < 1e-9
     published = Exponential(domain, epsilon, variant="published").matrix()
     assert np.abs(published - exponential(distances(size), number_ / 2 / (size - 1))).max() < 1e-9
-    if size == 2:
-        assert np.abs(RR(domain, epsilon).matrix() - grr(2, number_)).max() < 1e-9
 
 
 @given(sets, epsilons)
@@ -262,10 +259,10 @@ def test_random_rounding_and_a_few_outputs_go_together_past_a_block():
 def test_equal_mechanisms_of_two_classes_have_one_hash():
     two, line = Integers(0, 1), Integers(0, 30)
     wave = SquareWave(line, 1)
-    for one, other in ((RR(two, 1), GRR(two, 1)), (wave, BRR(line, 1, m=wave.m, edges="padded"))):
-        assert one == other
-        assert hash(one) == hash(other)
-        assert len({one, other}) == 1
+    other = BRR(line, 1, m=wave.m, edges="padded")
+    assert wave == other
+    assert hash(wave) == hash(other)
+    assert len({wave, other}) == 1
     assert GRR(two, 1) != BRR(two, 1, m=1)
     assert SquareWave(line, 1).half_window == pickle.loads(pickle.dumps(wave)).half_window
 
@@ -360,7 +357,6 @@ NINE = Integers(1, 9)
         (lambda: SquareWave(POINTS, 1), DesignError, ON_A_LINE),
         (lambda: SquareWave(ITEMS, 1), DesignError, ON_A_LINE),
         (lambda: Geometric(Integers(0, 2**22), 1), DesignError, "at most 2\\^22 values, got 4194305; use bp.BRR, or a"),
-        (lambda: RR(Integers(1, 3), 1), DesignError, "Expected a domain of two values, got 3; use bp.GRR for more"),
         (lambda: GRR(Integers(0, 2**31 - 1), "0.0001"), DesignError, "too small for N=2147483648.*; use a larger ε, o"),
         (lambda: GRR(Integers(0, 9), 50), DesignError, "ε=50 is too large for N=10.*; use a smaller ε, or fewer value"),
         (lambda: Exponential(NINE, 1, variant="best"), InputError, "variant='tight' or 'published', got 'best'"),
@@ -412,7 +408,7 @@ def test_what_does_not_fit_is_refused_and_says_why(make, kind, message):
         make()
 
 
-MAKERS = [GRR, RR, Exponential, Geometric, SquareWave, Anchored, Optimal, LSRR, lambda domain, _: Constant(domain)]
+MAKERS = [GRR, Exponential, Geometric, SquareWave, Anchored, Optimal, LSRR, lambda domain, _: Constant(domain)]
 
 
 @pytest.mark.parametrize("make", MAKERS)

@@ -5,9 +5,12 @@ May import: lottery, domains, plots, mechanisms, answers.
 Begin reading: candidates.py, drawing.py.
 """
 
+from typing import TYPE_CHECKING
+
 from bipartite.answers.advise.place_releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN, PlaceRelease
 from bipartite.answers.advise.places import EPSILONS, Choice, Improvement, choose, compare, improvements
 from bipartite.domains.regions import Regions
+from bipartite.lazily import lazily
 from bipartite.locations.atlas import Cities, cities
 from bipartite.locations.candidates import from_checkins, places
 from bipartite.locations.counting import PlaceShare, RangeCount, range_count, top_places
@@ -17,8 +20,6 @@ from bipartite.locations.grids import grid
 from bipartite.locations.heat import HeatMap, heat_map
 from bipartite.locations.pages import page
 from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
-
-Release = PlaceRelease  # its former name; bp.tables.Release is a different class
 
 __all__ = [
     "CALIBRATED",
@@ -51,7 +52,5 @@ __all__ = [
     "range_count",
     "top_places",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazily(__name__, {})

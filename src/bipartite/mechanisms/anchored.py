@@ -71,9 +71,9 @@ class Anchored(Mechanism):
     -----
     On a line it is optimal among releases that report values of the domain (for the distance: among all releases);
     elsewhere ``gap`` bounds how far it is from that. It is optimal *for its prior*, not at every value: some values
-    have a larger loss than under GRR (:func:`bipartite.local_loss`). It reports only K values, so no distribution can
-    be estimated from it. Bias and variance given x are those of GRR on the anchors, at the anchor nearest to x. Use BRR
-    where no value may do worse than under GRR, and padded BRR for statistics.
+    have a larger loss than under GRR (:func:`bipartite.quality.local_loss`). It reports only K values, so no
+    distribution can be estimated from it. Bias and variance given x are those of GRR on the anchors, at the anchor
+    nearest to x. Use BRR where no value may do worse than under GRR, and padded BRR for statistics.
 
     Reference
     ---------
@@ -88,7 +88,8 @@ class Anchored(Mechanism):
 
     Examples
     --------
-    >>> from bipartite import Integers, expected_loss
+    >>> from bipartite import Integers
+    >>> from bipartite.quality import expected_loss
     >>> mech = Anchored(Integers(1, 100), epsilon=2)
     >>> mech.anchors, round(expected_loss(mech), 3)
     ([23, 51, 78], 15.614)

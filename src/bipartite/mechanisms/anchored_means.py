@@ -83,7 +83,8 @@ class AnchoredMeans(Anchored):
 
     Examples
     --------
-    >>> from bipartite import Anchored, Integers, expected_loss
+    >>> from bipartite import Anchored, Integers
+    >>> from bipartite.quality import expected_loss
     >>> mech = AnchoredMeans(Integers(0, 1), epsilon=1)
     >>> mech.anchors, round(expected_loss(mech, loss="squared"), 3)
     ([0.268941421, 0.731058579], 0.197)

@@ -48,7 +48,8 @@ class Constant(Mechanism):
 
     Examples
     --------
-    >>> from bipartite import Integers, expected_loss
+    >>> from bipartite import Integers
+    >>> from bipartite.quality import expected_loss
     >>> mech = Constant(Integers(1, 40))
     >>> mech.answer, expected_loss(mech), mech.epsilon
     (20, 10.0, 0.0)

@@ -94,7 +94,8 @@ class Minimax(Anchored):
 
     Examples
     --------
-    >>> from bipartite import Integers, worst_loss
+    >>> from bipartite import Integers
+    >>> from bipartite.quality import worst_loss
     >>> mech = Minimax(Integers(1, 3), epsilon=1)
     >>> [(round(float(chance), 3), anchors) for chance, anchors in mech.sets], round(worst_loss(mech), 3)
     ([(0.314, [1, 3]), (0.686, [1, 2, 3])], 0.605)

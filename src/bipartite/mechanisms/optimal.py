@@ -85,7 +85,8 @@ class Optimal(Tabled):
 
     Examples
     --------
-    >>> from bipartite import Integers, expected_loss
+    >>> from bipartite import Integers
+    >>> from bipartite.quality import expected_loss
     >>> round(expected_loss(Optimal(Integers(1, 40), epsilon=2)), 2)
     6.24
     >>> mech = Optimal(Integers(0, 10), epsilon=1, unbiased=True)

@@ -28,11 +28,15 @@ def test_single_values_without_a_prior_get_anchors_for_equally_likely_values_bes
     advice = only(compared, "release")
     assert (advice.mechanism, advice.code) == ("Anchored", "bp.Anchored(domain, ε)")
     assert advice.reason == "the least expected error if all values are equally likely, though not at each value"
-    assert advice.error == compared["Anchored"].expected_loss == pytest.approx(bp.expected_loss(bp.Anchored(AGES, 2)))
+    assert (
+        advice.error
+        == compared["Anchored"].expected_loss
+        == pytest.approx(bp.quality.expected_loss(bp.Anchored(AGES, 2)))
+    )
     assert advice.without_asking == compared["always 34"].expected_loss > advice.error
     assert "always 34, which asks nobody: 8.24" in advice.figures
     assert "BRR, safe m, under which no value fares worse than under GRR: 5.55; GRR: 9.21" in advice.figures
-    assert (bp.local_loss(bp.BRR(AGES, 2)) <= bp.local_loss(bp.GRR(AGES, 2)) + 1e-9).all()
+    assert (bp.quality.local_loss(bp.BRR(AGES, 2)) <= bp.quality.local_loss(bp.GRR(AGES, 2)) + 1e-9).all()
     assert advice.warning == ""
 
 

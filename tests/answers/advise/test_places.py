@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite import BRR, GRR, LSRR, Anchored, Integers, Points, expected_loss, locations, verify, worst_loss
+from bipartite import BRR, GRR, LSRR, Anchored, Integers, Points, locations, verify
 from bipartite.answers.advise import places as advice
 from bipartite.errors import DesignError, InputError, PriorError
 from bipartite.locations import PUBLISHED, WHOLE, WITHIN
+from bipartite.quality import expected_loss, worst_loss
 from tests.locations.worlds import authors_places, worlds
 
 SIX = Points(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bipartite as bp
+from bipartite.answers.estimation import Estimate
 from bipartite.answers.estimation.flat import BySupport, Supports
 from bipartite.answers.estimation.pairs import Exchangeable, pair_law
 from bipartite.errors import InputError, SpecError
@@ -306,7 +307,7 @@ def test_reports_counts_and_groups_say_the_same(mech):
 def test_an_estimate_has_every_answer(mech):
     reports = mech.privatize(np.tile([2, 3, 3, 4], 500), rng=bp.insecure_seed(2))
     est = bp.estimate(mech, reports, method="inverse")
-    assert isinstance(est, bp.Estimate)
+    assert isinstance(est, Estimate)
     low, high = est.interval(0.999)
     assert low < 3 < high
     for of in (("bin", 3), ("cdf", 3), np.arange(len(mech.domain)), "median", "variance"):

@@ -8,12 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-import bipartite as bp
 from bipartite import (
     BRR,
     GRR,
     OUE,
-    RR,
     Anchored,
     Constant,
     Custom,
@@ -26,11 +24,10 @@ from bipartite import (
     Optimal,
     Points,
     Record,
-    expected_loss,
-    inference_error,
 )
 from bipartite.errors import InputError, PriorError
 from bipartite.locations import Regions, WithinRegion
+from bipartite.quality import expected_loss, inference_error
 from tests.rivals import DOMAINS, KEEPING, LOSS, MECHANISMS, PLACES
 from tests.strategies import brr, integer_domains
 
@@ -142,7 +139,7 @@ def test_no_random_answer_is_better(name):
 
 def test_two_values_by_hand():
     """Odds of 3 to 1: the truth is told with probability 3/4."""
-    told = RR(Integers(0, 1), math.log(3))
+    told = GRR(Integers(0, 1), math.log(3))
     assert inference_error(told) == pytest.approx(1 / 4)
     assert inference_error(told, [0.6, 0.4]) == pytest.approx(0.6 / 4 + 0.4 / 4)
     # Against a prior of 9 to 1 a report of odds 3 to 1 changes no answer.
@@ -250,7 +247,3 @@ def test_bad_priors_and_losses_are_refused(name):
 def test_what_reports_no_values_is_refused_by_name(wrong):
     with pytest.raises(InputError, match=f"Expected a mechanism whose reports are values, got {type(wrong).__name__}"):
         inference_error(wrong)
-
-
-def test_it_is_public_under_both_names():
-    assert bp.quality.inference_error is bp.inference_error is inference_error

@@ -10,27 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite import (
-    BRR,
-    GRR,
-    OUE,
-    Anchored,
-    Constant,
-    Geometric,
-    Integers,
-    Interval,
-    Items,
-    Record,
-    SquareWave,
-    expected_loss,
-    local_bound,
-    local_loss,
-    loss_quantile,
-    qloss,
-    share_within,
-    worst_loss,
-)
+from bipartite import BRR, GRR, OUE, Anchored, Constant, Geometric, Integers, Interval, Items, Record, SquareWave
 from bipartite.errors import DomainError, InputError, PriorError
+from bipartite.quality import expected_loss, local_bound, local_loss, loss_quantile, qloss, share_within, worst_loss
 from tests.oracle import exp
 from tests.rivals import DOMAINS, MECHANISMS
 from tests.strategies import brr, epsilons, integer_domains

@@ -83,7 +83,7 @@ TODAY = {
     "months_histogram": lambda: bp.BRR(bp.Cyclic(12, start=1), "0.5", m="histogram"),
     "weekdays": lambda: bp.BRR(bp.Cyclic(7, labels=["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]), 2, m=4),
     "grr": lambda: bp.GRR(bp.Integers(18, 90), 1),
-    "rr": lambda: bp.RR(bp.Integers(0, 1), "1.0986122886681098"),
+    "rr": lambda: bp.GRR(bp.Integers(0, 1), "1.0986122886681098"),
     "constant": lambda: bp.Constant(bp.Integers(1, 10**9)),
     "anchored": lambda: bp.Anchored(bp.Integers(1, 100), 2),
     "anchored_one": lambda: bp.Anchored(bp.Integers(0, 9), "0.5", anchors=[5]),

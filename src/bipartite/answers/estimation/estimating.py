@@ -81,7 +81,7 @@ def estimate(  # noqa: PLR0913
     ----------
     mechanism
         The mechanism that the reports were made with, or ``bp.from_spec(…)`` of its spec. For a
-        :class:`~bipartite.Record`, an estimate for each attribute (:class:`~bipartite.Estimates`).
+        :class:`~bipartite.Record`, an estimate for each attribute (:class:`~bipartite.answers.estimation.Estimates`).
     reports
         What ``privatize`` returned, in any container. Reports beyond the ends of a range must not be clipped.
     counts
@@ -104,7 +104,7 @@ def estimate(  # noqa: PLR0913
     weights
         A public weight per report, such as one over its probability of being in the sample.
     by
-        A public label per report, for an estimate of each group (:class:`~bipartite.Estimates`).
+        A public label per report, for an estimate of each group (:class:`~bipartite.answers.estimation.Estimates`).
     of_sample
         Errors for the people who answered, rather than for the population they are a random sample of.
     nulls
@@ -124,7 +124,7 @@ def estimate(  # noqa: PLR0913
     intervals are those of unbiased answers. For ``em`` and ``smooth`` an interval contains what the reports do not rule
     out: the answers of all distributions that are likely enough (:mod:`bipartite.answers.estimation.likelihood`).
     Single shares then have no intervals (``est.bins_note``), public ranges do
-    (:meth:`Estimate.ranges <bipartite.Estimate.ranges>`).
+    (:meth:`Estimate.ranges <bipartite.answers.estimation.Estimate.ranges>`).
 
     Flat categories (:class:`~bipartite.OUE` and others) are counted by value, which is all that ``inverse`` and
     ``projected`` need; ``em`` needs the reports themselves, and gives no intervals of single shares. Each share is that
@@ -137,7 +137,7 @@ def estimate(  # noqa: PLR0913
 
     Each attribute of a record is estimated on its own, from those who reported it; :func:`bipartite.estimate_joint`
     combines two of them. Reports about pairs (:class:`~bipartite.Product`) contain both:
-    :meth:`Estimate.joint <bipartite.Estimate.joint>`.
+    :meth:`Estimate.joint <bipartite.answers.estimation.Estimate.joint>`.
 
     All of this is computed from the reports alone, and costs no privacy.
 

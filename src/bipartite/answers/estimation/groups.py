@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Estimates(Shown, Mapping[Any, "Estimate"]):
-    """An :class:`~bipartite.Estimate` for each group, by label (groups are public), or for each attribute, by name."""
+    """An `Estimate` for each group, by label (groups are public), or for each attribute, by name."""
 
     def __init__(self, groups: Mapping[Any, Any], kind: str = "group") -> None:
         self._groups, self._kind = dict(groups), kind

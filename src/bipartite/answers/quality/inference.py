@@ -71,7 +71,8 @@ def inference_error(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = N
 
     Examples
     --------
-    >>> from bipartite import BRR, Constant, Integers, expected_loss
+    >>> from bipartite import BRR, Constant, Integers
+    >>> from bipartite.quality import expected_loss
     >>> ages = Integers(18, 90)
     >>> mech = BRR(ages, epsilon=1)
     >>> round(expected_loss(mech), 2), round(inference_error(mech), 2), round(expected_loss(Constant(ages)), 2)

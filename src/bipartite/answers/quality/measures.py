@@ -125,7 +125,8 @@ def share_within(mechanism: Mechanism, distance: float, prior: Prior = None) -> 
         losses = rows.rows(start, stop)
         if (losses < 0).any():
             raise InputError(
-                "Expected losses of at least 0, got a similarity, which is not a distance; use bp.loss_quantile."
+                "Expected losses of at least 0, got a similarity, which is not a distance; "
+                "use bp.quality.loss_quantile."
             )
         within += float(weights[start:stop] @ (tickets * (losses <= bound)).sum(axis=1))
     return within / mechanism.lottery.total
