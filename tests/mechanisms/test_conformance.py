@@ -285,7 +285,7 @@ def test_its_spec_says_all_and_comes_back(name):
     assert (spec["bipartite"], spec["mechanism"]) == (entry.version, entry.name)
     assert by_spec(entry.version)[entry.name] is entry
     always = {"bipartite", "mechanism", "domain"} | ({"epsilon"} if entry.epsilon else set())
-    assert set(spec) == always | type(mechanism).fields_beside(spec["domain"])
+    assert set(spec) == always | set(type(mechanism).schema_on(spec["domain"]))
     if name in BROKEN:
         with pytest.raises(BrokenPromiseError, match="exceed e\\^ε for ε=1; do not report with this spec"):
             bp.from_spec(spec)
@@ -340,8 +340,8 @@ def test_a_spec_that_promises_more_than_its_tickets_keep_is_refused(name):
 def told_by(mechanism):
     """Every public attribute, as text where it has no equality of its own; a refusal to tell is one, too."""
     kind, told = type(mechanism), {}
-    # (ε1, ε2) of two levels are those of the design, which a copy does not know.
-    for name in set(dir(kind)) - {"lottery", "budgets"}:
+    # The spec tells the facts, and the draw follows from them.
+    for name in set(dir(kind)) - {"lottery", "draw", "facts"}:
         if not name.startswith("_") and not callable(getattr(kind, name)):
             try:
                 told[name] = getattr(mechanism, name)
@@ -368,12 +368,11 @@ def test_pickles_and_copies_are_the_same_mechanism(name):
 @every
 def test_it_never_changes(name):
     mechanism = made(name)
-    for field in ("epsilon", "domain", "outputs", "_lottery", "variant"):
+    for field in ("epsilon", "domain", "outputs", "draw", "facts", "known", "variant"):
         with pytest.raises(AttributeError):
             setattr(mechanism, field, None)
-    lottery = getattr(mechanism, "lottery", None)
-    held = [getattr(lottery, field, None) for field in ("tickets", "running", "groups")]
-    for array in [*held, getattr(getattr(mechanism, "outputs", None), "indices", None)]:
+    held = [getattr(mechanism.draw, field, None) for field in ("tickets", "running", "groups")]
+    for array in [*held, *mechanism.facts.values(), getattr(mechanism.outputs, "indices", None)]:
         if isinstance(array, np.ndarray):
             with pytest.raises(ValueError, match="read-only"):
                 array[...] = 0
