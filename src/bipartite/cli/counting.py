@@ -14,7 +14,7 @@ from bipartite.answers.estimation.reports import indices_of
 from bipartite.answers.estimation.tally import Tally
 from bipartite.cli.columns import NUMBER, REPORT
 from bipartite.domains import Product
-from bipartite.domains.product_codec import tuple_of
+from bipartite.domains.product import tuple_of
 from bipartite.errors import DataError, DataFileError
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.categories.cells import from_cells

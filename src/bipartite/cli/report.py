@@ -12,7 +12,7 @@ from bipartite.cli.arguments import add_mechanism, add_seed, mechanism_of, sourc
 from bipartite.cli.columns import NUMBER
 from bipartite.cli.output import OK, Progress, print_json
 from bipartite.domains import Product, SetDomain
-from bipartite.domains.product_codec import tuple_of, tuple_text
+from bipartite.domains.product import tuple_of, tuple_text
 from bipartite.errors import DataError, DataFileError, InputError, OutsideDomainError
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.categories.cells import cell_bytes, to_cells

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains.base import MAX_SIZE, MAX_SPEC_INTEGER, Domain, Outside
+from bipartite.domains.base import MAX_SIZE, MAX_SPEC_INTEGER, Domain, Outside, is_label
 from bipartite.domains.integers import Integers
-from bipartite.domains.labelled import Labelled, is_label
 from bipartite.errors import DataError, InputError, NotAValueError, OutsideDomainError, Problems, shown
 
 if TYPE_CHECKING:
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.lottery import Codec, Stream
+    from bipartite.lottery import Stream
     from bipartite.lottery.order import Order
 
 
-class SetDomain(Labelled):
+class SetDomain(Domain):
     """A set whose elements may be nearer to or farther from each other."""
 
     __slots__ = ("_index", "_order", "_rows", "labels", "size")
@@ -30,7 +29,6 @@ class SetDomain(Labelled):
     labels: tuple[Any, ...] | None
     _order: Any
     _rows: Integers
-    _index: dict[Any, int]
 
     def _finish(
         self, order: Order, labels: Sequence[Any] | None, *, numbers: Integers | None = None, **own: object
@@ -117,11 +115,25 @@ class SetDomain(Labelled):
     def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
         return self._rows.decode_array(indices) if self.labels is None else np.array(self.labels)[indices]
 
-    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:
-        if not isinstance(outputs, SetDomain):
-            raise TypeError(outputs)
+    def report_array(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self._rows.decode_array(indices)
+
+    @property
+    def code_offset(self) -> int:  # type: ignore[override]
+        return self._rows.low
+
+    @property
+    def report_offset(self) -> int | None:  # type: ignore[override]
+        return self._rows.low
+
+    def encode_array(
+        self, values: NDArray[Any], outside: Outside = "error", coins: NDArray[np.uint64] | None = None
+    ) -> NDArray[np.int64]:
         self.check_outside(outside)
-        return self._rows.codec(dtype, outputs._rows, outside)
+        return self._rows.encode_array(values, outside, coins)
+
+    def find(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        return self._rows.find(values) if self.labels is None else values
 
     def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
         refusal = self._rows.explain(values, outside, place)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.domains import SetDomain
-from bipartite.domains.subset import Subset
+from bipartite.domains.outputs import Outputs
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, is_one_of
 from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
 from bipartite.mechanisms.base import Mechanism, check_domain, check_one_of, check_tickets, tickets_for
@@ -169,7 +169,7 @@ class Anchored(Mechanism):
     ) -> None:
         ((anchors, tickets),) = sets
         lottery = grr_on_groups(nearest_anchor(domain, anchors), tickets, len(anchors))
-        self._set(domain=domain, outputs=Subset(domain, anchors), _budget=budget, _lottery=lottery)
+        self._set(domain=domain, outputs=Outputs(domain, anchors), _budget=budget, _lottery=lottery)
         self._set(_sets=sets, achieved_loss=achieved_loss, lower_bound=lower_bound)
 
     @property

@@ -8,7 +8,7 @@ import numpy as np
 
 from bipartite.domains import LineDomain
 from bipartite.domains.base import as_double
-from bipartite.domains.values import Values
+from bipartite.domains.outputs import Outputs
 from bipartite.errors import DesignError, InputError, is_one_of
 from bipartite.lottery import Epsilon, Tickets
 from bipartite.mechanisms.anchored import Anchored, check_read_tickets, grr_on_groups, issue_for_anchors
@@ -140,7 +140,7 @@ class AnchoredMeans(Anchored):
     ) -> None:
         lottery = grr_on_groups(np.searchsorted(bins, np.arange(len(domain)), side="right") - 1, tickets, len(bins))
         bins.flags.writeable = False
-        self._set(domain=domain, outputs=Values(reports), _budget=budget, _lottery=lottery)
+        self._set(domain=domain, outputs=Outputs.numbers(reports), _budget=budget, _lottery=lottery)
         self._set(_tickets=tickets, bins=bins)
 
     def parts(self) -> dict[str, Any]:

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, overload
 import numpy as np
 
 from bipartite.domains import Cyclic, Domain, LineDomain
-from bipartite.domains.base import ReportsOnly
 from bipartite.domains.containers import Nulls, is_scalar, null_error, open_values
-from bipartite.domains.labelled import Names
-from bipartite.domains.subset import codec_between
+from bipartite.domains.outputs import Outputs
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import MAX_TOTAL, SCALAR, TooFewTickets, ValuesRefusedError, draw_many, issue_tickets, source_of
 from bipartite.lottery.checks import is_whole
@@ -69,7 +67,7 @@ class Mechanism(Certified):
     @property
     def report_labels(self) -> tuple[Any, ...] | None:
         """The labels of its reports: those of the domain, or its own; None where reports are numbers."""
-        return self.outputs.labels if isinstance(self.outputs, Names) else self.domain.labels
+        return self.outputs.base.labels
 
     def largest_ratio(self) -> Fraction:
         """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x', exact, computed from the tickets."""
@@ -139,12 +137,11 @@ class Mechanism(Certified):
 
     def open_batch(self, values: object, nulls: Nulls) -> Batch:
         """The values of a container; for code built on mechanisms. Users call ``privatize``."""
-        batch = open_values(values, nulls, self.domain)
-        return replace(batch, labels=self.report_labels) if isinstance(self.outputs, Names) else batch
+        return replace(open_values(values, nulls, self.domain), labels=self.report_labels)
 
     def report_batch(self, batch: Batch, source: Source, outside: Outside, threads: int) -> NDArray[Any]:
         """The reports of a batch in order; for code built on mechanisms. Users call ``privatize``."""
-        codec = codec_between(self.domain, self.outputs, batch.values.dtype, outside)
+        codec = self.domain.codec(self.outputs, outside)
         try:
             reports = draw_many(self._lottery, codec, batch.values, source, threads=operator.index(threads))
         except ValuesRefusedError:
@@ -205,7 +202,7 @@ def domain_problem(domain: object) -> str | None:
             "Expected domain as bp.Integers, bp.Interval, bp.Cyclic, bp.Points, bp.Items or bp.Product, got "
             f"{type(domain).__name__}; try bp.Integers(18, 90)."
         )
-    if isinstance(domain, ReportsOnly) or (isinstance(domain, LineDomain) and domain.is_padded):
+    if isinstance(domain, Outputs) or (isinstance(domain, LineDomain) and domain.is_padded):
         return "Expected domain as values, got the outputs of another mechanism; pass its domain."
     return None
 

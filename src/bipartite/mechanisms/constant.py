@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from bipartite.domains.subset import Subset
+from bipartite.domains.outputs import Outputs
 from bipartite.lottery import LineLottery, Tickets
 from bipartite.mechanisms.base import Mechanism, check_domain
 from bipartite.mechanisms.design.constant import best_constant
@@ -56,7 +56,7 @@ class Constant(Mechanism):
     __slots__ = ()
     fields = frozenset({"answer"})
     _lottery: LineLottery
-    outputs: Subset
+    outputs: Outputs
 
     def __init__(
         self, domain: Domain, *, prior: Sequence[float] | NDArray[np.float64] | None = None, loss: Loss = None
@@ -76,7 +76,7 @@ class Constant(Mechanism):
     def _assemble(self, domain: Domain, answer: int) -> None:
         # One output holds both tickets of every row; two, because the compiled draw divides by at least two.
         lottery = LineLottery(inputs=len(domain), outputs=1, m=1, shift=0, tickets=Tickets(2, 1))
-        self._set(domain=domain, outputs=Subset(domain, [answer]), _lottery=lottery)
+        self._set(domain=domain, outputs=Outputs(domain, [answer]), _lottery=lottery)
 
     @property
     def answer(self) -> object:
@@ -99,7 +99,7 @@ class Constant(Mechanism):
         return "0-LDP: reports do not depend on the value"
 
     def parts(self) -> dict[str, Any]:
-        return {"answer": int(self.outputs.indices[0])}
+        return {"answer": self.domain.encode(self.outputs[0])}
 
     def __repr__(self) -> str:
         return f"Constant({self.domain!r})"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains.subset import Subset
+from bipartite.domains.outputs import Outputs
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, SpecError, is_one_of
 from bipartite.lottery import MAX_TOTAL, Epsilon, MixedLottery, Tickets, TooFewTickets
 from bipartite.lottery.tickets import is_close_enough
@@ -154,14 +154,14 @@ class Minimax(Anchored):
             far=np.array([tickets.far for _, tickets in sets]),
             outputs=len(reported),
         )
-        self._set(domain=domain, outputs=Subset(domain, reported), _budget=budget, _lottery=lottery)
+        self._set(domain=domain, outputs=Outputs(domain, reported), _budget=budget, _lottery=lottery)
         self._set(_sets=sets, achieved_loss=achieved_loss, lower_bound=lower_bound)
 
     @property
     def sets(self) -> list[tuple[Fraction, list[Any]]]:
         """The sets of anchors, each with its exact probability, in the order of their tickets."""
         return [
-            (Fraction(_total([anchors], [tickets]), self._lottery.total), list(Subset(self.domain, anchors)))
+            (Fraction(_total([anchors], [tickets]), self._lottery.total), list(Outputs(self.domain, anchors)))
             for anchors, tickets in self._sets
         ]
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from bipartite.domains import LineDomain
 from bipartite.domains.losses import LossRows
-from bipartite.domains.values import Values
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.lottery import Epsilon, check_table, issue_rows
 from bipartite.mechanisms.base import check_domain
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain
     from bipartite.domains.losses import Loss
+    from bipartite.domains.outputs import Outputs
     from bipartite.mechanisms.spec.parts import Fields
 
     Prior = Sequence[float] | NDArray[np.float64] | Literal["minimax"] | None
@@ -121,7 +121,7 @@ class Optimal(Tabled):
     @classmethod
     def read(cls, fields: Fields) -> Self:
         read = super().read(fields)
-        if read.unbiased and read.bias > _ROUNDING * float(np.abs(cast("Values", read.outputs).values).max()):
+        if read.unbiased and read.bias > _ROUNDING * float(np.abs(read.outputs.to_numpy()).max()):
             off = f"got one off by {read.bias:.3g}"
             fields.refuse(f"Expected reports whose mean is the value, {off}; ask for another spec.")
         return read
@@ -129,7 +129,7 @@ class Optimal(Tabled):
     @property
     def unbiased(self) -> bool:
         """Whether reports are numbers whose mean is the value."""
-        return isinstance(self.outputs, Values)
+        return self.outputs.own_numbers
 
     @property
     def bias(self) -> float:
@@ -159,7 +159,7 @@ def _check_unbiased(unbiased: object, loss: Loss) -> None:
 
 def _unbiased(
     domain: LineDomain, budget: Epsilon, prior: NDArray[np.float64] | str | None
-) -> tuple[NDArray[np.int64], None, Values]:
+) -> tuple[NDArray[np.int64], None, Outputs]:
     """(tickets, variant, outputs)."""
     size = len(domain)
     weights = np.full(size, 1 / size) if prior is None else None if isinstance(prior, str) else prior

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.domains.values import Values
+from bipartite.domains.outputs import Outputs
 from bipartite.errors import BrokenPromiseError, DesignError, DomainError, Problems
 from bipartite.lottery import MAX_TOTAL
 
@@ -135,10 +135,10 @@ def check_sliding(sliding: Sliding, inputs: int) -> None:
         raise BrokenPromiseError(f"Expected at most 2^22 reports, got {sliding.outputs(inputs)}; ask for another spec.")
 
 
-def reports(values: NDArray[np.float64]) -> Values:
+def reports(values: NDArray[np.float64]) -> Outputs:
     """These numbers as outputs; refused if they are not distinct doubles."""
     try:
-        return Values(values)
+        return Outputs.numbers(values)
     except DomainError:
         raise DesignError(
             "Expected reports that are distinct finite doubles; use fewer outputs, or an Interval nearer to zero."

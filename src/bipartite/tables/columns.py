@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.domains import Cyclic, Integers, LineDomain, Points, Product, SetDomain
-from bipartite.domains.labelled import Names
 from bipartite.errors import DataError, InputError, Problems, is_one_of, shown
 from bipartite.mechanisms.categories import CategoryMechanism
 from bipartite.mechanisms.record import composition_problem
@@ -161,7 +160,7 @@ def _option(name: str) -> str:
 
 def _label_problem(mechanism: Reporting) -> str | None:
     """Why the reports of a mechanism do not fit a column, if they do not."""
-    if isinstance(mechanism, CategoryMechanism) or not isinstance(mechanism.outputs, Names):
+    if isinstance(mechanism, CategoryMechanism) or not mechanism.outputs.own_labels:
         return None
     return (
         f"Expected reports that are values or numbers, got {mechanism!r}, whose reports are other labels; "

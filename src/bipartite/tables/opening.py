@@ -10,7 +10,7 @@ import numpy as np
 from bipartite.domains import Cyclic, Points, Product, SetDomain
 from bipartite.domains.containers.arrow import numbers_of, rows_of
 from bipartite.domains.points import LARGEST, MOST_DEGREES
-from bipartite.domains.product_codec import for_part, in_fields
+from bipartite.domains.product import for_part, in_fields
 from bipartite.errors import NotAValueError, NullError, OutsideDomainError
 
 if TYPE_CHECKING:

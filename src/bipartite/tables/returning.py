@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from bipartite.domains import Product
-from bipartite.domains.base import Numbered
-from bipartite.domains.product_codec import tuple_text
-from bipartite.domains.subset import codec_between
+from bipartite.domains.product import tuple_text
 from bipartite.lottery import ValuesRefusedError, draw_many
 from bipartite.lottery.words import CHUNK
 from bipartite.mechanisms.categories import CategoryMechanism
@@ -49,7 +47,7 @@ class Return:
         mechanism = self.column.mechanism
         if isinstance(mechanism, CategoryMechanism):
             return mechanism.draw_values(values, source, self.column.domain_outside)
-        codec = self.codec(values.dtype)
+        codec = self.codec()
         # One chunk at a time, so that a column takes its words in order however its rows are split into batches.
         cuts = range(0, max(len(values), 1), CHUNK)
         try:
@@ -58,13 +56,11 @@ class Return:
             return None
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def codec(self, dtype: np.dtype[Any]) -> Codec:
-        """The codec of values of this type, decoding to indices of outputs, or to outputs if there are too many."""
+    def codec(self) -> Codec:
+        """The codec of the column, decoding to indices of outputs, or to outputs if there are too many."""
         mechanism = self.column.mechanism
-        if isinstance(mechanism, CategoryMechanism):
-            return mechanism.domain.codec(dtype, mechanism.domain, self.column.domain_outside)
-        inner = codec_between(mechanism.domain, mechanism.outputs, dtype, self.column.domain_outside)
-        return inner if self.listed is None else Numbered(inner)
+        outputs = None if isinstance(mechanism, CategoryMechanism) or self.listed is not None else mechanism.outputs
+        return mechanism.domain.codec(outputs, self.column.domain_outside)
 
     def array(self, reports: NDArray[Any], missing: NDArray[np.bool_] | None) -> pa.Array:
         """Build the column, with nulls for missing rows."""

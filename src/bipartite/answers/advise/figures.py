@@ -20,7 +20,6 @@ from bipartite.answers.quality import expected_loss, local_loss, loss_quantile, 
 from bipartite.answers.quality.circle import Circle
 from bipartite.answers.quality.line import Window, closed_form
 from bipartite.domains import LineDomain
-from bipartite.domains.labelled import Names
 from bipartite.errors import InputError, MissingExtraError
 from bipartite.lottery import log_between
 from bipartite.lottery.budgets import float_at_least, round_up
@@ -121,7 +120,7 @@ def measure(
     spent = log_between(ratio)[1]
     found: dict[str, Any] = {"epsilon_spent": float_at_least(spent), "holds": mechanism.keeps_promise(ratio)}
     notes = [] if found["holds"] else [f"DOES NOT KEEP its ε: it spends {round_up(spent, places=3)}"]
-    valued = isinstance(mechanism, Mechanism) and not isinstance(mechanism.outputs, Names)
+    valued = isinstance(mechanism, Mechanism) and not mechanism.outputs.own_labels
     if not valued:
         notes.append(_NO_VALUES)
     elif mechanism.domain is not question.domain:

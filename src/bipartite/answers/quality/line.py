@@ -17,7 +17,6 @@ from bipartite.answers.quality.circle import Circle
 from bipartite.answers.quality.closed import ClosedForm
 from bipartite.domains import Cyclic, LineDomain
 from bipartite.domains.losses import Function, applied
-from bipartite.domains.subset import Subset
 from bipartite.lottery import LineLottery, RingLottery
 from bipartite.mechanisms.design.line import near_sum, total_near_sum, triangular
 
@@ -130,7 +129,7 @@ def closed_form(mechanism: Mechanism) -> Window | Circle | SingleAnswer | None:
         return Circle(RingLottery(lottery.inputs, 1, lottery.tickets)) if lottery.m == 1 else None  # GRR
     if not isinstance(domain, LineDomain):
         return None
-    if isinstance(outputs, Subset):
+    if outputs.indices is not None:
         return SingleAnswer(len(domain), int(outputs.indices[0]), domain.step) if len(outputs) == 1 else None
     if isinstance(lottery, LineLottery):
         return Window(lottery, (len(outputs) - len(domain)) // 2, domain.step)

@@ -178,7 +178,7 @@ class CategoryMechanism(Certified):
     def _draw_array(
         self, draw: Draw, values: NDArray[Any], source: Source, outside: Outside, threads: int
     ) -> NDArray[Any] | None:
-        codec = self.domain.codec(values.dtype, self.domain, outside)
+        codec = self.domain.codec(None, outside)
         reports: NDArray[Any] = self._empty(len(values))
         refused: list[int] = []
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from bipartite.domains import Domain, LineDomain, Product
 from bipartite.domains.base import as_real
-from bipartite.domains.labelled import Names
+from bipartite.domains.outputs import Outputs
 from bipartite.domains.sets import check_labels
-from bipartite.domains.values import Values
 from bipartite.errors import DomainError, InputError, Problems, shown
 from bipartite.mechanisms.spec.reports import chosen_values
 
@@ -67,10 +66,10 @@ def _numbers(listed: list[Any]) -> tuple[Kept, NDArray[np.int64]]:
     numbers = np.array([as_real(each) for each in listed]) + 0.0  # −0.0 becomes 0.0
     order = np.argsort(numbers, kind="stable")
     try:
-        ascending = Values(numbers[order]).values
+        ascending = Outputs.numbers(numbers[order]).to_numpy()
     except DomainError:
         raise InputError("Expected outputs that are distinct doubles; add the columns of those that are not.") from None
-    return lambda used: Values(ascending[used]), order
+    return lambda used: Outputs.numbers(ascending[used]), order
 
 
 def _labels(domain: Domain, listed: list[Any]) -> Kept:
@@ -83,4 +82,4 @@ def _labels(domain: Domain, listed: list[Any]) -> Kept:
         problems = Problems()
         problems.add(f"Expected outputs all as values of {domain!r}, {or_numbers}all as labels; convert them with str.")
     problems.raise_if_any(InputError)
-    return lambda used: Names(np.array(names, dtype=object)[used].tolist())
+    return lambda used: Outputs.names(np.array(names, dtype=object)[used].tolist())

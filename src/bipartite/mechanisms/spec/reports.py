@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bipartite.domains import LineDomain, Product
-from bipartite.domains.labelled import Names
+from bipartite.domains.outputs import Outputs
 from bipartite.domains.sets import check_labels
-from bipartite.domains.subset import Subset
-from bipartite.domains.values import Values
 from bipartite.errors import DomainError, Problems
 
 if TYPE_CHECKING:
@@ -22,16 +20,14 @@ if TYPE_CHECKING:
 
 def chosen_values(domain: Domain, indices: Sequence[int]) -> Domain:
     """The values with these indices; the domain itself if they are all."""
-    return domain if len(indices) == len(domain) else Subset(domain, indices)
+    return domain if len(indices) == len(domain) else Outputs(domain, indices)
 
 
 def written_reports(outputs: Domain) -> list[int] | dict[str, list[Any]]:
     """The outputs as a spec writes them: indices, ``{"numbers": …}`` or ``{"labels": …}``."""
-    if isinstance(outputs, Values):
-        return {"numbers": outputs.values.tolist()}
-    if isinstance(outputs, Names):
-        return {"labels": list(outputs.labels)}
-    indices: list[int] = outputs.indices.tolist() if isinstance(outputs, Subset) else list(range(len(outputs)))
+    if outputs.own_numbers or outputs.own_labels:
+        return {"numbers" if outputs.own_numbers else "labels": list(outputs)}
+    indices: list[int] = list(range(len(outputs))) if outputs.indices is None else outputs.indices.tolist()
     return indices
 
 
@@ -53,10 +49,10 @@ def _check_kind(fields: Fields, kind: str) -> None:
         fields.refuse("Expected outputs of a product as indices of its values; ask for another spec.")
 
 
-def _numbers(fields: Fields, held: object) -> Values:
+def _numbers(fields: Fields, held: object) -> Outputs:
     numbers: list[float] = held if isinstance(held, list) and all(map(_is_double, held)) else []
     try:
-        return Values(numbers)
+        return Outputs.numbers(numbers)
     except DomainError:
         fields.refuse("Expected outputs as {'numbers': […]}, finite and ascending; ask for another spec.")
 
@@ -70,9 +66,9 @@ def _is_double(number: object) -> bool:
         return False
 
 
-def _labels(fields: Fields, held: object) -> Names:
+def _labels(fields: Fields, held: object) -> Outputs:
     problems = Problems()
     names = check_labels(held if isinstance(held, list) else 0, None, problems)
     if problems or not names:
         fields.refuse("Expected outputs as {'labels': […]}, distinct strings or whole numbers; ask for another spec.")
-    return Names(names)
+    return Outputs.names(names)
