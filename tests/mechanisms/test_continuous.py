@@ -366,12 +366,12 @@ def test_errors_say_what_to_do():
     with pytest.raises(DesignError, match="fewer outputs, or an Interval nearer to zero"):
         Piecewise(Interval(1e9, 1e9 + 1e-4, points=20), 1, outputs=2**20)
     with pytest.raises(DomainError, match="ascending, finite reports"):
-        Outputs.numbers([1.0, 1.0])
+        Outputs.of_numbers([1.0, 1.0])
 
 
 def test_explicit_outputs_are_a_domain_to_read():
     outputs = Duchi(DOMAIN, 1).outputs
-    assert repr(Outputs.numbers([1, 2])) == "Outputs.numbers([1.0, 2.0])"
+    assert repr(Outputs.of_numbers([1, 2])) == "Outputs.of_numbers([1.0, 2.0])"
     assert repr(Piecewise(DOMAIN, 1).outputs).startswith("<10")
     assert outputs.encode(outputs[1]) == 1 and 0.5 not in outputs
     assert outputs[:].tolist() == list(outputs) == outputs.to_numpy().tolist()

@@ -52,7 +52,22 @@ class Domain(Frozen, ABC):
     parts: tuple[Domain, ...] = ()
     """The domains of the parts where a value is a tuple."""
     has_ends: bool = False
-    """Whether there is a lowest and a highest value, to which others can be clamped."""
+    """Whether values are numbers with a lowest, a highest and a mean, equally far apart; others can be clamped."""
+    wraps: bool = False
+    """Whether after the last value comes the first."""
+    by_row: bool = False
+    """Whether values without labels are numbers of rows, as of points and items."""
+    coordinates: NDArray[np.float64] | None = None
+    """The positions of values that are points."""
+    metric: str | None = None
+    """How distances between vectors are measured; "callable" where losses are in a table, None without distances."""
+    is_flat: bool = False
+    """Whether all wrong answers are equally wrong."""
+    only_reports: bool = False
+    """Whether these are outputs of a mechanism, which cannot serve as a domain of values."""
+    low: float
+    """The lowest value, if it has ends."""
+    high: float
     indices: NDArray[np.int64] | None = None
     """Of outputs that are some values of a domain, their indices there, ascending."""
     own_numbers: bool = False
@@ -66,6 +81,21 @@ class Domain(Frozen, ABC):
     report_offset: int | None = None
     """A report is its index plus this, and can be written in place; None if reports are looked up."""
     _index: dict[Any, int]
+
+    @property
+    def step(self) -> float:
+        """The distance between neighbouring values, if it has ends."""
+        raise AttributeError(f"{self!r} has no steps")
+
+    @property
+    def has_ranges(self) -> bool:
+        """Whether neighbours have neighbouring indices, on a line or around a circle."""
+        return self.has_ends or self.wraps
+
+    @property
+    def numbers(self) -> Domain:
+        """The values as numbers: this domain, or for a set the whole numbers that stand for its values."""
+        return self
 
     @property
     def base(self) -> Domain:
@@ -124,6 +154,10 @@ class Domain(Frozen, ABC):
     @abstractmethod
     def _problems(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
         """For each reason to refuse a value, such as "outside", a mask of the values it applies to."""
+
+    def nearest_of(self, anchors: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The position of each value's nearest anchor, decided in integers; the lower of two equally near."""
+        raise NotImplementedError
 
     def check_outside(self, outside: Outside) -> None:
         """Refuse ``outside="clip"`` on a domain without ends."""
@@ -210,19 +244,11 @@ class LineDomain(Domain):
     """Equidistant values on a line, low to high, with loss ``|x − y|``."""
 
     __slots__ = ()
-    low: float
-    high: float
     has_ends = True
 
-    @property
-    def is_padded(self) -> bool:
-        """Whether this holds the outputs of a padded mechanism, which cannot serve as a domain of values."""
-        return False
-
-    @property
-    @abstractmethod
-    def step(self) -> float:
-        """The distance between neighbouring values."""
+    def nearest_of(self, anchors: NDArray[np.int64]) -> NDArray[np.int64]:
+        last = np.append((anchors[:-1] + anchors[1:]) // 2, self.size - 1)
+        return np.repeat(np.arange(len(anchors)), np.diff(last, prepend=-1))
 
     @abstractmethod
     def padded(self, half_window: int) -> LineDomain:

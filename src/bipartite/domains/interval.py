@@ -87,7 +87,7 @@ class Interval(LineDomain):
         return math.isfinite(largest) and self.step >= _LEAST_STEP_IN_ULPS * math.ulp(largest)
 
     @property
-    def is_padded(self) -> bool:
+    def only_reports(self) -> bool:  # type: ignore[override]
         return self._first != 0
 
     @property
@@ -185,7 +185,7 @@ class Interval(LineDomain):
         return padded
 
     def to_spec(self) -> dict[str, Any]:
-        if self.is_padded:
+        if self.only_reports:
             raise DomainError("The outputs of a padded mechanism have no spec; use that of mech.domain.")
         return {"interval": [self.low, self.high], "points": self._nodes, "rounding": self.rounding}
 

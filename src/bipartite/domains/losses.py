@@ -14,7 +14,6 @@ import numpy as np
 
 from bipartite.domains import Cyclic, SetDomain
 from bipartite.errors import InputError, is_one_of
-from bipartite.lottery.order import VectorOrder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,7 +89,7 @@ class LossRows:
 
     def _own(self, start: int, stop: int) -> Array:
         if isinstance(self._domain, SetDomain):
-            if self._outputs.indices is not None and isinstance(self._domain.order, VectorOrder):
+            if self._outputs.indices is not None and self._domain.metric not in {None, "callable"}:
                 # Distances are symmetric, and there are fewer outputs than values.
                 if self._columns is None:
                     self._columns = np.array([self._domain.losses(int(y)) for y in self._outputs.indices])

@@ -26,15 +26,16 @@ class Outputs(Domain):
     >>> few = Outputs(Integers(18, 90), [2, 40])
     >>> len(few), few[0], few.decode(1), few.encode(58), 21 in few
     (2, 20, 58, 1, False)
-    >>> ends = Outputs.numbers([-2.5, 2.5])
+    >>> ends = Outputs.of_numbers([-2.5, 2.5])
     >>> len(ends), ends[0], ends.encode(2.5), 0.0 in ends
     (2, -2.5, 1, False)
-    >>> answers = Outputs.names(["young", "old"])
+    >>> answers = Outputs.of_labels(["young", "old"])
     >>> len(answers), answers[0], answers.encode("old"), "middle" in answers
     (2, 'young', 1, False)
     """
 
     __slots__ = ("_index", "domain", "indices", "labels", "size", "values", "whole")
+    only_reports = True
     domain: Domain | None
     """The domain, if these are some of its values."""
     indices: NDArray[np.int64] | None
@@ -48,7 +49,7 @@ class Outputs(Domain):
         self._make(domain=domain, indices=chosen, size=len(chosen), whole=domain.whole, labels=labels)
 
     @classmethod
-    def numbers(cls, values: ArrayLike) -> Outputs:
+    def of_numbers(cls, values: ArrayLike) -> Outputs:
         """Numbers, ascending; the outputs of :class:`~bipartite.Duchi` and others that report outside the range."""
         array = np.array(values, dtype=np.float64).ravel()
         if not len(array) or not np.isfinite(array).all() or (np.diff(array) <= 0).any():
@@ -58,7 +59,7 @@ class Outputs(Domain):
         return cls.__new__(cls)._make(values=array, size=len(array))
 
     @classmethod
-    def names(cls, labels: Sequence[Any]) -> Outputs:
+    def of_labels(cls, labels: Sequence[Any]) -> Outputs:
         """Labels that are not values: the outputs of a :class:`~bipartite.Custom` mechanism that reports text."""
         index = {name: at for at, name in enumerate(labels)}
         return cls.__new__(cls)._make(labels=tuple(labels), size=len(labels), _index=index)
@@ -165,10 +166,10 @@ class Outputs(Domain):
 
     def __repr__(self) -> str:
         if self.values is not None:
-            return f"Outputs.numbers({self.values.tolist()})" if self.size <= _WRITTEN_OUT else f"<{self}>"
+            return f"Outputs.of_numbers({self.values.tolist()})" if self.size <= _WRITTEN_OUT else f"<{self}>"
         if self.indices is not None:
             return f"Outputs({self.domain!r}, {self.indices.tolist()})"
-        return f"Outputs.names({list(self.labels or ())!r})"
+        return f"Outputs.of_labels({list(self.labels or ())!r})"
 
 
 def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:

@@ -133,7 +133,7 @@ class Product(SetDomain):
         return tuple(map(len, self.parts))
 
     @property
-    def metric(self) -> Literal["manhattan", "callable"]:
+    def metric(self) -> Literal["manhattan", "callable"]:  # type: ignore[override]
         """How losses are stored: as distances of vectors if all parts are lines, otherwise as a table."""
         return "manhattan" if self.on_lines else "callable"
 
@@ -293,7 +293,7 @@ def check_parts(parts: tuple[object, ...], problems: Problems) -> None:
     if len(parts) < 2:  # noqa: PLR2004
         problems.add(f"Expected at least two domains, got {len(parts)}; pass bp.Product(a, b).")
     for number, part in enumerate(parts):
-        padded = isinstance(part, LineDomain) and part.is_padded
+        padded = isinstance(part, LineDomain) and part.only_reports
         if not isinstance(part, (LineDomain, SetDomain)) or isinstance(part, Product) or padded:
             problems.add(
                 f"Expected part {number} as bp.Integers, bp.Interval, bp.Cyclic, bp.Points or bp.Items, got "

@@ -11,6 +11,7 @@ import numpy as np
 from bipartite.domains.base import MAX_SIZE, MAX_SPEC_INTEGER, Domain, Outside, is_label
 from bipartite.domains.integers import Integers
 from bipartite.errors import DataError, InputError, NotAValueError, OutsideDomainError, Problems, shown
+from bipartite.lottery.order import VectorOrder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,6 +27,7 @@ class SetDomain(Domain):
 
     __slots__ = ("_index", "_order", "_rows", "labels", "size")
     whole = True
+    bits: int = 0
     labels: tuple[Any, ...] | None
     _order: Any
     _rows: Integers
@@ -54,7 +56,6 @@ class SetDomain(Domain):
 
     @property
     def numbers(self) -> Integers:
-        """The values of a set without labels: whole numbers, from 0 except on a circle with another start."""
         return self._rows
 
     @property
@@ -62,6 +63,15 @@ class SetDomain(Domain):
         """The order of neighbours, in integers."""
         order: Order = self._order
         return order
+
+    @property
+    def vectors(self) -> NDArray[np.int64] | None:
+        """Vectors of whole numbers whose distances decide nearness; None if ranks do."""
+        order = self.order if self.metric not in {None, "callable"} else None
+        return order.vectors if isinstance(order, VectorOrder) else None
+
+    def nearest_of(self, anchors: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self.order.nearest_of(anchors)
 
     @abstractmethod
     def losses(self, x: int) -> NDArray[np.float64]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.domains import SetDomain
 from bipartite.domains.outputs import Outputs
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, is_one_of
 from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
@@ -236,7 +235,4 @@ def check_read_tickets(budget: Epsilon, tickets: Tickets, anchors: int) -> None:
 
 def nearest_anchor(domain: Domain, anchors: NDArray[np.int64]) -> NDArray[np.int64]:
     """The position of each value's nearest anchor, decided in integer arithmetic; the lower of two equally near."""
-    if isinstance(domain, SetDomain):
-        return domain.order.nearest_of(anchors)
-    last = np.append((anchors[:-1] + anchors[1:]) // 2, len(domain) - 1)
-    return np.repeat(np.arange(len(anchors)), np.diff(last, prepend=-1))
+    return domain.nearest_of(anchors)

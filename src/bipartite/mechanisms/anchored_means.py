@@ -140,7 +140,7 @@ class AnchoredMeans(Anchored):
     ) -> None:
         lottery = grr_on_groups(np.searchsorted(bins, np.arange(len(domain)), side="right") - 1, tickets, len(bins))
         bins.flags.writeable = False
-        self._set(domain=domain, outputs=Outputs.numbers(reports), _budget=budget, _lottery=lottery)
+        self._set(domain=domain, outputs=Outputs.of_numbers(reports), _budget=budget, _lottery=lottery)
         self._set(_tickets=tickets, bins=bins)
 
     def parts(self) -> dict[str, Any]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from bipartite.domains import Cyclic, Domain, LineDomain
 from bipartite.domains.containers import Nulls, is_scalar, null_error, open_values
-from bipartite.domains.outputs import Outputs
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import MAX_TOTAL, SCALAR, TooFewTickets, ValuesRefusedError, draw_many, issue_tickets, source_of
 from bipartite.lottery.checks import is_whole
@@ -202,7 +201,7 @@ def domain_problem(domain: object) -> str | None:
             "Expected domain as bp.Integers, bp.Interval, bp.Cyclic, bp.Points, bp.Items or bp.Product, got "
             f"{type(domain).__name__}; try bp.Integers(18, 90)."
         )
-    if isinstance(domain, Outputs) or (isinstance(domain, LineDomain) and domain.is_padded):
+    if domain.only_reports:
         return "Expected domain as values, got the outputs of another mechanism; pass its domain."
     return None
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.domains import LineDomain
 from bipartite.errors import DesignError
 from bipartite.lottery import MAX_TOTAL, Epsilon, NoiseLottery
 from bipartite.mechanisms.added_noise import noise_lottery
@@ -75,7 +74,7 @@ class Geometric(Mechanism):
     @classmethod
     def read(cls, fields: Fields) -> Self:
         domain = fields.domain
-        if not isinstance(domain, LineDomain):
+        if not domain.has_ends:
             fields.refuse("Expected a domain of integers or an interval for geometric noise; ask for another spec.")
         noise = fields.row("noise", fields["noise"], len(domain))
         return cls._made(domain, fields.budget, noise_lottery(len(domain), 0, noise)).checked()

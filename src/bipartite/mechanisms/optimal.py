@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
-from bipartite.domains import LineDomain
 from bipartite.domains.losses import LossRows
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.lottery import Epsilon, check_table, issue_rows
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.domains import Domain
+    from bipartite.domains import Domain, LineDomain
     from bipartite.domains.losses import Loss
     from bipartite.domains.outputs import Outputs
     from bipartite.mechanisms.spec.parts import Fields
@@ -134,7 +133,7 @@ class Optimal(Tabled):
     @property
     def bias(self) -> float:
         """The largest distance between a value and the mean of its reports; computed in fractions, rounded up."""
-        if not isinstance(self.domain, LineDomain):
+        if not self.domain.has_ends:
             raise InputError(
                 f"Expected a domain of numbers, got {self.domain!r}, whose reports have no mean; use expected_loss."
             )

@@ -138,7 +138,7 @@ def check_sliding(sliding: Sliding, inputs: int) -> None:
 def reports(values: NDArray[np.float64]) -> Outputs:
     """These numbers as outputs; refused if they are not distinct doubles."""
     try:
-        return Outputs.numbers(values)
+        return Outputs.of_numbers(values)
     except DomainError:
         raise DesignError(
             "Expected reports that are distinct finite doubles; use fewer outputs, or an Interval nearer to zero."

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.domains import Product
 from bipartite.domains.product import tuple_text
 from bipartite.lottery import ValuesRefusedError, draw_many
 from bipartite.lottery.words import CHUNK
@@ -101,14 +100,14 @@ def value_type(mechanism: Reporting) -> pa.DataType:
     """The type of the reports, from the outputs alone: the type of the input may reveal missing values."""
     if isinstance(mechanism, CategoryMechanism):
         return cell_type(mechanism)
-    if text_labels(mechanism) or isinstance(mechanism.domain, Product):
+    if text_labels(mechanism) or mechanism.domain.parts:
         return pa.string()
     return pa.int64() if mechanism.outputs.whole else pa.float64()
 
 
 def _outputs(mechanism: Mechanism, values: pa.DataType) -> pa.Array:
     """All outputs in order, as an Arrow array."""
-    if isinstance(mechanism.domain, Product):
+    if mechanism.domain.parts:
         return pa.array([tuple_text(each) for each in mechanism.outputs], type=values)
     if mechanism.domain.labels is not None:
         return pa.array([mechanism.outputs.decode(at) for at in range(len(mechanism.outputs))], type=values)

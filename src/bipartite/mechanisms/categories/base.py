@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 
-from bipartite.domains import Product
 from bipartite.domains.containers import is_scalar, open_values
 from bipartite.errors import BrokenPromiseError, DataError, DesignError, InputError, NullError, SpecError, shown
 from bipartite.lottery import source_of
@@ -305,7 +304,7 @@ def refuse_nulls(nulls: str) -> None:
 
 def _open(domain: Domain, values: object) -> Batch:
     dimensions = getattr(values, "ndim", 1)
-    if dimensions != 1 and not isinstance(domain, Product):
+    if dimensions != 1 and not domain.parts:
         raise InputError(
             f"Expected one value a person, got {dimensions} dimensions; pass a column, for example values.ravel()."
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from bipartite.domains import LineDomain, Product
+from bipartite.domains import Product
 from bipartite.domains.base import MAX_SPEC_INTEGER, as_double
 from bipartite.domains.product import MAX_TABLE_LOSS, check_parts
 from bipartite.mechanisms.spec.sets import whole_matrix
@@ -67,7 +67,7 @@ def read_product(
 
 def _steps(given: object, part: Domain) -> tuple[int | NDArray[np.int64] | None, int]:
     """(the loss of one step on a line, or the matrix of losses on a set; the largest loss); (None, 0) if invalid."""
-    if isinstance(part, LineDomain):
+    if part.has_ends:
         return (given, given * (len(part) - 1)) if type(given) is int and given >= 1 else (None, 0)
     matrix = whole_matrix(given)
     if matrix is None or matrix.shape != (len(part), len(part)) or matrix.min() < 0:

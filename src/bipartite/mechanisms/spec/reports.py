@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bipartite.domains import LineDomain, Product
 from bipartite.domains.outputs import Outputs
 from bipartite.domains.sets import check_labels
 from bipartite.errors import DomainError, Problems
@@ -43,16 +42,16 @@ def read_reports(fields: Fields, own: frozenset[str]) -> Domain:
 
 def _check_kind(fields: Fields, kind: str) -> None:
     """Refuse reports that a container of these values could not hold."""
-    if kind == "numbers" and not isinstance(fields.domain, LineDomain):
+    if kind == "numbers" and not fields.domain.has_ends:
         fields.refuse("Expected numbers as outputs on a line only; ask for another spec.")
-    if kind == "labels" and isinstance(fields.domain, Product):
+    if kind == "labels" and fields.domain.parts:
         fields.refuse("Expected outputs of a product as indices of its values; ask for another spec.")
 
 
 def _numbers(fields: Fields, held: object) -> Outputs:
     numbers: list[float] = held if isinstance(held, list) and all(map(_is_double, held)) else []
     try:
-        return Outputs.numbers(numbers)
+        return Outputs.of_numbers(numbers)
     except DomainError:
         fields.refuse("Expected outputs as {'numbers': […]}, finite and ascending; ask for another spec.")
 
@@ -71,4 +70,4 @@ def _labels(fields: Fields, held: object) -> Outputs:
     names = check_labels(held if isinstance(held, list) else 0, None, problems)
     if problems or not names:
         fields.refuse("Expected outputs as {'labels': […]}, distinct strings or whole numbers; ask for another spec.")
-    return Outputs.names(names)
+    return Outputs.of_labels(names)
