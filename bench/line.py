@@ -131,7 +131,7 @@ def other_types() -> None:
     narrow = floats.astype(np.float32)
     jobs["Interval from float32"] = lambda: income.privatize(narrow)
     jobs["Interval from float64, random rounding"] = lambda: rounded.privatize(floats)
-    codec = mechanism.domain.codec(ages.dtype, mechanism.outputs, "error")
+    codec = mechanism.domain.codec(mechanism.outputs, "error")
     numpy_only = VectorisedLine(mechanism.lottery)
     jobs["Integers from int64, without numba"] = lambda: draw_many(
         mechanism.lottery, codec, ages, SECURE, kernel=numpy_only

@@ -102,7 +102,7 @@ def test_a_value_beyond_the_domain_never_wraps_into_it(dtype):
             continue
         with pytest.raises(OutsideDomainError):
             BRR(domain, 1).privatize(np.array([0, extreme], dtype=dtype))
-        clipped = domain.codec(np.dtype(dtype), domain, "clip").encode(np.array([extreme], dtype=dtype), None)
+        clipped = domain.encode_array(np.array([extreme], dtype=dtype), "clip")
         assert clipped.tolist() == [5 if extreme > 0 else -5]
 
 

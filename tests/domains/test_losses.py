@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bipartite import Anchored, Integers, Interval, SquareWave
 from bipartite.domains.losses import LossRows, applied, check_loss, largest_loss, output_positions
-from bipartite.domains.subset import Subset
+from bipartite.domains.outputs import Outputs
 from bipartite.errors import InputError
 from tests.rivals import DOMAINS, MECHANISMS
 
@@ -58,7 +58,7 @@ def test_outputs_stand_where_they_are_among_the_values():
     domain = Integers(1, 9)
     wave = SquareWave(domain, 1)
     assert output_positions(domain, wave.outputs).tolist() == [report - 1 for report in wave.outputs]
-    assert output_positions(domain, Subset(domain, [2, 5])).tolist() == [2, 5]
+    assert output_positions(domain, Outputs(domain, [2, 5])).tolist() == [2, 5]
     assert output_positions(domain, domain).tolist() == list(range(9))
 
 

@@ -177,15 +177,15 @@ def test_lines_have_ends_to_clamp_to_and_sets_have_none():
 def test_arrays_have_a_field_for_each_part():
     product = Product(Integers(18, 24), Interval(0, 1, points=5))
     values = np.array([(18, 0.1), (24, 0.9), (20, 0.5)], dtype=[("f0", "i8"), ("f1", "f4")])
-    codec = product.codec(values.dtype, product, "error")
-    codes = codec.encode(values, None)
+    codes = product.encode_array(values)
     assert codes.tolist() == [0, 34, 12]
+    codec = product.codec(product, "error")
     reports = np.empty(3, dtype=codec.report_dtype)
     codec.decode(codes, reports)
     assert reports.tolist() == [(18, 0.0), (24, 1.0), (20, 0.5)] == product[codes].tolist()
     wrong = np.array([(18, 0.1), (25, 0.9), (20, np.nan)], dtype=[("f0", "i8"), ("f1", "f8")])
-    assert product.codec(wrong.dtype, product, "error").encode(wrong, None).tolist() == [0, -1, -1]
-    assert product.codec(wrong.dtype, product, "clip").encode(wrong, None).tolist() == [0, 34, -1]
+    assert product.encode_array(wrong).tolist() == [0, -1, -1]
+    assert product.encode_array(wrong, "clip").tolist() == [0, 34, -1]
     error = product.explain(wrong, "error", lambda at: f"values[{at}]")
     assert isinstance(error, NotAValueError)
     assert "part 0 of values[1] is outside 18..24 (1 such)" in str(error)
@@ -195,5 +195,3 @@ def test_arrays_have_a_field_for_each_part():
         "outside": [False, True, False],
         "not a number": [False, False, True],
     }
-    with pytest.raises(TypeError):
-        product.codec(wrong.dtype, Integers(0, 3), "error")

@@ -84,7 +84,7 @@ def test_near_outputs_are_listed_alike_with_and_without_the_compiler(monkeypatch
         values = RNG.integers(0, 600, 4000)
         plain = draw_many(
             mechanism.lottery,
-            mechanism.domain.codec(values.dtype, mechanism.outputs, "error"),
+            mechanism.domain.codec(mechanism.outputs, "error"),
             values,
             insecure_seed(3),
             kernel=ListedPoints(mechanism.lottery),

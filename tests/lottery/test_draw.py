@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bipartite.errors import WordsExhaustedError
 from bipartite.lottery import LineLottery, Tickets, draw_many, fixed_words, insecure_seed
-from bipartite.lottery.bulk import ValuesRefusedError, run_jobs
+from bipartite.lottery.bulk import Codec, ValuesRefusedError, run_jobs
 from bipartite.lottery.compiled import CompiledLine, reciprocal_of
 from bipartite.lottery.pairs import split_coins
 from bipartite.lottery.uniform import high_half
@@ -180,26 +180,15 @@ def test_coins_and_draws_are_split_as_one_by_one(kinds, need):
     assert (coins.tolist(), draws.tolist(), used) == (expected_coins, expected_draws, expected_used)
 
 
-class Identity:
-    """A codec for whole numbers from zero."""
-
-    report_dtype = np.dtype(np.int64)
-    code_offset = report_offset = 0
-    coins = False
-    direct = True
-
-    def encode(self, values, coins):
-        return values
-
-    def decode(self, codes, reports):
-        raise AssertionError
+IDENTITY = Codec(lambda values, _: values)
+"""A codec for whole numbers from zero."""
 
 
 def test_reports_depend_on_words_and_not_on_threads_or_kernels(kernel):
     lottery = LineLottery(73, 73, 27, -13, Tickets(95641039294813, 35184372088832))
     values = np.random.default_rng(5).integers(0, 73, 2 * 2**20 + 777)
-    base = draw_many(lottery, Identity(), values, insecure_seed(3), kernel=VectorisedLine(lottery))
-    threaded = draw_many(lottery, Identity(), values, insecure_seed(3), threads=3, kernel=kernel(lottery))
+    base = draw_many(lottery, IDENTITY, values, insecure_seed(3), kernel=VectorisedLine(lottery))
+    threaded = draw_many(lottery, IDENTITY, values, insecure_seed(3), threads=3, kernel=kernel(lottery))
     assert (base == threaded).all()
 
 
@@ -210,7 +199,7 @@ def test_a_bad_value_in_any_chunk_stops_the_call(kernel):
         values[position] = 73
         for threads in (1, 2):
             with pytest.raises(ValuesRefusedError):
-                draw_many(lottery, Identity(), values, insecure_seed(3), threads=threads, kernel=kernel(lottery))
+                draw_many(lottery, IDENTITY, values, insecure_seed(3), threads=threads, kernel=kernel(lottery))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

@@ -200,7 +200,7 @@ def test_reports_do_not_depend_on_threads_or_kernels():
     assert (one == two).all()
     plain = draw_many(
         mechanism.lottery,
-        mechanism.domain.codec(values.dtype, mechanism.outputs, "error"),
+        mechanism.domain.codec(mechanism.outputs, "error"),
         values[:3000],
         insecure_seed(1),
         kernel=TriedPoints(mechanism.lottery),

@@ -22,7 +22,7 @@ from bipartite import (
     insecure_seed,
     verify,
 )
-from bipartite.domains.values import Values
+from bipartite.domains.outputs import Outputs
 from bipartite.errors import (
     DesignError,
     DomainError,
@@ -365,12 +365,12 @@ def test_errors_say_what_to_do():
     with pytest.raises(DesignError, match="fewer outputs, or an Interval nearer to zero"):
         Piecewise(Interval(1e9, 1e9 + 1e-4, points=20), 1, outputs=2**20)
     with pytest.raises(DomainError, match="ascending, finite reports"):
-        Values([1.0, 1.0])
+        Outputs.of_numbers([1.0, 1.0])
 
 
 def test_explicit_outputs_are_a_domain_to_read():
     outputs = Duchi(DOMAIN, 1).outputs
-    assert repr(Values([1, 2])) == "Values([1.0, 2.0])"
+    assert repr(Outputs.of_numbers([1, 2])) == "Outputs.of_numbers([1.0, 2.0])"
     assert repr(Piecewise(DOMAIN, 1).outputs).startswith("<10")
     assert outputs.encode(outputs[1]) == 1 and 0.5 not in outputs
     assert outputs[:].tolist() == list(outputs) == outputs.to_numpy().tolist()
@@ -379,7 +379,7 @@ def test_explicit_outputs_are_a_domain_to_read():
     with pytest.raises(OutsideDomainError, match="not one of the possible reports"):
         outputs.encode(0.5)
     with pytest.raises(DomainError, match="pass values of mech.domain"):
-        outputs.codec(np.dtype(float), outputs, "error")
+        outputs.encode_array(np.zeros(1))
     with pytest.raises(DomainError, match="have no spec"):
         outputs.to_spec()
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bipartite import BRR, Cyclic, Product, fixed_words
-from bipartite.domains.product_codec import in_fields
+from bipartite.domains.product import in_fields
 from bipartite.lottery import draw_many
 from bipartite.lottery.compiled import CompiledLine
 from bipartite.lottery.compiled_points import CompiledLists, CompiledTries
@@ -128,7 +128,7 @@ def test_every_kernel_gives_the_published_reports(group):
     _, text, vectors, base = group
     mechanism = load_spec(text)
     values = as_array(mechanism.domain, [given(vector) for vector in vectors])
-    codec = mechanism.domain.codec(values.dtype, mechanism.outputs, "error")
+    codec = mechanism.domain.codec(mechanism.outputs, "error")
     for kernel in kernels_of(mechanism.lottery, mechanism.domain):
         words = words_of(vectors, base)
         reports = draw_many(mechanism.lottery, codec, values, words, kernel=kernel)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.cli.output import Progress, announce
-from bipartite.domains import Cyclic, Domain, Integers, Interval, SetDomain
+from bipartite.domains import Cyclic, Domain, Integers, Interval
 from bipartite.errors import DataFileError, InputError
 from bipartite.lottery import PREPARE_FROM, insecure_seed
 from bipartite.mechanisms import BRR
@@ -161,7 +161,7 @@ def mechanism_of(options: argparse.Namespace) -> Mechanism:
     need_epsilon(options)
     m: Any = "safe" if options.m is None else options.m
     domain = domain_of(options)
-    announce("building this mechanism", _BUILT * len(domain) ** 2 if isinstance(domain, SetDomain) else 0.0)
+    announce("building this mechanism", _BUILT * len(domain) ** 2 if not domain.has_ends else 0.0)
     with Progress("rows", _rows_of_design(domain, m)) as progress:
         return BRR(
             domain,
@@ -175,7 +175,7 @@ def mechanism_of(options: argparse.Namespace) -> Mechanism:
 
 def announce_proof(mechanism: Mechanism) -> None:
     """Say beforehand if the proof of ε takes long: for windows over many places or items, which are proved in pairs."""
-    if isinstance(mechanism, BRR) and isinstance(mechanism.domain, SetDomain):
+    if isinstance(mechanism, BRR) and not mechanism.domain.has_ends:
         announce("proving ε", _PROVED * len(mechanism.domain) ** 2)
 
 
@@ -188,7 +188,7 @@ def need_epsilon(options: argparse.Namespace) -> None:
 def _rows_of_design(domain: Domain, m: str) -> int:
     """The number of rows that a design reports progress on: the search for m, and on many points that of neighbours."""
     searched = m in {"safe", "best"}
-    found = isinstance(domain, SetDomain) and len(domain) >= PREPARE_FROM
+    found = not domain.has_ends and len(domain) >= PREPARE_FROM
     return len(domain) * max(1, searched + found)
 
 

@@ -13,8 +13,7 @@ from bipartite.answers.estimation.flat import Supports
 from bipartite.answers.estimation.reports import indices_of
 from bipartite.answers.estimation.tally import Tally
 from bipartite.cli.columns import NUMBER, REPORT
-from bipartite.domains import Product
-from bipartite.domains.product_codec import tuple_of
+from bipartite.domains.product import tuple_of
 from bipartite.errors import DataError, DataFileError
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.categories.cells import from_cells
@@ -40,7 +39,7 @@ class Texts:
         self._mechanism = mechanism
         labels = mechanism.report_labels
         self._labels = None if labels is None else {str(label): label for label in labels}
-        self._tuples = isinstance(mechanism.domain, Product)
+        self._tuples = mechanism.domain.parts
         self._known: dict[str, int] = {}
 
     def is_report(self, text: str) -> bool | None:

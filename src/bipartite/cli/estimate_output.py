@@ -17,7 +17,6 @@ from bipartite.answers.estimation.wording import shows_ranges
 from bipartite.cli.columns import SPOKEN, STDIN
 from bipartite.cli.estimate_page import page
 from bipartite.cli.output import print_json
-from bipartite.domains import Cyclic, LineDomain
 from bipartite.files import write_atomically
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.plots import as_file
@@ -87,7 +86,7 @@ class Found:
         one = next(iter(groups.values()))
         if self.bins is not None or not shows_ranges(groups):
             return self.bins_of(name)
-        carried = carried_arcs if isinstance(one.domain, Cyclic) else carried_edges
+        carried = carried_arcs if one.domain.wraps else carried_edges
         return carried(one.mechanism, min(each.effective_people for each in groups.values()))
 
 
@@ -125,7 +124,7 @@ def _range_rows(bins: Bins | None) -> Callable[[Estimate, float], list[tuple[Any
 def _as_json(estimate: Estimate, confidence: float, bins: Bins | None) -> dict[str, Any]:
     """The answers of one group as JSON values."""
     known = estimate.identifiability
-    line = isinstance(estimate.domain, LineDomain)
+    line = estimate.domain.has_ends
     return {
         "people": estimate.people,
         "effective_people": estimate.effective_people,
@@ -153,7 +152,7 @@ def _together(group: list[Any], *, line: bool) -> dict[str, Any]:
 
 def _around(estimate: Estimate, confidence: float) -> dict[str, Any]:
     """The direction and spread of values on a circle; an arc runs from low up to high, perhaps past the last value."""
-    if not isinstance(estimate.domain, Cyclic):
+    if not estimate.domain.wraps:
         return {}
     numbers = estimate.circular_mean, estimate.resultant_length, estimate.circular_spread
     found: dict[str, Any] = {}

@@ -9,7 +9,6 @@ from bipartite._version import __version__
 from bipartite.answers.estimation.pictures import in_few_digits, say
 from bipartite.answers.estimation.wording import interval_of, shares_shown
 from bipartite.cli.pages import whole_page
-from bipartite.domains import LineDomain
 from bipartite.errors import how_many
 from bipartite.texts import escaped, html_table
 
@@ -65,7 +64,7 @@ def _clipped(release: Described, name: str | None) -> str:
 
 def _numbers(groups: dict[str | None, Estimate], confidence: float) -> str:
     """A table of means and medians, for values on a line."""
-    if not isinstance(next(iter(groups.values())).mechanism.domain, LineDomain):
+    if not next(iter(groups.values())).mechanism.domain.has_ends:
         return ""
     rows = []
     for label, each in groups.items():

@@ -15,7 +15,6 @@ from bipartite.cli.columns import STDIN
 from bipartite.cli.estimate import RELEASE
 from bipartite.cli.estimate_reading import add_refusing, read
 from bipartite.cli.output import OK, Progress, print_json
-from bipartite.domains import Points
 from bipartite.errors import DataFileError, InputError
 from bipartite.files import write_atomically
 from bipartite.locations import heat_map
@@ -148,7 +147,7 @@ def _made_with(options: argparse.Namespace) -> tuple[str | None, Mechanism, Desc
         )
     column = options.column
     if column is None:
-        positions = [name for name, each in release.mechanisms.items() if isinstance(each.domain, Points)]
+        positions = [name for name, each in release.mechanisms.items() if each.domain.coordinates is not None]
         if len(positions) != 1:
             there = ", ".join(map(repr, release.mechanisms))
             raise InputError(f"Expected --column, the private column of the release to draw, one of {there}.")

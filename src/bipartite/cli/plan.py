@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from bipartite.cli.output import OK, Progress, announce, print_json, print_table
 from bipartite.cli.plan_questions import Questions, at_a_terminal
-from bipartite.domains import LineDomain
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
 from bipartite.lottery import Epsilon
@@ -112,7 +111,7 @@ def _in_all(epsilon: Decimal) -> str:
 def _seconds(plan: Plan) -> float:
     """About how long it takes to rehearse the estimates of every column."""
     domains = [each.domain for each in plan.mechanisms().values()]
-    return _REHEARSED * sum(isinstance(each, LineDomain) and len(each) > FEW_VALUES for each in domains)
+    return _REHEARSED * sum(each.has_ends and len(each) > FEW_VALUES for each in domains)
 
 
 def _check_people(options: argparse.Namespace) -> None:

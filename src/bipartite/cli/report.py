@@ -11,8 +11,7 @@ import numpy as np
 from bipartite.cli.arguments import add_mechanism, add_seed, mechanism_of, source_of
 from bipartite.cli.columns import NUMBER
 from bipartite.cli.output import OK, Progress, print_json
-from bipartite.domains import Product, SetDomain
-from bipartite.domains.product_codec import tuple_of, tuple_text
+from bipartite.domains.product import tuple_of, tuple_text
 from bipartite.errors import DataError, DataFileError, InputError, OutsideDomainError
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.categories.cells import cell_bytes, to_cells
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.domains import Outside
+    from bipartite.domains import Domain, Outside
     from bipartite.lottery import Source
     from bipartite.mechanisms import Mechanism
 
@@ -72,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     rng = source_of(options)
     if sys.stdin is None:
         raise DataFileError("standard input is closed; pass the values there, one per line.")
-    on_set = isinstance(mechanism.domain, SetDomain) and not isinstance(mechanism.domain, Product)
+    on_set = not mechanism.domain.has_ends and not mechanism.domain.parts
     if on_set and options.outside == "clip":
         raise InputError(
             "--outside clip is for numbers; a set has no ends; leave it out, and repair or remove such values."
@@ -106,7 +105,7 @@ def _report_batch(
         raise DataFileError(
             f"line {first} is empty; remove it, or use --nulls keep, which publishes that it is missing."
         )
-    if isinstance(mechanism.domain, Product):
+    if mechanism.domain.parts:
         return _in_order(batch, iter(_report_tuples(mechanism, mechanism.domain, filled, options, rng)))
     if mechanism.domain.labels is not None:
         return _in_order(batch, iter(_report_labels(mechanism, filled, rng)))
@@ -115,7 +114,7 @@ def _report_batch(
         return _in_order(batch, iter(_draw(mechanism, values, rng, options.outside)))
     except DataError:
         refusal = mechanism.domain.explain(values, options.outside, lambda at: f"line {filled[at][0]}")
-        if isinstance(mechanism.domain, SetDomain):
+        if not mechanism.domain.has_ends:
             what = str(refusal).partition("; ")[0]
             refusal = type(refusal)(
                 f"{what}; values are row numbers of the places, counted from 0: repair or remove it."
@@ -143,7 +142,7 @@ def _in_order(batch: list[tuple[int, str]], reports: Iterator[Any]) -> Iterator[
 
 def _report_tuples(
     mechanism: Mechanism,
-    domain: Product,
+    domain: Domain,
     filled: list[tuple[int, str]],
     options: argparse.Namespace,
     rng: Source | None,
@@ -170,7 +169,7 @@ def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
-def _fits(domain: Product, value: tuple[Any, ...], options: argparse.Namespace) -> bool:
+def _fits(domain: Domain, value: tuple[Any, ...], options: argparse.Namespace) -> bool:
     try:
         domain.encode(value, outside=options.outside)
     except DataError:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, SupportsIndex
 
 import numpy as np
 
-from bipartite.errors import DataError, DomainError, NotAValueError, OutsideDomainError, shown
+from bipartite.errors import DataError, NotAValueError, OutsideDomainError, shown
 from bipartite.frozen import Frozen
 from bipartite.lottery import Codec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,13 +27,18 @@ MAX_SIZE: Final = 2**31
 # Integers in a spec are JSON numbers that every reader represents exactly.
 MAX_SPEC_INTEGER: Final = 2**53 - 1
 _TO_NUMPY_LIMIT: Final = 2**27
+# How far a float may be from the report it stands for, in steps to the next one: files and float32 round.
+_NEAR: Final = 1e-3
+# A table of all reports pays off if it has at most this many entries per value of a block.
+_TABLE_FROM_VALUES: Final = 4
 
 
 class Domain(Frozen, ABC):
     """The set of possible values, and of possible reports.
 
-    A domain maps values to indices 0 … N−1 and back, one at a time (``encode``, ``decode``) or in blocks (``codec``).
-    It is immutable and holds no private value. Floats of other widths are read as the nearest doubles.
+    A domain maps values to indices 0 … N−1 and back, one at a time (``encode``, ``decode``) or in blocks
+    (``encode_array``, ``decode_array``). It is immutable and holds no private value. Floats of other widths are read as
+    the nearest doubles.
     """
 
     __slots__ = ()
@@ -44,6 +49,58 @@ class Domain(Frozen, ABC):
     """Whether numeric values are whole numbers."""
     labels: tuple[Any, ...] | None = None
     """The names of the values, if they have names."""
+    parts: tuple[Domain, ...] = ()
+    """The domains of the parts where a value is a tuple."""
+    has_ends: bool = False
+    """Whether values are numbers with a lowest, a highest and a mean, equally far apart; others can be clamped."""
+    wraps: bool = False
+    """Whether after the last value comes the first."""
+    by_row: bool = False
+    """Whether values without labels are numbers of rows, as of points and items."""
+    coordinates: NDArray[np.float64] | None = None
+    """The positions of values that are points."""
+    metric: str | None = None
+    """How distances between vectors are measured; "callable" where losses are in a table, None without distances."""
+    is_flat: bool = False
+    """Whether all wrong answers are equally wrong."""
+    only_reports: bool = False
+    """Whether these are outputs of a mechanism, which cannot serve as a domain of values."""
+    low: float
+    """The lowest value, if it has ends."""
+    high: float
+    indices: NDArray[np.int64] | None = None
+    """Of outputs that are some values of a domain, their indices there, ascending."""
+    own_numbers: bool = False
+    """Whether these are outputs that are numbers of their own, not values of the domain or steps beyond it."""
+    own_labels: bool = False
+    """Whether these are outputs that are labels of their own, none nearer to a value than another."""
+    code_offset: int = 0
+    """A value's code is its index plus this: whole numbers are their own codes, so that int64 arrays are not copied."""
+    coins: bool = False
+    """Whether encoding takes a random word for each value."""
+    report_offset: int | None = None
+    """A report is its index plus this, and can be written in place; None if reports are looked up."""
+    _index: dict[Any, int]
+
+    @property
+    def step(self) -> float:
+        """The distance between neighbouring values, if it has ends."""
+        raise AttributeError(f"{self!r} has no steps")
+
+    @property
+    def has_ranges(self) -> bool:
+        """Whether neighbours have neighbouring indices, on a line or around a circle."""
+        return self.has_ends or self.wraps
+
+    @property
+    def numbers(self) -> Domain:
+        """The values as numbers: this domain, or for a set the whole numbers that stand for its values."""
+        return self
+
+    @property
+    def base(self) -> Domain:
+        """The domain that reports are read in: that of outputs which are some of its values, otherwise this."""
+        return self
 
     @abstractmethod
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:
@@ -58,8 +115,37 @@ class Domain(Frozen, ABC):
         """The values with these indices."""
 
     @abstractmethod
-    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:
-        """The codec that encodes arrays of this type and decodes reports among ``outputs``, a domain of its kind."""
+    def encode_array(
+        self, values: NDArray[Any], outside: Outside = "error", coins: NDArray[np.uint64] | None = None
+    ) -> NDArray[np.int64]:
+        """The codes of these values; one below ``code_offset``, or N above it, marks a value not to be reported.
+
+        Labels are given by their indices, tuples as fields f0, f1, ….
+        """
+
+    def report_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
+        """The values with these indices as containers take them: labels by their indices.
+
+        The type is int64 for whole numbers and float64 for others, whatever the type of the values. Whole numbers with
+        a missing or infinite value arrive as floats: a report type that followed the value type would reveal that.
+        """
+        return self.decode_array(indices)
+
+    @abstractmethod
+    def find(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """The index of each public report, up to the rounding of files; −1 or N and above for what is none."""
+
+    def codec(self, outputs: Domain | None, outside: Outside) -> Codec:
+        """Encodes blocks of values, and decodes reports among ``outputs``; to their indices if that is None."""
+        self.check_outside(outside)
+
+        def encode(values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
+            return self.encode_array(values, outside, coins)
+
+        if outputs is None or outputs.report_offset is not None:
+            return Codec(encode, self.code_offset, self.coins, (outputs and outputs.report_offset) or 0)
+        none = np.empty(0, dtype=np.int64)
+        return Codec(encode, self.code_offset, self.coins, 0, outputs.report_array(none).dtype, _decoder(outputs))
 
     @abstractmethod
     def to_spec(self) -> dict[str, Any]:
@@ -68,6 +154,10 @@ class Domain(Frozen, ABC):
     @abstractmethod
     def _problems(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
         """For each reason to refuse a value, such as "outside", a mask of the values it applies to."""
+
+    def nearest_of(self, anchors: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The position of each value's nearest anchor, decided in integers; the lower of two equally near."""
+        raise NotImplementedError
 
     def check_outside(self, outside: Outside) -> None:
         """Refuse ``outside="clip"`` on a domain without ends."""
@@ -96,6 +186,19 @@ class Domain(Frozen, ABC):
             hints.append("remove or repair invalid values (nulls='keep' passes nulls through and publishes them)")
         kind = OutsideDomainError if set(refusals) == {"outside"} else NotAValueError
         return kind(f"{refused} of {len(values)} values cannot be reported: {', '.join(parts)}; {'; '.join(hints)}.")
+
+    def codes(self, values: Sequence[Any]) -> NDArray[np.int64]:
+        """The indices of labels, −1 for anything that is not a label."""
+        return np.array([self._index.get(value, -1) if is_label(value) else -1 for value in values], dtype=np.int64)
+
+    def check_codes(self, codes: NDArray[np.integer[Any]], place: Callable[[int], str]) -> None:
+        """Refuse unknown labels; the error names positions, never labels."""
+        unknown = np.flatnonzero(codes < 0)
+        if len(unknown):
+            raise OutsideDomainError(
+                f"{len(unknown)} of {len(codes)} values cannot be reported: {place(int(unknown[0]))} is not one of the "
+                "labels; use domain.labels to see them, or domain.nearest for positions."
+            )
 
     def __len__(self) -> int:
         return self.size
@@ -141,18 +244,11 @@ class LineDomain(Domain):
     """Equidistant values on a line, low to high, with loss ``|x − y|``."""
 
     __slots__ = ()
-    low: float
-    high: float
+    has_ends = True
 
-    @property
-    def is_padded(self) -> bool:
-        """Whether this holds the outputs of a padded mechanism, which cannot serve as a domain of values."""
-        return False
-
-    @property
-    @abstractmethod
-    def step(self) -> float:
-        """The distance between neighbouring values."""
+    def nearest_of(self, anchors: NDArray[np.int64]) -> NDArray[np.int64]:
+        last = np.append((anchors[:-1] + anchors[1:]) // 2, self.size - 1)
+        return np.repeat(np.arange(len(anchors)), np.diff(last, prepend=-1))
 
     @abstractmethod
     def padded(self, half_window: int) -> LineDomain:
@@ -164,34 +260,31 @@ class LineDomain(Domain):
         return {"outside": outside, "not a number": bad_number}
 
 
-class ReportsOnly(Domain):
-    """Outputs of a mechanism that are not a domain of values."""
+def _decoder(outputs: Domain) -> Callable[[NDArray[np.int64], NDArray[Any]], None]:
+    """Writes the reports with these indices; all are listed once a block is large enough for that to pay off."""
+    table: NDArray[Any] | None = None
 
-    __slots__ = ()
+    def decode(indices: NDArray[np.int64], reports: NDArray[Any]) -> None:
+        nonlocal table
+        if table is None and len(outputs) <= _TABLE_FROM_VALUES * len(indices):
+            table = outputs.report_array(np.arange(len(outputs), dtype=np.int64))
+        if table is None:
+            reports[:] = outputs.report_array(indices)
+        else:
+            np.take(table, indices, out=reports, mode="clip")  # "clip" avoids a copy; every index is inside
 
-    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:  # noqa: ARG002
-        raise DomainError("The outputs of a mechanism cannot be privatized again; pass values of mech.domain.")
-
-    def to_spec(self) -> dict[str, Any]:
-        raise DomainError("The outputs of a mechanism have no spec; use that of mech.domain.")
-
-    def _place(self, wanted: float, ascending: NDArray[Any], value: object) -> int:
-        """The position of a number among the outputs, or an error that shows the value it stands for."""
-        at = int(np.searchsorted(ascending, wanted))
-        if at == self.size or ascending[at] != wanted:
-            raise OutsideDomainError("is not one of the possible reports; mech.outputs lists them.", shown=shown(value))
-        return at
+    return decode
 
 
-class Numbered(Codec):
-    """Encodes like another codec; reports are indices of outputs."""
+def nearest_nodes(nodes: NDArray[Any], at: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.int64]:
+    """These indices where the values are those nodes up to rounding, −1 elsewhere (NaN too)."""
+    gap = float(np.diff(nodes).min()) if len(nodes) > 1 else 1.0
+    return np.where(np.abs(values - nodes[at]) <= _NEAR * gap, at, -1)
 
-    def __init__(self, inner: Codec) -> None:
-        self._inner = inner
-        self.code_offset, self.coins = inner.code_offset, inner.coins
 
-    def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
-        return self._inner.encode(values, coins)
+def is_label(value: object) -> bool:
+    """Whether a value may be a label: text or an integer, but not a bool or a float with an integer value."""
+    return isinstance(value, (str, int, np.integer)) and not isinstance(value, (bool, np.bool_, np.timedelta64))
 
 
 def whole_number(name: str, value: object, problems: Problems) -> int:

@@ -60,6 +60,7 @@ class Cyclic(SetDomain):
     """
 
     __slots__ = ()
+    wraps = True
 
     def __init__(self, size: int, *, start: int = 0, labels: Sequence[Any] | None = None) -> None:
         problems = Problems()

@@ -9,7 +9,6 @@ import numpy as np
 from bipartite.domains.base import (
     MAX_SIZE,
     MAX_SPEC_INTEGER,
-    Domain,
     LineDomain,
     Outside,
     outside_error,
@@ -17,7 +16,6 @@ from bipartite.domains.base import (
     whole_number,
 )
 from bipartite.errors import DesignError, DomainError, NotAValueError, Problems, shown
-from bipartite.lottery import Codec
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,10 +85,46 @@ class Integers(LineDomain):
     def decode_array(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
         return indices + np.int64(self.low)
 
-    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> _IntegersCodec:
-        if not isinstance(outputs, Integers):
-            raise TypeError(outputs)
-        return _IntegersCodec(self, outputs, dtype, clip=outside == "clip")
+    @property
+    def code_offset(self) -> int:  # type: ignore[override]
+        return self.low
+
+    report_offset = code_offset
+
+    def encode_array(
+        self,
+        values: NDArray[Any],
+        outside: Outside = "error",
+        coins: NDArray[np.uint64] | None = None,  # noqa: ARG002
+    ) -> NDArray[np.int64]:
+        clip = outside == "clip"
+        if values.dtype.kind == "f":
+            return self._encode_floats(values, clip=clip)
+        if values.dtype == np.uint64 and (self.low < 0 or clip):
+            # Beyond int64 a cast would wrap to negative numbers, which may be inside; every domain ends far below.
+            values = np.minimum(values, np.uint64(2**63 - 1))
+        codes = values.astype(np.int64, copy=False)
+        return np.clip(codes, self.low, self.high) if clip else codes
+
+    def _encode_floats(self, values: NDArray[Any], *, clip: bool) -> NDArray[np.int64]:
+        with np.errstate(all="ignore"):
+            values = values.astype(np.float64, copy=False)  # wide enough for the ends of every domain
+        if clip:
+            values = np.clip(values, self.low, self.high)
+        # Two passes suffice for a block that is entirely inside (NaN fails both); only other blocks need masks.
+        whole = np.floor(values) == values
+        if values.min() >= self.low and values.max() <= self.high and whole.all():
+            return values.astype(np.int64)
+        reportable = whole & (values >= self.low) & (values <= self.high)
+        # Values that must not be reported get the code before the first, which every kernel refuses.
+        return np.where(reportable, values, self.low - 1).astype(np.int64)
+
+    def find(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        if values.dtype.kind == "f":
+            whole = (values >= self.low) & (values <= self.high) & (np.floor(values) == values)
+            return np.where(whole, values, self.low - 1).astype(np.int64) - self.low
+        inside = (values >= self.low) & (values <= self.high)
+        return np.where(inside, values.astype(np.int64) - self.low, -1)
 
     def padded(self, half_window: int) -> Integers:
         low, high = self.low - half_window, self.high + half_window
@@ -116,35 +150,3 @@ class Integers(LineDomain):
 
     def __repr__(self) -> str:
         return f"Integers({self.low}, {self.high})"
-
-
-class _IntegersCodec(Codec):
-    """Codes are the integers themselves, so that int64 arrays pass through without a copy."""
-
-    def __init__(self, domain: Integers, outputs: Integers, dtype: np.dtype[Any], *, clip: bool) -> None:
-        self._low, self._high = domain.low, domain.high
-        self._value_dtype = dtype
-        self._clip = clip
-        self.code_offset, self.report_offset = domain.low, outputs.low
-
-    def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:  # noqa: ARG002
-        if self._value_dtype.kind == "f":
-            return self._encode_floats(values)
-        if self._value_dtype == np.uint64 and (self._low < 0 or self._clip):
-            # Beyond int64 a cast would wrap to negative numbers, which may be inside; every domain ends far below.
-            values = np.minimum(values, np.uint64(2**63 - 1))
-        codes = values.astype(np.int64, copy=False)
-        return np.clip(codes, self._low, self._high) if self._clip else codes
-
-    def _encode_floats(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        with np.errstate(all="ignore"):
-            values = values.astype(np.float64, copy=False)  # wide enough for the ends of every domain
-        if self._clip:
-            values = np.clip(values, self._low, self._high)
-        # Two passes suffice for a block that is entirely inside (NaN fails both); only other blocks need masks.
-        whole = np.floor(values) == values
-        if values.min() >= self._low and values.max() <= self._high and whole.all():
-            return values.astype(np.int64)
-        reportable = whole & (values >= self._low) & (values <= self._high)
-        # Values that must not be reported get the code before the first, which every kernel refuses.
-        return np.where(reportable, values, self._low - 1).astype(np.int64)

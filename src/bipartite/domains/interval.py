@@ -9,17 +9,16 @@ import numpy as np
 
 from bipartite.domains.base import (
     MAX_SIZE,
-    Domain,
     LineDomain,
     Outside,
     as_double,
     finite_number,
+    nearest_nodes,
     outside_error,
     real_scalar,
     whole_number,
 )
 from bipartite.errors import DesignError, DomainError, NotAValueError, Problems, is_one_of, shown
-from bipartite.lottery import Codec
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,8 +30,6 @@ Rounding = Literal["nearest", "random"]
 _LEAST_STEP_IN_ULPS: Final = 8
 # A fraction in [0, 1) as a double has 53 bits: the coin of random rounding compares that many.
 _FRACTION_BITS: Final = 53
-# A table of all reports pays off if it has at most this many entries per value of a block.
-_TABLE_FROM_VALUES: Final = 4
 
 
 class Interval(LineDomain):
@@ -90,7 +87,7 @@ class Interval(LineDomain):
         return math.isfinite(largest) and self.step >= _LEAST_STEP_IN_ULPS * math.ulp(largest)
 
     @property
-    def is_padded(self) -> bool:
+    def only_reports(self) -> bool:  # type: ignore[override]
         return self._first != 0
 
     @property
@@ -133,10 +130,45 @@ class Interval(LineDomain):
     def _most(self) -> float:
         return self.high if self._first == 0 else self.decode(self.size - 1) + self.step / 2
 
-    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> _IntervalCodec:  # noqa: ARG002
-        if not isinstance(outputs, Interval):
-            raise TypeError(outputs)
-        return _IntervalCodec(self, outputs, clip=outside == "clip")
+    @property
+    def coins(self) -> bool:  # type: ignore[override]
+        return self.rounding == "random"
+
+    def encode_array(
+        self, values: NDArray[Any], outside: Outside = "error", coins: NDArray[np.uint64] | None = None
+    ) -> NDArray[np.int64]:
+        with np.errstate(all="ignore"):
+            numbers = values.astype(np.float64, copy=False)
+        if outside == "clip":
+            numbers = np.clip(numbers, self.low, self.high)
+        # Two passes suffice for a block that is entirely inside (NaN fails both); only other blocks need masks.
+        if numbers.min() >= self.low and numbers.max() <= self.high:
+            return self._nodes_of(numbers, coins)
+        inside = (numbers >= self.low) & (numbers <= self.high)
+        # Values that must not be reported get index −1, which every kernel refuses; low replaces them in the
+        # arithmetic.
+        return np.where(inside, self._nodes_of(np.where(inside, numbers, self.low), coins), -1)
+
+    def _nodes_of(self, numbers: NDArray[np.float64], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
+        """The nodes of numbers inside the range; t = (v − low)·(points − 1)/(high − low) in that order."""
+        node = numbers - self.low
+        node *= self.size - 1
+        node /= self.high - self.low
+        if coins is None:
+            node += 0.5
+            return node.astype(np.int64)  # truncation is the floor of non-negative numbers
+        index = node.astype(np.int64)
+        node -= index
+        node *= 2.0**_FRACTION_BITS
+        index += (coins >> np.uint64(64 - _FRACTION_BITS)) < node.astype(np.uint64)
+        # t may exceed the last node by a rounding error, and a coin could then raise it further.
+        return np.minimum(index, self.size - 1)
+
+    def find(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        with np.errstate(invalid="ignore"):
+            at = np.rint((values.astype(np.float64) - self.decode(0)) / self.step)
+        inside = (at >= 0) & (at < self.size)
+        return np.where(inside, nearest_nodes(self.to_numpy(), np.where(inside, at, 0).astype(np.int64), values), -1)
 
     def padded(self, half_window: int) -> Interval:
         padded = object.__new__(Interval)
@@ -153,7 +185,7 @@ class Interval(LineDomain):
         return padded
 
     def to_spec(self) -> dict[str, Any]:
-        if self.is_padded:
+        if self.only_reports:
             raise DomainError("The outputs of a padded mechanism have no spec; use that of mech.domain.")
         return {"interval": [self.low, self.high], "points": self._nodes, "rounding": self.rounding}
 
@@ -165,54 +197,3 @@ class Interval(LineDomain):
         rounding = ", rounding='random'" if self.rounding == "random" else ""
         text = f"Interval({self.low!r}, {self.high!r}, points={self._nodes}{rounding})"
         return f"<{text}{padding}>" if padding else text
-
-
-class _IntervalCodec(Codec):
-    """Codes are indices of nodes."""
-
-    report_dtype = np.dtype(np.float64)
-    direct = False
-
-    def __init__(self, domain: Interval, outputs: Interval, *, clip: bool) -> None:
-        self._domain, self._outputs, self._clip = domain, outputs, clip
-        self.coins = domain.rounding == "random"
-        # All reports in order, built once a block is large enough to pay off.
-        self._table: NDArray[Any] | None = None
-
-    def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
-        domain = self._domain
-        with np.errstate(all="ignore"):
-            numbers = values.astype(np.float64, copy=False)
-        if self._clip:
-            numbers = np.clip(numbers, domain.low, domain.high)
-        # Two passes suffice for a block that is entirely inside (NaN fails both); only other blocks need masks.
-        if numbers.min() >= domain.low and numbers.max() <= domain.high:
-            return self._index(numbers, coins)
-        inside = (numbers >= domain.low) & (numbers <= domain.high)
-        # Values that must not be reported get index −1, which every kernel refuses; low replaces them in the
-        # arithmetic.
-        return np.where(inside, self._index(np.where(inside, numbers, domain.low), coins), -1)
-
-    def _index(self, numbers: NDArray[np.float64], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
-        """The nodes of numbers inside the range; t = (v − low)·(points − 1)/(high − low) in that order."""
-        domain = self._domain
-        node = numbers - domain.low
-        node *= domain.size - 1
-        node /= domain.high - domain.low
-        if coins is None:
-            node += 0.5
-            return node.astype(np.int64)  # truncation is the floor of non-negative numbers
-        index = node.astype(np.int64)
-        node -= index
-        node *= 2.0**_FRACTION_BITS
-        index += (coins >> np.uint64(64 - _FRACTION_BITS)) < node.astype(np.uint64)
-        # t may exceed the last node by a rounding error, and a coin could then raise it further.
-        return np.minimum(index, domain.size - 1)
-
-    def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
-        if self._table is None and len(self._outputs) <= _TABLE_FROM_VALUES * len(codes):
-            self._table = self._outputs.to_numpy()
-        if self._table is None:
-            reports[:] = self._outputs.decode_array(codes)
-        else:
-            np.take(self._table, codes, out=reports, mode="clip")  # "clip" avoids a copy; every code is inside

@@ -49,6 +49,7 @@ class Items(SetDomain):
     """
 
     __slots__ = ("_losses",)
+    by_row = True
     _losses: NDArray[np.float64] | None
 
     def __init__(
@@ -127,6 +128,19 @@ class Items(SetDomain):
             )
         row: NDArray[np.float64] = self._losses[x]
         return row
+
+    @property
+    def is_flat(self) -> bool:  # type: ignore[override]
+        right, wrong = (float(each) for each in self.losses(0)[:2])
+        if not wrong > right:
+            return False
+        # Row by row: most sets fail at the first.
+        for x in range(self.size):
+            row = np.full(self.size, wrong)
+            row[x] = right
+            if not np.array_equal(self.losses(x), row):
+                return False
+        return True
 
     def _domain_spec(self) -> dict[str, Any]:
         return {"items": {"ranks": self._order.ranks.tolist()}}

@@ -13,11 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from bipartite.domains import Cyclic, SetDomain
-from bipartite.domains.labelled import Names
-from bipartite.domains.subset import Subset
-from bipartite.domains.values import Values
 from bipartite.errors import InputError, is_one_of
-from bipartite.lottery.order import VectorOrder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,31 +75,30 @@ class LossRows:
         """The losses of values start … stop − 1, one row per value."""
         if self._matrix is not None:
             return self._matrix[start:stop]
-        if isinstance(self._outputs, Names):
+        if self._outputs.own_labels:
             raise InputError(
                 "The reports are labels, not values, so none is nearer than another; "
                 f"give loss= as a {len(self._domain)} × {len(self._outputs)} matrix."
             )
         if is_one_of(self._loss, ("zero-one",)):
             # On a set another value may also have zero loss; numbers that are not values have no index.
-            by_number = isinstance(self._outputs, Values)
-            wrong = self._own(start, stop) if by_number else self._steps(start, stop)
+            wrong = self._own(start, stop) if self._outputs.own_numbers else self._steps(start, stop)
             costs: Array = (wrong != 0).astype(np.float64)
             return costs
         return applied(cast("Function", function_of(self._loss)), self._own(start, stop))
 
     def _own(self, start: int, stop: int) -> Array:
         if isinstance(self._domain, SetDomain):
-            if isinstance(self._outputs, Subset) and isinstance(self._domain.order, VectorOrder):
+            if self._outputs.indices is not None and self._domain.metric not in {None, "callable"}:
                 # Distances are symmetric, and there are fewer outputs than values.
                 if self._columns is None:
                     self._columns = np.array([self._domain.losses(int(y)) for y in self._outputs.indices])
                 return self._columns[:, start:stop].T
             rows = np.array([self._domain.losses(x) for x in range(start, stop)])
-            return cast("Array", rows[:, self._outputs.indices] if isinstance(self._outputs, Subset) else rows)
-        if isinstance(self._outputs, Values):
+            return cast("Array", rows if self._outputs.indices is None else rows[:, self._outputs.indices])
+        if self._outputs.own_numbers:
             values = self._domain.decode_array(np.arange(start, stop))
-            apart: Array = np.abs(self._outputs.values[None, :] - values[:, None])
+            apart: Array = np.abs(self._outputs.to_numpy()[None, :] - values[:, None])
             return apart
         away: Array = np.abs(self._steps(start, stop)) * cast("LineDomain", self._domain).step
         return away
@@ -115,7 +110,7 @@ class LossRows:
 
 def output_positions(domain: Domain, outputs: Domain) -> NDArray[np.int64]:
     """The index of each output among the values; padded outputs lie past the ends."""
-    if isinstance(outputs, Subset):
+    if outputs.indices is not None:
         return outputs.indices
     return np.arange(len(outputs)) - (len(outputs) - len(domain)) // 2
 

@@ -63,6 +63,7 @@ class Points(SetDomain):
     """
 
     __slots__ = ("_losses", "bits", "coordinates", "metric")
+    by_row = True
     coordinates: NDArray[np.float64]
     metric: Metric
     bits: int
@@ -196,7 +197,7 @@ def _order(vectors: NDArray[np.int64], metric: Metric) -> VectorOrder:
     return VectorOrder(vectors, "manhattan" if metric == "manhattan" else "squared")
 
 
-def loss_of(distances: NDArray[Any], metric: Metric, bits: int) -> NDArray[np.float64]:
+def loss_of(distances: NDArray[Any], metric: str | None, bits: int) -> NDArray[np.float64]:
     """Convert integer distances to losses, monotonically."""
     apart: NDArray[np.float64] = (
         np.asarray(distances, dtype=np.float64) if metric == "manhattan" else np.sqrt(distances)

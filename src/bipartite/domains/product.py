@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
@@ -10,7 +11,6 @@ import numpy as np
 from bipartite.domains.base import MAX_SIZE, Domain, LineDomain, Outside, as_real
 from bipartite.domains.integers import Integers
 from bipartite.domains.interval import Interval
-from bipartite.domains.product_codec import ProductCodec, for_part, in_fields
 from bipartite.domains.sets import SetDomain
 from bipartite.errors import DataError, DomainError, NotAValueError, OutsideDomainError, Problems, shown
 from bipartite.lottery.order import RankOrder, VectorOrder
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.lottery import Codec, Stream
+    from bipartite.lottery import Stream
     from bipartite.lottery.order import Order
 
     Steps = tuple["int | NDArray[np.int64]", ...]
@@ -133,7 +133,7 @@ class Product(SetDomain):
         return tuple(map(len, self.parts))
 
     @property
-    def metric(self) -> Literal["manhattan", "callable"]:
+    def metric(self) -> Literal["manhattan", "callable"]:  # type: ignore[override]
         """How losses are stored: as distances of vectors if all parts are lines, otherwise as a table."""
         return "manhattan" if self.on_lines else "callable"
 
@@ -229,14 +229,35 @@ class Product(SetDomain):
         columns = [part.decode_array(at) for part, at in zip(self.parts, self.split(indices), strict=True)]
         return in_fields(columns)
 
-    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:
-        if not isinstance(outputs, Product):
-            raise TypeError(outputs)
+    def report_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
+        return in_fields([part.report_array(at) for part, at in zip(self.parts, self.split(indices), strict=True)])
+
+    @property
+    def report_offset(self) -> None:  # type: ignore[override]
+        return None
+
+    def encode_array(
+        self, values: NDArray[Any], outside: Outside = "error", coins: NDArray[np.uint64] | None = None
+    ) -> NDArray[np.int64]:
         self.check_outside(outside)
-        return ProductCodec(self, dtype, outside)
+        joined = np.zeros(len(values), dtype=np.int64)
+        inside = np.ones(len(values), dtype=np.bool_)
+        for number, part in enumerate(self.parts):
+            codes = part.encode_array(values[f"f{number}"], for_part(part, outside), coins)
+            index = codes - np.int64(part.code_offset)
+            inside &= (index >= 0) & (index < len(part))
+            joined = joined * len(part) + index
+        # Values that must not be reported get the code before the first, which every kernel refuses.
+        return np.where(inside, joined, -1)
+
+    def find(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        found = [part.find(values[f"f{number}"]) for number, part in enumerate(self.parts)]
+        wrong = [(own < 0) | (own >= size) for own, size in zip(found, self.shape, strict=True)]
+        bad = np.logical_or.reduce(wrong)
+        return np.where(bad, -1, self.join([np.where(bad, 0, own) for own in found]))
 
     def check_outside(self, outside: Outside) -> None:
-        if not any(isinstance(part, LineDomain) for part in self.parts):
+        if not any(part.has_ends for part in self.parts):
             super().check_outside(outside)
 
     def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
@@ -272,7 +293,7 @@ def check_parts(parts: tuple[object, ...], problems: Problems) -> None:
     if len(parts) < 2:  # noqa: PLR2004
         problems.add(f"Expected at least two domains, got {len(parts)}; pass bp.Product(a, b).")
     for number, part in enumerate(parts):
-        padded = isinstance(part, LineDomain) and part.is_padded
+        padded = isinstance(part, LineDomain) and part.only_reports
         if not isinstance(part, (LineDomain, SetDomain)) or isinstance(part, Product) or padded:
             problems.add(
                 f"Expected part {number} as bp.Integers, bp.Interval, bp.Cyclic, bp.Points or bp.Items, got "
@@ -310,3 +331,31 @@ def _whole(losses: Any) -> int | NDArray[np.int64]:  # noqa: ANN401 (a number, o
     if isinstance(losses, np.ndarray):
         return np.rint(losses).astype(np.int64)
     return max(1, round(float(losses)))
+
+
+def in_fields(columns: Sequence[NDArray[Any]], names: Sequence[str] | None = None) -> NDArray[Any]:
+    """Join columns into a structured array, with fields f0, f1, … unless named."""
+    names = [f"f{number}" for number in range(len(columns))] if names is None else names
+    joined = np.empty(len(columns[0]), dtype=[(name, each.dtype) for name, each in zip(names, columns, strict=True)])
+    for name, each in zip(names, columns, strict=True):
+        joined[name] = each
+    return joined
+
+
+def for_part(part: Domain, outside: Outside) -> Outside:
+    """The option for a part: sets have no ends to clamp to."""
+    return outside if part.has_ends else "error"
+
+
+def tuple_text(value: tuple[Any, ...]) -> str:
+    """Write a tuple for one cell of a table, as a JSON array."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def tuple_of(text: str) -> tuple[Any, ...]:
+    """Read a tuple from a cell of a table; empty if the cell does not hold one."""
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError):
+        return ()
+    return tuple(read) if isinstance(read, list) else ()

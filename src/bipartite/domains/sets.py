@@ -8,29 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains.base import MAX_SIZE, MAX_SPEC_INTEGER, Domain, Outside
+from bipartite.domains.base import MAX_SIZE, MAX_SPEC_INTEGER, Domain, Outside, is_label
 from bipartite.domains.integers import Integers
-from bipartite.domains.labelled import Labelled, is_label
 from bipartite.errors import DataError, InputError, NotAValueError, OutsideDomainError, Problems, shown
+from bipartite.lottery.order import VectorOrder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from bipartite.lottery import Codec, Stream
+    from bipartite.lottery import Stream
     from bipartite.lottery.order import Order
 
 
-class SetDomain(Labelled):
+class SetDomain(Domain):
     """A set whose elements may be nearer to or farther from each other."""
 
     __slots__ = ("_index", "_order", "_rows", "labels", "size")
     whole = True
+    bits: int = 0
     labels: tuple[Any, ...] | None
     _order: Any
     _rows: Integers
-    _index: dict[Any, int]
 
     def _finish(
         self, order: Order, labels: Sequence[Any] | None, *, numbers: Integers | None = None, **own: object
@@ -56,7 +56,6 @@ class SetDomain(Labelled):
 
     @property
     def numbers(self) -> Integers:
-        """The values of a set without labels: whole numbers, from 0 except on a circle with another start."""
         return self._rows
 
     @property
@@ -64,6 +63,15 @@ class SetDomain(Labelled):
         """The order of neighbours, in integers."""
         order: Order = self._order
         return order
+
+    @property
+    def vectors(self) -> NDArray[np.int64] | None:
+        """Vectors of whole numbers whose distances decide nearness; None if ranks do."""
+        order = self.order if self.metric not in {None, "callable"} else None
+        return order.vectors if isinstance(order, VectorOrder) else None
+
+    def nearest_of(self, anchors: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self.order.nearest_of(anchors)
 
     @abstractmethod
     def losses(self, x: int) -> NDArray[np.float64]:
@@ -117,11 +125,25 @@ class SetDomain(Labelled):
     def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
         return self._rows.decode_array(indices) if self.labels is None else np.array(self.labels)[indices]
 
-    def codec(self, dtype: np.dtype[Any], outputs: Domain, outside: Outside) -> Codec:
-        if not isinstance(outputs, SetDomain):
-            raise TypeError(outputs)
+    def report_array(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self._rows.decode_array(indices)
+
+    @property
+    def code_offset(self) -> int:  # type: ignore[override]
+        return self._rows.low
+
+    @property
+    def report_offset(self) -> int | None:  # type: ignore[override]
+        return self._rows.low
+
+    def encode_array(
+        self, values: NDArray[Any], outside: Outside = "error", coins: NDArray[np.uint64] | None = None
+    ) -> NDArray[np.int64]:
         self.check_outside(outside)
-        return self._rows.codec(dtype, outputs._rows, outside)
+        return self._rows.encode_array(values, outside, coins)
+
+    def find(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        return self._rows.find(values) if self.labels is None else values
 
     def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
         refusal = self._rows.explain(values, outside, place)

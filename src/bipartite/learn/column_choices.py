@@ -12,7 +12,7 @@ from typing import Any, Final, TypeGuard
 
 import numpy as np
 
-from bipartite.domains import Domain, Interval, Items, LineDomain, Product
+from bipartite.domains import Domain, Interval, Items
 from bipartite.errors import InputError, Problems, of_attribute, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.budgets import exact_sum, split_epsilon
@@ -60,7 +60,7 @@ def choose(choices: Choices, names: Sequence[str], *, named: bool) -> Record:
             made[name] = domain
             continue
         try:
-            made[name] = _made(makers[isinstance(domain, LineDomain)], domain, parts[name])
+            made[name] = _made(makers[domain.has_ends], domain, parts[name])
         except InputError as error:
             problems.add(str(of_attribute(error, f"column {name}")))
     problems.raise_if_any(InputError)
@@ -148,7 +148,8 @@ def _domains(given: Mapping[str, Any], points: int) -> dict[str, Domain | Mechan
 
 
 def _domain(given: object, points: int) -> Domain | Mechanism:
-    if isinstance(given, Product) or (isinstance(given, Mechanism) and isinstance(given.domain, Product)):
+    domain = given.domain if isinstance(given, Mechanism) else given
+    if isinstance(domain, Domain) and domain.parts:
         raise InputError("Expected the domain of one column, got a product; give each column a domain of its own.")
     if isinstance(given, (Domain, Mechanism)):
         return given

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains import Domain, SetDomain
 from bipartite.domains.containers.cells import objects
 
 if TYPE_CHECKING:
@@ -16,12 +15,13 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from bipartite.domains import Domain
     from bipartite.learn.column_values import Kind, Table
 
 
 def plain(reports: NDArray[Any] | list[Any], outputs: Domain, *, nullable: bool) -> NDArray[Any]:
     """One column as int64, float64 (with NaN where it was not drawn) or objects (with None there)."""
-    if isinstance(outputs, SetDomain) and outputs.labels is not None and isinstance(outputs.labels[0], str):
+    if outputs.labels is not None and isinstance(outputs.labels[0], str):
         return objects(reports)
     if isinstance(reports, np.ma.MaskedArray):
         return np.where(reports.mask, np.nan, reports.data.astype(np.float64))

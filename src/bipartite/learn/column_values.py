@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from bipartite.domains import Domain, LineDomain, Outside, SetDomain
 from bipartite.domains.containers import Cells, Container, library_of
 from bipartite.domains.containers.pandas_series import PandasSeries
 from bipartite.domains.containers.plain import Array, array_of
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     from numpy.typing import ArrayLike, NDArray
+
+    from bipartite.domains import Domain, Outside
 
     Frame: TypeAlias = pd.DataFrame | pl.DataFrame
     Given: TypeAlias = Frame | ArrayLike
@@ -151,19 +152,18 @@ def checked_values(
         if column.missing is not None:
             words = "are missing (NaN or None); fill them with a public value first, or add a category for no answer."
             refusals.add(NullError, column.missing, name, words)
-        elif isinstance(domain, SetDomain) and domain.labels is not None:
+        elif domain.labels is not None:
             found[name] = _labels(column.values, domain, other, name, refusals)
-        elif isinstance(domain, SetDomain):
-            found[name] = _numbers(column.values, domain.numbers, "error", name, refusals)
-        elif isinstance(domain, LineDomain):
-            found[name] = _numbers(column.values, domain, outside, name, refusals)
+        elif not domain.parts:
+            clamped = outside if domain.has_ends else "error"
+            found[name] = _numbers(column.values, domain.numbers, clamped, name, refusals)
         else:
             raise AssertionError(f"a domain of another kind: {type(domain).__name__}")
     refusals.raise_if_any()
     return found
 
 
-def _numbers(values: NDArray[Any], domain: LineDomain, outside: Outside, name: str, refusals: Refusals) -> NDArray[Any]:
+def _numbers(values: NDArray[Any], domain: Domain, outside: Outside, name: str, refusals: Refusals) -> NDArray[Any]:
     """Numbers within the domain, as int64 or float64."""
     may_be_infinite = values.dtype.kind == "f"
     if values.dtype.kind in "OUS":
@@ -191,9 +191,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating, np.bool_))
 
 
-def _labels(
-    values: NDArray[Any], domain: SetDomain, other: str | int | None, name: str, refusals: Refusals
-) -> list[Any]:
+def _labels(values: NDArray[Any], domain: Domain, other: str | int | None, name: str, refusals: Refusals) -> list[Any]:
     """Labels of the domain; an unlisted one becomes ``other`` where the domain has that."""
     labels: tuple[Any, ...] = domain.labels or ()
     found: list[Any] = values.tolist()

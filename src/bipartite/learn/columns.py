@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
-from bipartite.domains.labelled import is_label
+from bipartite.domains.base import is_label
 from bipartite.errors import InputError, Problems, is_one_of, missing_library, shown
 from bipartite.learn.column_choices import Choices, choose
 from bipartite.learn.column_tables import build_table, plain

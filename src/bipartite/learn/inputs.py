@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bipartite.domains import Domain, SetDomain
 from bipartite.learn.column_values import read_table
 
 if TYPE_CHECKING:
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from bipartite.domains import Domain
     from bipartite.domains.containers import Cells
 
 
@@ -25,7 +25,7 @@ def network_inputs(table: object, domains: Mapping[str, Domain]) -> NDArray[np.f
     """
     parts: list[NDArray[np.float32]] = []
     for column, domain in zip(read_table(table).columns, domains.values(), strict=True):
-        if isinstance(domain, SetDomain):
+        if not domain.has_ends:
             parts.append(_one_hot(column, domain))
         else:
             low, high = float(domain.decode(0)), float(domain.decode(len(domain) - 1))
@@ -35,7 +35,7 @@ def network_inputs(table: object, domains: Mapping[str, Domain]) -> NDArray[np.f
     return np.concatenate(parts, axis=1)
 
 
-def _one_hot(column: Cells, domain: SetDomain) -> NDArray[np.float32]:
+def _one_hot(column: Cells, domain: Domain) -> NDArray[np.float32]:
     positions = {label: at for at, label in enumerate(domain)}
     hot = np.zeros((len(column.values), len(positions)), dtype=np.float32)
     rows = np.flatnonzero(column.there)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 import numpy as np
 
 from bipartite.answers.estimation import estimate
-from bipartite.domains import LineDomain
 from bipartite.errors import InputError, Problems, is_one_of, missing_library, shown
 from bipartite.learn.fitting import as_it_was, check_unmasked, positions, without_values
 from bipartite.learn.guarantee import Guarantee, from_known_words
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
-    from bipartite.domains import Outside
+    from bipartite.domains import LineDomain, Outside
     from bipartite.lottery import Source
 
     Array = NDArray[Any]
@@ -164,7 +163,7 @@ class PrivateLabels(CountedFits):
         check_is_fitted(self)
         found: Array = self.estimator_.predict(X)
         line = self.mechanism_.domain
-        if hasattr(self, "classes_") or not isinstance(line, LineDomain):
+        if hasattr(self, "classes_") or not line.has_ends:
             return found
         return np.clip(found, line.low, line.high)
 

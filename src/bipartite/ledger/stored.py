@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bipartite.domains.product_codec import tuple_text
+from bipartite.domains.product import tuple_text
 from bipartite.errors import LedgerFileError
 
 if TYPE_CHECKING:

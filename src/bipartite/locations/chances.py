@@ -8,7 +8,6 @@ import numpy as np
 
 from bipartite.domains import Points
 from bipartite.domains.regions import check_places
-from bipartite.domains.subset import Subset
 from bipartite.errors import InputError
 from bipartite.mechanisms import Mechanism
 
@@ -26,7 +25,7 @@ def places_of(mechanism: object) -> Points:
         )
     domain = check_places(mechanism.domain)
     outputs = mechanism.outputs
-    if not isinstance(outputs, (Points, Subset)):
+    if not isinstance(outputs.base, Points):
         raise InputError(f"The reports of {mechanism!r} are not places of its domain, so no map can show them.")
     return domain
 
@@ -35,7 +34,7 @@ def chances(mechanism: Mechanism, first: int, last: int) -> Array:
     """Pr[report y | place x] for places x = first … last − 1 and every place y."""
     rows = mechanism.lottery.rows(first, last) / mechanism.lottery.total
     outputs = mechanism.outputs
-    if not isinstance(outputs, Subset):
+    if outputs.indices is None:
         return np.asarray(rows, dtype=np.float64)
     whole = np.zeros((last - first, len(mechanism.domain)))
     whole[:, outputs.indices] = rows

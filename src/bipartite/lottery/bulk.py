@@ -12,7 +12,7 @@ import importlib
 import itertools
 import sys
 import threading
-from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
@@ -71,33 +71,23 @@ PREPARE_FROM: Final = 2**14
 # Modules of compiled kernels, loaded only when that pays off.
 LINE: Final = "bipartite.lottery.compiled"
 _POINTS: Final = "bipartite.lottery.compiled_points"
+_INT64: Final = np.dtype(np.int64)
 
 
-class Codec(ABC):
-    """Converts blocks of values of one type to indices and drawn indices to reports; provided by a domain."""
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """How blocks of values become codes, and drawn codes reports; a domain makes it."""
 
-    report_dtype: np.dtype[Any] = np.dtype(np.int64)
-    """The type of the reports: int64 for whole numbers and float64 for others, whatever the type of the values.
-
-    Whole numbers with a missing or infinite value arrive as floats: a report type that followed the value type would
-    reveal that.
-    """
+    encode: Callable[[NDArray[Any], NDArray[np.uint64] | None], NDArray[np.int64]]
+    """The codes of values, with a random word for each if ``coins``."""
     code_offset: int = 0
     """A value's index is its code minus this; a code outside the domain marks a value that must not be reported."""
+    coins: bool = False
     report_offset: int = 0
     """A report's code is its index plus this."""
-    coins: bool = False
-    """Whether encoding takes a random word for each value."""
-    direct: bool = True
-    """Whether report codes are the reports, so that they can be written in place."""
-
-    @abstractmethod
-    def encode(self, values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
-        """The codes of these values."""
-
-    def decode(self, codes: NDArray[np.int64], reports: NDArray[Any]) -> None:
-        """Write the reports with these codes; never called where they are written in place."""
-        raise NotImplementedError
+    report_dtype: np.dtype[Any] = _INT64
+    decode: Callable[[NDArray[np.int64], NDArray[Any]], None] | None = None
+    """Writes the reports with these codes; None if codes are the reports, written in place."""
 
 
 class ValuesRefusedError(Exception):
@@ -256,11 +246,11 @@ def _draw_chunk(
             least = 1
         block = slice(done, min(done + len(words), len(values)))
         codes = codec.encode(values[block], coins)
-        target = reports[block] if codec.direct else np.empty(len(codes), dtype=np.int64)
+        target = reports[block] if codec.decode is None else np.empty(len(codes), dtype=np.int64)
         drawn, used, inside = kernel.draw(codes, target, words, codec.code_offset, codec.report_offset)
         if not inside:
             raise ValuesRefusedError
-        if not codec.direct:
+        if codec.decode is not None:
             codec.decode(target[:drawn], reports[done : done + drawn])
         stream.advance(used if served is None else served)
         done += drawn

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from bipartite.domains import SetDomain
-from bipartite.domains.subset import Subset
+from bipartite.domains.outputs import Outputs
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, SpecError, is_one_of
 from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
 from bipartite.mechanisms.base import Mechanism
@@ -146,7 +145,7 @@ class Anchored(Mechanism):
     @classmethod
     def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
         anchors: NDArray[np.int64] = facts["anchors"]
-        return Subset(domain, anchors), grr_on_groups(nearest_anchor(domain, anchors), facts["tickets"], len(anchors))
+        return Outputs(domain, anchors), grr_on_groups(domain.nearest_of(anchors), facts["tickets"], len(anchors))
 
     @property
     def achieved_loss(self) -> float | None:
@@ -216,11 +215,3 @@ def check_read_tickets(budget: Epsilon, tickets: Tickets, anchors: int) -> None:
     elif tickets != _SINGLE:
         got = f"near={tickets.near}, far={tickets.far}"
         raise BrokenPromiseError(f"Expected near=2, far=1 for a single anchor, got {got}; {AGAIN}")
-
-
-def nearest_anchor(domain: Domain, anchors: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The position of each value's nearest anchor, decided in integer arithmetic; the lower of two equally near."""
-    if isinstance(domain, SetDomain):
-        return domain.order.nearest_of(anchors)
-    last = np.append((anchors[:-1] + anchors[1:]) // 2, len(domain) - 1)
-    return np.repeat(np.arange(len(anchors)), np.diff(last, prepend=-1))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from bipartite.domains import LineDomain
 from bipartite.domains.base import as_double
-from bipartite.domains.values import Values
+from bipartite.domains.outputs import Outputs
 from bipartite.errors import DesignError, InputError, is_one_of
 from bipartite.lottery import Epsilon, Tickets
 from bipartite.mechanisms.anchored import Anchored, check_read_tickets, grr_on_groups, issue_for_anchors
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.domains import Domain
+    from bipartite.domains import Domain, LineDomain
     from bipartite.lottery import Lottery
     from bipartite.mechanisms.spec.fields import Fields
 
@@ -131,7 +130,7 @@ class AnchoredMeans(Anchored):
     def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
         bins = facts["bins"]
         bin_of = np.searchsorted(bins, np.arange(len(domain)), side="right") - 1
-        return Values(facts["outputs"]), grr_on_groups(bin_of, facts["tickets"], len(bins))
+        return Outputs.of_numbers(facts["outputs"]), grr_on_groups(bin_of, facts["tickets"], len(bins))
 
     @property
     def bins(self) -> NDArray[np.int64]:
@@ -144,7 +143,7 @@ class AnchoredMeans(Anchored):
 
 
 def _check_line(domain: Domain) -> LineDomain:
-    if not isinstance(domain, LineDomain):
+    if not domain.has_ends:
         raise DesignError(
             f"Expected domain as integers or an interval, got {type(domain).__name__}; leave out outputs='means'."
         )
@@ -153,4 +152,4 @@ def _check_line(domain: Domain) -> LineDomain:
             f"Expected at most {MOST_VALUES} values for means, got {len(domain)}; "
             "use outputs='values', which is as good for this many."
         )
-    return domain
+    return cast("LineDomain", domain)

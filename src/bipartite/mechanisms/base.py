@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast, overload
 import numpy as np
 
 from bipartite.domains.containers import is_scalar, null_error, open_values
-from bipartite.domains.labelled import Names
-from bipartite.domains.subset import codec_between
 from bipartite.errors import BrokenPromiseError, InputError
 from bipartite.frozen import Frozen
 from bipartite.lottery import SCALAR, Epsilon, ValuesRefusedError, draw_many, source_of
@@ -250,7 +248,7 @@ class Mechanism(Frozen):
     @property
     def report_labels(self) -> tuple[Any, ...] | None:
         """The labels of its reports: those of the domain, or its own; None where reports are numbers."""
-        return self.outputs.labels if isinstance(self.outputs, Names) else self.domain.labels
+        return self.outputs.base.labels
 
     def matrix(self) -> NDArray[np.float64]:
         """P[x, y] = Pr[report y | value x] as a dense array, computed from the tickets; for small domains."""
@@ -323,12 +321,11 @@ class Mechanism(Frozen):
 
     def open_batch(self, values: object, nulls: Nulls) -> Batch:
         """The values of a container; for code built on mechanisms. Users call ``privatize``."""
-        batch = open_values(values, nulls, self.domain)
-        return replace(batch, labels=self.report_labels) if isinstance(self.outputs, Names) else batch
+        return replace(open_values(values, nulls, self.domain), labels=self.report_labels)
 
     def report_batch(self, batch: Batch, source: Source, outside: Outside, threads: int) -> NDArray[Any]:
         """The reports of a batch in order; for code built on mechanisms. Users call ``privatize``."""
-        codec = codec_between(self.domain, self.outputs, batch.values.dtype, outside)
+        codec = self.domain.codec(self.outputs, outside)
         try:
             reports = draw_many(self.lottery, codec, batch.values, source, threads=operator.index(threads))
         except ValuesRefusedError:

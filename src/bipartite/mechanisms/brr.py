@@ -6,7 +6,7 @@ import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
-from bipartite.domains import Cyclic, Domain, LineDomain, SetDomain
+from bipartite.domains import Domain
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, SpecError, is_one_of, shown
 from bipartite.lottery import (
     Epsilon,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from bipartite.domains import LineDomain, SetDomain
     from bipartite.lottery import Lottery
     from bipartite.mechanisms.spec.fields import Field
 
@@ -163,7 +164,7 @@ class BRR(Mechanism):
     def check(cls, domain: Domain, budget: Epsilon, facts: Mapping[str, Any]) -> None:
         m, edges = facts["m"], facts["edges"]
         outputs = _outputs(m, len(domain), edges)
-        if isinstance(domain, SetDomain) and edges == "padded":
+        if not domain.has_ends and edges == "padded":
             raise SpecError("Expected edges 'clamped' on a circle, points and items, which have no ends to pad.")
         if not 1 <= m < outputs or (edges == "padded" and m % 2 == 0):
             raise BrokenPromiseError(f"Expected 1 ≤ m < {outputs}, odd where edges are padded, got m={m}; {AGAIN}")
@@ -174,10 +175,10 @@ class BRR(Mechanism):
     @classmethod
     def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
         m, tickets = facts["m"], facts["tickets"]
-        if isinstance(domain, Cyclic):
+        if domain.wraps:
             return domain, RingLottery(len(domain), m, tickets)
-        if isinstance(domain, SetDomain):
-            return domain, PointLottery(domain.order, m, tickets, by_list=facts["draw"] == "list")
+        if not domain.has_ends:
+            return domain, PointLottery(cast("SetDomain", domain).order, m, tickets, by_list=facts["draw"] == "list")
         line = cast("LineDomain", domain)
         padded = facts["edges"] == "padded"
         outputs = line.padded(m // 2) if padded else line
@@ -206,7 +207,7 @@ class BRR(Mechanism):
 
 def _is_set(domain: object) -> bool:
     """Whether near values are found by sorting distances, as on points and items; a line and a circle have windows."""
-    return isinstance(domain, SetDomain) and not isinstance(domain, Cyclic)
+    return isinstance(domain, Domain) and not domain.has_ends and not domain.wraps
 
 
 def _check_arguments(domain: object, m: object, prior: object, edges: object) -> None:
@@ -214,7 +215,7 @@ def _check_arguments(domain: object, m: object, prior: object, edges: object) ->
     problem = domain_problem(domain)
     if problem is not None:
         problems.add(problem)
-    if isinstance(domain, SetDomain) and is_one_of(edges, ("padded",)):
+    if problem is None and not cast("Domain", domain).has_ends and is_one_of(edges, ("padded",)):
         problems.add(
             "Expected edges='clamped' on a circle, points and items, which have no ends to pad; leave edges out."
         )
@@ -229,7 +230,7 @@ def _check_arguments(domain: object, m: object, prior: object, edges: object) ->
                 f"Expected m='safe', 'best' or a whole number on points and items, got {shown(m)}, which needs a line "
                 "or a circle."
             )
-        elif is_one_of(edges, ("clamped",)) and not isinstance(domain, Cyclic):
+        elif is_one_of(edges, ("clamped",)) and not getattr(domain, "wraps", False):
             problems.add(
                 f"Expected edges='padded' with m={shown(m)}: clamped reports cannot tell the values near an end apart; "
                 "pass edges='padded', or m='safe' to release single values."
@@ -250,13 +251,14 @@ def _rule(
     if not isinstance(m, str):
         given = operator.index(m)
         return lambda size, epsilon: given  # noqa: ARG005
-    if isinstance(domain, Cyclic):
+    if domain.wraps:
         # One m has the least loss for every value, and so for every prior.
         return least_loss_m if m in {"safe", "best"} else lambda size, epsilon: statistical_m(size, epsilon, m)
-    if isinstance(domain, SetDomain):
+    if not domain.has_ends:
+        points = cast("SetDomain", domain)
         if m == "safe":
-            return lambda size, epsilon: safe_m_of_set(domain, epsilon, progress)  # noqa: ARG005
-        return lambda size, epsilon: best_m_of_set(domain, epsilon, prior, progress)  # noqa: ARG005
+            return lambda size, epsilon: safe_m_of_set(points, epsilon, progress)  # noqa: ARG005
+        return lambda size, epsilon: best_m_of_set(points, epsilon, prior, progress)  # noqa: ARG005
     if edges == "padded":
         return _padded_rule(m, prior)
     return safe_m if m == "safe" else lambda size, epsilon: best_m(size, epsilon, prior)

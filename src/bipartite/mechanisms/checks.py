@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bipartite.domains import Cyclic, Domain, Interval, LineDomain
-from bipartite.domains.base import ReportsOnly
+from bipartite.domains import Domain, Interval
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import MAX_TOTAL, TooFewTickets, issue_tickets
 from bipartite.lottery.checks import is_whole
@@ -35,36 +34,36 @@ def domain_problem(domain: object) -> str | None:
             "Expected domain as bp.Integers, bp.Interval, bp.Cyclic, bp.Points, bp.Items or bp.Product, got "
             f"{type(domain).__name__}; try bp.Integers(18, 90)."
         )
-    if isinstance(domain, ReportsOnly) or (isinstance(domain, LineDomain) and domain.is_padded):
+    if domain.only_reports:
         return "Expected domain as values, got the outputs of another mechanism; pass its domain."
     return None
 
 
-def check_domain(domain: object, *, most: int | None = None, instead: str = "") -> None:
+def check_domain(domain: Domain, *, most: int | None = None, instead: str = "") -> None:
     """Refuse anything but a domain of values and, if asked, one of more than ``most``."""
     problem = domain_problem(domain)
     if problem is not None:
         raise InputError(problem)
-    if most is not None and len(domain) > most:  # type: ignore[arg-type]  # a domain by now
-        raise DesignError(f"Expected at most {most} values, got {len(domain)}; {instead}.")  # type: ignore[arg-type]
+    if most is not None and len(domain) > most:
+        raise DesignError(f"Expected at most {most} values, got {len(domain)}; {instead}.")
 
 
-def check_line(domain: object) -> None:
+def check_line(domain: Domain) -> None:
     """Refuse anything but values on a line."""
     check_domain(domain)
-    if isinstance(domain, Cyclic):
+    if domain.wraps:
         raise not_a_line(domain)
-    if not isinstance(domain, LineDomain):
+    if not domain.has_ends:
         raise DesignError(
             f"Expected domain as bp.Integers or bp.Interval, got {type(domain).__name__}, which has no low and high; "
             "use bp.BRR, bp.GRR, bp.Exponential or bp.Anchored there."
         )
 
 
-def check_interval(domain: object, name: str) -> None:
+def check_interval(domain: Domain, name: str) -> None:
     """Refuse anything but an interval."""
     check_domain(domain)
-    if isinstance(domain, Cyclic):
+    if domain.wraps:
         raise not_a_line(domain)
     if not isinstance(domain, Interval):
         raise DesignError(
@@ -73,7 +72,7 @@ def check_interval(domain: object, name: str) -> None:
         )
 
 
-def not_a_line(circle: Cyclic) -> DesignError:
+def not_a_line(circle: Domain) -> DesignError:
     """The error for a circle where the domain must have a low end, a high end and a mean."""
     return DesignError(
         f"Expected domain as a range of numbers, got {circle!r}, which wraps around and has no ends; use bp.BRR, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bipartite.domains.subset import Subset
+from bipartite.domains.outputs import Outputs
 from bipartite.errors import SpecError
 from bipartite.lottery import LineLottery, Tickets
 from bipartite.mechanisms.base import Mechanism
@@ -57,7 +57,6 @@ class Constant(Mechanism):
 
     __slots__ = ()
     schema = {"answer": whole()}
-    outputs: Subset
 
     def __init__(
         self, domain: Domain, *, prior: Sequence[float] | NDArray[np.float64] | None = None, loss: Loss = None
@@ -74,7 +73,7 @@ class Constant(Mechanism):
     @classmethod
     def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
         # One output holds both tickets of every row; two, because the compiled draw divides by at least two.
-        return Subset(domain, [facts["answer"]]), LineLottery(len(domain), 1, 1, 0, Tickets(2, 1))
+        return Outputs(domain, [facts["answer"]]), LineLottery(len(domain), 1, 1, 0, Tickets(2, 1))
 
     @property
     def answer(self) -> object:

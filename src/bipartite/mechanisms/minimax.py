@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains.subset import Subset
+from bipartite.domains.outputs import Outputs
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, SpecError, is_one_of
 from bipartite.lottery import MAX_TOTAL, Epsilon, MixedLottery, Tickets, TooFewTickets
 from bipartite.lottery.tickets import is_close_enough
-from bipartite.mechanisms.anchored import MOST_VALUES, Anchored, nearest_anchor
+from bipartite.mechanisms.anchored import MOST_VALUES, Anchored
 from bipartite.mechanisms.checks import check_domain, too_few_tickets
 from bipartite.mechanisms.design.anchors import check_circle, choose_lottery
 from bipartite.mechanisms.design.lottery_line import MOST_ENTRIES
@@ -152,7 +152,7 @@ class Minimax(Anchored):
         most = max(len(anchors) for anchors, _ in sets)
         own = np.empty((len(sets), len(domain)), dtype=np.min_scalar_type(most))
         for row, (anchors, _) in zip(own, sets, strict=True):
-            row[:] = nearest_anchor(domain, anchors)
+            row[:] = domain.nearest_of(anchors)
         lottery = MixedLottery(
             sets=tuple(np.searchsorted(reported, anchors) for anchors, _ in sets),
             own=own,
@@ -160,13 +160,13 @@ class Minimax(Anchored):
             far=np.array([tickets.far for _, tickets in sets]),
             outputs=len(reported),
         )
-        return Subset(domain, reported), lottery
+        return Outputs(domain, reported), lottery
 
     @property
     def sets(self) -> list[tuple[Fraction, list[Any]]]:
         """The sets of anchors, each with its exact probability, in the order of their tickets."""
         return [
-            (Fraction(_total([each]), self.lottery.total), list(Subset(self.domain, each[0])))
+            (Fraction(_total([each]), self.lottery.total), list(Outputs(self.domain, each[0])))
             for each in self.facts["sets"]
         ]
 

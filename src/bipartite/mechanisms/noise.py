@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.domains import Interval, LineDomain
+from bipartite.domains import Interval
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, shown
 from bipartite.lottery import MAX_TOTAL, Epsilon, NoiseLottery
 from bipartite.lottery.noise import issue_noise
@@ -35,7 +35,7 @@ _MOST_ROUNDS: Final = 64
 def _read_noise(fields: Fields, name: str) -> NDArray[np.int64]:
     """The tickets of shifts 0, 1, …; a geometric mechanism has no padding, and fits every line."""
     if "padding" not in fields.spec:
-        if not isinstance(fields.domain, LineDomain):
+        if not fields.domain.has_ends:
             fields.refuse(f"Expected a domain of integers or an interval for geometric noise; {AGAIN}")
         return fields.row(name, fields[name], len(fields.domain))
     shifts = len(fields.interval) + fields["padding"]

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
-from bipartite.domains import LineDomain
 from bipartite.domains.losses import LossRows
-from bipartite.domains.values import Values
 from bipartite.errors import InputError, SpecError, is_one_of, shown
 from bipartite.lottery import Epsilon, check_table, issue_rows
 from bipartite.mechanisms.checks import check_domain, check_line
@@ -28,8 +26,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.domains import Domain
+    from bipartite.domains import Domain, LineDomain
     from bipartite.domains.losses import Loss
+    from bipartite.domains.outputs import Outputs
 
     Prior = Sequence[float] | NDArray[np.float64] | Literal["minimax"] | None
 
@@ -122,19 +121,19 @@ class Optimal(Tabled):
     def checked(self) -> Self:
         """The mechanism itself; refused if its tickets do not keep ε, or reports that are numbers are biased."""
         super().checked()
-        if self.unbiased and self.bias > _ROUNDING * float(np.abs(cast("Values", self.outputs).values).max()):
+        if self.unbiased and self.bias > _ROUNDING * float(np.abs(self.outputs.to_numpy()).max()):
             raise SpecError(f"Expected reports whose mean is the value, got one off by {self.bias:.3g}; {AGAIN}")
         return self
 
     @property
     def unbiased(self) -> bool:
         """Whether reports are numbers whose mean is the value."""
-        return isinstance(self.outputs, Values)
+        return self.outputs.own_numbers
 
     @property
     def bias(self) -> float:
         """The largest distance between a value and the mean of its reports; computed in fractions, rounded up."""
-        if not isinstance(self.domain, LineDomain):
+        if not self.domain.has_ends:
             raise InputError(
                 f"Expected a domain of numbers, got {self.domain!r}, whose reports have no mean; use expected_loss."
             )
@@ -159,7 +158,7 @@ def _check_unbiased(unbiased: object, loss: Loss) -> None:
 
 def _unbiased(
     domain: LineDomain, budget: Epsilon, prior: NDArray[np.float64] | str | None
-) -> tuple[NDArray[np.int64], Values]:
+) -> tuple[NDArray[np.int64], Outputs]:
     """(tickets, outputs)."""
     size = len(domain)
     weights = np.full(size, 1 / size) if prior is None else None if isinstance(prior, str) else prior

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
-from bipartite.domains import Product
 from bipartite.domains.containers import is_scalar
 from bipartite.errors import DataError, InputError, Problems, of_attribute, shown
 from bipartite.frozen import Frozen
@@ -219,7 +218,7 @@ class Record(Frozen):
 
 
 def _open(mechanism: Mechanism, values: object, nulls: Nulls) -> Batch:
-    if isinstance(mechanism.domain, Product) and not isinstance(values, list):
+    if mechanism.domain.parts and not isinstance(values, list):
         raise InputError(
             f"Expected tuples as a list, got {type(values).__name__}; pass [(first, second), …], one tuple a person, "
             "such as list(zip(ages, genres))."

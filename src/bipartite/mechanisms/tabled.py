@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bipartite.domains import LineDomain, Product
-from bipartite.domains.labelled import Names
+from bipartite.domains.outputs import Outputs
 from bipartite.domains.sets import check_labels
-from bipartite.domains.subset import Subset
-from bipartite.domains.values import Values
 from bipartite.errors import BrokenPromiseError, DomainError, Problems
 from bipartite.lottery import RowLottery, totals_of
 from bipartite.mechanisms.base import Mechanism
@@ -30,16 +27,14 @@ if TYPE_CHECKING:
 
 def chosen_values(domain: Domain, indices: Sequence[int] | NDArray[np.int64]) -> Domain:
     """The values with these indices; the domain itself if they are all."""
-    return domain if len(indices) == len(domain) else Subset(domain, indices)
+    return domain if len(indices) == len(domain) else Outputs(domain, indices)
 
 
 def _write_outputs(outputs: Domain) -> list[int] | dict[str, list[Any]]:
     """The outputs as a spec writes them: indices of values, ``{"numbers": …}`` or ``{"labels": …}``."""
-    if isinstance(outputs, Values):
-        return {"numbers": outputs.values.tolist()}
-    if isinstance(outputs, Names):
-        return {"labels": list(outputs.labels)}
-    indices: list[int] = outputs.indices.tolist() if isinstance(outputs, Subset) else list(range(len(outputs)))
+    if outputs.own_numbers or outputs.own_labels:
+        return {"numbers" if outputs.own_numbers else "labels": list(outputs)}
+    indices: list[int] = list(range(len(outputs))) if outputs.indices is None else outputs.indices.tolist()
     return indices
 
 
@@ -57,11 +52,11 @@ def outputs_field(*own: str) -> Field:
     return Field(read, _write_outputs)
 
 
-def _read_numbers(fields: Fields, held: object) -> Values:
-    if not isinstance(fields.domain, LineDomain):
+def _read_numbers(fields: Fields, held: object) -> Outputs:
+    if not fields.domain.has_ends:
         fields.refuse(f"Expected numbers as outputs on a line only; {AGAIN}")
     try:
-        return Values(held if isinstance(held, list) and all(map(_is_double, held)) else [])
+        return Outputs.of_numbers(held if isinstance(held, list) and all(map(_is_double, held)) else [])
     except DomainError:
         fields.refuse(f"Expected outputs as {{'numbers': […]}}, finite and ascending; {AGAIN}")
 
@@ -75,14 +70,14 @@ def _is_double(number: object) -> bool:
         return False
 
 
-def _read_labels(fields: Fields, held: object) -> Names:
-    if isinstance(fields.domain, Product):
+def _read_labels(fields: Fields, held: object) -> Outputs:
+    if fields.domain.parts:
         fields.refuse(f"Expected outputs of a product as indices of its values; {AGAIN}")
     problems = Problems()
     names = check_labels(held if isinstance(held, list) else 0, None, problems)
     if problems or not names:
         fields.refuse(f"Expected outputs as {{'labels': […]}}, distinct strings or whole numbers; {AGAIN}")
-    return Names(names)
+    return Outputs.of_labels(names)
 
 
 def _read_rows(fields: Fields, name: str) -> NDArray[np.int64]:

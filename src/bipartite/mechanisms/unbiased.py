@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from bipartite.domains.base import whole_number
-from bipartite.domains.values import Values
+from bipartite.domains.outputs import Outputs
 from bipartite.errors import BrokenPromiseError, DesignError, DomainError, InputError, Problems
 from bipartite.lottery import MAX_TOTAL, Epsilon, GroupedLottery, LineLottery, RowLottery, Tickets, check_table
 from bipartite.lottery.epsilon import exp_between
@@ -143,10 +143,10 @@ class Sliding:
             raise BrokenPromiseError(f"Expected at most 2^22 reports, got {self.outputs(inputs)}; {AGAIN}")
 
 
-def reports(values: NDArray[np.float64]) -> Values:
+def reports(values: NDArray[np.float64]) -> Outputs:
     """These numbers as outputs; refused if they are not distinct doubles."""
     try:
-        return Values(values)
+        return Outputs.of_numbers(values)
     except DomainError:
         raise DesignError(
             "Expected reports that are distinct finite doubles; use fewer outputs, or an Interval nearer to zero."
@@ -459,7 +459,7 @@ class Hybrid(Mechanism):
         values, rows = ends.values(interval), ends.rows(size)
         if window is not None:
             at = np.arange(window.sliding.outputs(size))[None, :] - window.stride * np.arange(size)[:, None]
-            nodes = reports(window.sliding.values(interval, window.near, window.far)).values
+            nodes = reports(window.sliding.values(interval, window.near, window.far)).to_numpy()
             # An end of Duchi that is also a node of Piecewise is one output.
             values, which = np.unique(np.concatenate([values, nodes]), return_inverse=True)
             ends_rows, rows = rows, np.zeros((size, len(values)), dtype=np.int64)

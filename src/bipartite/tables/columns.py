@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.domains import Cyclic, Integers, LineDomain, Points, Product, SetDomain
-from bipartite.domains.labelled import Names
 from bipartite.errors import DataError, InputError, Problems, is_one_of, shown
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.record import composition_problem
@@ -91,24 +89,24 @@ class Column:
     @property
     def is_position(self) -> bool:
         """Whether the column is read from coordinates."""
-        return len(self.inputs) > 1 and not isinstance(self.mechanism.domain, Product)
+        return len(self.inputs) > 1 and not self.mechanism.domain.parts
 
     @property
     def labels_of_inputs(self) -> tuple[tuple[Any, ...] | None, ...]:
         """The labels of each input; None for numbers."""
         if self.is_position:
             return (None,) * len(self.inputs)
-        return tuple(domain.labels if isinstance(domain, SetDomain) else None for domain in self.domains_of_inputs)
+        return tuple(domain.labels for domain in self.domains_of_inputs)
 
     @property
     def domains_of_inputs(self) -> tuple[Domain, ...]:
         """The domain of each input; for coordinates, that of the places."""
         domain = self.mechanism.domain
-        return domain.parts if isinstance(domain, Product) else (domain,) * max(1, len(self.inputs))
+        return domain.parts or (domain,) * max(1, len(self.inputs))
 
     @property
     def _has_ends(self) -> bool:
-        return any(isinstance(domain, LineDomain) for domain in self.domains_of_inputs)
+        return any(domain.has_ends for domain in self.domains_of_inputs)
 
     @property
     def may_be_null(self) -> bool:
@@ -135,7 +133,7 @@ class Column:
                 found.append(f"that no position is farther than {self.max_distance:g} from a point (outside = 'error')")
             found.append("that every value is a position")
             return tuple(found)
-        of_parts = isinstance(self.mechanism.domain, Product)
+        of_parts = self.mechanism.domain.parts
         for at, domain in enumerate(self.domains_of_inputs):
             found += self._published_of(domain, f"value of {self.inputs[at]!r}" if of_parts else "value")
         return tuple(found)
@@ -143,12 +141,12 @@ class Column:
     def _published_of(self, domain: Domain, value: str) -> list[str]:
         """What is revealed about every value of one input."""
         found = []
-        on_a_line = isinstance(domain, LineDomain)
+        on_a_line = domain.has_ends
         # A set has no ends: even in tuples whose numbers are clamped, values outside the set are refused.
         if self.outside_as is None and (self.outside == "error" or not on_a_line):
-            what = f"outside {domain}" if on_a_line or isinstance(domain, Cyclic) else "outside the set"
+            what = f"outside {domain}" if not domain.by_row else "outside the set"
             found.append(f"that no {value} is {what} (outside = {self.outside!r})")
-        whole = isinstance(domain, Integers) or (isinstance(domain, Cyclic) and domain.labels is None)
+        whole = domain.whole and not domain.by_row and domain.labels is None
         if on_a_line or whole:
             found.append(f"that every {value} is {'a whole number' if whole else 'a number'}")
         return found
@@ -161,7 +159,7 @@ def _option(name: str) -> str:
 
 def _label_problem(mechanism: Mechanism) -> str | None:
     """Why the reports of a mechanism do not fit a column, if they do not."""
-    if mechanism.flat or not isinstance(mechanism.outputs, Names):
+    if mechanism.flat or not mechanism.outputs.own_labels:
         return None
     return (
         f"Expected reports that are values or numbers, got {mechanism!r}, whose reports are other labels; "
@@ -178,12 +176,12 @@ def text_labels(mechanism: Mechanism) -> tuple[str, ...]:
 def _check_inputs(column: Column, problems: Problems) -> None:
     """Record inputs that cannot form a position or tuples."""
     domain, inputs = column.mechanism.domain, column.inputs
-    if isinstance(domain, Product) and len(inputs) != len(domain.parts):
+    if domain.parts and len(inputs) != len(domain.parts):
         problems.add(
             f"Expected {len(domain.parts)} input columns for the tuples, one per part, got "
             f"{len(inputs) or 'none'}; name them: inputs=('age', 'genre') (in a plan file, from = […])."
         )
-    if isinstance(domain, Product) and len(domain) > MOST_TUPLES:
+    if domain.parts and len(domain) > MOST_TUPLES:
         problems.add(
             f"Expected at most {MOST_TUPLES} tuples in a column, got {len(domain)}; use fewer points in its parts."
         )
@@ -196,7 +194,8 @@ def _check_inputs(column: Column, problems: Problems) -> None:
 
 def _takes_positions(mechanism: Mechanism, coordinates: int) -> bool:
     domain = mechanism.domain
-    return isinstance(domain, Points) and domain.metric != "callable" and domain.coordinates.shape[1] == coordinates
+    places = domain.coordinates if domain.metric != "callable" else None
+    return places is not None and places.shape[1] == coordinates
 
 
 def _is_value(mechanism: Mechanism, value: object) -> bool:

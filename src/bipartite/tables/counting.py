@@ -11,7 +11,6 @@ import numpy as np
 
 from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.reports import indices_of
-from bipartite.domains import Product
 from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.mechanisms import Mechanism
 from bipartite.tables.columns import PUBLIC, text_labels
@@ -375,7 +374,7 @@ def _times(cells: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDAr
 
 def _indices(mechanism: Mechanism, reports: pa.Array) -> NDArray[np.int64]:
     """The index of each report's output; text files hold numbers as text."""
-    if text_labels(mechanism) or isinstance(mechanism.domain, Product):
+    if text_labels(mechanism) or mechanism.domain.parts:
         return indices_of(mechanism, reports.cast(pa.string()).to_pylist())
     if not pa.types.is_integer(reports.type):
         reports = reports.cast(pa.float64())

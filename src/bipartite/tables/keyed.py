@@ -65,7 +65,7 @@ class KeyedRelease(Release):
         if opened.missing is not None:
             ids = [ids[at] for at in np.flatnonzero(~opened.missing).tolist()]
         mechanism, values = way.column.mechanism, opened.there
-        codec = way.codec(values.dtype)
+        codec = way.codec()
         indices = codec.encode(values, None) - np.int64(codec.code_offset)
         if not (indices.view(np.uint64) < np.uint64(len(mechanism.domain))).all():
             return None
@@ -184,10 +184,8 @@ def _draw(
         reports[together] = draw_many(lottery, codec, values[together], FixedWords(first[together]))
     drawn = [_draw_one(lottery, int(indices[at]), base, ids[at]) for at in np.flatnonzero(alone).tolist()]
     codes = np.array(drawn, dtype=np.int64) + np.int64(codec.report_offset)
-    decoded = np.empty(len(codes), dtype=codec.report_dtype)
-    if codec.direct:
-        decoded[:] = codes
-    else:
-        codec.decode(codes, decoded)
+    decoded = codes
+    if codec.decode is not None:
+        codec.decode(codes, decoded := np.empty(len(codes), dtype=codec.report_dtype))
     reports[alone] = decoded
     return reports

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.domains import LineDomain
 from bipartite.errors import SpecError
 from bipartite.lottery.budgets import exact_sum
 from bipartite.mechanisms.record import composition_problem
@@ -155,9 +154,7 @@ def _contradiction(found: Described, stated: Decimal | None, guarantee: str) -> 
 def described(plan: Plan) -> Described:
     """The description of the releases of a plan."""
     clipped = frozenset(
-        name
-        for name, column in plan.private().items()
-        if column.outside == "clip" and isinstance(column.mechanism.domain, LineDomain)
+        name for name, column in plan.private().items() if column.outside == "clip" and column.mechanism.domain.has_ends
     )
     return Described(plan.mechanisms(), tuple(plan.public()), plan.publishes, clipped=clipped)
 

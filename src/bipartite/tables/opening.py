@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.domains import Cyclic, Points, Product, SetDomain
+from bipartite.domains import Points
 from bipartite.domains.containers.arrow import numbers_of, rows_of
 from bipartite.domains.points import LARGEST, MOST_DEGREES
-from bipartite.domains.product_codec import for_part, in_fields
+from bipartite.domains.product import for_part, in_fields
 from bipartite.errors import NotAValueError, NullError, OutsideDomainError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _options_of(column: Column) -> _Options:
     return _Options(column.mechanism.domain, *given)
 
 
-def _options_of_part(column: Column, product: Product, at: int) -> _Options:
+def _options_of_part(column: Column, product: Domain, at: int) -> _Options:
     """The options of one part: each part of a replacement tuple replaces that part."""
     part = product.parts[at]
     return _Options(
@@ -85,7 +85,7 @@ def open_rows(
     ``unreadable`` marks, for each array, the rows whose text was not of the required type, and which are now null.
     """
     domain = column.mechanism.domain
-    if isinstance(domain, Product):
+    if domain.parts:
         read = enumerate(zip(arrays, unreadable, strict=True))
         opened = _join([_open(_options_of_part(column, domain, at), [array], mark) for at, (array, mark) in read])
     else:
@@ -99,7 +99,7 @@ def _open(wanted: _Options, arrays: Sequence[pa.Array], unreadable: NDArray[np.b
     domain = wanted.domain
     if isinstance(domain, Points) and len(arrays) > 1:
         opened = _positions(wanted, domain, arrays)
-    elif isinstance(domain, SetDomain) and domain.labels is not None:
+    elif domain.labels is not None:
         cells = rows_of(arrays[0], domain)
         unknown, missing = cells.values < 0, cells.missing
         if unreadable is not None:
@@ -166,17 +166,16 @@ def _named(column: Column) -> str:
     domain = column.mechanism.domain
     if column.is_position:
         return f"the distance of {column.max_distance:g} from every point"
-    unnamed = isinstance(domain, SetDomain) and not isinstance(domain, (Cyclic, Product))
-    return "the set of the plan" if unnamed else str(domain)
+    return "the set of the plan" if domain.by_row else str(domain)
 
 
 def _hint(reason: str, column: Column) -> str:
     if reason == MISSING:
         return "replace it by a 'no answer' value with nulls = { as = … }, or publish what is missing with 'keep'"
     if reason == OUTSIDE:
-        if isinstance(column.mechanism.domain, Product):
+        if column.mechanism.domain.parts:
             return "clamp numbers with outside = 'clip', or replace values with outside = { as = […] }"
-        on_set = isinstance(column.mechanism.domain, SetDomain) and not column.is_position
+        on_set = not column.mechanism.domain.has_ends and not column.is_position
         if on_set:
             return "check that they are spelled as in the plan, or replace them with outside = { as = … }"
         return "clamp with outside = 'clip'"

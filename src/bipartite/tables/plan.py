@@ -7,7 +7,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.domains import Integers, SetDomain
 from bipartite.errors import InputError, Problems, of_attribute, shown
 from bipartite.frozen import Frozen
 from bipartite.lottery.budgets import exact_sum
@@ -245,7 +244,7 @@ def _check_apart(columns: Mapping[str, Any], problems: Problems) -> None:
 def _type_problem(column: Column, domain: Domain, kind: pa.DataType) -> str | None:
     """Why an input of this Arrow type cannot be read for values of a domain, if it cannot."""
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
-    labels = domain.labels if isinstance(domain, SetDomain) else None
+    labels = domain.labels
     if pa.types.is_null(inner):
         return None
     whole = pa.types.is_integer(inner)
@@ -255,7 +254,7 @@ def _type_problem(column: Column, domain: Domain, kind: pa.DataType) -> str | No
             return None if whole else f"Expected whole numbers, the labels of its set, got {kind}; cast it first."
         text = pa.types.is_string(inner) or pa.types.is_large_string(inner) or pa.types.is_string_view(inner)
         return None if text or pa.types.is_boolean(inner) else f"Expected text, got {kind}; cast it first."
-    if number or (pa.types.is_boolean(inner) and isinstance(domain, (Integers, SetDomain))):
+    if number or (pa.types.is_boolean(inner) and domain.whole):
         return None
     hint = "take a number from it first, such as the year" if pa.types.is_temporal(inner) else "cast it first"
     return f"Expected numbers, got {kind}; {hint}."

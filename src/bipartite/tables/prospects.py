@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.answers.estimation import forecast, identifiability
 from bipartite.answers.estimation.rehearsal import rehearse
-from bipartite.domains import Integers, LineDomain
 from bipartite.errors import InputError
 from bipartite.mechanisms import BRR, Mechanism
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
+    from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
 
 CONFIDENCE: Final = 0.95
@@ -66,7 +66,7 @@ def prospect(mechanism: Mechanism, people: int | None) -> Prospect:
     wide = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     mean, share, cdf = (None if each is None else wide * each for each in (found.mean, found.histogram, found.cdf))
     domain = mechanism.domain
-    if not isinstance(domain, LineDomain):
+    if not domain.has_ends:
         return Prospect(None, None, None, share, note)
     width = float(domain.to_numpy()[-1] - domain.to_numpy()[0])
     mean = None if mean is None else min(mean, width / 2)  # the error of always answering the middle of the range
@@ -84,9 +84,9 @@ def prospect(mechanism: Mechanism, people: int | None) -> Prospect:
     return Prospect(mean, _in_steps(domain, median), tenth, share, note)
 
 
-def _in_steps(domain: LineDomain, half: float) -> float:
+def _in_steps(domain: Domain, half: float) -> float:
     """Round up for whole numbers, whose median is a whole number."""
-    return float(math.ceil(half)) if isinstance(domain, Integers) else half
+    return float(math.ceil(half)) if domain.whole else half
 
 
 def _note(mechanism: Mechanism) -> str:
@@ -98,7 +98,7 @@ def _note(mechanism: Mechanism) -> str:
         return ""
     if not known.groups:
         return "not every share can be estimated: " + str(known)
-    line = isinstance(mechanism.domain, LineDomain)
+    line = mechanism.domain.has_ends
     named = [_named(group, line=line) for group in known.groups[:_NAMED]]
     more = f" (and {len(known.groups) - _NAMED} more groups)" if len(known.groups) > _NAMED else ""
     lost = "the mean, the median or the share of each value" if line else "the share of each value"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.advise import recommend
-from bipartite.domains import LineDomain
 from bipartite.errors import InputError
 from bipartite.mechanisms.catalogue import entry_of
 
@@ -33,7 +32,7 @@ def line_choice(purpose: str) -> dict[str, str]:
 
 def choice(purpose: str, domain: Domain, epsilon: object, *, flat: bool) -> dict[str, str]:
     """The keys of a plan that a purpose implies; ``flat`` if every wrong answer is equally wrong."""
-    if isinstance(domain, LineDomain):
+    if domain.has_ends:
         return line_choice(purpose)
     if purpose == "mean":
         raise InputError(

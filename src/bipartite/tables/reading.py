@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from bipartite.domains import Cyclic, Domain, Integers, Interval, Items, LineDomain, Points, Product
+from bipartite.domains import Cyclic, Domain, Integers, Interval, Items, Points, Product
 from bipartite.errors import DataFileError, InputError, Problems, is_one_of, shown
 from bipartite.files import not_found
 from bipartite.lottery import Epsilon
@@ -203,7 +203,7 @@ def _left_open(purpose: str, domain: Domain, options: Mapping[str, Any], name: s
     """The choices that a purpose makes where the plan does not."""
     if not any(key in options for key in ("mechanism", "m", "edges")):
         return choice(purpose, domain, options.get("epsilon"), flat=_is_categorical(options))
-    window = line_choice(purpose) if name == "brr" and isinstance(domain, LineDomain) else {}
+    window = line_choice(purpose) if name == "brr" and domain.has_ends else {}
     padded = "m" in window and options.get("edges", "padded") == "padded"
     return {key: window[key] for key in ("edges", "m")} if padded else {}
 

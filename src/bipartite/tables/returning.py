@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.domains import Product
-from bipartite.domains.base import Numbered
-from bipartite.domains.product_codec import tuple_text
-from bipartite.domains.subset import codec_between
+from bipartite.domains.product import tuple_text
 from bipartite.lottery import ValuesRefusedError, draw_many
 from bipartite.lottery.words import CHUNK
 from bipartite.mechanisms import Mechanism
@@ -48,7 +45,7 @@ class Return:
         mechanism = self.column.mechanism
         if mechanism.flat:
             return mechanism.draw_values(values, source, self.column.domain_outside)
-        codec = self.codec(values.dtype)
+        codec = self.codec()
         # One chunk at a time, so that a column takes its words in order however its rows are split into batches.
         cuts = range(0, max(len(values), 1), CHUNK)
         try:
@@ -57,13 +54,11 @@ class Return:
             return None
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def codec(self, dtype: np.dtype[Any]) -> Codec:
-        """The codec of values of this type, decoding to indices of outputs, or to outputs if there are too many."""
+    def codec(self) -> Codec:
+        """The codec of the column, decoding to indices of outputs, or to outputs if there are too many."""
         mechanism = self.column.mechanism
-        if mechanism.flat:
-            return mechanism.domain.codec(dtype, mechanism.domain, self.column.domain_outside)
-        inner = codec_between(mechanism.domain, mechanism.outputs, dtype, self.column.domain_outside)
-        return inner if self.listed is None else Numbered(inner)
+        outputs = None if mechanism.flat or self.listed is not None else mechanism.outputs
+        return mechanism.domain.codec(outputs, self.column.domain_outside)
 
     def array(self, reports: NDArray[Any], missing: NDArray[np.bool_] | None) -> pa.Array:
         """Build the column, with nulls for missing rows."""
@@ -104,14 +99,14 @@ def value_type(mechanism: Mechanism) -> pa.DataType:
     """The type of the reports, from the outputs alone: the type of the input may reveal missing values."""
     if mechanism.flat:
         return cell_type(mechanism)
-    if text_labels(mechanism) or isinstance(mechanism.domain, Product):
+    if text_labels(mechanism) or mechanism.domain.parts:
         return pa.string()
     return pa.int64() if mechanism.outputs.whole else pa.float64()
 
 
 def _outputs(mechanism: Mechanism, values: pa.DataType) -> pa.Array:
     """All outputs in order, as an Arrow array."""
-    if isinstance(mechanism.domain, Product):
+    if mechanism.domain.parts:
         return pa.array([tuple_text(each) for each in mechanism.outputs], type=values)
     if mechanism.domain.labels is not None:
         return pa.array([mechanism.outputs.decode(at) for at in range(len(mechanism.outputs))], type=values)

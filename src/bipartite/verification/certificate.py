@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from bipartite.lottery import log_between
@@ -13,6 +12,7 @@ from bipartite.mechanisms.spec import spec_sha256
 from bipartite.texts import Printed
 
 if TYPE_CHECKING:
+    from decimal import Decimal
     from fractions import Fraction
 
     from bipartite.mechanisms import Mechanism

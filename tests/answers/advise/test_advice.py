@@ -7,7 +7,7 @@ import bipartite as bp
 from bipartite.answers.advise import figures, recommending
 from bipartite.answers.advise.errors import Answers
 from bipartite.answers.advise.patience import Clock
-from bipartite.answers.advise.purposes import WANTED, is_flat
+from bipartite.answers.advise.purposes import WANTED
 from bipartite.answers.advise.shapes import shapes_of
 from bipartite.locations.atlas import cities
 from bipartite.mechanisms.design.anchor_choice import EnoughError
@@ -116,7 +116,7 @@ def test_the_worst_ratio_over_shapes_is_that_of_each_shape_as_the_prior():
 @pytest.mark.parametrize(("size", "epsilon", "expected"), [(3, 2, "GRR"), (60, 1, "Subset Selection")])
 def test_flat_categories_are_chosen_by_the_number_of_values_and_epsilon(size, epsilon, expected):
     items = bp.Items(None, loss=1 - np.eye(size))
-    assert is_flat(items)
+    assert items.is_flat
     compared = bp.compare(items, epsilon)
     advice = only(compared, "categories")
     assert advice.mechanism == expected
@@ -128,9 +128,9 @@ def test_flat_categories_are_chosen_by_the_number_of_values_and_epsilon(size, ep
 
 
 def test_only_equal_losses_are_flat():
-    assert is_flat(bp.Items(None, similarity=np.eye(4)))
-    assert not is_flat(bp.Items(None, loss=[[0, 1, 2], [1, 0, 1], [2, 1, 0]]))
-    assert not is_flat(AGES)
+    assert bp.Items(None, similarity=np.eye(4)).is_flat
+    assert not bp.Items(None, loss=[[0, 1, 2], [1, 0, 1], [2, 1, 0]]).is_flat
+    assert not AGES.is_flat
 
 
 def test_too_few_people_for_a_histogram_are_told_how_many_would_do():

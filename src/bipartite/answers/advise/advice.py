@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 from bipartite.answers.advise.candidates import ANCHORED, SAFE
 from bipartite.answers.advise.errors import without_asking
 from bipartite.answers.advise.picking import pick
-from bipartite.answers.advise.purposes import GRR_NAME, WANTED, is_flat
-from bipartite.domains import Cyclic
+from bipartite.answers.advise.purposes import GRR_NAME, WANTED
 from bipartite.texts import Printed
 
 if TYPE_CHECKING:
@@ -131,10 +130,10 @@ class _Here:
     def reason(self) -> str:
         if self.purpose != "release":
             return self.wanted.because if self.name == self.wanted.preferred else _LEAST
-        if self.name == GRR_NAME and is_flat(self.question.domain):
+        if self.name == GRR_NAME and self.question.domain.is_flat:
             return "all wrong answers are equally wrong, so there are no neighbours to make use of"
         what = "for the prior given" if self.question.prior is not None else "if all values are equally likely"
-        if self.name == SAFE and isinstance(self.question.domain, Cyclic) and self.question.prior is None:
+        if self.name == SAFE and self.question.domain.wraps and self.question.prior is None:
             return _AROUND
         if self.name == ANCHORED and self.found.taken.row.gap is None:
             return f"the least expected error {what} that was found in the time, though not at each value"
@@ -166,7 +165,7 @@ class _Here:
             self.name != SAFE
             and safe is not None
             and safe.expected_loss is not None
-            and not is_flat(self.question.domain)
+            and not self.question.domain.is_flat
         ):
             beside.append(f"{SAFE}, under which no value fares worse than under GRR: {short(safe.expected_loss)}")
         if self.name != GRR_NAME and grr is not None and grr.expected_loss is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from bipartite.answers.advise.purposes import GRR_NAME, WANTED
-from bipartite.domains import Cyclic, Integers, Interval, LineDomain, Points
+from bipartite.domains import Interval
 from bipartite.mechanisms.catalogue import entries
 
 if TYPE_CHECKING:
@@ -103,10 +103,10 @@ class Brought:
 
 def candidates(domain: Domain, *, exact: bool = False) -> list[Candidate]:
     """All mechanisms that apply to a domain, in the order of the table."""
-    where, line = {"any"}, isinstance(domain, LineDomain)
+    where, line = {"any"}, domain.has_ends
     if line:
         where |= {"line", "interval"}
-    elif isinstance(domain, Points) and domain.metric == "haversine":
+    elif domain.metric == "haversine":
         where.add("places")
     found = [
         Candidate(entry, form)
@@ -114,7 +114,7 @@ def candidates(domain: Domain, *, exact: bool = False) -> list[Candidate]:
         for form in entry.forms
         if entry.where in where and (exact or form.work != "program")
     ]
-    if isinstance(domain, Cyclic):
+    if domain.wraps:
         return [around for each in found if (around := _around(each)) is not None]
     return [each for each in found if line or each.form.reports not in {"padded", "number"}]
 
@@ -135,6 +135,6 @@ def _around(candidate: Candidate) -> Candidate | None:
 
 def as_interval(domain: Domain) -> Domain:
     """Whole numbers as the interval with the same nodes, for mechanisms that report real numbers."""
-    if isinstance(domain, Integers):
+    if domain.has_ends and domain.whole:
         return Interval(domain.low, domain.high, points=len(domain))
     return domain

@@ -16,7 +16,6 @@ from bipartite.answers.advise.purposes import asked, check_purpose
 from bipartite.answers.advise.recommending import check_users, clock_of, single_answer
 from bipartite.answers.advise.row import MEASURES, Row
 from bipartite.answers.quality.measures import check_distance
-from bipartite.domains import Points
 from bipartite.errors import EpsilonError, InputError, Problems, shown
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms import Anchored
@@ -121,7 +120,7 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
         measured = _at(budget, question, purposes, exact=exact, progress=progress)
         measured += [measure(each, budget, question, purposes, whole=True) for each in own.get(budget, [])]
         rows += [each.row for each in measured]
-        if isinstance(domain, Points):
+        if domain.coordinates is not None:
             rows.append(Row(PLANAR, budget, "mechanism", note=_NOT_LDP))
         rows += [*([] if constant is None else [constant]), *_limit(budget, measured)]
         advice += [advised(each, budget, measured, question, constant)[0] for each in purposes]

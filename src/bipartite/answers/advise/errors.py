@@ -27,7 +27,6 @@ from bipartite.answers.estimation.linear import prepare
 from bipartite.answers.estimation.methods import method_for
 from bipartite.answers.estimation.operator import Window, groups_of, operator_of
 from bipartite.answers.estimation.scores import MOST_DENSE
-from bipartite.domains import LineDomain
 from bipartite.lottery import RingLottery
 from bipartite.mechanisms.design.statistics import smooth_variance
 
@@ -104,7 +103,7 @@ class Answers:
     def _moments_of_mean(self) -> tuple[Array, Array] | None:
         """(weight of each value, mean square of its score); None where the mean cannot be estimated."""
         domain, known = self.mechanism.domain, self._known
-        if not isinstance(domain, LineDomain):
+        if not domain.has_ends:
             return None
         numbers = domain.to_numpy().astype(np.float64)
         values = numbers - numbers.mean()  # the same variance, and no cancellation
@@ -134,7 +133,7 @@ class Answers:
     def _of_distribution(self, populations: Array, people: int) -> Array | None:
         """The variance of a cumulative share in the default histogram, on average over values."""
         mechanism, size = self.mechanism, populations.shape[-1]
-        if not isinstance(mechanism.domain, LineDomain):
+        if not mechanism.domain.has_ends:
             return None
         if mechanism.flat:
             variances = flat_variances(mechanism, populations, "cdf")
@@ -211,10 +210,10 @@ def without_asking(domain: Domain, figure: str, population: Array) -> float | No
     the uniform one, while the true one is as smooth as in the forecasts of reports.
     """
     if figure == "mean_error":
-        return (len(population) - 1) * domain.step / 2 if isinstance(domain, LineDomain) else None
+        return (len(population) - 1) * domain.step / 2 if domain.has_ends else None
     if figure == "histogram_error":
         return 1 / len(population)
-    if figure == "distribution_error" and isinstance(domain, LineDomain):
+    if figure == "distribution_error" and domain.has_ends:
         size = min(len(population), _FINE)
         return math.sqrt(smooth_variance(np.full((size, 1), 1.0), np.full(size, 1 / size), 0))
     return None

@@ -19,8 +19,6 @@ from bipartite.answers.estimation.forecast import is_bounded
 from bipartite.answers.quality import expected_loss, local_loss, loss_quantile, share_within, worst_loss
 from bipartite.answers.quality.circle import Circle
 from bipartite.answers.quality.line import Window, closed_form
-from bipartite.domains import LineDomain
-from bipartite.domains.labelled import Names
 from bipartite.errors import InputError, MissingExtraError
 from bipartite.lottery import log_between
 from bipartite.lottery.budgets import float_at_least, round_up
@@ -120,7 +118,7 @@ def measure(
     spent = log_between(ratio)[1]
     found: dict[str, Any] = {"epsilon_spent": float_at_least(spent), "holds": mechanism.keeps_promise(ratio)}
     notes = [] if found["holds"] else [f"DOES NOT KEEP its ε: it spends {round_up(spent, places=3)}"]
-    valued = not mechanism.flat and not isinstance(mechanism.outputs, Names)
+    valued = not mechanism.flat and not mechanism.outputs.own_labels
     if not valued:
         notes.append(_NO_VALUES)
     elif mechanism.domain is not question.domain:
@@ -165,7 +163,7 @@ def _built(candidate: Candidate | Brought, epsilon: str, question: Question) -> 
 def left_out(candidate: Candidate | Brought, question: Question) -> str | None:
     """Why a mechanism is not built, where that would take too long."""
     size, rounds = len(question.domain), question.rounds
-    line = isinstance(question.domain, LineDomain)
+    line = question.domain.has_ends
     times = f"{size:,} values" if rounds == 1 else f"{size:,} values and {rounds} ε"
     if candidate.work == "table" and size * size * rounds > _MOST_TABLE:
         return f"left out: a table of N × N tickets takes too long with {times}"

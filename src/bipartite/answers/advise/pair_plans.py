@@ -10,7 +10,7 @@ import numpy as np
 
 from bipartite.answers.advise.pair_errors import error_of_pair, error_of_part, error_of_two, typical_square
 from bipartite.answers.advise.reporting_plans import OF_ONE, OF_PAIRS, ReportingPlan
-from bipartite.domains import LineDomain, Product
+from bipartite.domains import Product
 from bipartite.errors import DesignError, EpsilonError, InputError, of_attribute
 from bipartite.lottery.budgets import round_down
 from bipartite.mechanisms import BRR, GRR, Record
@@ -50,7 +50,7 @@ def split_plan(domains: Mapping[str, Domain], epsilon: Decimal, users: int, of: 
 
 def _best_alone(domain: Domain, epsilon: Decimal, of: OfPairs) -> Mechanism:
     rivals: list[Mechanism] = [SubsetSelection(domain, epsilon), GRR(domain, epsilon)]
-    if of in _WINDOWS and isinstance(domain, LineDomain):
+    if of in _WINDOWS and domain.has_ends:
         rivals.append(BRR(domain, epsilon, m=_WINDOWS[of], edges="padded"))
     # For uniform and independent values the mean square of a product is the product of the mean squares.
     return min(rivals, key=lambda rival: typical_square(rival, of))

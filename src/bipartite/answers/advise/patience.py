@@ -7,7 +7,6 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.estimation.scores import MOST_DENSE
-from bipartite.domains import LineDomain
 from bipartite.domains.base import as_real
 from bipartite.errors import InputError, shown
 from bipartite.mechanisms.design.anchor_choice import EnoughError
@@ -30,14 +29,14 @@ def expected_seconds(domain: Domain, rounds: int = 1, *, statistics: bool = True
     """About how many seconds it takes to compare every mechanism at this many ε."""
     size = len(domain)
     tables = _CELL * size**2 if size**2 * rounds <= _MOST_CELLS else 0.0
-    if not isinstance(domain, LineDomain):
+    if not domain.has_ends:
         return rounds * (tables + _PAIR * float(size) ** 2)
     return rounds * (tables + (_DECOMPOSED * size**3 if statistics and size <= MOST_DENSE else 0.0))
 
 
 def constant_seconds(domain: Domain) -> float:
     """About how long it takes to find the best constant answer: on a set, a look at every pair of its values."""
-    return 0.0 if isinstance(domain, LineDomain) else _PAIR * float(len(domain)) ** 2
+    return 0.0 if domain.has_ends else _PAIR * float(len(domain)) ** 2
 
 
 class Clock:

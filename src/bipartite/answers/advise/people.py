@@ -11,11 +11,11 @@ import numpy as np
 from bipartite.answers.advise.errors import Answers
 from bipartite.answers.advise.recommending import recommend
 from bipartite.answers.estimation.intervals import normal_width
-from bipartite.domains import Domain, LineDomain
+from bipartite.domains import Domain
 from bipartite.domains.base import as_real
 from bipartite.errors import DesignError, InputError, Problems, shown
 from bipartite.mechanisms import Mechanism
-from bipartite.mechanisms.checks import domain_problem
+from bipartite.mechanisms.base import domain_problem
 from bipartite.mechanisms.design.line import check_prior
 from bipartite.texts import Printed
 
@@ -198,7 +198,7 @@ def _errors(mechanism: Mechanism, of: str, weights: Array | None) -> tuple[float
 
 
 def _not_to_be_had(mechanism: Mechanism, of: str) -> str:
-    if of == "mean" and not isinstance(mechanism.domain, LineDomain):
+    if of == "mean" and not mechanism.domain.has_ends:
         return f"The values of {mechanism.domain!r} are not numbers and have no mean; ask for share_within=0.01."
     return (
         f"The {of} cannot be estimated from {mechanism!r}: some values have the same reports; "
@@ -220,7 +220,7 @@ def _check(
             problems.add(problem)
         if epsilon is None:
             problems.add("Expected epsilon with a domain; try epsilon=1, or pass a mechanism.")
-        if mean_within is not None and not isinstance(what, LineDomain):
+        if mean_within is not None and not what.has_ends:
             problems.add(f"The values of {what!r} are not numbers and have no mean; ask for share_within=0.01.")
     elif not isinstance(what, Mechanism):
         problems.add(f"Expected a mechanism or a domain, got {type(what).__name__}; try bp.Integers(18, 90).")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from bipartite.answers.advise.purposes import GRR_NAME, WANTED
-from bipartite.domains import Cyclic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +47,7 @@ def pick(purpose: str, measured: Sequence[Measured], shapes: Sequence[str]) -> P
     least = _first(serving, min(error for error, _ in serving), _EQUAL)
     by_name = {each.candidate.name: (error, each) for error, each in serving}
     # Around a circle nothing is preferred to the least error: windows have it.
-    circle = any(each.mechanism is not None and isinstance(each.mechanism.domain, Cyclic) for each in measured)
+    circle = any(each.mechanism is not None and each.mechanism.domain.wraps for each in measured)
     taken = by_name.get("" if circle else wanted.preferred or "", least)
     if taken[0] > _above(least[0], NEAR):
         taken = least

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-import numpy as np
-
-from bipartite.domains import Items, LineDomain, Points
 from bipartite.errors import InputError, is_one_of, shown
 
 if TYPE_CHECKING:
@@ -82,32 +79,16 @@ def check_purpose(purpose: object) -> None:
 
 def asked(domain: Domain, purpose: str | None, people: int | None) -> list[str]:
     """The purposes to advise on: the one named, or all that apply."""
-    line = isinstance(domain, LineDomain)
+    line = domain.has_ends
     if purpose == "statistics":
         return ["mean", "distribution"] if line else ["categories"]
     if purpose is not None:
         return [purpose]
-    if is_flat(domain):
+    if domain.is_flat:
         return ["categories", "release"]
     statistics = ["mean", "distribution", "categories"] if line else ["map" if _places(domain) else "categories"]
     return ["release", *(statistics if people is not None else [])]
 
 
-def is_flat(domain: Domain) -> bool:
-    """Whether all wrong answers are equally wrong."""
-    if not isinstance(domain, Items):
-        return False
-    right, wrong = (float(each) for each in domain.losses(0)[:2])
-    if not wrong > right:
-        return False
-    # Row by row: most sets fail at the first.
-    for x in range(len(domain)):
-        row = np.full(len(domain), wrong)
-        row[x] = right
-        if not np.array_equal(domain.losses(x), row):
-            return False
-    return True
-
-
 def _places(domain: Domain) -> bool:
-    return isinstance(domain, Points)
+    return domain.coordinates is not None

@@ -14,7 +14,6 @@ from bipartite.answers.advise.picking import NEAR, pick
 from bipartite.answers.advise.purposes import check_purpose
 from bipartite.answers.advise.row import Row
 from bipartite.answers.quality import expected_loss, loss_quantile, share_within, worst_loss
-from bipartite.domains import LineDomain
 from bipartite.errors import DesignError, InputError, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.checks import is_whole
@@ -201,7 +200,7 @@ def _too_late(clock: Clock) -> str:
 
 
 def _nothing(domain: Domain, purpose: str) -> str:
-    if purpose in {"mean", "distribution"} and not isinstance(domain, LineDomain):
+    if purpose in {"mean", "distribution"} and not domain.has_ends:
         return f"The values of {domain!r} are not numbers and have no {purpose}; ask for 'categories' or 'release'."
     return (
         f"No mechanism serves the purpose {purpose!r} here and can be evaluated in reasonable time; use fewer values, "

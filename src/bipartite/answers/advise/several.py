@@ -12,7 +12,6 @@ import numpy as np
 from bipartite.answers.advise.pair_plans import product_plan, split_plan
 from bipartite.answers.advise.recommending import recommended
 from bipartite.answers.advise.reporting_plans import OF_ONE, OF_PAIRS, ReportingPlan, SplitOrSample
-from bipartite.domains import LineDomain
 from bipartite.errors import DesignError, EpsilonError, InputError, is_one_of, of_attribute, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.budgets import round_down
@@ -138,7 +137,7 @@ def _check_arguments(domains: object, epsilon: object, users: object, of: object
         raise InputError(f"Expected two attributes for of={of!r}, got {len(domains)}; ask about two at a time.")
     for name, domain in domains.items():
         check_domain(domain)
-        if of in {"mean", "cdf", "quadrants", "correlation"} and not isinstance(domain, LineDomain):
+        if of in {"mean", "cdf", "quadrants", "correlation"} and not domain.has_ends:
             other = "cells" if of in OF_PAIRS else "histogram"
             raise InputError(f"The values of {shown(name)} are not numbers, so they have no {of}; use of={other!r}.")
     if not is_whole(users) or users < len(domains):

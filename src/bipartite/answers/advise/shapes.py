@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bipartite.domains import LineDomain
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -25,7 +23,7 @@ def shapes_of(domain: Domain) -> dict[str, Array]:
     """
     size = len(domain)
     uniform = np.full(size, 1 / size)
-    if not isinstance(domain, LineDomain):
+    if not domain.has_ends:
         half = np.full(size, 0.5 / size)
         half[0] += 0.5
         return {"uniform": uniform, "half on one value": half, "Zipf": _normed(1 / np.arange(1.0, size + 1))}

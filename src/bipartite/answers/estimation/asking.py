@@ -39,7 +39,7 @@ _NONE: Final = np.empty(0)
 
 def line_of(domain: Domain) -> LineDomain:
     """Check that a domain consists of numbers on a line."""
-    if isinstance(domain, Cyclic):
+    if domain.wraps:
         raise InputError(
             f"The values of {domain!r} lie on a circle and have no smallest value, mean or median; ask for "
             f"{_OF_CIRCLE}."
@@ -69,7 +69,7 @@ def numbers_of(domain: Domain) -> tuple[Array, float]:
 
 def _of(domain: Domain) -> str:
     """The questions that a domain allows, as text."""
-    return _OF_CIRCLE if isinstance(domain, Cyclic) else _OF
+    return _OF_CIRCLE if domain.wraps else _OF
 
 
 def weights_of(domain: Domain, weights: object) -> Array:
@@ -116,7 +116,7 @@ class Question:
             return cls(of, _NONE)
         if isinstance(of, tuple) and of and isinstance(of[0], str):
             kind, *what = of
-            counts = _COUNTS_OF_CIRCLE if isinstance(domain, Cyclic) else _COUNTS
+            counts = _COUNTS_OF_CIRCLE if domain.wraps else _COUNTS
             if kind in counts and len(what) == counts[kind]:
                 return cls._about(kind, what, domain)
         elif not isinstance(of, (str, bytes, dict, type(None))):
@@ -127,13 +127,13 @@ class Question:
     def _about(cls, kind: str, what: list[Any], domain: Domain) -> Question:
         """A question about one or two values, or a quantile."""
         if kind == "quantile":
-            origin = domain.encode(what[1]) if isinstance(domain, Cyclic) else 0
+            origin = domain.encode(what[1]) if domain.wraps else 0
             return cls(kind, _NONE, q=quantile_of(what[0]), origin=origin)
-        if kind != "bin" and not isinstance(domain, Cyclic):
+        if kind != "bin" and not domain.wraps:
             line_of(domain)
         at = [domain.encode(value) for value in what]
         first, last = (at[0], at[-1]) if kind != "cdf" else (0, at[0])
-        if isinstance(domain, Cyclic):
+        if domain.wraps:
             around = (np.arange(len(domain)) - first) % len(domain) <= (last - first) % len(domain)
             return cls(kind, around.astype(np.float64), index=first)
         if first > last:

@@ -10,7 +10,6 @@ import numpy as np
 
 from bipartite.answers.estimation.asking import Question
 from bipartite.answers.estimation.pair_answers import table_of, unit
-from bipartite.domains import Cyclic, LineDomain
 from bipartite.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class Pair:
     def numbers(self, at: int) -> tuple[Array, float]:
         """(the numbers of an attribute minus their middle, the middle)."""
         domain = self.domains[at]
-        if not isinstance(domain, LineDomain):
+        if not domain.has_ends:
             raise InputError(f"The values of {self.names[at]!r} are not numbers; ask for cells, or give weights.")
         numbers = domain.to_numpy().astype(np.float64)
         middle = float(numbers[0] / 2 + numbers[-1] / 2)
@@ -53,7 +52,7 @@ class Pair:
     def member(self, at: int, group: object) -> Array:
         """1 for the values of a group, 0 for others; a group is a value, a list, or ("range", first, last)."""
         domain = self.domains[at]
-        if isinstance(domain, (LineDomain, Cyclic)) and isinstance(group, tuple) and group[:1] == ("range",):
+        if domain.has_ranges and isinstance(group, tuple) and group[:1] == ("range",):
             return Question.read(group, domain).weights
         values = list(group) if isinstance(group, (list, tuple, set, range, np.ndarray)) else [group]
         member = np.zeros(len(domain))

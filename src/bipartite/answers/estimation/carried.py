@@ -11,7 +11,6 @@ from bipartite.answers.estimation.asking import line_of
 from bipartite.answers.estimation.identify import identifiability
 from bipartite.answers.estimation.operator import operator_of
 from bipartite.answers.estimation.ranges import RANGES, spans
-from bipartite.domains import Integers
 from bipartite.mechanisms import Mechanism
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def _standard_error(mechanism: Mechanism, k: int) -> float:
 
 def _round_edges(domain: LineDomain, most: int) -> list[float]:
     """Multiples of a round number that cut a line into at most so many ranges, none of them a narrow rest."""
-    whole = isinstance(domain, Integers)
+    whole = domain.whole
     low, high = float(domain.decode(0)), float(domain.decode(len(domain) - 1)) + whole
     wanted = (high - low) / most
     ten = 10.0 ** math.floor(math.log10(max(wanted, 1.0) if whole else wanted))

@@ -18,7 +18,6 @@ from bipartite.answers.estimation.intervals import (
     likely_width,
     normal_width,
 )
-from bipartite.domains import LineDomain
 from bipartite.errors import InputError
 from bipartite.verification.binomial import chi_square_tail, normal_tail
 
@@ -143,7 +142,7 @@ def _of_distributions(first: Estimate, second: Estimate, sure: float) -> Differe
 def _compared(estimate: Estimate) -> Array:
     """The weights of the answers compared: overlapping hat functions on a long line, otherwise all single shares."""
     size = len(estimate.domain)
-    if not isinstance(estimate.domain, LineDomain) or size <= _HATS:
+    if not estimate.domain.has_ends or size <= _HATS:
         return np.eye(size)
     centres = np.linspace(0, size - 1, _HATS)
     hats: Array = np.maximum(0.0, 1 - np.abs(np.arange(size) - centres[:, None]) / (centres[1] - centres[0]))

@@ -29,7 +29,6 @@ from bipartite.answers.estimation.ranges import RANGES, is_number, range_shares,
 from bipartite.answers.estimation.rows import RANGE_COLUMNS, VALUE_COLUMNS, range_rows
 from bipartite.answers.estimation.showing import Shown, load_pandas
 from bipartite.answers.estimation.wording import answers_in_words, share_table
-from bipartite.domains import Cyclic, Product
 from bipartite.errors import InputError, how_many, shown
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ class Estimate(Shown):
         correlation, means by a private group, and each value alone (``joint.marginal("age")``).
         """
         domain = self.domain
-        if not isinstance(domain, Product) or len(domain.parts) != _TWO:
+        if not domain.parts or len(domain.parts) != _TWO:
             raise InputError(
                 f"Expected reports about pairs of values, got {domain!r}; report on bp.Product(a, b), or use "
                 "bp.estimate_joint with the reports of a bp.Record."
@@ -400,7 +399,7 @@ class Estimate(Shown):
 
     def _interval_of_non_average(self, asked: Question, sure: float) -> ConfidenceInterval:
         """The interval of a quantile, or of a circular answer."""
-        if isinstance(self.domain, Cyclic):
+        if self.domain.wraps:
             return self._circular.interval(asked, sure)
         domain = line_of(self.domain)
         low, high, note = self._histogram.quantile_interval(float(asked.q), sure)

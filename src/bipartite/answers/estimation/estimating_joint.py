@@ -17,7 +17,6 @@ from bipartite.answers.estimation.kronecker import Kronecker, Side, check_pairs,
 from bipartite.answers.estimation.pair_outputs import ByOutputs
 from bipartite.answers.estimation.pair_people import ByPeople, FlatSide, OutputSide
 from bipartite.answers.estimation.tally import Tally
-from bipartite.domains import Product
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.mechanisms import Mechanism, Record
 from bipartite.texts import escaped
@@ -95,7 +94,7 @@ def estimate_joint(
     """
     if not is_one_of(method, _METHODS):
         raise InputError(f"Expected method as one of {', '.join(map(repr, _METHODS))}, got {shown(method)}.")
-    if isinstance(mechanisms, Mechanism) and isinstance(mechanisms.domain, Product):
+    if isinstance(mechanisms, Mechanism) and mechanisms.domain.parts:
         both = estimate(mechanisms, reports, method=method, progress=progress)
         return both.joint() if of is None else both.joint(of)
     names, pair, reports_of = _both(mechanisms, reports, of)

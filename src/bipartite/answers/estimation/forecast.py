@@ -11,7 +11,6 @@ import numpy as np
 from bipartite.answers.estimation.identify import identifiability
 from bipartite.answers.estimation.operator import operator_of
 from bipartite.answers.estimation.pairs import pair_law
-from bipartite.domains import LineDomain
 from bipartite.errors import InputError, shown
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Mechanism
@@ -70,7 +69,7 @@ def forecast(mechanism: Mechanism, people: object, prior: object = None) -> Fore
     law = operator_of(mechanism).forward(population)
     found = identifiability(mechanism)
     scores = found.scores(law)
-    on_a_line = isinstance(mechanism.domain, LineDomain)
+    on_a_line = mechanism.domain.has_ends
     histogram = cdf = mean = None
     if found.identifiable:
         squares = scores.shares(law).square[found.group_of]
@@ -102,7 +101,7 @@ def _of_categories(mechanism: Mechanism, population: NDArray[np.float64], n: int
 
 def is_bounded(mechanism: Mechanism) -> bool:
     """Whether variances of the mean and of cumulative shares are upper bounds."""
-    return isinstance(mechanism.domain, LineDomain) and not pair_law(mechanism).exact(_LEAST_ENDS)
+    return mechanism.domain.has_ends and not pair_law(mechanism).exact(_LEAST_ENDS)
 
 
 def flat_variances(mechanism: Mechanism, populations: NDArray[np.float64], of: str) -> NDArray[np.float64] | None:
@@ -110,7 +109,7 @@ def flat_variances(mechanism: Mechanism, populations: NDArray[np.float64], of: s
     if of == "histogram":
         each = [mechanism.variances(shares, 1) + shares * (1 - shares) for shares in populations]
         return np.array([variances.mean() for variances in each])
-    if not isinstance(mechanism.domain, LineDomain):
+    if not mechanism.domain.has_ends:
         return None
     law, size = pair_law(mechanism), populations.shape[-1]
 

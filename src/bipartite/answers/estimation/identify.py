@@ -10,7 +10,6 @@ import numpy as np
 from bipartite.answers.estimation.operator import Operator, Ring, Window, groups_of, operator_of
 from bipartite.answers.estimation.ring_scores import RingScores
 from bipartite.answers.estimation.scores import STEADY, CellScores, DenseScores, WindowScores, check_dense
-from bipartite.domains import Cyclic
 from bipartite.errors import InputError
 from bipartite.lottery import NoiseLottery, RingLottery, RowLottery
 from bipartite.mechanisms import Mechanism
@@ -141,7 +140,7 @@ class Identifiability(Printed):
     def _named(self, group: list[Any]) -> str:
         """The first and the last value of a group; around a circle a group may continue past the last value."""
         first, last = group[0], group[-1]
-        if isinstance(self.domain, Cyclic):
+        if self.domain.wraps:
             at = np.array([self.domain.encode(value) for value in group])
             gaps = (at - np.roll(at, 1)) % len(self.domain)
             first, last = group[int(gaps.argmax())], group[int(gaps.argmax()) - 1]

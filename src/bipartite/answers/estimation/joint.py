@@ -16,7 +16,6 @@ from bipartite.answers.estimation.linear import Answer, Several
 from bipartite.answers.estimation.pair_answers import table_of
 from bipartite.answers.estimation.showing import load_pandas
 from bipartite.answers.estimation.tally import spare
-from bipartite.domains import LineDomain
 from bipartite.errors import InputError, shown
 from bipartite.texts import escaped, notebook_html
 
@@ -217,7 +216,7 @@ class JointEstimate:
         lines = [f"{self.people:,} people's reports of {' and '.join(map(escaped, self.names))}"]
         if self.doubt:
             lines.append(f"  {self.doubt}")
-        if all(isinstance(domain, LineDomain) for domain in self._domains):
+        if all(domain.has_ends for domain in self._domains):
             interval = self.interval(confidence, of="correlation")
             lines.append(f"  correlation  {self.correlation:.4g}, {interval}")
         lines.append(f"  table by {self.method!r}: {self.reason}")

@@ -10,7 +10,6 @@ import numpy as np
 from bipartite.answers.estimation.em import fit_em, fit_ems
 from bipartite.answers.estimation.histogram import BIASED, NOT_LOOKED_AT, Fitted, MostLikely, Unbiased, can_be_held
 from bipartite.answers.estimation.operator import Ring, Window, operator_of
-from bipartite.domains import Cyclic, LineDomain
 from bipartite.errors import InputError, is_one_of, shown
 
 if TYPE_CHECKING:
@@ -53,8 +52,8 @@ def histogram_of(
     counts = tally.law * tally.effective
     if name == "ems":
         return lambda: Fitted("ems", reason, fit_ems(operator, counts, progress=progress), BIASED)
-    around = isinstance(mechanism.domain, Cyclic)
-    together = (around or isinstance(mechanism.domain, LineDomain)) and not _tells_neighbours_apart(known)
+    around = mechanism.domain.wraps
+    together = (around or mechanism.domain.has_ends) and not _tells_neighbours_apart(known)
     if together or can_be_held(operator):
         shape = {"together": together, "around": around}
         return partial(MostLikely, operator, counts, smooth=name == "smooth", **shape, reason=reason)
@@ -74,8 +73,8 @@ def _tells_neighbours_apart(known: Prepared) -> bool:
 
 def _choose(mechanism: Mechanism, known: Prepared, method: str, people: float) -> tuple[str, str]:
     """(the method, why)."""
-    circle, found = isinstance(mechanism.domain, Cyclic), known.found
-    line = circle or isinstance(mechanism.domain, LineDomain)
+    circle, found = mechanism.domain.wraps, known.found
+    line = circle or mechanism.domain.has_ends
     if found is None:
         return "em", "there are too many values to decide which can be told apart"
     if method in {"inverse", "projected"} and not found.identifiable:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation.intervals import ConfidenceInterval
     from bipartite.answers.estimation.linear import Answer
     from bipartite.answers.estimation.pair_answers import Weights
-    from bipartite.domains import Domain, Product
+    from bipartite.domains import Domain
 
     Array = NDArray[np.float64]
     MakeEstimate = Callable[[LinearAnswers, Callable[[], Histogram]], Estimate]
@@ -40,7 +40,7 @@ class OfProduct(PairAnswers):
     """Answers from a mechanism whose values are pairs."""
 
     def __init__(
-        self, domain: Product, answers: LinearAnswers, histogram: Callable[[], Histogram], make: MakeEstimate
+        self, domain: Domain, answers: LinearAnswers, histogram: Callable[[], Histogram], make: MakeEstimate
     ) -> None:
         first, second = domain.parts
         self.domains = first, second

@@ -13,7 +13,6 @@ from bipartite.answers.estimation.histogram import NO_BINS
 from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.poisoning import describe_forging
 from bipartite.answers.estimation.ranges import RANGES, reusable_bins, spans, splits
-from bipartite.domains import Cyclic, Interval, LineDomain, Product
 from bipartite.errors import how_many
 from bipartite.plots import Band, Mark, forest, histogram, save, shares_by_name, shares_on_a_clock
 from bipartite.plots.shares import MOST_NAMES, share_words, shortened
@@ -68,11 +67,11 @@ def plot_estimate(
 ) -> Picture:
     """Plot one estimate: a histogram or a curve on a line, a clock on a circle, otherwise bars."""
     domain = estimate.domain
-    if bins is not None and not isinstance(domain, Cyclic):
+    if bins is not None and not domain.wraps:
         line_of(domain)
     sure = f"{100 * confidence:g} %" if has_intervals(estimate) else ""
     notes = _notes(estimate)
-    if isinstance(domain, LineDomain):
+    if domain.has_ends:
         bins = None if bins is None else reusable_bins(bins)
         low, high, bands = _line_intervals(estimate, confidence, bins)
         shares = estimate.frequencies
@@ -98,7 +97,7 @@ def plot_estimate(
             notes=notes,
             bands=bands,
         )
-    elif isinstance(domain, Cyclic):
+    elif domain.wraps:
         picture = _plot_on_a_clock(estimate, confidence, sure, notes, bins, naming)
     else:
         ends = bounds(estimate, confidence)
@@ -148,8 +147,8 @@ def _line_intervals(estimate: Estimate, confidence: float, bins: Bins | None) ->
 def _bands(estimate: Estimate, confidence: float, bins: Bins) -> list[Band]:
     """The intervals of public ranges or, on a circle, of arcs, whose positions are relative to the first value."""
     domain = estimate.domain
-    circle = isinstance(domain, Cyclic)
-    values = domain.numbers.to_numpy() if isinstance(domain, Cyclic) else domain.to_numpy()
+    circle = domain.wraps
+    values = domain.numbers.to_numpy()
     step, names = float(values[1] - values[0]), names_of(domain) if circle else []
     bands = []
     for each in estimate.ranges(bins, confidence):
@@ -176,7 +175,7 @@ def plot_groups(
     left_out = ""
     if bins is not None:
         sections, write = _range_sections(shown, confidence, bins, naming), percent_mark
-    elif isinstance(domain, LineDomain):
+    elif domain.has_ends:
         pairs = {label: marks(each, confidence) for label, each in shown.items()}
         sections = [
             (
@@ -217,7 +216,7 @@ def _range_sections(
     for at, (start, count) in enumerate(cut):
         ends = names[start], names[(start + count - 1) % size]
         named = f"{ends[0]} to {ends[1]}" if count > 1 else ends[0]
-        if isinstance(first.domain, LineDomain):
+        if first.domain.has_ends:
             span = next(iter(found.values()))[at]
             named = range_name(first.domain, span.first, span.last)
         what = f"of {named}{unit}" if naming.label == UNNAMED else f"with {naming.label} {named}{unit}"
@@ -280,14 +279,14 @@ def marks(estimate: Estimate, confidence: float) -> list[Mark]:
 
 def names_of(domain: Domain) -> list[str]:
     """The names of the values; row numbers if they have none."""
-    unnamed = domain.labels is None and not isinstance(domain, (LineDomain, Product, Cyclic))
+    unnamed = domain.labels is None and domain.by_row
     return [f"row {value}" if unnamed else escaped(value) for value in domain.to_numpy().tolist()]
 
 
 def range_name(domain: Domain, first: Any, last: Any) -> str:  # noqa: ANN401 (numbers, or labels of a circle)
     """The name of a range: its ends, numbers with up to six digits; on an interval it ends where the next begins."""
-    if isinstance(domain, Interval) and last < domain.high:
-        last += (domain.high - domain.low) / (len(domain) - 1)
+    if domain.has_ends and not domain.whole and last < domain.high:
+        last += domain.step
     one, other = (end if isinstance(end, str) else say(end) for end in (first, last))
     return one if one == other else f"{one} to {other}"
 
@@ -344,7 +343,7 @@ def _notes(estimate: Estimate) -> list[str]:
         notes.append(f"without intervals of shares: {estimate.bins_note}")
     if found is not None and not found.identifiable:
         groups = found.groups
-        line = isinstance(estimate.domain, LineDomain)
+        line = estimate.domain.has_ends
         ranges = [f"{say(values[0])} to {say(values[-1])}" for values in groups[:_FEW_RANGES]] if line else []
         more = "…" if len(groups) > _FEW_RANGES else ""
         which = f": {', '.join(ranges)}{more}" if ranges else ""

@@ -22,7 +22,6 @@ from bipartite.answers.estimation.asking import CIRCULAR, Question, line_of, num
 from bipartite.answers.estimation.histogram import on_simplex
 from bipartite.answers.estimation.pairs import pair_law
 from bipartite.answers.estimation.tally import spare
-from bipartite.domains import Cyclic, LineDomain
 from bipartite.errors import InputError, how_many, shown
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms.categories import OLH, SubsetSelection
@@ -91,7 +90,7 @@ def measure_poisoning(
         )
     forged = int(k)
     asked = Question.read(of, estimate.domain)
-    if asked.kind in CIRCULAR or (asked.kind == "quantile" and isinstance(estimate.domain, Cyclic)):
+    if asked.kind in CIRCULAR or (asked.kind == "quantile" and estimate.domain.wraps):
         raise InputError(
             f"No bound is known on what forged reports can do to the {asked.kind.replace('_', ' ')} of a circle; ask "
             "about ('range', first, last), ('bin', value) or one weight per value."
@@ -201,7 +200,7 @@ def for_text(estimate: Estimate) -> tuple[str, Poisoning]:
     """(the mean or, if there is none, the largest share; what forging one report in a hundred can do to it)."""
     forged = max(1, estimate.people // 100)
     domain = estimate.domain
-    if isinstance(domain, LineDomain):
+    if domain.has_ends:
         return "the mean", estimate.poisoning(forged)
     value = domain.decode(int(estimate.frequencies.argmax()))
     return "the largest share", estimate.poisoning(forged, ("bin", value))

@@ -12,7 +12,6 @@ import numpy as np
 
 from bipartite.answers.estimation.asking import line_of
 from bipartite.answers.estimation.intervals import ConfidenceInterval
-from bipartite.domains import Cyclic, LineDomain
 from bipartite.errors import InputError, shown
 from bipartite.lottery.checks import is_whole
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from bipartite.answers.estimation.histogram import Histogram
     from bipartite.answers.estimation.identify import Identifiability
-    from bipartite.domains import Domain
+    from bipartite.domains import Domain, LineDomain
 
     Bins = int | Iterable[Any]
     Span = tuple[int, int]
@@ -55,7 +54,7 @@ def spans(domain: Domain, bins: Bins, found: Identifiability | None) -> list[Spa
     If ``bins`` is a number, the ranges have about equally many values. Neighbours that the reports cannot tell apart
     are in one range, so there may be a few ranges more or fewer. Edges are kept as they are.
     """
-    circle = isinstance(domain, Cyclic)
+    circle = domain.wraps
     size = len(domain if circle else line_of(domain))
     if is_whole(bins) and bins >= 1:
         starts = np.linspace(0, size, min(int(bins), size) + 1).round().astype(np.int64)
@@ -72,7 +71,7 @@ def spans(domain: Domain, bins: Bins, found: Identifiability | None) -> list[Spa
 
 def range_shares(domain: Domain, cut: list[Span], histogram: Histogram, confidence: float) -> list[RangeShare]:
     """The shares of these ranges, with their intervals."""
-    numbers = domain.numbers if isinstance(domain, Cyclic) else line_of(domain)
+    numbers = domain.numbers if domain.wraps else line_of(domain)
     running, size, found = np.append(0.0, histogram.cdf), len(numbers), []
     for first, count in cut:
         inside = np.arange(first, first + count) % size
@@ -95,7 +94,7 @@ def reusable_bins(bins: Bins) -> Bins:
 
 def has_ranges(domain: Domain) -> bool:
     """Whether values have ranges: on a line or a circle."""
-    return isinstance(domain, (LineDomain, Cyclic))
+    return domain.has_ranges
 
 
 def splits(found: Identifiability | None, span: Span) -> bool:

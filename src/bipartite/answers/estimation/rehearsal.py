@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from bipartite.answers.estimation.estimating import How, from_tally
 from bipartite.answers.estimation.operator import operator_of
 from bipartite.answers.estimation.tally import Tally
-from bipartite.domains import Interval
+from bipartite.domains import Domain, Interval
 from bipartite.mechanisms import BRR
-
-if TYPE_CHECKING:
-    from bipartite.domains import LineDomain
 
 # The precision of a smooth curve hardly depends on the number of points, and a fit with this number takes a second.
 _FINE: Final = 101
@@ -30,7 +27,7 @@ class Rehearsal:
     """For the share of a tenth of the range, averaged over all tenths."""
 
 
-def rehearse(mechanism: BRR, domain: LineDomain, people: int, confidence: float) -> Rehearsal:
+def rehearse(mechanism: BRR, domain: Domain, people: int, confidence: float) -> Rehearsal:
     """Simulate :func:`bipartite.estimate` for this number of people who report through a padded window.
 
     A line of more than 101 values is approximated by one of 101, with a window of the same relative width.

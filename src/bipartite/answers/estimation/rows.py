@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.answers.estimation.pictures import bounds, has_intervals
 from bipartite.answers.estimation.ranges import RANGES
-from bipartite.domains import Cyclic, Integers, LineDomain
 
 if TYPE_CHECKING:
     from bipartite.answers.estimation.estimate import Estimate
@@ -21,7 +20,7 @@ def value_rows(estimate: Estimate, confidence: float) -> list[tuple[Any, ...]]:
     """(value, share, standard error, low, high) of every value; None for missing numbers."""
     values, shares = estimate.domain.to_numpy().tolist(), estimate.frequencies.tolist()
     low, high = estimate.share_intervals(confidence)
-    if estimate.bins_note and not isinstance(estimate.domain, LineDomain):
+    if estimate.bins_note and not estimate.domain.has_ends:
         low, high = bounds(estimate, confidence)
     others = ([finite(each) for each in column.tolist()] for column in (estimate.standard_errors, low, high))
     return list(zip(values, shares, *others, strict=True))
@@ -35,17 +34,13 @@ def range_rows(
     Without ``bins`` ten ranges, or no rows if values are names.
     """
     domain = estimate.domain
-    if bins is None and not isinstance(domain, (LineDomain, Cyclic)):
+    if bins is None and not domain.has_ranges:
         return []
     known = has_intervals(estimate)
     found = []
     for each in estimate.ranges(RANGES if bins is None else bins, confidence):
-        ends: tuple[Any, Any] = each.first, each.last
-        if isinstance(domain, Cyclic):
-            ends = domain[int(each.first) - domain.start], domain[int(each.last) - domain.start]
-        elif isinstance(domain, Integers):
-            ends = int(each.first), int(each.last)
-        found.append((*ends, each.share, *(each.interval if known else (None, None))))
+        first, last = (domain[domain.numbers.encode(end)] for end in (each.first, each.last))
+        found.append((first, last, each.share, *(each.interval if known else (None, None))))
     return found
 
 

@@ -11,7 +11,6 @@ from bipartite.answers.estimation.pictures import has_intervals, most_common, na
 from bipartite.answers.estimation.poisoning import describe_forging
 from bipartite.answers.estimation.ranges import RANGES, has_ranges, reusable_bins, spans, splits
 from bipartite.answers.estimation.rows import range_rows, value_rows
-from bipartite.domains import Cyclic, LineDomain
 from bipartite.errors import how_many
 from bipartite.texts import Table, escaped
 
@@ -58,12 +57,12 @@ def _scope(estimate: Estimate) -> str:
 def _answers(estimate: Estimate, confidence: float) -> list[str]:
     lines = [f"  {estimate.doubt}"] if estimate.doubt else []
     domain = estimate.domain
-    if isinstance(domain, LineDomain):
+    if domain.has_ends:
         lines += [
             f"  mean      {estimate.mean:.6g}, {estimate.interval(confidence)}",
             f"  median    {estimate.median:.6g}, {estimate.interval(confidence, of='median')}",
         ]
-    elif isinstance(domain, Cyclic):
+    elif domain.wraps:
         direction, length = (estimate.interval(confidence, of=of) for of in ("circular_mean", "resultant_length"))
         lines += [
             f"  circular mean     {estimate.circular_mean:.6g}, {direction}",
@@ -79,7 +78,7 @@ def _cautions(estimate: Estimate) -> list[str]:
     domain, found = estimate.domain, estimate.identifiability
     if found is not None and not found.identifiable:
         lines.append(f"  not identifiable: {found}")
-        if isinstance(domain, LineDomain) and getattr(estimate.mechanism, "edges", "") == "clamped":
+        if domain.has_ends and getattr(estimate.mechanism, "edges", "") == "clamped":
             lines.append("  clamped reports are for single values; for statistics collect with edges='padded'")
     fit = estimate.fit
     if fit is not None and not fit.converged:

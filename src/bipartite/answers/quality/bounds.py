@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.domains import LineDomain
 from bipartite.domains.losses import Loss, LossRows
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms.checks import check_domain
@@ -48,7 +47,7 @@ def local_bound(domain: Domain, epsilon: object, *, loss: Loss = None) -> NDArra
     """
     check_domain(domain)
     excess = Epsilon.of(epsilon).exp - 1
-    if isinstance(domain, LineDomain) and loss is None:
+    if domain.has_ends and loss is None:
         return _on_a_line(domain, excess)
     rows = LossRows(domain, domain, loss)
     return np.array([_row_bound(rows.rows(x, x + 1)[0], excess) for x in range(len(domain))])
@@ -61,7 +60,7 @@ def _row_bound(losses: Array, excess: float) -> float:
     return (excess * near + float(losses.sum())) / (excess * m + len(losses))
 
 
-def _on_a_line(domain: LineDomain, excess: float) -> Array:
+def _on_a_line(domain: Domain, excess: float) -> Array:
     """The same for all x at once: the number of distances below Q, and their sum, follow from the position of x."""
     size = len(domain)
     below = np.arange(size, dtype=np.float64)

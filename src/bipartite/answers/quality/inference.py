@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 import numpy as np
 
 from bipartite.answers.quality.measures import blocks, check_values
-from bipartite.domains import LineDomain
 from bipartite.domains.losses import Loss, LossRows
 from bipartite.errors import InputError
 from bipartite.lottery import LineLottery
@@ -81,7 +80,7 @@ def inference_error(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = N
     check_values(mechanism)
     domain = mechanism.domain
     weights = None if prior is None else check_prior(prior, len(domain))
-    if loss is None and isinstance(domain, LineDomain):
+    if loss is None and domain.has_ends:
         lottery = mechanism.lottery
         steps = _of_windows(lottery, weights) if isinstance(lottery, LineLottery) else _by_medians(mechanism, weights)
         return steps * domain.step

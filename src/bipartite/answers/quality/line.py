@@ -15,9 +15,7 @@ import numpy as np
 
 from bipartite.answers.quality.circle import Circle
 from bipartite.answers.quality.closed import ClosedForm
-from bipartite.domains import Cyclic, LineDomain
 from bipartite.domains.losses import Function, applied
-from bipartite.domains.subset import Subset
 from bipartite.lottery import LineLottery, RingLottery
 from bipartite.mechanisms.design.line import near_sum, total_near_sum, triangular
 
@@ -126,11 +124,11 @@ def closed_form(mechanism: Mechanism) -> Window | Circle | SingleAnswer | None:
     domain, outputs, lottery = mechanism.domain, mechanism.outputs, mechanism.lottery
     if isinstance(lottery, RingLottery):
         return Circle(lottery)
-    if isinstance(domain, Cyclic) and isinstance(lottery, LineLottery) and outputs is domain:
+    if domain.wraps and isinstance(lottery, LineLottery) and outputs is domain:
         return Circle(RingLottery(lottery.inputs, 1, lottery.tickets)) if lottery.m == 1 else None  # GRR
-    if not isinstance(domain, LineDomain):
+    if not domain.has_ends:
         return None
-    if isinstance(outputs, Subset):
+    if outputs.indices is not None:
         return SingleAnswer(len(domain), int(outputs.indices[0]), domain.step) if len(outputs) == 1 else None
     if isinstance(lottery, LineLottery):
         return Window(lottery, (len(outputs) - len(domain)) // 2, domain.step)

@@ -12,10 +12,8 @@ import numpy as np
 
 from bipartite.answers.quality.circle import Circle
 from bipartite.answers.quality.line import Window, closed_form
-from bipartite.domains import LineDomain
 from bipartite.domains.base import as_real
 from bipartite.domains.losses import Loss, LossRows, check_loss, function_of, largest_loss, output_positions
-from bipartite.domains.values import Values
 from bipartite.errors import InputError, shown
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.design.line import check_prior
@@ -162,7 +160,7 @@ def check_values(mechanism: object) -> None:
 
 def _distribution(mechanism: Mechanism, weights: Array) -> tuple[Array, Array]:
     """Every loss that occurs, ascending, and the probability to stay within it."""
-    if isinstance(mechanism.domain, LineDomain) and not isinstance(mechanism.outputs, Values):
+    if mechanism.domain.has_ends and not mechanism.outputs.own_numbers:
         return _distribution_in_steps(mechanism, mechanism.domain.step, weights)
     rows = LossRows(mechanism.domain, mechanism.outputs, None)
     losses: Array = np.empty(0)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import pyarrow.compute as pc
     from numpy.typing import NDArray
 
+    from bipartite.domains.base import Domain
     from bipartite.domains.containers.cells import Labels
-    from bipartite.domains.labelled import Labelled
 else:
     pa, pc = (
         LazyModule("pyarrow"),
@@ -56,7 +56,7 @@ class ArrowArray(Container["pa.Array | pa.ChunkedArray"]):
         text = types.is_string(kind) or types.is_large_string(kind)
         return (int,) if types.is_integer(kind) else (str,) if text else ()
 
-    def codes(self, domain: Labelled) -> Cells:
+    def codes(self, domain: Domain) -> Cells:
         chunked = isinstance(self.held, pa.ChunkedArray)
         return rows_of(self.held.combine_chunks() if chunked else self.held, domain)
 
@@ -91,7 +91,7 @@ def numbers_of(array: pa.Array | pa.ChunkedArray) -> Cells:
     return Cells(array.fill_null(pa.scalar(0, type=array.type)).to_numpy(zero_copy_only=False), missing)
 
 
-def rows_of(array: pa.Array, domain: Labelled) -> Cells:
+def rows_of(array: pa.Array, domain: Domain) -> Cells:
     """The row numbers of the labels in an Arrow array, dictionary-encoded or not; −1 if unknown, 0 if missing."""
     labels = label_array(domain)
     if pa.types.is_dictionary(array.type):
@@ -108,7 +108,7 @@ def rows_of(array: pa.Array, domain: Labelled) -> Cells:
     return Cells(np.where(missing, 0, rows), missing)
 
 
-def label_array(domain: Labelled) -> pa.Array:
+def label_array(domain: Domain) -> pa.Array:
     """The labels of a set as an Arrow array."""
     labels = domain.labels or ()
     return pa.array(labels, type=pa.string() if isinstance(labels[0], str) else pa.int64())

@@ -14,9 +14,7 @@ from bipartite.domains.containers.pandas_series import PandasSeries
 from bipartite.domains.containers.plain import Array, Listed
 from bipartite.domains.containers.polars_series import PolarsSeries
 from bipartite.domains.containers.tuples import columns_of
-from bipartite.domains.labelled import Labelled
-from bipartite.domains.product import Product
-from bipartite.domains.product_codec import in_fields
+from bipartite.domains.product import in_fields
 from bipartite.errors import InputError
 
 if TYPE_CHECKING:
@@ -89,7 +87,7 @@ class TupleBatch(Batch):
 
 def is_scalar(values: object, domain: Domain | None = None) -> bool:
     """Whether this is one value of a domain rather than a container of values."""
-    if isinstance(domain, Product) and isinstance(values, tuple):
+    if domain is not None and domain.parts and isinstance(values, tuple):
         return all(map(is_scalar, values))
     return isinstance(values, (int, float, str, bytes, np.generic)) or values is None
 
@@ -112,17 +110,17 @@ def _container(values: object, nulls: Nulls) -> Container[Any] | None:
 
 def open_values(values: object, nulls: Nulls, domain: Domain) -> Batch:
     """Read the values of a container: numbers for a line, row numbers or labels for a set, tuples for a product."""
-    if isinstance(domain, Product):
+    if domain.parts:
         return _open_tuples(values, nulls, domain)
     container, cells = _read(values, nulls, domain)
     gone = _gone(container, cells, nulls)
-    batch = Batch(_flat(cells, gone), container, _labels(domain), gone)
-    if isinstance(domain, Labelled) and batch.labels is not None:
+    batch = Batch(_flat(cells, gone), container, domain.labels, gone)
+    if batch.labels is not None:
         domain.check_codes(batch.values, batch.place)
     return batch
 
 
-def _open_tuples(values: object, nulls: Nulls, domain: Product) -> TupleBatch:
+def _open_tuples(values: object, nulls: Nulls, domain: Domain) -> TupleBatch:
     columns, back = columns_of(values, library_of(values), len(domain.parts))
     read = [_read(column, nulls, part) for column, part in zip(columns, domain.parts, strict=True)]
     missing = [_gone(container, cells, nulls) for container, cells in read]
@@ -130,18 +128,14 @@ def _open_tuples(values: object, nulls: Nulls, domain: Product) -> TupleBatch:
     gone = None if nulls == "error" else np.logical_or.reduce([each for each in missing if each is not None])
     flat = [_flat(cells, gone) for _, cells in read]
     batches = tuple(
-        Batch(each, container, _labels(part), None)
+        Batch(each, container, part.labels, None)
         for each, (container, _), part in zip(flat, read, domain.parts, strict=True)
     )
     batch = TupleBatch(in_fields(flat), read[0][0], None, gone, batches, back)
     for number, part in enumerate(domain.parts):
-        if isinstance(part, Labelled) and part.labels is not None:
+        if part.labels is not None:
             part.check_codes(flat[number], partial(batch.place_of_part, number))
     return batch
-
-
-def _labels(domain: Domain) -> tuple[Any, ...] | None:
-    return domain.labels if isinstance(domain, Labelled) else None
 
 
 def _gone(container: Container[Any], cells: Cells, nulls: Nulls) -> NDArray[np.bool_] | None:
@@ -163,8 +157,8 @@ def _flat(cells: Cells, gone: NDArray[np.bool_] | None) -> NDArray[Any]:
 def _read(values: object, nulls: Nulls, domain: Domain) -> tuple[Container[Any], Cells]:
     """Read a container and its cells, as numbers or as the indices of labels."""
     container = _container(values, nulls)
-    labels = _labels(domain)
-    if isinstance(domain, Labelled) and labels is not None:
+    labels = domain.labels
+    if labels is not None:
         if container is None or not isinstance(labels[0], container.label_types):
             raise InputError(
                 "Expected labels as one label, a list, a NumPy array, or a Series or Arrow array of strings or whole "

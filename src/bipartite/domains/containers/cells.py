@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.domains.labelled import Labelled
+    from bipartite.domains.base import Domain
 
 Nulls = Literal["error", "keep"]
 Held = TypeVar("Held")
@@ -113,7 +113,7 @@ class Container(ABC, Generic[Held]):
     def of_labels(self, drawn: Labels) -> Held:
         """Put these labels into a container of the same kind."""
 
-    def codes(self, domain: Labelled) -> Cells:
+    def codes(self, domain: Domain) -> Cells:
         """The indices of the labels, −1 for anything that is not a label of the domain."""
         cells = self.cells()
         if cells.missing is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from bipartite.domains.containers.cells import objects
-from bipartite.domains.product_codec import in_fields
+from bipartite.domains.product import in_fields
 from bipartite.errors import InputError, NotAValueError
 from bipartite.lazily import LazyModule
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 import numpy as np
 
-from bipartite.domains import Product
 from bipartite.domains.containers import is_scalar, open_values
 from bipartite.errors import BrokenPromiseError, DataError, InputError, NullError, SpecError
 from bipartite.lottery import FixedWords, source_of
@@ -167,7 +166,7 @@ class Flat(Mechanism):
     def open_batch(self, values: object, nulls: Nulls) -> Batch:
         refuse_nulls(nulls)
         dimensions = getattr(values, "ndim", 1)
-        if dimensions != 1 and not isinstance(self.domain, Product):
+        if dimensions != 1 and not self.domain.parts:
             raise InputError(
                 f"Expected one value a person, got {dimensions} dimensions; pass a column, for example values.ravel()."
             )
@@ -193,7 +192,7 @@ class Flat(Mechanism):
     def _draw_array(
         self, rows_of: Rows, values: NDArray[Any], source: Source, outside: Outside, threads: int
     ) -> NDArray[Any] | None:
-        codec = self.domain.codec(values.dtype, self.domain, outside)
+        codec = self.domain.codec(None, outside)
         reports: NDArray[Any] = self.draw.empty(len(values))
         slab = self.draw.slab
         refused: list[int] = []

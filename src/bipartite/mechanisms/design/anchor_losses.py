@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from bipartite.domains import Points, Product
 from bipartite.domains.points import UNIT, loss_of
-from bipartite.lottery.order import VectorOrder
 from bipartite.mechanisms.design.anchor_choice import Watch
 
 if TYPE_CHECKING:
@@ -97,10 +95,10 @@ class AnchorLosses:
         self._set_prior(np.ones(self.size) if prior is None else np.asarray(prior, dtype=np.float64))
         self.vectors: Reals | None = None
         self._matrix: Reals | None = None
-        if isinstance(domain, (Points, Product)) and isinstance(domain.order, VectorOrder):
+        if (vectors := domain.vectors) is not None:
             self._metric, self._bits = domain.metric, domain.bits
             # Integers below 2^53: their differences, squares and sums are exact in doubles.
-            self.vectors = np.ascontiguousarray(domain.order.vectors.T, dtype=np.float64)
+            self.vectors = np.ascontiguousarray(vectors.T, dtype=np.float64)
             self.least = float(self._of_distances(np.zeros(1))[0])
             self.error = _LAST_BITS
         else:
@@ -262,7 +260,7 @@ class AnchorLosses:
         kind = {"euclidean": kernels.EUCLIDEAN, "manhattan": kernels.MANHATTAN, "haversine": kernels.HAVERSINE}
         unit = 1 / (2 * UNIT) if self._metric == "haversine" else 2.0**-self._bits
         axes = np.ascontiguousarray(self.vectors[:, items])
-        return kind[self._metric], unit, self._loss is not None, axes, self.vectors, none, items, False
+        return kind[str(self._metric)], unit, self._loss is not None, axes, self.vectors, none, items, False
 
 
 def blocks(count: int, losses_each: int) -> Iterator[slice]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from bipartite.domains import Cyclic, LineDomain, SetDomain
 from bipartite.domains.losses import applied, function_of
 from bipartite.errors import DesignError, InputError
 from bipartite.mechanisms.design.anchor_choice import AnchorChoice, LotteryChoice
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.domains import Domain
+    from bipartite.domains import Domain, SetDomain
     from bipartite.domains.losses import Function, Loss
     from bipartite.lottery import Epsilon
 
@@ -48,7 +47,7 @@ def choose_anchors(
             "Expected prior as probabilities, or None for uniform, got 'minimax'; use bp.Minimax for the worst case."
         )
     function = _check_loss(loss)
-    if isinstance(domain, LineDomain):
+    if domain.has_ends:
         known, scale = _on_a_line(domain, loss)
         choice = best_anchors_on_line(len(domain), budget.exp, weights, known)
         return AnchorChoice(choice.anchors, choice.loss * scale, choice.lower * scale)
@@ -63,7 +62,7 @@ def choose_anchors(
 def choose_lottery(domain: Domain, budget: Epsilon, loss: Loss) -> LotteryChoice:
     """The lottery over sets of anchors with the least worst-case loss, and a proved lower bound for any release."""
     function = _check_loss(loss)
-    if isinstance(domain, LineDomain):
+    if domain.has_ends:
         known, scale = _on_a_line(domain, loss)
         choice = minimax_lottery_on_line(len(domain), budget.exp, known)
         return LotteryChoice(choice.sets, choice.weights, choice.loss * scale, choice.lower * scale)
@@ -86,7 +85,7 @@ def _check_loss(loss: Loss) -> Function:
     return function
 
 
-def _on_a_line(domain: LineDomain, loss: Loss) -> tuple[Any, float]:
+def _on_a_line(domain: Domain, loss: Loss) -> tuple[Any, float]:
     """(the loss by distance in steps, its unit): the name of a loss that scales, or a table over distances."""
     if callable(loss):
         return _check_never_falls(loss, np.arange(len(domain), dtype=np.float64) * domain.step), 1.0
@@ -104,7 +103,7 @@ def _on_a_set(domain: SetDomain, loss: Loss, function: Function) -> Function | N
 
 def check_circle(domain: Domain) -> None:
     """Refuse a circle that is too large for the search."""
-    if isinstance(domain, Cyclic) and len(domain) > _MOST_AROUND:
+    if domain.wraps and len(domain) > _MOST_AROUND:
         raise DesignError(
             f"Expected at most {_MOST_AROUND} values around a circle, got {len(domain)}; use coarser steps, or bp.BRR, "
             "which has the least error there if all values are equally likely, and the least worst case."

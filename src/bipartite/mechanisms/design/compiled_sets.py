@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numba import njit, types
 
-from bipartite.domains import Points, Product
 from bipartite.domains.points import EARTH_RADIUS_KM, UNIT
 from bipartite.lottery.jit import OPTIONS, read_only
-from bipartite.lottery.order import VectorOrder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,9 +91,9 @@ class CompiledRows:
 
     def __init__(self, domain: SetDomain) -> None:
         none = np.zeros((0, 0))
-        if isinstance(domain, (Points, Product)) and isinstance(domain.order, VectorOrder):
-            kind = {"euclidean": _EUCLIDEAN, "manhattan": _MANHATTAN, "haversine": _HAVERSINE}[domain.metric]
-            self._arguments: tuple[Any, ...] = (domain.order.vectors, none, kind)
+        if (vectors := domain.vectors) is not None:
+            kind = {"euclidean": _EUCLIDEAN, "manhattan": _MANHATTAN, "haversine": _HAVERSINE}[str(domain.metric)]
+            self._arguments: tuple[Any, ...] = (vectors, none, kind)
             self._unit = 1 / (2 * UNIT) if domain.metric == "haversine" else 2.0**-domain.bits
         else:
             self._arguments = (np.zeros((0, 0), dtype=np.int64), domain.loss_matrix(), _MATRIX)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
-from bipartite.domains import LineDomain, SetDomain
 from bipartite.domains.losses import LossRows
 from bipartite.mechanisms.design.anchor_losses import AnchorLosses
 from bipartite.mechanisms.design.line import check_prior
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.domains import Domain
+    from bipartite.domains import Domain, SetDomain
     from bipartite.domains.losses import Loss
 
 _BLOCK: Final = 2**20
@@ -30,11 +29,11 @@ def best_constant(domain: Domain, prior: Sequence[float] | NDArray[np.float64] |
     """
     size = len(domain)
     weights = None if prior is None else check_prior(prior, size)
-    if isinstance(domain, LineDomain) and loss is None:
+    if domain.has_ends and loss is None:
         return (size - 1) // 2 if weights is None else _median(weights)
-    if isinstance(domain, SetDomain) and loss is None and size > _MANY:
+    if not domain.has_ends and loss is None and size > _MANY:
         # Compiled, in less than a minute for 70,000 places.
-        seen = AnchorLosses(domain, weights)
+        seen = AnchorLosses(cast("SetDomain", domain), weights)
         return int(np.argmin(seen.sweep(np.arange(size), np.zeros(len(seen.items))).totals))
     total = np.zeros(size)
     rows = LossRows(domain, domain, loss)

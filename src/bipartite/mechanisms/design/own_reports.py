@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.domains import Domain, LineDomain, Product
+from bipartite.domains import Domain
 from bipartite.domains.base import as_real
-from bipartite.domains.labelled import Names
+from bipartite.domains.outputs import Outputs
 from bipartite.domains.sets import check_labels
-from bipartite.domains.values import Values
 from bipartite.errors import DomainError, InputError, Problems, shown
 from bipartite.mechanisms.tabled import chosen_values
 
@@ -38,7 +37,7 @@ def own_reports(domain: Domain, outputs: object) -> tuple[Kept, NDArray[np.int64
         indices = [domain.encode(each) for each in listed]
         order = np.argsort(indices, kind="stable")
         return _values(domain, sorted(indices)), order
-    if isinstance(domain, LineDomain) and np.isfinite([as_real(each) for each in listed]).all():
+    if domain.has_ends and np.isfinite([as_real(each) for each in listed]).all():
         return _numbers(listed)
     return _labels(domain, listed), np.arange(len(listed))
 
@@ -67,20 +66,20 @@ def _numbers(listed: list[Any]) -> tuple[Kept, NDArray[np.int64]]:
     numbers = np.array([as_real(each) for each in listed]) + 0.0  # −0.0 becomes 0.0
     order = np.argsort(numbers, kind="stable")
     try:
-        ascending = Values(numbers[order]).values
+        ascending = Outputs.of_numbers(numbers[order]).to_numpy()
     except DomainError:
         raise InputError("Expected outputs that are distinct doubles; add the columns of those that are not.") from None
-    return lambda used: Values(ascending[used]), order
+    return lambda used: Outputs.of_numbers(ascending[used]), order
 
 
 def _labels(domain: Domain, listed: list[Any]) -> Kept:
     problems = Problems()
     names = check_labels(listed, None, problems)
-    if isinstance(domain, Product):
+    if domain.parts:
         problems.add("Expected outputs of a product as its values; pass the domain, or a list of tuples.")
     elif problems:
-        or_numbers = "all as numbers, or " if isinstance(domain, LineDomain) else ""
+        or_numbers = "all as numbers, or " if domain.has_ends else ""
         problems = Problems()
         problems.add(f"Expected outputs all as values of {domain!r}, {or_numbers}all as labels; convert them with str.")
     problems.raise_if_any(InputError)
-    return lambda used: Names(np.array(names, dtype=object)[used].tolist())
+    return lambda used: Outputs.of_labels(np.array(names, dtype=object)[used].tolist())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from bipartite.domains import Cyclic, Integers, Interval, Items, LineDomain, Points, Product
+from bipartite.domains import Cyclic, Integers, Interval, Items, Points, Product
 from bipartite.domains.base import MAX_SPEC_INTEGER, as_double
 from bipartite.domains.points import FINEST_BITS, MAX_DISTANCE, UNIT
 from bipartite.domains.product import MAX_TABLE_LOSS, check_parts
@@ -178,7 +178,7 @@ def _read_product(domain: Mapping[str, Any], problems: Problems) -> Domain | Non
 
 def _steps(given: object, part: Domain) -> tuple[int | NDArray[np.int64] | None, int]:
     """(the loss of one step on a line, or the matrix of losses on a set; the largest loss); (None, 0) if invalid."""
-    if isinstance(part, LineDomain):
+    if part.has_ends:
         return (given, given * (len(part) - 1)) if type(given) is int and given >= 1 else (None, 0)
     matrix = _whole_matrix(given)
     if matrix is None or matrix.shape != (len(part), len(part)) or matrix.min() < 0:

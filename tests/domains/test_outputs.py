@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import Anchored, Integers, Interval, Items
-from bipartite.domains.subset import Subset, codec_between
+from bipartite.domains.outputs import Outputs
 from bipartite.errors import DomainError, NotAValueError, OutsideDomainError
 from tests.rivals import DOMAINS
 
@@ -18,7 +18,7 @@ from tests.rivals import DOMAINS
 def test_a_subset_is_its_values_in_order(name, data):
     domain = DOMAINS[name]
     chosen = sorted(data.draw(st.sets(st.integers(0, len(domain) - 1), min_size=1)))
-    few = Subset(domain, chosen)
+    few = Outputs(domain, chosen)
     values = [domain[at] for at in chosen]
     assert (len(few), few.size, list(few), few.indices.tolist()) == (len(chosen), len(chosen), values, chosen)
     assert few.to_numpy().tolist() == values == few[:].tolist()
@@ -33,15 +33,15 @@ def test_a_subset_is_its_values_in_order(name, data):
         else:
             with pytest.raises(OutsideDomainError, match="is not one of the possible reports; mech.outputs l"):
                 few.encode(value)
-    assert few == Subset(domain, np.array(chosen)) == copy.deepcopy(few) == pickle.loads(pickle.dumps(few))
-    assert hash(few) == hash(Subset(domain, chosen))
-    assert few != Subset(domain, [*chosen[1:], (chosen[-1] + 1) % len(domain)])
-    assert repr(few) == f"Subset({domain!r}, {chosen})"
+    assert few == Outputs(domain, np.array(chosen)) == copy.deepcopy(few) == pickle.loads(pickle.dumps(few))
+    assert hash(few) == hash(Outputs(domain, chosen))
+    assert few != Outputs(domain, [*chosen[1:], (chosen[-1] + 1) % len(domain)])
+    assert repr(few) == f"Outputs({domain!r}, {chosen})"
     assert str(few) == f"{len(chosen)} of {domain}"
 
 
 def test_what_is_no_value_is_refused_as_in_the_domain():
-    few = Subset(Integers(18, 90), [2, 40])
+    few = Outputs(Integers(18, 90), [2, 40])
     with pytest.raises(OutsideDomainError, match="91 is outside 18..90"):
         few.encode(91)
     with pytest.raises(NotAValueError, match="20.5 is not a whole number"):
@@ -56,39 +56,30 @@ def test_what_is_no_value_is_refused_as_in_the_domain():
 def test_a_subset_has_no_reports_and_no_spec_of_its_own():
     few = Anchored(Integers(18, 90), 1).outputs
     with pytest.raises(DomainError, match="The outputs of a mechanism cannot be privatized again; pass values of mech"):
-        few.codec(np.dtype(int), few, "error")
+        few.encode_array(np.zeros(1, dtype=int))
     with pytest.raises(DomainError, match="The outputs of a mechanism have no spec; use that of mech.domain"):
         few.to_spec()
 
 
 def test_indices_cannot_be_written_in_copies_and_pickles_either():
     given_indices = np.array([2, 40])
-    few = Subset(Integers(18, 90), given_indices)
+    few = Outputs(Integers(18, 90), given_indices)
     given_indices[0] = 3
     for twin in (few, copy.copy(few), copy.deepcopy(few), pickle.loads(pickle.dumps(few))):
         assert twin.indices.tolist() == [2, 40]
         with pytest.raises(ValueError, match="read-only"):
             twin.indices[0] = 3
-        with pytest.raises(AttributeError, match="Subset cannot change"):
+        with pytest.raises(AttributeError, match="Outputs cannot change"):
             twin.size = 5
 
 
 @pytest.mark.parametrize(
-    ("domain", "dtype"),
-    [
-        (Integers(-3, 8), "int8"),
-        (Integers(-3, 8), "int64"),
-        (Integers(200, 300), "uint8"),
-        (Integers(-3, 8), "float32"),
-        (Interval(0, 1, points=5), "float64"),
-        (Items(None, loss=[[0, 1], [1, 0]]), "int16"),
-    ],
-    ids=str,
+    "domain", [Integers(-3, 8), Interval(0, 1, points=5), Items(None, loss=[[0, 1], [1, 0]])], ids=str
 )
-def test_reports_are_decoded_as_in_the_whole_domain(domain, dtype):
+def test_reports_are_decoded_as_in_the_whole_domain(domain):
     last = len(domain) - 1
-    whole = codec_between(domain, domain, np.dtype(dtype), "error")
-    few = codec_between(domain, Subset(domain, [0, last]), np.dtype(dtype), "error")
+    whole = domain.codec(domain, "error")
+    few = domain.codec(Outputs(domain, [0, last]), "error")
     assert (few.report_dtype, few.coins, few.code_offset) == (whole.report_dtype, whole.coins, whole.code_offset)
     reports = np.empty(3, dtype=few.report_dtype)
     few.decode(np.array([1, 0, 1]) + few.report_offset, reports)
