@@ -8,7 +8,7 @@ import shutil
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -158,7 +158,7 @@ def _survey(epsilon: str, readers: dict[str, NDArray[np.int64]]) -> Survey:
     ages, sizes = np.concatenate(list(readers.values())), [len(each) for each in readers.values()]
     people = len(ages)
     advised = recommend(_AGES, epsilon, "distribution", users=people)
-    mechanism = cast("Mechanism", advised.mechanism)  # for numbers, never one of flat categories
+    mechanism = advised.mechanism
     expected = prospect(mechanism, people)
     mean, share = expected.mean or math.inf, expected.tenth or math.inf
     apart = min(_WIDTH, mean * math.sqrt(sum(people / size for size in sizes)))

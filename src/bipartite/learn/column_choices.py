@@ -151,7 +151,7 @@ def _domain(given: object, points: int) -> Domain | Mechanism:
     domain = given.domain if isinstance(given, Mechanism) else given
     if isinstance(domain, Domain) and domain.parts:
         raise InputError("Expected the domain of one column, got a product; give each column a domain of its own.")
-    if isinstance(given, (Domain, Mechanism)):
+    if isinstance(given, Domain) or (isinstance(given, Mechanism) and not given.flat):
         return given
     if _is_range(given):
         low, high = given

@@ -34,6 +34,6 @@ def estimated(given: object, reports: object) -> tuple[Estimate, Points]:  # an 
     return estimate(given, reports), places
 
 
-def _places_of(mechanism: object) -> Points:
+def _places_of(mechanism: Mechanism) -> Points:
     """The places of a mechanism; reports of flat categories are not places but count them all the same."""
     return check_places(mechanism.domain) if mechanism.flat else places_of(mechanism)

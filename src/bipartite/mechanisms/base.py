@@ -128,9 +128,9 @@ class Mechanism(Frozen):
         )
 
     @classmethod
-    def read(cls, domain: Domain, budget: Epsilon, facts: Mapping[str, Any], **known: object) -> Self:
+    def read(cls, domain: Domain, budget: Epsilon | None, facts: Mapping[str, Any], **known: object) -> Self:
         """The mechanism with facts from a spec or a pickle, checked; refused unless its tickets keep its promise."""
-        cls.check(domain, budget, facts)
+        cls.check(domain, cast("Epsilon", budget), facts)  # None for a constant, which does not look at it
         made = object.__new__(cls)
         made._hold(domain, budget, facts, **known)
         return made.checked() if cls.checked_by_rows else made
@@ -220,7 +220,8 @@ class Mechanism(Frozen):
         return cast("Lottery", self.draw)
 
     @property
-    def _flat(self) -> FlatDraw:
+    def flat_draw(self) -> FlatDraw:
+        """How flat reports are drawn and counted."""
         if not self.flat:
             raise InputError(
                 f"Expected a mechanism for flat categories, such as bp.OUE, got {self!r}; use bp.estimate."
@@ -230,20 +231,20 @@ class Mechanism(Frozen):
     @property
     def support(self) -> tuple[Fraction, Fraction]:
         """(p, q): what a flat report adds on average to the support of the true value, and to that of any other."""
-        return self._flat.support
+        return self.flat_draw.support
 
     @property
     def report_shape(self) -> tuple[np.dtype[Any], int | None]:
         """(the type of the numbers in a flat report, the length of its row; None if it is a single number)."""
-        return self._flat.report_shape
+        return self.flat_draw.report_shape
 
     def count(self, reports: object) -> NDArray[np.int64]:
         """The support of every value by flat reports, in the order of the domain; exact, and additive over parts."""
-        return self._flat.count(reports)
+        return self.flat_draw.count(reports)
 
     def variances(self, frequencies: object, people: int) -> NDArray[np.float64]:
         """The exact variance of each share from flat reports, if ``frequencies`` are the true shares of the people."""
-        return self._flat.variances(frequencies, people)
+        return self.flat_draw.variances(frequencies, people)
 
     @property
     def report_labels(self) -> tuple[Any, ...] | None:

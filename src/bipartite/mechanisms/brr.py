@@ -253,7 +253,7 @@ def _rule(
         return lambda size, epsilon: given  # noqa: ARG005
     if domain.wraps:
         # One m has the least loss for every value, and so for every prior.
-        return least_loss_m if m in {"safe", "best"} else lambda size, epsilon: statistical_m(size, epsilon, m)
+        return least_loss_m if m in {"safe", "best"} else lambda size, epsilon: statistical_m(size, epsilon, cast("Wanted", m))
     if not domain.has_ends:
         points = cast("SetDomain", domain)
         if m == "safe":

@@ -365,10 +365,10 @@ def _read_parts(fields: Fields, name: str) -> _Parts:
         given = parts["window"]
         if not isinstance(given, Mapping) or set(given) != {"m", "stride", "near", "far"}:
             fields.refuse(f"Expected window with m, stride, near and far; {AGAIN}")
-        sliding = [fields.within(given).whole(each, 1, MOST_OUTPUTS) for each in ("m", "stride")]
+        m, stride = (fields.within(given).whole(each, 1, MOST_OUTPUTS) for each in ("m", "stride"))
         both = {"tickets": {key: given[key] for key in ("near", "far")}}
         tickets = fields.within(both).counts("tickets", Tickets)
-        window = _Window(*sliding, tickets.near, tickets.far)
+        window = _Window(m, stride, tickets.near, tickets.far)
     size = len(fields.interval)
     if window is not None:
         window.sliding.check(size)

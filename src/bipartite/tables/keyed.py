@@ -160,7 +160,7 @@ def _draw_wide(mechanism: Mechanism, indices: NDArray[np.int64], ids: Sequence[b
     dtype, width = mechanism.report_shape
     none = np.empty(0 if width is None else (0, width), dtype=dtype)
     people = zip(indices.tolist(), ids, strict=True)
-    return np.concatenate([none, *(mechanism.draw_index(at, _RowWords(base, at, row)) for at, row in people)])
+    return np.concatenate([none, *(mechanism.flat_draw.rows_of(np.array([at]), _RowWords(base, at, row)) for at, row in people)])
 
 
 def _draw(

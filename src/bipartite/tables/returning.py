@@ -44,7 +44,7 @@ class Return:
         """Draw the reports of these values; None if one is refused."""
         mechanism = self.column.mechanism
         if mechanism.flat:
-            return mechanism.draw_values(values, source, self.column.domain_outside)
+            return cast("Flat", mechanism).draw_values(values, source, self.column.domain_outside)
         codec = self.codec()
         # One chunk at a time, so that a column takes its words in order however its rows are split into batches.
         cuts = range(0, max(len(values), 1), CHUNK)

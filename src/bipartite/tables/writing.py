@@ -69,7 +69,7 @@ class Writer:
         if field.name in self.rows.json:
             return f"CAST({column} AS JSON) AS {column}"
         mechanism = self.plan.mechanisms().get(field.name)
-        labels = labels_in_sql(mechanism.domain.labels) if not mechanism.flat else ()
+        labels = () if mechanism is None or mechanism.flat else labels_in_sql(mechanism.domain.labels)
         if not labels or self.written.kind != "parquet":
             return column
         return f"CAST({column} AS ENUM ({', '.join(map(text, labels))})) AS {column}"

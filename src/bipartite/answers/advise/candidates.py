@@ -130,7 +130,7 @@ def _around(candidate: Candidate) -> Candidate | None:
         return None
     label = form.label.replace(", padded", "").replace("CDF", "arcs")
     options = {name: value for name, value in form.options.items() if name != "edges"}
-    return Candidate(candidate.entry, form._replace(label=label, options=options, look=None))
+    return Candidate(candidate.entry, form._replace(label=label, options=options))
 
 
 def as_interval(domain: Domain) -> Domain:

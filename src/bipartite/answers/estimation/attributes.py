@@ -98,7 +98,7 @@ def flat_rows(mechanism: Mechanism, column: Iterable[object], nulls: Missing) ->
         there = np.array([row is not None for row in listed], dtype=bool)
         told = [row for row in listed if row is not None]
         alike = len({(row.shape, row.dtype) for row in told}) == 1
-        rows = np.stack(told) if alike else mechanism.privatize([]) if not told else np.empty(0)
+        rows = np.stack(told) if alike else mechanism.flat_draw.empty(0) if not told else np.empty(0)
     _check_there(there, nulls)
     mechanism.count(rows[:0])
     return Reported(there, rows)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, cast
 
 import numpy as np
 
@@ -107,24 +107,25 @@ class Flat(Mechanism):
     draw: FlatDraw
 
     @classmethod
-    def flat_draw(cls, size: int, facts: Mapping[str, Any]) -> FlatDraw:
+    def draw_of(cls, size: int, facts: Mapping[str, Any]) -> FlatDraw:
         """The draw on ``size`` values that these facts describe."""
         raise NotImplementedError
 
     @classmethod
     def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
-        return None, cls.flat_draw(len(domain), facts)  # type: ignore[return-value]  # see `Mechanism.outputs`
+        return None, cls.draw_of(len(domain), facts)  # type: ignore[return-value]  # see `Mechanism.outputs`
 
     @classmethod
-    def read(cls, domain: Domain, budget: Epsilon, facts: Mapping[str, Any], **known: object) -> Self:  # noqa: ARG003
+    def read(cls, domain: Domain, budget: Epsilon | None, facts: Mapping[str, Any], **known: object) -> Self:  # noqa: ARG003
         """The mechanism of a spec: built again from domain, ε and the chosen numbers, and compared with the spec."""
+        given = cast("Epsilon", budget)
         try:
-            mechanism = cls._rebuilt(domain, budget, facts)
+            mechanism = cls._rebuilt(domain, given, facts)
         except InputError as error:
             raise SpecError(str(error)) from None
-        if (mechanism.facts, mechanism.epsilon_decimal) != (facts, budget.value):
+        if (mechanism.facts, mechanism.epsilon_decimal) != (facts, given.value):
             raise BrokenPromiseError(
-                f"Expected the numbers that follow from ε={budget.text}; do not report with this spec."
+                f"Expected the numbers that follow from ε={given.text}; do not report with this spec."
             )
         return mechanism
 

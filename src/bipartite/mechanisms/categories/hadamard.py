@@ -63,8 +63,8 @@ class Blocks(FlatDraw):
 
     def rows(self, start: int, stop: int) -> NDArray[np.int64]:
         """The tickets of every number, for values start … stop − 1."""
-        block, row = np.divmod(np.arange(start, stop)[:, None], self.length - 1)
-        at, number = np.divmod(np.arange(self.numbers)[None, :], self.length)
+        block, row = np.divmod(np.arange(start, stop, dtype=np.int64)[:, None], self.length - 1)
+        at, number = np.divmod(np.arange(self.numbers, dtype=np.int64)[None, :], self.length)
         near = (at == block) & (_parity((row + 1) & number) == 0)
         return np.where(near, self.tickets.near, self.tickets.far)
 
@@ -189,7 +189,7 @@ class HadamardResponse(Flat):
         self._hold(domain, budget, {"blocks": best.blocks, "block-size": best.length, "tickets": best.tickets})
 
     @classmethod
-    def flat_draw(cls, size: int, facts: Mapping[str, Any]) -> FlatDraw:
+    def draw_of(cls, size: int, facts: Mapping[str, Any]) -> FlatDraw:
         return Blocks(size, facts["blocks"], facts["block-size"], facts["tickets"])
 
     @property

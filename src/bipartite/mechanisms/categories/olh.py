@@ -138,7 +138,7 @@ class OLH(Flat):
         self._hold(domain, budget, {"buckets": g, "tickets": tickets_for(budget, 1, g, "buckets")})
 
     @classmethod
-    def flat_draw(cls, size: int, facts: Mapping[str, Any]) -> FlatDraw:
+    def draw_of(cls, size: int, facts: Mapping[str, Any]) -> FlatDraw:
         return Hashed(size, facts["buckets"], facts["tickets"])
 
     @property

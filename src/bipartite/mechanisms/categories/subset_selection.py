@@ -154,7 +154,7 @@ class SubsetSelection(Flat):
         self._hold(domain, budget, {"k": chosen, "tickets": tickets_for(budget, chosen, size, "values")})
 
     @classmethod
-    def flat_draw(cls, size: int, facts: Mapping[str, Any]) -> FlatDraw:
+    def draw_of(cls, size: int, facts: Mapping[str, Any]) -> FlatDraw:
         return Subsets(size, facts["k"], facts["tickets"])
 
     @property

@@ -213,7 +213,7 @@ class Unary(Flat):
     schema: ClassVar[Mapping[str, Field]] = {"chances": _CHANCES}
 
     @classmethod
-    def flat_draw(cls, size: int, facts: Mapping[str, Any]) -> FlatDraw:
+    def draw_of(cls, size: int, facts: Mapping[str, Any]) -> FlatDraw:
         return Coins(size, facts["chances"])
 
 
@@ -387,7 +387,7 @@ class RAPPOR(Flat):
         self._hold(domain, budget, {"permanent": permanent, "instantaneous": Chances(one=high, zero=low)})
 
     @classmethod
-    def flat_draw(cls, size: int, facts: Mapping[str, Any]) -> FlatDraw:
+    def draw_of(cls, size: int, facts: Mapping[str, Any]) -> FlatDraw:
         return CoinsOfCoins(size, facts["permanent"], facts["instantaneous"])
 
     @classmethod
