@@ -9,7 +9,7 @@ import numpy as np
 
 from bipartite.domains import Cyclic, Interval
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, shown
-from bipartite.lottery import Epsilon, NoiseLottery
+from bipartite.lottery import Epsilon, Noise
 from bipartite.lottery.noise import issue_noise
 from bipartite.mechanisms.base import Mechanism, check_domain, not_a_line
 
@@ -31,21 +31,21 @@ class AddedNoise(Mechanism):
 
     __slots__ = ()
     fields: ClassVar[frozenset[str]] = frozenset({"padding", "noise"})
-    _lottery: NoiseLottery
+    _lottery: Noise
 
     @property
     def clamped(self) -> bool:
         """Whether reports are clamped to the range."""
         return self._lottery.padding == 0
 
-    def _assemble(self, domain: Domain, budget: Epsilon, lottery: NoiseLottery) -> None:
+    def _assemble(self, domain: Domain, budget: Epsilon, lottery: Noise) -> None:
         outputs = padded_outputs(domain, lottery.padding)
         self._set(domain=domain, outputs=outputs, _budget=budget, _lottery=lottery)
 
     def _issue(self, domain: Domain, budget: Epsilon, chances: NDArray[np.float64]) -> None:
         size = len(domain)
         padding = len(chances) - (size - 1)
-        self._assemble(domain, budget, NoiseLottery(size, padding, issue_noise(chances, size, budget)))
+        self._assemble(domain, budget, Noise(size, padding, issue_noise(chances, size, budget)))
 
     @classmethod
     def read(cls, fields: Fields) -> Self:
@@ -63,10 +63,10 @@ class AddedNoise(Mechanism):
         return ", clamped=True" if self.clamped else ""
 
 
-def noise_lottery(size: int, padding: int, noise: NDArray[np.int64]) -> NoiseLottery:
+def noise_lottery(size: int, padding: int, noise: NDArray[np.int64]) -> Noise:
     """The lottery of a spec; refused if its tickets are invalid."""
     try:
-        return NoiseLottery(size, padding, noise)
+        return Noise(size, padding, noise)
     except AssertionError:
         raise BrokenPromiseError(
             "Expected decreasing ticket counts of the shifts, at most 2^52 in all; ask for another spec."

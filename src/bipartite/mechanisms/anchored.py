@@ -9,7 +9,7 @@ import numpy as np
 from bipartite.domains import SetDomain
 from bipartite.domains.subset import Subset
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, is_one_of
-from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
+from bipartite.lottery import Epsilon, Tickets, Window
 from bipartite.mechanisms.base import Mechanism, check_domain, check_one_of, check_tickets, tickets_for
 from bipartite.mechanisms.catalogue import entries
 from bipartite.mechanisms.design.anchors import choose_anchors
@@ -215,9 +215,9 @@ def _encode(domain: Domain, anchors: Sequence[Any]) -> NDArray[np.int64]:
     return np.array(sorted(found), dtype=np.int64)
 
 
-def grr_on_groups(group_of: NDArray[np.int64], tickets: Tickets, groups: int) -> GroupedLottery:
+def grr_on_groups(group_of: NDArray[np.int64], tickets: Tickets, groups: int) -> Window:
     """GRR on the groups, after sending each value to its own."""
-    return GroupedLottery(group_of, LineLottery(inputs=groups, outputs=groups, m=1, shift=0, tickets=tickets))
+    return Window(len(group_of), groups, 1, 0, tickets, groups=group_of)
 
 
 def issue_for_anchors(budget: Epsilon, anchors: int) -> Tickets:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Outside
     from bipartite.domains.containers import Batch
-    from bipartite.lottery import Epsilon, Lottery, Source, Tickets
+    from bipartite.lottery import Deal, Epsilon, Source, Tickets
 
     class Series(Protocol):
         """A pandas or Polars Series, or an Arrow array, recognised by its method so that none of them is imported."""
@@ -59,10 +59,10 @@ class Mechanism(Certified):
 
     outputs: Domain
     """The possible reports."""
-    _lottery: Lottery
+    _lottery: Deal
 
     @property
-    def lottery(self) -> Lottery:
+    def lottery(self) -> Deal:
         """The tickets of every input, from which reports are drawn and certificates are computed."""
         return self._lottery
 

@@ -10,11 +10,11 @@ from bipartite.domains import Cyclic, Domain, LineDomain, SetDomain
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import (
     Epsilon,
-    LineLottery,
-    PointLottery,
-    RingLottery,
+    Points,
+    Ring,
     Tickets,
     TooFewTickets,
+    Window,
     issue_tickets,
     needs_list,
     prepare,
@@ -120,7 +120,7 @@ class BRR(Mechanism):
     __slots__ = ("edges",)
 
     edges: Edges
-    _lottery: LineLottery | PointLottery | RingLottery
+    _lottery: Window | Points | Ring
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ class BRR(Mechanism):
             )
         by_list = on_set and needs_list(chosen, len(domain), tickets)
         self._assemble(domain, budget, chosen, edges, tickets, by_list=by_list)
-        if isinstance(self._lottery, PointLottery):
+        if isinstance(self._lottery, Points):
             prepare(self._lottery, progress)
 
     fields = frozenset({"m", "edges", "tickets"})
@@ -181,16 +181,16 @@ class BRR(Mechanism):
         self, domain: Domain, budget: Epsilon, m: int, edges: Edges, tickets: Tickets, *, by_list: bool
     ) -> None:
         outputs = domain
-        lottery: LineLottery | PointLottery | RingLottery
+        lottery: Window | Points | Ring
         if isinstance(domain, Cyclic):
-            lottery = RingLottery(len(domain), m, tickets)
+            lottery = Ring(len(domain), m, tickets)
         elif isinstance(domain, SetDomain):
-            lottery = PointLottery(domain.order, m, tickets, by_list=by_list)
+            lottery = Points(domain.order, m, tickets, by_list=by_list)
         else:
             padded = edges == "padded"
             line = cast("LineDomain", domain)
             outputs = line.padded(m // 2) if padded else line
-            lottery = LineLottery(
+            lottery = Window(
                 inputs=len(line), outputs=len(outputs), m=m, shift=0 if padded else -(m // 2), tickets=tickets
             )
         self._set(domain=domain, edges=edges, outputs=outputs, _budget=budget, _lottery=lottery)
@@ -207,7 +207,7 @@ class BRR(Mechanism):
 
     def parts(self) -> dict[str, Any]:
         drawn = {}
-        if isinstance(self._lottery, PointLottery):
+        if isinstance(self._lottery, Points):
             drawn["draw"] = "list" if self._lottery.by_list else "tries"
         return {"m": self.m, "edges": self.edges, "tickets": written(self.tickets), **drawn}
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from bipartite.domains.subset import Subset
-from bipartite.lottery import LineLottery, Tickets
+from bipartite.lottery import Tickets, Window
 from bipartite.mechanisms.base import Mechanism, check_domain
 from bipartite.mechanisms.design.constant import best_constant
 
@@ -55,7 +55,7 @@ class Constant(Mechanism):
 
     __slots__ = ()
     fields = frozenset({"answer"})
-    _lottery: LineLottery
+    _lottery: Window
     outputs: Subset
 
     def __init__(
@@ -75,7 +75,7 @@ class Constant(Mechanism):
 
     def _assemble(self, domain: Domain, answer: int) -> None:
         # One output holds both tickets of every row; two, because the compiled draw divides by at least two.
-        lottery = LineLottery(inputs=len(domain), outputs=1, m=1, shift=0, tickets=Tickets(2, 1))
+        lottery = Window(inputs=len(domain), outputs=1, m=1, shift=0, tickets=Tickets(2, 1))
         self._set(domain=domain, outputs=Subset(domain, [answer]), _lottery=lottery)
 
     @property

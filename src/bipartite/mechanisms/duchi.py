@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from bipartite.errors import BrokenPromiseError
-from bipartite.lottery import MAX_TOTAL, Epsilon, RowLottery, check_table
+from bipartite.lottery import MAX_TOTAL, Epsilon, Table, check_table
 from bipartite.mechanisms.added_noise import check_interval
 from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.spec.parts import written
@@ -60,7 +60,7 @@ class Duchi(Mechanism):
 
     __slots__ = ("_ends",)
     fields = frozenset({"ends"})
-    _lottery: RowLottery
+    _lottery: Table
     _ends: TwoEnds
 
     def __init__(self, domain: Domain, epsilon: object) -> None:
@@ -71,7 +71,7 @@ class Duchi(Mechanism):
 
     def _assemble(self, domain: Domain, budget: Epsilon, ends: TwoEnds) -> None:
         outputs = reports(ends.values(cast("Interval", domain)))
-        lottery = RowLottery(ends.rows(len(domain)))
+        lottery = Table(ends.rows(len(domain)))
         self._set(domain=domain, outputs=outputs, _budget=budget, _lottery=lottery, _ends=ends)
 
     @classmethod

@@ -9,7 +9,7 @@ import numpy as np
 
 from bipartite.domains import LineDomain
 from bipartite.errors import DesignError
-from bipartite.lottery import MAX_TOTAL, Epsilon, NoiseLottery
+from bipartite.lottery import MAX_TOTAL, Epsilon, Noise
 from bipartite.mechanisms.added_noise import noise_lottery
 from bipartite.mechanisms.base import Mechanism, check_domain
 
@@ -61,7 +61,7 @@ class Geometric(Mechanism):
 
     __slots__ = ()
     fields = frozenset({"noise"})
-    _lottery: NoiseLottery
+    _lottery: Noise
 
     def __init__(self, domain: Domain, epsilon: object) -> None:
         budget = Epsilon.of(epsilon)
@@ -70,7 +70,7 @@ class Geometric(Mechanism):
             raise DesignError(
                 f"Expected at most 2^22 values, got {len(domain)}; use bp.BRR, or an Interval of fewer points."
             )
-        self._assemble(domain, budget, NoiseLottery(len(domain), 0, _tickets(len(domain), budget)))
+        self._assemble(domain, budget, Noise(len(domain), 0, _tickets(len(domain), budget)))
 
     @classmethod
     def read(cls, fields: Fields) -> Self:
@@ -80,7 +80,7 @@ class Geometric(Mechanism):
         noise = fields.row("noise", fields["noise"], len(domain))
         return cls._made(domain, fields.budget, noise_lottery(len(domain), 0, noise)).checked()
 
-    def _assemble(self, domain: Domain, budget: Epsilon, lottery: NoiseLottery) -> None:
+    def _assemble(self, domain: Domain, budget: Epsilon, lottery: Noise) -> None:
         self._set(domain=domain, outputs=domain, _budget=budget, _lottery=lottery)
 
     def parts(self) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _tickets(size: int, budget: Epsilon) -> NDArray[np.int64]:
     extra = 1
     for _ in range(_MOST_ROUNDS):
         if (tickets >= 1).all() and tickets.sum() * 2 <= MAX_TOTAL + tickets[0]:
-            ratio = NoiseLottery(size, 0, tickets.copy()).largest_ratio()
+            ratio = Noise(size, 0, tickets.copy()).largest_ratio()
             if budget.allows(*ratio.as_integer_ratio()):
                 return tickets
         if extra > MAX_TOTAL:

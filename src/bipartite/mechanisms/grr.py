@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bipartite.errors import DesignError
-from bipartite.lottery import Epsilon, LineLottery, Tickets
+from bipartite.lottery import Epsilon, Tickets, Window
 from bipartite.mechanisms.base import Mechanism, check_domain, check_tickets, tickets_for
 from bipartite.mechanisms.spec.parts import written
 
@@ -54,7 +54,7 @@ class GRR(Mechanism):
 
     __slots__ = ()
     fields = frozenset({"tickets"})
-    _lottery: LineLottery
+    _lottery: Window
 
     def __init__(self, domain: Domain, epsilon: object) -> None:
         budget = Epsilon.of(epsilon)
@@ -69,7 +69,7 @@ class GRR(Mechanism):
         return cls._made(domain, budget, tickets)
 
     def _assemble(self, domain: Domain, budget: Epsilon, tickets: Tickets) -> None:
-        lottery = LineLottery(inputs=len(domain), outputs=len(domain), m=1, shift=0, tickets=tickets)
+        lottery = Window(inputs=len(domain), outputs=len(domain), m=1, shift=0, tickets=tickets)
         self._set(domain=domain, outputs=domain, _budget=budget, _lottery=lottery)
 
     def parts(self) -> dict[str, Any]:

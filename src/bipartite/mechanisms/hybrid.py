@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from bipartite.errors import BrokenPromiseError, DesignError
-from bipartite.lottery import MAX_TOTAL, Epsilon, RowLottery, Tickets, check_table
+from bipartite.lottery import MAX_TOTAL, Epsilon, Table, Tickets, check_table
 from bipartite.lottery.epsilon import exp_between
-from bipartite.lottery.rows import MOST_TICKET_COUNTS
+from bipartite.lottery.table import MOST_TICKET_COUNTS
 from bipartite.lottery.tickets import is_close_enough
 from bipartite.mechanisms.added_noise import check_interval
 from bipartite.mechanisms.base import Mechanism
@@ -74,7 +74,7 @@ class Hybrid(Mechanism):
 
     __slots__ = ("_ends", "_sliding", "_tickets")
     fields = frozenset({"parts"})
-    _lottery: RowLottery
+    _lottery: Table
     _ends: TwoEnds
     _sliding: Sliding | None
     _tickets: Tickets | None
@@ -114,7 +114,7 @@ class Hybrid(Mechanism):
             ends_rows, rows = rows, np.zeros((size, len(values)), dtype=np.int64)
             rows[:, which[:_ENDS]] += ends_rows
             rows[:, which[_ENDS:]] += window
-        self._set(domain=domain, outputs=reports(values), _budget=budget, _lottery=RowLottery(rows))
+        self._set(domain=domain, outputs=reports(values), _budget=budget, _lottery=Table(rows))
         self._set(_ends=ends, _sliding=sliding, _tickets=tickets)
 
     @classmethod

@@ -9,7 +9,7 @@ import numpy as np
 
 from bipartite.domains.subset import Subset
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, SpecError, is_one_of
-from bipartite.lottery import MAX_TOTAL, Epsilon, MixedLottery, Tickets, TooFewTickets
+from bipartite.lottery import MAX_TOTAL, Epsilon, Mixture, Tickets, TooFewTickets
 from bipartite.lottery.tickets import is_close_enough
 from bipartite.mechanisms.anchored import MOST_VALUES, Anchored, nearest_anchor
 from bipartite.mechanisms.base import check_domain, too_few_tickets
@@ -82,7 +82,7 @@ class Minimax(Anchored):
 
     __slots__ = ()
     fields = frozenset({"sets"})
-    _lottery: MixedLottery
+    _lottery: Mixture
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class Minimax(Anchored):
         own = np.empty((len(sets), len(domain)), dtype=np.min_scalar_type(most))
         for row, (anchors, _) in zip(own, sets, strict=True):
             row[:] = nearest_anchor(domain, anchors)
-        lottery = MixedLottery(
+        lottery = Mixture(
             sets=tuple(np.searchsorted(reported, anchors) for anchors, _ in sets),
             own=own,
             near=np.array([tickets.near for _, tickets in sets]),

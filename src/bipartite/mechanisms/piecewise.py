@@ -8,7 +8,7 @@ import numpy as np
 
 from bipartite.domains.base import whole_number
 from bipartite.errors import InputError, Problems
-from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
+from bipartite.lottery import Epsilon, Tickets, Window
 from bipartite.mechanisms.added_noise import check_interval
 from bipartite.mechanisms.base import Mechanism, check_tickets, tickets_for
 from bipartite.mechanisms.spec.parts import written
@@ -76,7 +76,7 @@ class Piecewise(Mechanism):
     stride: int
     """The number of outputs by which the window moves from one value to the next."""
     _tickets: Tickets
-    _lottery: GroupedLottery
+    _lottery: Window
 
     def __init__(self, domain: Domain, epsilon: object, *, outputs: int | None = None) -> None:
         budget = Epsilon.of(epsilon)
@@ -90,8 +90,8 @@ class Piecewise(Mechanism):
         size = len(domain)
         outputs = reports(sliding.values(cast("Interval", domain), tickets.near, tickets.far))
         starts = sliding.stride * np.arange(size, dtype=np.int64)
-        windows = LineLottery(int(starts[-1]) + 1, len(outputs), sliding.m, 0, tickets)
-        self._set(domain=domain, outputs=outputs, _budget=budget, _lottery=GroupedLottery(starts, windows))
+        lottery = Window(size, len(outputs), sliding.m, 0, tickets, groups=starts)
+        self._set(domain=domain, outputs=outputs, _budget=budget, _lottery=lottery)
         self._set(m=sliding.m, stride=sliding.stride, _tickets=tickets)
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bipartite.errors import BrokenPromiseError
-from bipartite.lottery import Epsilon, RowLottery, totals_of
+from bipartite.lottery import Epsilon, Table, totals_of
 from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.spec.reports import chosen_values, read_reports, written_reports
 
@@ -31,7 +31,7 @@ class Tabled(Mechanism):
     own_reports: ClassVar[frozenset[str]] = frozenset()
     """What it may report apart from values of the domain: ``"numbers"``, ``"labels"``."""
     variant: str | None
-    _lottery: RowLottery
+    _lottery: Table
 
     def _assemble(
         self,
@@ -45,7 +45,7 @@ class Tabled(Mechanism):
         if outputs is None:
             reported = np.flatnonzero(tickets.any(axis=0)).tolist()
             outputs, tickets = chosen_values(domain, reported), tickets[:, reported]
-        lottery = RowLottery(np.array(tickets, order="C"))
+        lottery = Table(np.array(tickets, order="C"))
         self._set(domain=domain, outputs=outputs, _budget=budget, _lottery=lottery, variant=variant)
 
     @classmethod

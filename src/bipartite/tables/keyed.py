@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.errors import InputError
-from bipartite.lottery import FixedWords, PointLottery, draw_many
+from bipartite.lottery import FixedWords, draw_many
 from bipartite.lottery.uniform import is_kept
 from bipartite.lottery.words import CHUNK
 from bipartite.mechanisms.categories import CategoryMechanism
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.lottery import Codec, Lottery
+    from bipartite.lottery import Codec, Deal
     from bipartite.mechanisms.record import Reporting
     from bipartite.tables.opening import Opened
     from bipartite.tables.plan import Plan
@@ -149,7 +149,7 @@ def _block(base: hashlib.blake2b, index: bytes, block: int, row: bytes) -> bytes
     return state.digest()
 
 
-def _draw_one(lottery: Lottery, index: int, base: hashlib.blake2b, row: bytes) -> int:
+def _draw_one(lottery: Deal, index: int, base: hashlib.blake2b, row: bytes) -> int:
     """Draw the report of one row, in plain Python."""
     return lottery.draw(index, _RowWords(base, index, row))
 
@@ -166,7 +166,7 @@ def _draw_wide(
 
 
 def _draw(
-    lottery: Lottery,
+    lottery: Deal,
     codec: Codec,
     values: NDArray[Any],
     indices: NDArray[np.int64],
@@ -176,7 +176,7 @@ def _draw(
     base = hashlib.blake2b(key=key, digest_size=_BLOCK_BYTES)
     reports = np.empty(len(values), dtype=codec.report_dtype)
     alone = np.ones(len(values), dtype=np.bool_)
-    if not isinstance(lottery, PointLottery):
+    if not lottery.by_tries:
         # One word suffices for a row unless it must be redrawn (fewer than one in 4,096): those rows are drawn alone.
         held = indices.astype("<i8", copy=False).tobytes()
         blocks = b"".join([_block(base, held[8 * at : 8 * at + 8], 0, row) for at, row in enumerate(ids)])

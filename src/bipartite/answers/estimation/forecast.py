@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.answers.estimation.identify import identifiability
-from bipartite.answers.estimation.operator import operator_of
 from bipartite.answers.estimation.pairs import pair_law
 from bipartite.domains import LineDomain
 from bipartite.errors import InputError, shown
@@ -67,7 +66,7 @@ def forecast(mechanism: Mechanism | CategoryMechanism, people: object, prior: ob
     population = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
     if isinstance(mechanism, CategoryMechanism):
         return _of_categories(mechanism, population, n)
-    law = operator_of(mechanism).forward(population)
+    law = mechanism.lottery.channel().forward(population)
     found = identifiability(mechanism)
     scores = found.scores(law)
     on_a_line = isinstance(mechanism.domain, LineDomain)
