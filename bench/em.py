@@ -20,7 +20,6 @@ import numpy as np
 
 import bipartite as bp
 from bipartite.answers.estimation.em import fit_em, fit_ems
-from bipartite.answers.estimation.operator import operator_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +52,7 @@ def main() -> None:
     options = parser.parse_args()
     print(f"padded BRR, ε = 1; gap in nats, seconds of computing; load average {os.getloadavg()[0]:.1f}")
     for size in options.sizes:
-        operator = operator_of(bp.BRR(bp.Integers(1, size), epsilon=1, edges="padded"))
+        operator = bp.BRR(bp.Integers(1, size), epsilon=1, edges="padded").lottery.channel()
         limit = f" (asked for: below {LIMITS[size]} s)" if size in LIMITS else ""
         for reports in (10**5, 10**6):
             for shape, f in shapes(size).items():

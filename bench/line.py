@@ -20,8 +20,7 @@ import numpy as np
 
 import bipartite as bp
 from bipartite.lottery import draw_many
-from bipartite.lottery.bulk import LINE, compiled
-from bipartite.lottery.vectorised import VectorisedLine
+from bipartite.lottery.kernel import LINE, compiled
 from bipartite.lottery.words import SECURE
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def other_types() -> None:
     jobs["Interval from float32"] = lambda: income.privatize(narrow)
     jobs["Interval from float64, random rounding"] = lambda: rounded.privatize(floats)
     codec = mechanism.domain.codec(mechanism.outputs, "error")
-    numpy_only = VectorisedLine(mechanism.lottery)
+    numpy_only = mechanism.lottery.draw_block
     jobs["Integers from int64, without numba"] = lambda: draw_many(
         mechanism.lottery, codec, ages, SECURE, kernel=numpy_only
     )

@@ -23,7 +23,7 @@ import bipartite as bp
 from bipartite.answers.estimation.em import fit_em
 from bipartite.answers.estimation.intervals import chi_square_quantile
 from bipartite.answers.estimation.likelihood import Cells, Model
-from bipartite.answers.estimation.operator import Dense, operator_of
+from bipartite.lottery import Dense
 from error_bars import quantile, shape
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def drop_at(matrix: Array, counts: Array, w: Array, truth: float) -> tuple[float
 def drops(name: str, epsilon: float, people: int, repetitions: int) -> Iterator[str]:
     """A line for the share up to each of three values."""
     mechanism, f = padded(100, epsilon), shape(name, 100)
-    cells, rng = Cells.of(operator_of(mechanism), together=True), np.random.default_rng(3)
+    cells, rng = Cells.of(mechanism.lottery.channel(), together=True), np.random.default_rng(3)
     for at in sorted({quantile(f, 0.1), 33, 80}):
         w = 1.0 * (np.arange(100) <= at)
         found = []

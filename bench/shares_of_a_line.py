@@ -16,7 +16,6 @@ import numpy as np
 
 import bipartite as bp
 from bipartite.answers.estimation.identify import identifiability
-from bipartite.answers.estimation.operator import operator_of
 
 SIZE = 64
 EPSILONS = (1.0, 3.0, 5.0)
@@ -75,7 +74,7 @@ def main(surveys: int) -> None:
             for people in PEOPLE:
                 rows, promised = [], []
                 for shares in populations().values():
-                    law = operator_of(mechanism).forward(shares)
+                    law = mechanism.lottery.channel().forward(shares)
                     best = identifiability(mechanism).scores(law).of(w)
                     truth = w @ shares
                     bound = np.sqrt(((best - truth[:, None]) ** 2 @ law) / people)

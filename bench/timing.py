@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 import bipartite as bp
-from bipartite.lottery.compiled import CompiledLine
+from bipartite.lottery.compiled import line_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,7 +111,7 @@ def main() -> int:
     """Print the ratios; 1 where ours tells near from far, or the planted kernel does not."""
     generator = np.random.default_rng(7)
     lottery = bp.BRR(bp.Integers(18, 90), epsilon=1).lottery
-    ours = CompiledLine(lottery)
+    ours = line_kernel(lottery)
     kinds = blocks(lottery, generator)
     tickets = lottery.tickets
     parameters = (

@@ -20,7 +20,6 @@ import numpy as np
 
 import bipartite as bp
 from bipartite.answers.estimation.em import fit_ems
-from bipartite.answers.estimation.operator import operator_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +68,7 @@ def errors(mechanisms: list[bp.BRR], shape: Array, seed: int) -> list[list[float
     for mechanism in mechanisms:
         reports = mechanism.privatize(people, rng=bp.insecure_seed(seed)) + mechanism.m // 2
         counts = np.bincount(reports, minlength=len(mechanism.outputs)).astype(np.float64)
-        off = fit_ems(operator_of(mechanism), counts).frequencies - truth
+        off = fit_ems(mechanism.lottery.channel(), counts).frequencies - truth
         found.append([abs(float(off @ middles)), float(np.abs(np.cumsum(off)).mean()), float(np.sqrt((off**2).mean()))])
     return found
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bipartite import BRR, Duchi, Hybrid, Interval, Optimal, Piecewise, identifiability
-from bipartite.answers.estimation.operator import operator_of
 from bipartite.plots import line_of
 from bipartite.plots.curves import Curve, curves
 
@@ -37,7 +36,7 @@ def variances(mechanism: Mechanism, *, estimated: bool) -> Array:
     x = mechanism.domain.to_numpy().astype(np.float64)
     x = (x - x.mean()) / (x[-1] - x.mean())
     if estimated:
-        found, operator = identifiability(mechanism), operator_of(mechanism)
+        found, operator = identifiability(mechanism), mechanism.lottery.channel()
         scores = found.scores(operator.uniform_law()).of(found.by_group(x))
         return operator.backward(scores**2) - x**2
     low, high = mechanism.domain.low, mechanism.domain.high

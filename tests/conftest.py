@@ -2,11 +2,15 @@
 
 import pytest
 
-from bipartite.lottery.compiled import CompiledLine
-from bipartite.lottery.vectorised import VectorisedLine
+from bipartite.lottery.compiled import line_kernel
 
 
-@pytest.fixture(params=[VectorisedLine, CompiledLine], ids=["numpy", "numba"])
+def numpy_kernel(deal):
+    """The kernel of a deal in NumPy."""
+    return deal.draw_block
+
+
+@pytest.fixture(params=[numpy_kernel, line_kernel], ids=["numpy", "numba"])
 def kernel(request):
-    """Each implementation of the bulk draw."""
+    """Each implementation of the bulk draw on a line."""
     return request.param

@@ -62,7 +62,7 @@ def test_small_calls_and_specs_load_nothing_heavy_either():
 def test_the_compiler_is_loaded_once_enough_reports_were_asked_for():
     code = (
         "import bipartite as bp, sys, numpy as np\n"
-        "from bipartite.lottery.bulk import LOAD_COMPILER_FROM, announce\n"
+        "from bipartite.lottery.kernel import LOAD_COMPILER_FROM, announce\n"
         "mech, few = bp.BRR(bp.Integers(18, 90), 1), np.full(2**12, 40)\n"
         "announce(LOAD_COMPILER_FROM - 2 * len(few))\n"
         "for _ in range(2): mech.privatize(few); print('numba' in sys.modules)"
@@ -76,9 +76,8 @@ FULL = "import numba; numba.njit = lambda *a, **k: (_ for _ in ()).throw(OSError
 OFF = "import os; os.environ['NUMBA_DISABLE_JIT'] = '1'"
 DRAW = """
 import bipartite as bp, numpy as np, hashlib
-from bipartite.lottery.bulk import kernel_for
 mech = bp.BRR(bp.Integers(18, 90), 1)
-kernel = type(kernel_for(mech.lottery, 10**9)).__name__
+kernel = mech.lottery.kernel(10**9).__module__.split(".")[-1]
 values = np.arange(2**17) % 73 + 18
 digest = hashlib.sha256(mech.privatize(values, rng=bp.insecure_seed(1)).tobytes()).hexdigest()
 """
@@ -96,8 +95,8 @@ digest = hashlib.sha256(mech.privatize(values, rng=bp.insecure_seed(1)).tobytes(
 def test_without_numba_the_same_reports_come_from_numpy(broken):
     healthy = {}
     exec(DRAW, healthy)  # noqa: S102 (the words above)
-    assert healthy["kernel"] == "CompiledLine"
-    assert run(f"import sys; {broken}{DRAW}print(kernel, digest)").split() == ["VectorisedLine", healthy["digest"]]
+    assert healthy["kernel"] == "compiled"
+    assert run(f"import sys; {broken}{DRAW}print(kernel, digest)").split() == ["window", healthy["digest"]]
 
 
 @pytest.mark.slow

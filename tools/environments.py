@@ -61,7 +61,7 @@ def command(*words):
 """
 PROMISES = {
     "": 'bp.estimate(mechanism, mechanism.privatize(ages)).plot(file="answer.svg")',
-    "fast": "from bipartite.lottery.compiled import CompiledLine; mechanism.privatize(ages)",
+    "fast": "from bipartite.lottery.compiled import line_kernel; mechanism.privatize(ages)",
     "optimum": "bp.Optimal(bp.Integers(1, 9), 1)",
     "completion": 'assert "bipartite" in command("completion", "bash")',
     "png": 'bp.estimate(mechanism, mechanism.privatize(ages)).plot(file="answer.png")',

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from bipartite import BRR, Points, from_spec, insecure_seed
-from bipartite.lottery import bulk, draw_many
+from bipartite.lottery import draw_many, kernel
 from bipartite.lottery.compiled_nearest import NearestTable
-from bipartite.lottery.compiled_points import CompiledLists, CompiledTries
 from bipartite.lottery.order import VectorOrder, farthest_near
-from bipartite.lottery.vectorised_points import ListedPoints
 
 RNG = np.random.default_rng(11)
 
@@ -49,14 +47,14 @@ def test_the_tree_finds_what_each_row_says(name, kind):
 
 
 def test_a_large_design_finds_the_neighbours_ahead_and_tells_of_it(monkeypatch):
-    monkeypatch.setattr(bulk, "PREPARE_FROM", 700)
+    monkeypatch.setattr(kernel, "PREPARE_FROM", 700)
     places = Points(RNG.uniform([-60, -180], [70, 180], (700, 2)), metric="haversine")
     done = []
     mechanism = BRR(places, 1, progress=done.append)
     assert sum(done) == 2 * 700
     assert mechanism.lottery.prepared
     found = mechanism.lottery.neighbours()
-    assert isinstance(bulk.kernel_for(mechanism.lottery, 5), CompiledTries)  # a few reports are fast too
+    assert mechanism.lottery.kernel(5).__module__ == "bipartite.lottery.compiled_points"  # a few reports are fast too
     values = RNG.integers(0, 700, 5000)
     reports = mechanism.privatize(values, rng=insecure_seed(1))
     assert mechanism.lottery.neighbours() is found
@@ -74,28 +72,28 @@ def test_a_small_design_finds_nothing_ahead():
 
 
 def test_near_outputs_are_listed_alike_with_and_without_the_compiler(monkeypatch):
-    monkeypatch.setattr(bulk, "PREPARE_FROM", 2)
+    monkeypatch.setattr(kernel, "PREPARE_FROM", 2)
     grid = np.array(np.meshgrid(np.arange(30), np.arange(20))).reshape(2, -1).T  # full of ties
     sphere = Points(RNG.uniform([-60, -180], [70, 180], (600, 2)), metric="haversine")
     for domain, m in ((Points(grid), 1), (Points(grid), 2), (Points(grid), 20), (sphere, 1), (sphere, 20)):
         mechanism = BRR(domain, 6, m=m)
         assert mechanism.lottery.by_list and mechanism.lottery.prepared
-        assert isinstance(bulk.kernel_for(mechanism.lottery, 5), CompiledLists)
+        assert mechanism.lottery.kernel(5).__module__ == "bipartite.lottery.compiled_points"
         values = RNG.integers(0, 600, 4000)
         plain = draw_many(
             mechanism.lottery,
             mechanism.domain.codec(mechanism.outputs, "error"),
             values,
             insecure_seed(3),
-            kernel=ListedPoints(mechanism.lottery),
+            kernel=mechanism.lottery.draw_block,
         )
         assert (mechanism.privatize(values, rng=insecure_seed(3)) == plain).all()
         assert len(np.unique(plain)) > 100
 
 
 def test_without_a_compiler_a_large_design_is_made_all_the_same(monkeypatch):
-    monkeypatch.setattr(bulk, "PREPARE_FROM", 2)
-    monkeypatch.setattr(bulk, "compiled", lambda _: None)
+    monkeypatch.setattr(kernel, "PREPARE_FROM", 2)
+    monkeypatch.setattr(kernel, "compiled", lambda _: None)
     mechanism = BRR(Points(RNG.uniform(0, 1, (30, 2))), 1)
     assert not mechanism.lottery.prepared
     assert mechanism.privatize(3) in range(30)

@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite.errors import WordsExhaustedError
-from bipartite.lottery import LineLottery, Tickets, draw_many, fixed_words, insecure_seed
-from bipartite.lottery.bulk import Codec, ValuesRefusedError, run_jobs
-from bipartite.lottery.compiled import CompiledLine, reciprocal_of
-from bipartite.lottery.pairs import split_coins
+from bipartite.lottery import Tickets, Window, draw_many, fixed_words, insecure_seed
+from bipartite.lottery.bulk import Codec, ValuesRefusedError, run_jobs, split_coins
+from bipartite.lottery.compiled import line_kernel, reciprocal_of
 from bipartite.lottery.uniform import high_half
-from bipartite.lottery.vectorised import VectorisedLine
+from tests.conftest import numpy_kernel
 from tests.strategies import brr
 
 BITS = 9  # more words than any of these lotteries has tickets
@@ -39,9 +38,9 @@ def lotteries(word_bits=64):
     """Small lotteries of every shape: clamped and padded, odd and even m, several tickets."""
     for inputs, (near, far) in itertools.product((2, 3, 5, 8), ((2, 1), (3, 1), (5, 2), (11, 8), (37, 4))):
         for m in range(1, inputs):
-            yield LineLottery(inputs, inputs, m, -(m // 2), Tickets(near, far), word_bits)
+            yield Window(inputs, inputs, m, -(m // 2), Tickets(near, far), word_bits)
         for m in (1, 3, 5):
-            yield LineLottery(inputs, inputs + m - 1, m, 0, Tickets(near, far), word_bits)
+            yield Window(inputs, inputs + m - 1, m, 0, Tickets(near, far), word_bits)
 
 
 def test_over_all_words_every_output_gets_exactly_its_tickets():
@@ -61,7 +60,7 @@ def test_over_all_words_every_output_gets_exactly_its_tickets():
 def test_an_enumeration_would_see_a_wrong_law():
     # The power of the test above: without the redraw, some output gets a word too many.
     lottery = next(each for each in lotteries(BITS) if 2**BITS % each.total)
-    biased = Counter(lottery.output_of(0, word * lottery.total >> BITS) for word in range(2**BITS))
+    biased = Counter(lottery.owner(0, word * lottery.total >> BITS) for word in range(2**BITS))
     row = lottery.rows(0, 1)[0].tolist()
     assert any(biased[y] * lottery.total != 2**BITS * held for y, held in enumerate(row))
 
@@ -110,13 +109,13 @@ def assert_same_reports(lottery, kernel, x, words, offset=0):
     expected = list(naive_reports(lottery, x, words))
     codes = np.full(len(words), x + offset, dtype=np.int64)
     reports = np.zeros(len(words), dtype=np.int64)
-    done, used, inside = kernel(lottery).draw(codes, reports, np.array(words, dtype=np.uint64), offset, offset)
+    done, used, inside = kernel(lottery)(codes, reports, np.array(words, dtype=np.uint64), offset, offset)
     assert (done, used, inside) == (len(expected), len(words), True), lottery
     assert (reports[:done] - offset).tolist() == expected, lottery
 
 
 @given(mechanism=brr(), data=st.data())
-@pytest.mark.parametrize("kernel_class", [VectorisedLine, CompiledLine])
+@pytest.mark.parametrize("kernel_class", [numpy_kernel, line_kernel])
 def test_kernels_agree_with_plain_python_on_real_lotteries(kernel_class, mechanism, data):
     lottery = mechanism.lottery
     x = data.draw(st.integers(0, lottery.inputs - 1))
@@ -127,20 +126,20 @@ def test_kernels_agree_with_plain_python_on_real_lotteries(kernel_class, mechani
 
 @pytest.mark.parametrize("code", [-1, 8, 2**63 - 1, -(2**63), 2**31])
 def test_a_code_outside_the_domain_is_noticed_by_every_kernel(code, kernel):
-    lottery = LineLottery(8, 8, 3, -1, Tickets(11, 8))
+    lottery = Window(8, 8, 3, -1, Tickets(11, 8))
     codes = np.array([0, 7, 3, code, 2], dtype=np.int64)
     words = np.arange(1, 6, dtype=np.uint64) * np.uint64(2**60 + 12345)
-    assert not kernel(lottery).draw(codes, np.zeros(5, dtype=np.int64), words, 0, 0)[2]
-    assert kernel(lottery).draw(codes[:3], np.zeros(3, dtype=np.int64), words, 0, 0) == (3, 3, True)
+    assert not kernel(lottery)(codes, np.zeros(5, dtype=np.int64), words, 0, 0)[2]
+    assert kernel(lottery)(codes[:3], np.zeros(3, dtype=np.int64), words, 0, 0) == (3, 3, True)
 
 
 def test_kernels_consume_no_word_too_many(kernel):
     # Zero is always redrawn (its product is zero), so two words serve the values and two of four zeros are passed over.
-    lottery = LineLottery(8, 8, 3, -1, Tickets(11, 8))
+    lottery = Window(8, 8, 3, -1, Tickets(11, 8))
     assert lottery.redraw_below > 0
     words = np.array([0, 0, 2**63, 2**62, 0, 0], dtype=np.uint64)
-    assert kernel(lottery).draw(np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64), words, 0, 0) == (2, 4, True)
-    assert kernel(lottery).draw(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), words, 0, 0)[:2] == (0, 0)
+    assert kernel(lottery)(np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64), words, 0, 0) == (2, 4, True)
+    assert kernel(lottery)(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), words, 0, 0)[:2] == (0, 0)
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
@@ -160,7 +159,7 @@ def test_division_by_reciprocal_is_exact_around_every_multiple(near, data):
 
 @given(st.lists(st.sampled_from(["redrawn", "kept"]), max_size=40), st.integers(0, 12))
 def test_coins_and_draws_are_split_as_one_by_one(kinds, need):
-    lottery = LineLottery(8, 8, 3, -1, Tickets(11, 8))
+    lottery = Window(8, 8, 3, -1, Tickets(11, 8))
     words = [0 if kind == "redrawn" else 2**60 + 7 * at for at, kind in enumerate(kinds)]
     coins, draws, used = split_coins(np.array(words, dtype=np.uint64), lottery.total, need)
 
@@ -185,15 +184,15 @@ IDENTITY = Codec(lambda values, _: values)
 
 
 def test_reports_depend_on_words_and_not_on_threads_or_kernels(kernel):
-    lottery = LineLottery(73, 73, 27, -13, Tickets(95641039294813, 35184372088832))
+    lottery = Window(73, 73, 27, -13, Tickets(95641039294813, 35184372088832))
     values = np.random.default_rng(5).integers(0, 73, 2 * 2**20 + 777)
-    base = draw_many(lottery, IDENTITY, values, insecure_seed(3), kernel=VectorisedLine(lottery))
+    base = draw_many(lottery, IDENTITY, values, insecure_seed(3), kernel=lottery.draw_block)
     threaded = draw_many(lottery, IDENTITY, values, insecure_seed(3), threads=3, kernel=kernel(lottery))
     assert (base == threaded).all()
 
 
 def test_a_bad_value_in_any_chunk_stops_the_call(kernel):
-    lottery = LineLottery(73, 73, 27, -13, Tickets(95641039294813, 35184372088832))
+    lottery = Window(73, 73, 27, -13, Tickets(95641039294813, 35184372088832))
     for position in (0, 2**20 - 1, 2**20, 2 * 2**20 + 776):
         values = np.zeros(2 * 2**20 + 777, dtype=np.int64)
         values[position] = 73

@@ -8,19 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite.lottery import GroupedLottery, LineLottery, Tickets
-from bipartite.lottery.compiled import CompiledLine
-from bipartite.lottery.vectorised import VectorisedLine
-from bipartite.lottery.vectorised_rows import GroupedKernel
+from bipartite.lottery import Tickets, Window
+from bipartite.lottery.compiled import line_kernel
+from tests.conftest import numpy_kernel
 from tests.lottery.test_rows import BITS, assert_bulk_is_scalar, count_words, words_around
 
 
 def grouped(groups, anchors, tickets=(5, 2), bits=64):
-    return GroupedLottery(np.array(groups), LineLottery(anchors, anchors, 1, 0, Tickets(*tickets), bits))
+    return Window(len(groups), anchors, 1, 0, Tickets(*tickets), bits, np.array(groups))
 
 
 def row_of(lottery, x):
-    near, far = lottery.inner.tickets.near, lottery.inner.tickets.far
+    near, far = lottery.tickets.near, lottery.tickets.far
     return [near if y == lottery.groups[x] else far for y in range(lottery.outputs)]
 
 
@@ -45,22 +44,21 @@ def test_rows_and_the_largest_ratio_are_those_of_the_groups_that_occur(groups, a
     assert lottery.largest_ratio() == max(Fraction(max(column), min(column)) for column in zip(*rows, strict=True))
 
 
-@pytest.mark.parametrize("kernel", [VectorisedLine, CompiledLine])
+@pytest.mark.parametrize("kernel", [numpy_kernel, line_kernel])
 def test_the_bulk_draw_agrees_at_the_edges_of_every_ticket(kernel):
     lottery = grouped([0, 0, 1, 3, 3, 2], 4)
     words = words_around(lottery.total, range(lottery.total + 1))
     for x in range(lottery.inputs):
-        assert_bulk_is_scalar(lottery, GroupedKernel(lottery, kernel(lottery.inner)), x, words, offset=11)
+        assert_bulk_is_scalar(lottery, kernel(lottery), x, words, offset=11)
 
 
 @pytest.mark.parametrize("code", [-1, 3, 2**62, -(2**63)])
-def test_a_code_outside_the_domain_is_noticed(code):
+def test_a_code_outside_the_domain_is_noticed(code, kernel):
     # A code beyond the inputs may well be a group: it must not be drawn for.
     lottery = grouped([0, 1, 3], 4)
-    kernel = GroupedKernel(lottery, VectorisedLine(lottery.inner))
     words = np.arange(1, 6, dtype=np.uint64) << np.uint64(61)
-    assert kernel.draw(np.array([0, code]), np.zeros(2, dtype=np.int64), words, 0, 0) == (0, 0, False)
-    assert kernel.draw(np.array([0, 2]), np.zeros(2, dtype=np.int64), words, 0, 0) == (2, 2, True)
+    assert kernel(lottery)(np.array([0, code]), np.zeros(2, dtype=np.int64), words, 0, 0) == (0, 0, False)
+    assert kernel(lottery)(np.array([0, 2]), np.zeros(2, dtype=np.int64), words, 0, 0) == (2, 2, True)
 
 
 @pytest.mark.parametrize("groups", [[0, 3], [-1, 0]])

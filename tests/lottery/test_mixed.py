@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bipartite.lottery import MixedLottery, fixed_words
+from bipartite.lottery import Mixture, fixed_words
 from bipartite.lottery.uniform import ticket_below
 from tests.lottery.test_draw import EveryWord
 
@@ -16,7 +16,7 @@ BITS = 8
 
 def mixed(bits=64):
     """Three sets on four inputs and five outputs, one of a single output."""
-    return MixedLottery(
+    return Mixture(
         sets=(np.array([0, 2, 4]), np.array([3]), np.array([1, 3])),
         own=np.array([[0, 1, 1, 2], [0, 0, 0, 0], [0, 0, 1, 1]], dtype=np.uint8),
         near=np.array([7, 4, 5]),
@@ -59,7 +59,7 @@ def test_the_bulk_draw_gives_the_owner_of_every_ticket():
         words = [(2 * ticket + 1) * 2**63 // lottery.total for ticket in tickets.tolist()]
         assert [ticket_below(lottery.total, fixed_words([word]).streams().stream(0, 1)) for word in words] == [*tickets]
         one_by_one = [lottery.draw(x, fixed_words([word]).streams().stream(0, 1)) for word in words]
-        assert lottery.outputs_of(np.full(len(tickets), x), tickets).tolist() == one_by_one
+        assert lottery.owners(np.full(len(tickets), x), tickets).tolist() == one_by_one
 
 
 def test_the_ratio_is_the_largest_of_all_rows():
@@ -73,7 +73,7 @@ def test_the_ratio_is_the_largest_of_all_rows():
 
 @pytest.mark.parametrize("block", [1, 7, 2**22])
 def test_the_ratio_is_that_of_all_rows_whatever_the_sets_and_blocks(block, monkeypatch):
-    monkeypatch.setattr("bipartite.lottery.mixed._BLOCK", block)
+    monkeypatch.setattr("bipartite.lottery.mixture._BLOCK", block)
     rng = np.random.default_rng(block)
     for _ in range(50):
         inputs, outputs, count = (int(each) for each in rng.integers(1, 7, size=3))
@@ -81,14 +81,14 @@ def test_the_ratio_is_that_of_all_rows_whatever_the_sets_and_blocks(block, monke
         sets.append(np.arange(outputs))
         own = np.array([rng.integers(len(each), size=inputs) for each in sets], dtype=np.uint8)
         near, far = (rng.integers(1, 9, size=count + 1) for _ in range(2))
-        lottery = MixedLottery(sets=tuple(sets), own=own, near=near, far=far, outputs=outputs)
+        lottery = Mixture(sets=tuple(sets), own=own, near=near, far=far, outputs=outputs)
         rows = np.array([row_of(lottery, x) for x in range(inputs)])
         pairs = zip(rows.max(axis=0).tolist(), rows.min(axis=0).tolist(), strict=True)
         assert lottery.largest_ratio() == max(Fraction(most, least) for most, least in pairs)
 
 
 def test_inputs_with_one_row_share_a_group_wherever_they_stand():
-    lottery = MixedLottery(
+    lottery = Mixture(
         sets=(np.array([0, 1]),),
         own=np.array([[0, 1, 1, 0]], dtype=np.uint8),
         near=np.array([2]),
@@ -112,4 +112,4 @@ def test_inputs_with_one_row_share_a_group_wherever_they_stand():
 def test_what_is_no_lottery_is_not_built(wrong):
     good = {"sets": (np.array([0, 1]),), "own": np.array([[0]], dtype=np.uint8), "near": np.array([2])}
     with pytest.raises(AssertionError, match="do not hold the same total"):
-        MixedLottery(**(good | {"far": np.array([1]), "outputs": 2} | wrong))
+        Mixture(**(good | {"far": np.array([1]), "outputs": 2} | wrong))

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite.lottery import NoiseLottery
-from bipartite.lottery.vectorised_rows import SearchedRows
+from bipartite.lottery import Noise
 from tests.lottery.test_rows import BITS, assert_bulk_is_scalar, count_words, words_around
 
 WHOLE = 2**52
@@ -38,7 +37,7 @@ def rows_by_adding(inputs, padding, tickets):
 @given(noises())
 def test_rows_and_the_largest_ratio_are_those_of_adding(noise):
     inputs, padding, tickets = noise
-    lottery = NoiseLottery(inputs, padding, np.array(tickets))
+    lottery = Noise(inputs, padding, np.array(tickets))
     rows = rows_by_adding(*noise)
     assert lottery.rows(0, inputs).tolist() == rows
     assert lottery.rows(1, inputs).tolist() == rows[1:]
@@ -51,7 +50,7 @@ def test_rows_and_the_largest_ratio_are_those_of_adding(noise):
     [(2, 0, [3, 2]), (3, 0, [5, 3, 4]), (4, 0, [9, 9, 1, 1]), (2, 1, [4, 2, 1]), (3, 2, [7, 5, 2, 2, 6])],
 )
 def test_over_all_words_every_output_gets_exactly_its_tickets(inputs, padding, tickets):
-    lottery = NoiseLottery(inputs, padding, np.array(tickets), BITS)
+    lottery = Noise(inputs, padding, np.array(tickets), BITS)
     rounds, left = divmod(2**BITS, lottery.total)
     for x, row in enumerate(rows_by_adding(inputs, padding, tickets)):
         drawn, redrawn = count_words(lottery, x)
@@ -62,19 +61,19 @@ def test_over_all_words_every_output_gets_exactly_its_tickets(inputs, padding, t
 @given(noises(), st.integers(-(2**52), 2**52))
 def test_the_bulk_draw_agrees_at_the_edges_of_every_shift(noise, offset):
     inputs, padding, tickets = noise
-    lottery = NoiseLottery(inputs, padding, np.array(tickets))
+    lottery = Noise(inputs, padding, np.array(tickets))
     words = words_around(lottery.total, [0, *np.cumsum(tickets[:0:-1] + tickets).tolist()])
     for x in (0, inputs // 2, inputs - 1):
-        assert_bulk_is_scalar(lottery, SearchedRows(lottery), x, words, offset)
+        assert_bulk_is_scalar(lottery, lottery.draw_block, x, words, offset)
 
 
 @pytest.mark.parametrize("code", [-1, 3, 2**62, -(2**63)])
 def test_a_code_outside_the_domain_is_noticed(code):
-    kernel = SearchedRows(NoiseLottery(3, 0, np.array([5, 3, 4])))
+    kernel = Noise(3, 0, np.array([5, 3, 4])).draw_block
     words = np.arange(1, 6, dtype=np.uint64) << np.uint64(60)
-    assert kernel.draw(np.array([0, code]), np.zeros(2, dtype=np.int64), words, 0, 0) == (0, 0, False)
-    assert kernel.draw(np.array([0, 2]), np.zeros(2, dtype=np.int64), words, 0, 0) == (2, 2, True)
-    assert kernel.draw(np.array([], dtype=np.int64), np.zeros(0, dtype=np.int64), words, 0, 0) == (0, 0, True)
+    assert kernel(np.array([0, code]), np.zeros(2, dtype=np.int64), words, 0, 0) == (0, 0, False)
+    assert kernel(np.array([0, 2]), np.zeros(2, dtype=np.int64), words, 0, 0) == (2, 2, True)
+    assert kernel(np.array([], dtype=np.int64), np.zeros(0, dtype=np.int64), words, 0, 0) == (0, 0, True)
 
 
 def wrapping(values, beyond):
@@ -105,12 +104,12 @@ def wrapping(values, beyond):
 )
 def test_noise_that_is_none_is_refused(inputs, tickets, message):
     with pytest.raises(AssertionError, match=message):
-        NoiseLottery(inputs, 0, np.array(tickets, dtype=np.int64))
-    assert NoiseLottery(2, 0, np.array([2, WHOLE // 2 - 1])).total == WHOLE
+        Noise(inputs, 0, np.array(tickets, dtype=np.int64))
+    assert Noise(2, 0, np.array([2, WHOLE // 2 - 1])).total == WHOLE
 
 
 def test_the_tickets_of_noise_cannot_be_written():
-    lottery = NoiseLottery(3, 0, np.array([5, 3, 4]))
+    lottery = Noise(3, 0, np.array([5, 3, 4]))
     for array in (lottery.tickets, lottery.running):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 5

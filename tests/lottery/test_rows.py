@@ -10,9 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bipartite.errors import DesignError, WordsExhaustedError
-from bipartite.lottery import Epsilon, RowLottery, check_table, fixed_words, issue_rows
-from bipartite.lottery.rows import MOST_TICKET_COUNTS, largest_fraction, owners, totals_of
-from bipartite.lottery.vectorised_rows import SearchedRows
+from bipartite.lottery import Epsilon, Table, check_table, fixed_words, issue_rows
+from bipartite.lottery.deal import largest_fraction
+from bipartite.lottery.table import MOST_TICKET_COUNTS, search, totals_of
 from tests.lottery.test_draw import EveryWord
 from tests.oracle import exp
 
@@ -46,7 +46,7 @@ def count_words(lottery, x, bits=BITS):
 
 @pytest.mark.parametrize("table", tables(*TABLES), ids=lambda table: str(table.tolist()))
 def test_over_all_words_every_output_gets_exactly_its_tickets(table):
-    lottery = RowLottery(table, BITS)
+    lottery = Table(table, BITS)
     rounds, left = divmod(2**BITS, int(table[0].sum()))
     for x, row in enumerate(table.tolist()):
         drawn, redrawn = count_words(lottery, x)
@@ -71,27 +71,27 @@ def assert_bulk_is_scalar(lottery, kernel, x, words, offset=0):
         except WordsExhaustedError:
             break
     codes, reports = np.full(len(words), x + offset), np.full(len(words), -9)
-    done, used, inside = kernel.draw(codes, reports, np.array(words, dtype=np.uint64), offset, offset - 7)
+    done, used, inside = kernel(codes, reports, np.array(words, dtype=np.uint64), offset, offset - 7)
     assert (done, used, inside) == (len(expected), len(words), True)
     assert (reports[:done] - offset + 7).tolist() == expected
 
 
 @pytest.mark.parametrize("table", tables(*TABLES), ids=lambda table: str(table.tolist()))
 def test_the_bulk_draw_agrees_at_the_edges_of_every_ticket(table):
-    lottery = RowLottery(table)
+    lottery = Table(table)
     words = words_around(lottery.total, range(lottery.total + 1))
     for x in range(lottery.inputs):
-        assert_bulk_is_scalar(lottery, SearchedRows(lottery), x, words, offset=-3)
+        assert_bulk_is_scalar(lottery, lottery.draw_block, x, words, offset=-3)
 
 
 @given(st.integers(1, 70), st.integers(0, 2**32), st.integers(-(2**52), 2**52))
 def test_the_bulk_draw_agrees_on_rows_of_any_length(outputs, seed, offset):
     rng = np.random.default_rng(seed)
     table = issue_rows(rng.dirichlet(np.full(outputs, 0.2), size=2), None)
-    lottery = RowLottery(table)
+    lottery = Table(table)
     borders = np.cumsum(table[1]).tolist()
     words = words_around(lottery.total, borders) + rng.integers(0, 2**64, 20, dtype=np.uint64).tolist()
-    assert_bulk_is_scalar(lottery, SearchedRows(lottery), 1, words, offset)
+    assert_bulk_is_scalar(lottery, lottery.draw_block, 1, words, offset)
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=40).filter(any))
@@ -99,17 +99,17 @@ def test_the_owner_of_a_ticket_is_found_by_counting(row):
     running = np.cumsum(row)
     total = int(running[-1])
     everyone = [y for y, count in enumerate(row) for _ in range(count)]
-    found = owners(running, np.arange(total), firsts=0, lengths=len(row), longest=len(row))
+    found = search(running, np.arange(total), firsts=0, lengths=len(row), longest=len(row))
     assert found.tolist() == everyone
 
 
 @pytest.mark.parametrize("code", [-1, 3, 2**62, -(2**63), 2**63 - 1])
 def test_a_code_outside_the_domain_is_noticed(code):
-    kernel = SearchedRows(RowLottery(np.array([[1, 2], [2, 1], [2, 1]])))
+    kernel = Table(np.array([[1, 2], [2, 1], [2, 1]])).draw_block
     words = np.arange(1, 6, dtype=np.uint64) << np.uint64(61)
-    assert kernel.draw(np.array([0, code]), np.zeros(2, dtype=np.int64), words, 0, 0) == (0, 0, False)
-    assert kernel.draw(np.array([0, 2]), np.zeros(2, dtype=np.int64), words, 0, 0) == (2, 2, True)
-    assert kernel.draw(np.array([], dtype=np.int64), np.zeros(0, dtype=np.int64), words, 0, 0) == (0, 0, True)
+    assert kernel(np.array([0, code]), np.zeros(2, dtype=np.int64), words, 0, 0) == (0, 0, False)
+    assert kernel(np.array([0, 2]), np.zeros(2, dtype=np.int64), words, 0, 0) == (2, 2, True)
+    assert kernel(np.array([], dtype=np.int64), np.zeros(0, dtype=np.int64), words, 0, 0) == (0, 0, True)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_code_outside_the_domain_is_noticed(code):
 )
 def test_rows_that_hold_no_common_total_are_refused(table):
     with pytest.raises(AssertionError, match="do not hold the same total"):
-        RowLottery(np.array(table, dtype=np.int64))
+        Table(np.array(table, dtype=np.int64))
 
 
 @given(st.lists(st.lists(st.integers(0, 10**16), min_size=1, max_size=3), min_size=1, max_size=3), st.integers(1, 3000))
@@ -139,7 +139,7 @@ def test_totals_do_not_wrap(parts, times):
 
 
 def test_the_tickets_of_a_lottery_cannot_be_written():
-    lottery = RowLottery(np.array([[1, 2], [2, 1]]))
+    lottery = Table(np.array([[1, 2], [2, 1]]))
     for array in (lottery.tickets, lottery.running, lottery.rows(0, 1)):
         with pytest.raises(ValueError, match="read-only"):
             array[0, 0] = 5
@@ -170,10 +170,10 @@ def test_ratios_that_doubles_cannot_tell_apart_are_told_apart(base, i, j):
 
 
 def test_a_lottery_knows_its_largest_ratio_and_refuses_an_infinite_one():
-    assert RowLottery(np.array([[1, 2, 4], [4, 2, 1], [2, 4, 1]])).largest_ratio() == 4
-    assert RowLottery(np.array([[1, 0, 4], [4, 0, 1]])).largest_ratio() == 4
+    assert Table(np.array([[1, 2, 4], [4, 2, 1], [2, 4, 1]])).largest_ratio() == 4
+    assert Table(np.array([[1, 0, 4], [4, 0, 1]])).largest_ratio() == 4
     with pytest.raises(AssertionError, match="infinite ratio"):
-        RowLottery(np.array([[1, 0, 4], [3, 1, 1]])).largest_ratio()
+        Table(np.array([[1, 0, 4], [3, 1, 1]])).largest_ratio()
 
 
 @st.composite
@@ -236,7 +236,7 @@ def test_rows_without_a_promise_are_only_rounded(case):
 def test_rows_that_break_epsilon_are_held_to_it():
     # Not what anyone should ask for, but never a broken promise.
     tickets = issue_rows(np.array([[0.75, 0.25], [0.25, 0.75]]), Epsilon.of("1"))
-    assert RowLottery(tickets).largest_ratio() <= Fraction(271828182845904523536, 10**20)
+    assert Table(tickets).largest_ratio() <= Fraction(271828182845904523536, 10**20)
     # What one output cannot take goes to the next: each is filled to its ceiling and no ticket further.
     rows = np.array([[0.2, 0.2, 0.3, 0.3], [0.3, 0.3, 0.2, 0.2], [0.2, 0.2, 0.2, 0.2]])
     tickets = issue_rows(rows, Epsilon.of("0.405"))

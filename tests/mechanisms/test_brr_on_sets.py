@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from bipartite import BRR, Constant, Items, Points, fixed_words, from_spec, insecure_seed, verify
 from bipartite.errors import DesignError, InputError, OutsideDomainError
-from bipartite.lottery import Epsilon, PointLottery, Tickets, draw_many
+from bipartite.lottery import Epsilon, Tickets, draw_many
+from bipartite.lottery import Points as PointDeal
 from bipartite.lottery.compiled_nearest import NearestTable
-from bipartite.lottery.compiled_points import CompiledLists, CompiledTries
+from bipartite.lottery.compiled_points import point_kernel
 from bipartite.lottery.order import RankOrder, VectorOrder, farthest_near
-from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
 from bipartite.mechanisms.design import sets as set_design
 from bipartite.mechanisms.design.rows import algorithm_2
 from bipartite.mechanisms.spec import canonical_json, load_spec
@@ -134,7 +134,7 @@ RANKED = RankOrder(np.array([[0, 1, 1, 2], [1, 0, 2, 1], [0, 0, 0, 0], [3, 2, 1,
 @pytest.mark.parametrize("by_list", [False, True])
 def test_over_all_words_every_output_gets_exactly_its_tickets(order, tickets, by_list):
     for m in range(1, len(order)):
-        lottery = PointLottery(order, m, tickets, by_list, BITS)
+        lottery = PointDeal(order, m, tickets, by_list, BITS)
         for x in range(len(order)):
             drawn = Counter()
             for word in range(2**BITS):
@@ -154,8 +154,8 @@ def test_kernels_agree_with_plain_python_on_points(mechanism, words, data):
     lottery = mechanism.lottery
     codes = data.draw(st.lists(st.integers(0, lottery.inputs - 1), min_size=1, max_size=40))
     words = [0, *words]
-    for by_list, kinds in ((True, [ListedPoints, CompiledLists]), (False, [TriedPoints, CompiledTries])):
-        each = PointLottery(lottery.order, lottery.m, lottery.tickets, by_list)
+    for by_list in (True, False):
+        each = PointDeal(lottery.order, lottery.m, lottery.tickets, by_list)
         source = fixed_words(words)
         expected = []
         try:
@@ -163,9 +163,9 @@ def test_kernels_agree_with_plain_python_on_points(mechanism, words, data):
                 expected.append(each.draw(code, source))  # noqa: PERF401 (stops when the words run out)
         except Exception as error:  # noqa: BLE001
             assert "ran out" in str(error)  # noqa: PT017
-        for kind in kinds:
+        for kernel in (each.draw_block, point_kernel(each)):
             reports = np.full(len(codes), -1)
-            done, used, inside = kind(each).draw(np.array(codes), reports, np.array(words, dtype=np.uint64), 0, 0)
+            done, used, inside = kernel(np.array(codes), reports, np.array(words, dtype=np.uint64), 0, 0)
             assert inside
             assert reports[:done].tolist() == expected
             assert done == len(expected)
@@ -173,13 +173,14 @@ def test_kernels_agree_with_plain_python_on_points(mechanism, words, data):
                 assert used == len(words) - int(repr(source).split(", ")[1].split()[0])
 
 
-@pytest.mark.parametrize("kind", [TriedPoints, CompiledTries, ListedPoints, CompiledLists])
+@pytest.mark.parametrize("kind", [lambda deal: deal.draw_block, point_kernel], ids=["numpy", "numba"])
+@pytest.mark.parametrize("by_list", [True, False])
 @pytest.mark.parametrize("code", [-1, 5, 2**62, -(2**63)])
-def test_a_code_outside_is_noticed(kind, code):
-    lottery = PointLottery(LINE_OF_FIVE, 2, Tickets(5, 2), kind in {ListedPoints, CompiledLists})
+def test_a_code_outside_is_noticed(kind, by_list, code):
+    lottery = PointDeal(LINE_OF_FIVE, 2, Tickets(5, 2), by_list)
     words = np.random.default_rng(1).integers(0, 2**64, 50, dtype=np.uint64)
-    assert not kind(lottery).draw(np.array([0, code]), np.zeros(2, dtype=np.int64), words, 0, 0)[2]
-    assert kind(lottery).draw(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), words, 0, 0) == (0, 0, True)
+    assert not kind(lottery)(np.array([0, code]), np.zeros(2, dtype=np.int64), words, 0, 0)[2]
+    assert kind(lottery)(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), words, 0, 0) == (0, 0, True)
 
 
 @given(st.one_of(points(30), items(20)), st.data())
@@ -203,7 +204,7 @@ def test_reports_do_not_depend_on_threads_or_kernels():
         mechanism.domain.codec(mechanism.outputs, "error"),
         values[:3000],
         insecure_seed(1),
-        kernel=TriedPoints(mechanism.lottery),
+        kernel=mechanism.lottery.draw_block,
     )
     assert (plain == one[:3000]).all()
 

@@ -155,7 +155,7 @@ def test_a_spec_on_a_circle_too_large_to_design_on_is_refused_before_any_work(mo
 
 def test_a_spec_with_many_anchors_is_verified_without_a_row_for_every_value(monkeypatch):
     """Rows of all values have values × reports × sets entries: minutes for a forged spec of a megabyte."""
-    monkeypatch.setattr("bipartite.lottery.mixed.MixedLottery.rows_of", None)
+    monkeypatch.setattr("bipartite.lottery.mixture.Mixture.rows_of", None)
     for domain in ({"integers": [0, 199]}, {"cyclic": {"size": 200, "start": 0}}):
         mechanism = bp.from_spec(forged(domain, [list(range(200)), [0, 100], [3]]))
         assert bp.verify(mechanism).ratio == Fraction(4, 2)

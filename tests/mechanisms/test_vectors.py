@@ -10,11 +10,8 @@ import pytest
 from bipartite import BRR, Cyclic, Product, fixed_words
 from bipartite.domains.product import in_fields
 from bipartite.lottery import draw_many
-from bipartite.lottery.compiled import CompiledLine
-from bipartite.lottery.compiled_points import CompiledLists, CompiledTries
-from bipartite.lottery.vectorised import VectorisedLine
-from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
-from bipartite.lottery.vectorised_rows import RingKernel
+from bipartite.lottery.compiled import line_kernel
+from bipartite.lottery.compiled_points import point_kernel
 from bipartite.mechanisms.catalogue import entries
 from bipartite.mechanisms.categories.cells import to_cells
 from bipartite.mechanisms.spec import load_spec, spec_json, spec_sha256
@@ -94,12 +91,8 @@ def test_in_bulk_they_give_the_published_reports(group):
 
 def kernels_of(lottery, domain):
     if isinstance(domain, Cyclic):
-        return [RingKernel(lottery, kind(lottery.turn)) for kind in (VectorisedLine, CompiledLine)]
-    if hasattr(lottery, "by_list"):
-        kinds = (ListedPoints, CompiledLists) if lottery.by_list else (TriedPoints, CompiledTries)
-    else:
-        kinds = (VectorisedLine, CompiledLine)
-    return [kind(lottery) for kind in kinds]
+        return [lottery.draw_block, lottery.around(line_kernel(lottery.turn))]
+    return [lottery.draw_block, point_kernel(lottery) if hasattr(lottery, "by_list") else line_kernel(lottery)]
 
 
 def as_array(domain, values):

@@ -7,7 +7,8 @@ import pytest
 
 from bipartite import BRR, Integers, Points, verify
 from bipartite.errors import InputError
-from bipartite.lottery import LineLottery, PointLottery, Tickets
+from bipartite.lottery import Points as PointDeal
+from bipartite.lottery import Tickets, Window
 
 
 def test_a_certificate_says_everything_and_rounds_against_itself():
@@ -47,7 +48,7 @@ def every_ratio(lottery):
 def test_the_largest_ratio_is_that_of_all_rows(tickets, shift, m):
     # Also for windows that never move, and for tickets the wrong way round.
     for outputs in range(m + 1, 9):
-        lottery = LineLottery(6, outputs, m, shift, tickets)
+        lottery = Window(6, outputs, m, shift, tickets)
         assert lottery.largest_ratio() == every_ratio(lottery)
 
 
@@ -68,8 +69,8 @@ def test_a_lottery_that_belongs_to_another_domain_is_refused():
 def test_a_near_set_of_another_size_is_refused(monkeypatch):
     # One item more near for one value would break the equal totals that the proof rests on.
     mechanism = BRR(Points([[0, 0], [0, 1], [5, 5], [9, 9]]), epsilon=1, m=2)
-    right = PointLottery.near
-    monkeypatch.setattr(PointLottery, "near", lambda self, x: right(self, x) | (x == 3))
+    right = PointDeal.near
+    monkeypatch.setattr(PointDeal, "near", lambda self, x: right(self, x) | (x == 3))
     with pytest.raises(AssertionError, match="do not hold the same total"):
         verify(mechanism)
 

@@ -1,23 +1,24 @@
 """Exact randomness: whole-number tickets, secure words and uniform draws; no float decides a report.
 
 May import: no room.
-Begin reading: tickets.py, line.py.
+Begin reading: deal.py, window.py.
 """
 
-from bipartite.lottery.bulk import PREPARE_FROM, Codec, Lottery, ValuesRefusedError, announce, draw_many, prepare
+from bipartite.lottery.bulk import Codec, ValuesRefusedError, draw_many
+from bipartite.lottery.channel import Channel, Dense, Turned
+from bipartite.lottery.deal import Deal
 from bipartite.lottery.epsilon import Epsilon, log_between
-from bipartite.lottery.grouped import GroupedLottery
 from bipartite.lottery.integer_noise import discrete_laplace
-from bipartite.lottery.line import LineLottery
-from bipartite.lottery.mixed import MixedLottery
-from bipartite.lottery.noise import NoiseLottery
-from bipartite.lottery.points import PointLottery, needs_list
+from bipartite.lottery.kernel import PREPARE_FROM, announce, prepare
+from bipartite.lottery.mixture import Mixture
+from bipartite.lottery.noise import Noise
+from bipartite.lottery.points import Points, needs_list
 from bipartite.lottery.process import current_process
 from bipartite.lottery.regional import BlockLottery, WeightLottery
-from bipartite.lottery.ring import RingLottery
-from bipartite.lottery.rows import RowLottery, check_table, issue_rows, totals_of
+from bipartite.lottery.table import Table, check_table, issue_rows, totals_of
 from bipartite.lottery.tickets import MAX_TOTAL, Tickets, TooFewTickets, issue_tickets
 from bipartite.lottery.uniform import whole_numbers_below
+from bipartite.lottery.window import Ring, Window
 from bipartite.lottery.words import (
     SCALAR,
     FixedWords,
@@ -35,24 +36,26 @@ __all__ = [
     "PREPARE_FROM",
     "SCALAR",
     "BlockLottery",
+    "Channel",
     "Codec",
+    "Deal",
+    "Dense",
     "Epsilon",
     "FixedWords",
-    "GroupedLottery",
     "InsecureSeed",
-    "LineLottery",
-    "Lottery",
-    "MixedLottery",
-    "NoiseLottery",
-    "PointLottery",
-    "RingLottery",
-    "RowLottery",
+    "Mixture",
+    "Noise",
+    "Points",
+    "Ring",
     "Source",
     "Stream",
+    "Table",
     "Tickets",
     "TooFewTickets",
+    "Turned",
     "ValuesRefusedError",
     "WeightLottery",
+    "Window",
     "announce",
     "check_table",
     "current_process",

@@ -1,4 +1,4 @@
-"""Bulk draws: chunks, threads, and the choice between compiled and NumPy kernels.
+"""Bulk draws: chunks and threads.
 
 A call is split into chunks of 2^20 values, each with its own stream of random words, so that the reports depend on the
 words and not on the number of threads. Within a chunk, blocks that fit in the cache pass through encode → draw →
@@ -7,70 +7,27 @@ decode.
 
 from __future__ import annotations
 
-import functools
-import importlib
 import itertools
-import sys
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from bipartite.lottery.grouped import GroupedLottery
-from bipartite.lottery.line import LineLottery
-from bipartite.lottery.mixed import MixedLottery
-from bipartite.lottery.noise import NoiseLottery
-from bipartite.lottery.pairs import split_coins
-from bipartite.lottery.points import PointLottery
 from bipartite.lottery.process import current_process
-from bipartite.lottery.regional import BlockLottery, WeightLottery
-from bipartite.lottery.ring import RingLottery
-from bipartite.lottery.rows import RowLottery
-from bipartite.lottery.vectorised import VectorisedLine
-from bipartite.lottery.vectorised_points import ListedPoints, TriedPoints
-from bipartite.lottery.vectorised_rows import GroupedKernel, RingKernel, SearchedRows
+from bipartite.lottery.uniform import is_kept
 from bipartite.lottery.words import CHUNK, redraw_if_forked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import ModuleType
 
     from numpy.typing import NDArray
 
-    from bipartite.lottery.kernel import Kernel
+    from bipartite.lottery.deal import Deal, Kernel
     from bipartite.lottery.words import Source, Stream
 
-Lottery = (
-    LineLottery
-    | PointLottery
-    | RowLottery
-    | NoiseLottery
-    | GroupedLottery
-    | MixedLottery
-    | RingLottery
-    | BlockLottery
-    | WeightLottery
-)
+    Words = NDArray[np.uint64]
 
-# Loading numba takes as long as it saves on about this many reports (0.6 s, measured), so it is loaded once that many
-# have been requested or announced, in one call or several; once loaded, it pays off for far smaller calls.
-LOAD_COMPILER_FROM: Final = 2**25
-USE_COMPILED_FROM: Final = 2**11
-# Without the compiler a report takes 1.2 µs on 100 points and 10 µs on 3,000. Loading these kernels takes 0.4 s once
-# they are compiled, and 7.5 to 8 s the first time on a machine (all measured): load them once 2 s of work were
-# requested.
-_COMPILE_POINTS_FROM: Final = 2.0
-# Where few people share a place, finding its m nearest neighbours dominates: 0.1 ms per place on 3,000 places without
-# the compiler. Once the kernels are loaded they pay off from a handful of values.
-_USE_COMPILED_POINTS_FROM: Final = 16
-_SECONDS_A_REPORT: Final = 1e-6
-_SECONDS_A_POINT: Final = 3e-9
-# From this many points on, finding all m-th neighbours takes a noticeable fraction of a second: done at design time.
-PREPARE_FROM: Final = 2**14
-# Modules of compiled kernels, loaded only when that pays off.
-LINE: Final = "bipartite.lottery.compiled"
-_POINTS: Final = "bipartite.lottery.compiled_points"
 _INT64: Final = np.dtype(np.int64)
 
 
@@ -94,64 +51,8 @@ class ValuesRefusedError(Exception):
     """Some value cannot become a report; the caller, who holds the values, explains why."""
 
 
-@functools.cache
-def compiled(module: str) -> ModuleType | None:
-    """Load compiled kernels; None where numba is missing, disabled, or cannot cache (no folder, full disk)."""
-    try:
-        return importlib.import_module(module)
-    except Exception:  # noqa: BLE001 (whatever fails in the compiler, NumPy gives the same reports)
-        return None
-
-
-class _Demand:
-    """Work requested so far: the number of reports on lines, and for points the seconds NumPy would take."""
-
-    reports = 0
-    point_seconds = 0.0
-
-
-def kernel_for(lottery: Lottery, values: int) -> Kernel:
-    """Choose the faster implementation for a call of ``values`` values; all give the same reports."""
-    if isinstance(lottery, PointLottery):
-        return _point_kernel(lottery, values)
-    if isinstance(lottery, (RowLottery, NoiseLottery, MixedLottery, BlockLottery, WeightLottery)):
-        return SearchedRows(lottery)
-    if isinstance(lottery, GroupedLottery):
-        return GroupedKernel(lottery, kernel_for(lottery.inner, values))
-    if isinstance(lottery, RingLottery):
-        return RingKernel(lottery, kernel_for(lottery.turn, values))
-    _Demand.reports += values
-    asked = values >= USE_COMPILED_FROM and (LINE in sys.modules or _Demand.reports >= LOAD_COMPILER_FROM)
-    draws = compiled(LINE) if asked else None
-    kernel: Kernel = VectorisedLine(lottery) if draws is None else draws.CompiledLine(lottery)
-    return kernel
-
-
-def announce(reports: int) -> None:
-    """Announce how many reports will be requested, so that the compiler is loaded at once if it pays off."""
-    _Demand.reports += reports
-
-
-def _point_kernel(lottery: PointLottery, values: int) -> Kernel:
-    _Demand.point_seconds += values * (_SECONDS_A_REPORT + _SECONDS_A_POINT * lottery.outputs)
-    loaded = _POINTS in sys.modules
-    asked = values >= USE_COMPILED_FROM and (loaded or _Demand.point_seconds >= _COMPILE_POINTS_FROM)
-    few = values >= _USE_COMPILED_POINTS_FROM and lottery.inputs < PREPARE_FROM
-    draws = compiled(_POINTS) if asked or (loaded and (few or lottery.prepared)) else None
-    if draws is None:
-        return ListedPoints(lottery) if lottery.by_list else TriedPoints(lottery)
-    kernel: Kernel = draws.CompiledLists(lottery) if lottery.by_list else draws.CompiledTries(lottery)
-    return kernel
-
-
-def prepare(lottery: PointLottery, progress: Callable[[int], None] | None = None) -> None:
-    """Precompute the neighbours that the first large call needs, where that is slow and the compiler is available."""
-    if lottery.inputs >= PREPARE_FROM and compiled(_POINTS) is not None:
-        lottery.neighbours(progress)
-
-
 def draw_many(
-    lottery: Lottery,
+    deal: Deal,
     codec: Codec,
     values: NDArray[Any],
     source: Source,
@@ -160,11 +61,11 @@ def draw_many(
     kernel: Kernel | None = None,
 ) -> NDArray[Any]:
     """Draw one report for each value of a one-dimensional contiguous array."""
-    chosen = kernel or kernel_for(lottery, len(values))
+    chosen = kernel or deal.kernel(len(values))
     reports = np.empty(len(values), dtype=codec.report_dtype)
 
     def draw_part(start: int, stop: int, stream: Stream) -> None:
-        _draw_chunk(lottery, chosen, codec, values[start:stop], reports[start:stop], stream)
+        _draw_chunk(deal, chosen, codec, values[start:stop], reports[start:stop], stream)
 
     run_by_chunks(len(values), CHUNK, 2 if codec.coins else 1, source, threads, draw_part)
     return reports
@@ -229,7 +130,7 @@ def run_jobs(job: Callable[[int], None], jobs: int, threads: int) -> None:
 
 
 def _draw_chunk(
-    lottery: Lottery, kernel: Kernel, codec: Codec, values: NDArray[Any], reports: NDArray[Any], stream: Stream
+    deal: Deal, kernel: Kernel, codec: Codec, values: NDArray[Any], reports: NDArray[Any], stream: Stream
 ) -> None:
     done = 0
     least = 1
@@ -239,7 +140,7 @@ def _draw_chunk(
         served = None
         if codec.coins:
             available = len(words)
-            coins, words, served = split_coins(words, lottery.total, len(values) - done)
+            coins, words, served = split_coins(words, deal.total, len(values) - done)
             if not served:
                 least = available + 1  # a coin without its draw: request more
                 continue
@@ -247,10 +148,41 @@ def _draw_chunk(
         block = slice(done, min(done + len(words), len(values)))
         codes = codec.encode(values[block], coins)
         target = reports[block] if codec.decode is None else np.empty(len(codes), dtype=np.int64)
-        drawn, used, inside = kernel.draw(codes, target, words, codec.code_offset, codec.report_offset)
+        drawn, used, inside = kernel(codes, target, words, codec.code_offset, codec.report_offset)
         if not inside:
             raise ValuesRefusedError
         if codec.decode is not None:
             codec.decode(target[:drawn], reports[done : done + drawn])
         stream.advance(used if served is None else served)
         done += drawn
+
+
+def split_coins(words: Words, total: int, need: int) -> tuple[Words, Words, int]:
+    """(coins, words for the draws, words used) for up to ``need`` values, as far as the words suffice.
+
+    Each value takes one word as its coin, for random rounding, then words until one is not redrawn. Redraws are rare
+    (below 2^−12), so the words are split at the redraws and everything between two of them is handled at once.
+    """
+    redrawn = np.flatnonzero(~is_kept(words, total)).tolist()
+    redrawn_set = set(redrawn)
+    coins, draws = [], []
+    at = 0  # the next coin
+    end = len(words)
+    for position in redrawn:
+        if position < at or (position - at) % 2 == 0:
+            continue  # already skipped, or a coin, and a coin is never redrawn
+        kept = position + 1
+        while kept in redrawn_set:
+            kept += 1
+        if kept >= end:
+            end = position - 1  # the last coin has no draw yet: leave both for the next window
+            break
+        coins.append(np.arange(at, position, 2))
+        draws.append(np.append(np.arange(at + 1, position, 2), kept))
+        at = kept + 1
+    tail = max(0, (end - at) // 2)
+    coins.append(np.arange(at, at + 2 * tail, 2))
+    draws.append(np.arange(at + 1, at + 1 + 2 * tail, 2))
+    coin_at, draw_at = np.concatenate(coins)[:need], np.concatenate(draws)[:need]
+    used = int(draw_at[-1]) + 1 if len(draw_at) else 0
+    return words[coin_at], words[draw_at], used

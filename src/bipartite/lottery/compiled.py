@@ -1,6 +1,6 @@
 """The compiled (numba) bulk draw on a line: the same reports from the same random words as the NumPy and scalar draws.
 
-Importing this module compiles the kernel, or loads it from numba's cache; `bulk.py` does so only when a call is large.
+Importing this module compiles the kernel, or loads it from numba's cache; `kernel.py` says when.
 
 Speed: words are processed in runs of 128. A run is drawn by straight-line integer arithmetic that the compiler turns
 into vector instructions: no branch, no 128-bit product, no division (u div a is a multiplication by a precomputed
@@ -21,8 +21,8 @@ from numba import njit, types
 from bipartite.lottery.jit import OPTIONS, read_only, wide_product
 
 if TYPE_CHECKING:
-    from bipartite.lottery.kernel import Drawn, Whole, Words
-    from bipartite.lottery.line import LineLottery
+    from bipartite.lottery.deal import Drawn, Kernel, Whole, Words
+    from bipartite.lottery.window import Window
 
 _u64 = np.uint64
 _i64 = np.int64
@@ -120,27 +120,24 @@ def reciprocal_of(near: int) -> tuple[int, int]:
     return 2 ** (64 + shift) // near + 1, shift
 
 
-class CompiledLine:
-    """Draws blocks of reports on a line with the compiled kernel."""
+def line_kernel(window: Window) -> Kernel:
+    """The compiled kernel of windows."""
+    reciprocal, reciprocal_shift = reciprocal_of(window.tickets.near)
+    parameters = (
+        window.inputs if window.groups is None else window.windows,
+        window.m,
+        window.shift,
+        window.outputs - window.m,
+        _u64(window.total),
+        _u64(window.redraw_below),
+        _u64(window.near_total),
+        _u64(reciprocal),
+        _u64(reciprocal_shift),
+        _u64(window.tickets.far.bit_length() - 1),
+    )
 
-    __slots__ = ("_parameters",)
-
-    def __init__(self, lottery: LineLottery) -> None:
-        reciprocal, reciprocal_shift = reciprocal_of(lottery.tickets.near)
-        self._parameters = (
-            lottery.inputs,
-            lottery.m,
-            lottery.shift,
-            lottery.outputs - lottery.m,
-            _u64(lottery.total),
-            _u64(lottery.redraw_below),
-            _u64(lottery.near_total),
-            _u64(reciprocal),
-            _u64(reciprocal_shift),
-            _u64(lottery.tickets.far.bit_length() - 1),
-        )
-
-    def draw(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
-        """See `Kernel`."""
-        done, used, inside = _draw(codes, reports, words, code_offset, report_offset, *self._parameters)
+    def draw(codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
+        done, used, inside = _draw(codes, reports, words, code_offset, report_offset, *parameters)
         return done, used, inside
+
+    return window.of_groups(draw)

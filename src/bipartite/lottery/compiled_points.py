@@ -12,13 +12,17 @@ from numba import njit, types
 
 from bipartite.lottery.compiled import reciprocal_of
 from bipartite.lottery.compiled_nearest import RANKS, SQUARED, VECTORS, WHOLE, distance_between
+from bipartite.lottery.deal import all_inside
 from bipartite.lottery.jit import OPTIONS, read_only, wide_product
 from bipartite.lottery.uniform import tickets_below
-from bipartite.lottery.vectorised_points import PointKernel
 
 if TYPE_CHECKING:
-    from bipartite.lottery.kernel import Whole, Words
-    from bipartite.lottery.points import PointLottery
+    from collections.abc import Callable
+
+    from bipartite.lottery.deal import Drawn, Kernel, Whole, Words
+    from bipartite.lottery.points import Points
+
+    _Some = Callable[[Whole, Whole, Words], tuple[int, int]]
 
 _u64 = np.uint64
 _i64 = np.int64
@@ -129,19 +133,26 @@ def _draw_from_lists(
         reports[i] = near_output if ticket < near_total else number + low
 
 
-class CompiledLists(PointKernel):
-    """Draws blocks of reports by the line's rule, with the near outputs of each value listed by the compiled kernel."""
+def point_kernel(points: Points) -> Kernel:
+    """The compiled kernel of a set of points, whose codes are their indices."""
+    some = _listed(points) if points.by_list else _tried(points)
 
-    __slots__ = ("_table",)
+    def draw(codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
+        del code_offset, report_offset
+        if not len(codes) or not all_inside(codes, points.inputs):
+            return 0, 0, not len(codes)
+        return *some(codes, reports, words), True
 
-    def __init__(self, lottery: PointLottery) -> None:
-        super().__init__(lottery)
-        self._table = lottery.neighbours()
+    return draw
 
-    def _draw(self, codes: Whole, reports: Whole, words: Words) -> tuple[int, int]:
-        lottery, table = self._lottery, self._table
+
+def _listed(points: Points) -> _Some:
+    """Draw by the rule of windows, with the near outputs of each value listed."""
+    table = points.neighbours()
+
+    def draw(codes: Whole, reports: Whole, words: Words) -> tuple[int, int]:
         # Whether a word is redrawn does not depend on the value, so every value's word is known at once.
-        tickets, used = tickets_below(lottery.drawn_from, words, len(codes))
+        tickets, used = tickets_below(points.drawn_from, words, len(codes))
         done = len(tickets)
         visits = np.argsort(codes[:done], kind="stable")
         _draw_from_lists(
@@ -152,31 +163,24 @@ class CompiledLists(PointKernel):
             *table.arguments,
             table.farthest,
             table.last,
-            lottery.m,
-            lottery.near_total,
-            lottery.tickets.near,
-            lottery.tickets.far,
+            points.m,
+            points.near_total,
+            points.tickets.near,
+            points.tickets.far,
         )
         return done, used
 
+    return draw
 
-class CompiledTries(PointKernel):
-    """Draws blocks of reports by rejection, with the compiled kernel."""
 
-    __slots__ = ("_numbers", "_table")
+def _tried(points: Points) -> _Some:
+    """Draw by rejection."""
+    table, tickets = points.neighbours(), points.tickets
+    numbers = (points.drawn_from, points.redraw_below, tickets.near, tickets.far, *reciprocal_of(tickets.near))
+    known = (*table.arguments, table.farthest, table.last, *map(_u64, numbers))
 
-    def __init__(self, lottery: PointLottery) -> None:
-        super().__init__(lottery)
-        self._table = lottery.neighbours()
-        self._numbers = (
-            _u64(lottery.drawn_from),
-            _u64(lottery.redraw_below),
-            _u64(lottery.tickets.near),
-            _u64(lottery.tickets.far),
-            *map(_u64, reciprocal_of(lottery.tickets.near)),
-        )
-
-    def _draw(self, codes: Whole, reports: Whole, words: Words) -> tuple[int, int]:
-        table = self._table
-        done, used = _draw_by_tries(codes, reports, words, *table.arguments, table.farthest, table.last, *self._numbers)
+    def draw(codes: Whole, reports: Whole, words: Words) -> tuple[int, int]:
+        done, used = _draw_by_tries(codes, reports, words, *known)
         return done, used
+
+    return draw

@@ -1,9 +1,9 @@
-"""The lottery on a set of points: the m nearest outputs hold ``near`` tickets each, all others ``far``.
+"""Points: on a set of them, the m nearest outputs hold ``near`` tickets each, all others ``far``.
 
 Draw by rejection: take u uniform on 0 … M·a − 1; y = u div a and t = u mod a; accept y if it is near or t < b, else try
 again. Each output is accepted with probability (its tickets)/(M·a), the same law as on a line, and only the m-th
-neighbour of x has to be known. Where more than 16 tries are expected, the near outputs of x are listed and the line's
-rule is used.
+neighbour of x has to be known. Where more than 16 tries are expected, the near outputs of x are listed and the rule of
+windows is used.
 
 A try is accepted with probability W/(M·a), the same for every x: the number of tries reveals nothing about x.
 """
@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 import numpy as np
 
+from bipartite.lottery.deal import Deal, all_inside
+from bipartite.lottery.kernel import point_kernels
 from bipartite.lottery.order import farthest_near
 from bipartite.lottery.tickets import UNEQUAL
-from bipartite.lottery.uniform import WORD_BITS, ticket_below
+from bipartite.lottery.uniform import WORD_BITS, high_half, is_kept, ticket_below, tickets_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,15 +28,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.lottery.compiled_nearest import NearestTable
+    from bipartite.lottery.deal import Drawn, Kernel, Whole, Words
     from bipartite.lottery.order import Order
     from bipartite.lottery.tickets import Tickets
     from bipartite.lottery.words import Stream
 
 MOST_EXPECTED_TRIES: Final = 16
+_MOST_MASK_BYTES: Final = 2**27
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PointLottery:
+@dataclass(frozen=True, eq=False)
+class Points(Deal):
     """The integer parameters of a draw on a set of points."""
 
     flat: ClassVar[bool] = False
@@ -43,33 +47,24 @@ class PointLottery:
     m: int
     tickets: Tickets
     by_list: bool
-    """Whether near outputs are listed (the line's rule) instead of drawn by rejection."""
+    """Whether near outputs are listed (the rule of windows) instead of drawn by rejection."""
     word_bits: int = WORD_BITS
-    """64; smaller only in tests, which enumerate every word."""
+    inputs: int = field(init=False)
+    outputs: int = field(init=False)
     total: int = field(init=False)
     near_total: int = field(init=False)
+    by_tries: bool = field(init=False)
     drawn_from: int = field(init=False)
     """The number of tickets a word draws from: W by list, M·a by rejection."""
     redraw_below: int = field(init=False)
     _neighbours: NearestTable | None = field(init=False, default=None, repr=False)
 
     def __post_init__(self) -> None:
-        total = self.tickets.total(self.m, len(self.order))
-        drawn_from = total if self.by_list else len(self.order) * self.tickets.near
-        object.__setattr__(self, "total", total)
-        object.__setattr__(self, "near_total", self.m * self.tickets.near)
-        object.__setattr__(self, "drawn_from", drawn_from)
-        object.__setattr__(self, "redraw_below", 2**self.word_bits % drawn_from)
-
-    @property
-    def inputs(self) -> int:
-        """N, the number of points."""
-        return len(self.order)
-
-    @property
-    def outputs(self) -> int:
-        """M = N."""
-        return len(self.order)
+        size = len(self.order)
+        total = self.tickets.total(self.m, size)
+        drawn_from = total if self.by_list else size * self.tickets.near
+        self._set(inputs=size, outputs=size, total=total, near_total=self.m * self.tickets.near)
+        self._set(by_tries=not self.by_list, drawn_from=drawn_from, redraw_below=2**self.word_bits % drawn_from)
 
     @property
     def prepared(self) -> bool:
@@ -81,7 +76,7 @@ class PointLottery:
         if self._neighbours is None:
             from bipartite.lottery.compiled_nearest import NearestTable  # noqa: PLC0415 (numba, only when it pays)
 
-            object.__setattr__(self, "_neighbours", NearestTable(self.order, self.m, progress))
+            self._set(_neighbours=NearestTable(self.order, self.m, progress))
         return cast("NearestTable", self._neighbours)
 
     def near(self, x: int) -> NDArray[np.bool_]:
@@ -89,19 +84,26 @@ class PointLottery:
         distances = self.order.distances(x)
         return farthest_near(x, distances, self.m).near(x, distances)
 
+    def owner(self, x: int, ticket: int) -> int:
+        """The output that holds this ticket: near outputs first, then far ones, each in ascending order."""
+        near = self.near(x)
+        if ticket < self.near_total:
+            return int(np.flatnonzero(near)[ticket // self.tickets.near])
+        return int(np.flatnonzero(~near)[(ticket - self.near_total) // self.tickets.far])
+
     def draw(self, x: int, stream: Stream) -> int:
         """One report for input x, in plain Python and NumPy; O(N) to find its m-th neighbour."""
-        near = self.near(x)
         if self.by_list:
-            return self._output_of(near, ticket_below(self.drawn_from, stream, self.word_bits))
+            return super().draw(x, stream)
+        near = self.near(x)
         while True:
             y, ticket = divmod(ticket_below(self.drawn_from, stream, self.word_bits), self.tickets.near)
             if near[y] or ticket < self.tickets.far:
                 return y
 
-    def rows(self, start: int, stop: int) -> NDArray[np.int64]:
-        """The tickets of inputs start … stop − 1."""
-        near = np.array([self.near(x) for x in range(start, stop)])
+    def rows_of(self, inputs: Whole) -> Whole:
+        """The tickets of these inputs, one row each."""
+        near = np.array([self.near(x) for x in inputs.tolist()])
         return np.where(near, self.tickets.near, self.tickets.far)
 
     def largest_ratio(self) -> Fraction:
@@ -118,11 +120,51 @@ class PointLottery:
         mixed = bool(((near_for > 0) & (near_for < self.inputs)).any())
         return max(self.tickets.ratio, 1 / self.tickets.ratio) if mixed else Fraction(1)
 
-    def _output_of(self, near: NDArray[np.bool_], ticket: int) -> int:
-        """The output that holds this ticket: near outputs first, then far ones, each in ascending order."""
-        if ticket < self.near_total:
-            return int(np.flatnonzero(near)[ticket // self.tickets.near])
-        return int(np.flatnonzero(~near)[(ticket - self.near_total) // self.tickets.far])
+    def kernel(self, values: int) -> Kernel:
+        """Compiled where that pays."""
+        kernels = point_kernels(values, self.inputs, prepared=self.prepared)
+        return self.draw_block if kernels is None else kernels.point_kernel(self)
+
+    def draw_block(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
+        """See `Deal`; the codes of points are their indices."""
+        del code_offset, report_offset
+        if not len(codes) or not all_inside(codes, self.inputs):
+            return 0, 0, not len(codes)
+        return *(self._draw_listed if self.by_list else self._draw_tried)(codes, reports, words), True
+
+    def _draw_tried(self, codes: Whole, reports: Whole, words: Words) -> tuple[int, int]:
+        """Draw by rejection, one word after another, as the scalar draw does."""
+        # Each distinct value needs a mask of all points; the rest waits for the next call.
+        codes = codes[: max(1, _MOST_MASK_BYTES // self.inputs)]
+        kept = is_kept(words, self.drawn_from)
+        outputs, rest = np.divmod(high_half(words, self.drawn_from), np.uint64(self.tickets.near))
+        always = (rest < np.uint64(self.tickets.far)).tolist()
+        near = {x: self.near(x) for x in np.unique(codes).tolist()}
+        done = 0
+        for j, (serves, y) in enumerate(zip(kept.tolist(), outputs.tolist(), strict=True)):
+            if serves and (always[j] or near[int(codes[done])][y]):
+                reports[done] = y
+                done += 1
+                if done == len(codes):
+                    return done, j + 1
+        return done, len(words)
+
+    def _draw_listed(self, codes: Whole, reports: Whole, words: Words) -> tuple[int, int]:
+        """Draw by the rule of windows over the listed near outputs of each value."""
+        # Whether a word is redrawn does not depend on the value, so every value's word is known at once.
+        ticket, used = tickets_below(self.drawn_from, words, len(codes))
+        done = len(ticket)
+        is_near = ticket < np.uint64(self.near_total)
+        near_item = (ticket // np.uint64(self.tickets.near)).view(np.int64)
+        far_item = ((ticket - np.uint64(self.near_total)) // np.uint64(self.tickets.far)).view(np.int64)
+        for x in np.unique(codes[:done]).tolist():
+            mask = self.near(x)
+            mine = codes[:done] == x
+            chosen = mine & is_near
+            reports[:done][chosen] = np.flatnonzero(mask)[near_item[chosen]]
+            chosen = mine & ~is_near
+            reports[:done][chosen] = np.flatnonzero(~mask)[far_item[chosen]]
+        return done, used
 
 
 def needs_list(m: int, outputs: int, tickets: Tickets) -> bool:

@@ -9,7 +9,6 @@ ticket below the own region's total belongs to that region; the others belong to
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -17,18 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bipartite.errors import DesignError
-from bipartite.lottery.rows import MOST_TICKET_COUNTS, largest_fraction, owners, totals_of
+from bipartite.lottery.deal import Deal, largest_fraction
+from bipartite.lottery.table import MOST_TICKET_COUNTS, search, totals_of
 from bipartite.lottery.tickets import UNEQUAL
-from bipartite.lottery.uniform import WORD_BITS, ticket_below
+from bipartite.lottery.uniform import WORD_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from bipartite.lottery.words import Stream
-
-    Whole = NDArray[np.int64]
+    from bipartite.lottery.deal import Whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,53 +68,25 @@ def check_blocks(sizes: Whole) -> None:
         )
 
 
-class _Regional(ABC):
-    """A lottery on places that are laid out region by region."""
+class _Regional(Deal):
+    """A deal on places that are laid out region by region."""
 
-    __slots__ = ("layout", "total", "word_bits")
+    regions: Layout
 
-    layout: Layout
-    total: int
-    word_bits: int
-
-    @property
-    def inputs(self) -> int:
-        """N, the number of places."""
-        return len(self.layout.labels)
-
-    @property
-    def outputs(self) -> int:
-        """M = N."""
-        return self.inputs
-
-    def draw(self, x: int, stream: Stream) -> int:
-        """One report for input x."""
-        ticket = np.array([ticket_below(self.total, stream, self.word_bits)], dtype=np.int64)
-        return int(self.outputs_of(np.array([x]), ticket)[0])
-
-    @abstractmethod
-    def outputs_of(self, index: Whole, tickets: Whole) -> Whole:
-        """The outputs that hold these tickets of these inputs; inside and outside are both computed."""
+    def owner(self, x: int, ticket: int) -> int:
+        """See `Deal`."""
+        return int(self.owners(np.array([x]), np.array([ticket]))[0])
 
 
 class BlockLottery(_Regional):
     """For each region a table of tickets among its places; each place has one count for all inputs outside."""
 
-    __slots__ = (
-        "_before",
-        "_firsts",
-        "_outside_running",
-        "_own",
-        "_running",
-        "blocks",
-        "outside",
-    )
-
     def __init__(self, labels: Whole, blocks: Sequence[Whole], outside: Whole, word_bits: int = WORD_BITS) -> None:
         """Tables of regions 0, 1, …, rows and columns ascending, and the count of each output for other regions."""
         layout = Layout(labels)
         check_blocks(layout.sizes)
-        self.layout, self.blocks, self.outside, self.word_bits = layout, tuple(blocks), outside, word_bits
+        self.inputs = self.outputs = len(labels)
+        self.regions, self.blocks, self.outside, self.word_bits = layout, tuple(blocks), outside, word_bits
         given = np.bincount(labels, outside.astype(np.float64), len(layout))
         own = [totals_of(block) for block in blocks]
         if len(own) != len(layout) or any(each is None for each in own) or (outside < 0).any() or given.sum() > 2.0**53:
@@ -148,21 +116,21 @@ class BlockLottery(_Regional):
         for array in (*blocks, outside, self._running, self._outside_running, self._own, self._before, self._firsts):
             array.flags.writeable = False
 
-    def rows(self, start: int, stop: int) -> Whole:
-        """The tickets of inputs start … stop − 1."""
-        dense = np.tile(self.outside, (stop - start, 1))
-        for x in range(start, stop):
-            region = int(self.layout.labels[x])
-            members = self.layout.members(region)
-            dense[x - start, members] = self.blocks[region][np.searchsorted(members, x)]
+    def rows_of(self, inputs: Whole) -> Whole:
+        """The tickets of these inputs, one row each."""
+        dense = np.tile(self.outside, (len(inputs), 1))
+        for at, x in enumerate(inputs.tolist()):
+            region = int(self.regions.labels[x])
+            members = self.regions.members(region)
+            dense[at, members] = self.blocks[region][np.searchsorted(members, x)]
         return dense
 
-    def outputs_of(self, index: Whole, tickets: Whole) -> Whole:
-        """See `_Regional`: both searches always run."""
-        layout = self.layout
+    def owners(self, index: Whole, tickets: Whole) -> Whole:
+        """See `Deal`: both searches always run."""
+        layout = self.regions
         region = layout.labels[index]
         sizes, firsts = layout.sizes[region], self._firsts[index]
-        passed = owners(self._running, tickets, firsts=firsts, lengths=sizes, longest=int(layout.sizes.max()))
+        passed = search(self._running, tickets, firsts=firsts, lengths=sizes, longest=int(layout.sizes.max()))
         inside = tickets < self._own[region]
         at_home = layout.starts[region] + np.minimum(passed, sizes - 1)
         rest = np.where(inside, 0, tickets - self._own[region])
@@ -174,11 +142,11 @@ class BlockLottery(_Regional):
 
     def largest_ratio(self) -> Fraction:
         """The largest ratio of two inputs' tickets for one output, exactly."""
-        return max(self._ratio(region, with_outside=len(self.layout) > 1) for region in range(len(self.layout)))
+        return max(self._ratio(region, with_outside=len(self.regions) > 1) for region in range(len(self.regions)))
 
     def ratio_within(self) -> Fraction:
         """The largest ratio over two inputs and an output *of one region*; says nothing about other pairs."""
-        return max(self._ratio(region, with_outside=False) for region in range(len(self.layout)))
+        return max(self._ratio(region, with_outside=False) for region in range(len(self.regions)))
 
     @property
     def stays_inside(self) -> bool:
@@ -188,7 +156,7 @@ class BlockLottery(_Regional):
     def _ratio(self, region: int, *, with_outside: bool) -> Fraction:
         most, least = self.blocks[region].max(axis=0), self.blocks[region].min(axis=0)
         if with_outside:
-            given = self.outside[self.layout.members(region)]
+            given = self.outside[self.regions.members(region)]
             most, least = np.maximum(most, given), np.minimum(least, given)
         return largest_fraction(most, least)
 
@@ -199,8 +167,6 @@ class WeightLottery(_Regional):
     The first ``extra`` places of the region hold one more, so that all rows hold the same total.
     """
 
-    __slots__ = ("_own", "extra", "other", "own")
-
     def __init__(self, labels: Whole, own: Whole, other: Whole, total: int, word_bits: int = WORD_BITS) -> None:
         layout = Layout(labels)
         sizes = layout.sizes
@@ -210,7 +176,8 @@ class WeightLottery(_Regional):
         extra = total - own * sizes - other * outsiders
         if (own < 1).any() or (other < 1).any() or (extra < 0).any() or (extra >= sizes).any():
             raise AssertionError(UNEQUAL)
-        self.layout, self.own, self.other, self.extra = layout, own, other, extra
+        self.regions, self.own, self.other, self.extra = layout, own, other, extra
+        self.inputs = self.outputs = len(labels)
         self.total, self.word_bits = total, word_bits
         self._own: Whole = own * sizes + extra
         for array in (own, other, extra, self._own):
@@ -219,20 +186,20 @@ class WeightLottery(_Regional):
     def row_of(self, region: int) -> Whole:
         """The tickets of every input of a region."""
         row = np.full(self.outputs, self.other[region])
-        members = self.layout.members(region)
+        members = self.regions.members(region)
         row[members] = self.own[region]
         row[members[: self.extra[region]]] += 1
         return row
 
-    def rows(self, start: int, stop: int) -> Whole:
-        """The tickets of inputs start … stop − 1."""
-        regions, which = np.unique(self.layout.labels[start:stop], return_inverse=True)
+    def rows_of(self, inputs: Whole) -> Whole:
+        """The tickets of these inputs, one row each."""
+        regions, which = np.unique(self.regions.labels[inputs], return_inverse=True)
         dense: Whole = np.array([self.row_of(region) for region in regions.tolist()])[which.ravel()]
         return dense
 
-    def outputs_of(self, index: Whole, tickets: Whole) -> Whole:
-        """See `_Regional`: both are always computed."""
-        layout = self.layout
+    def owners(self, index: Whole, tickets: Whole) -> Whole:
+        """See `Deal`: both are always computed."""
+        layout = self.regions
         region = layout.labels[index]
         own, extra, start = self.own[region], self.extra[region], layout.starts[region]
         inside = tickets < self._own[region]
@@ -246,13 +213,13 @@ class WeightLottery(_Regional):
 
     def largest_ratio(self) -> Fraction:
         """The largest ratio of two inputs' tickets for one output, exactly, over all pairs of regions."""
-        if len(self.layout) == 1:
+        if len(self.regions) == 1:
             return Fraction(1)
         # A place gets `own` tickets, or one more, from its own region, and `other` from each other region.
         most = self.own + (self.extra > 0)
         smallest, largest = np.argsort(self.other, kind="stable")[[0, -1]].tolist()
         ratios = []
-        for region in range(len(self.layout)):
+        for region in range(len(self.regions)):
             rest = np.delete(self.other, region) if region in {smallest, largest} else self.other
             low, high = int(rest.min()), int(rest.max())
             above, below = max(int(most[region]), high), min(int(self.own[region]), low)

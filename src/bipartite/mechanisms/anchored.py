@@ -8,7 +8,7 @@ import numpy as np
 
 from bipartite.domains.outputs import Outputs
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, SpecError, is_one_of
-from bipartite.lottery import Epsilon, GroupedLottery, LineLottery, Tickets
+from bipartite.lottery import Epsilon, Tickets, Window
 from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.catalogue import entries
 from bipartite.mechanisms.checks import check_domain, check_one_of, check_tickets, tickets_for
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain
     from bipartite.domains.losses import Loss
-    from bipartite.lottery import Lottery
+    from bipartite.lottery import Deal
 
     Prior = Sequence[float] | NDArray[np.float64] | Literal["minimax"] | None
 
@@ -143,7 +143,7 @@ class Anchored(Mechanism):
         check_read_tickets(budget, facts["tickets"], len(facts["anchors"]))
 
     @classmethod
-    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:
         anchors: NDArray[np.int64] = facts["anchors"]
         return Outputs(domain, anchors), grr_on_groups(domain.nearest_of(anchors), facts["tickets"], len(anchors))
 
@@ -198,9 +198,9 @@ def _encode(domain: Domain, anchors: Sequence[Any]) -> NDArray[np.int64]:
     return np.array(sorted(found), dtype=np.int64)
 
 
-def grr_on_groups(group_of: NDArray[np.int64], tickets: Tickets, groups: int) -> GroupedLottery:
+def grr_on_groups(group_of: NDArray[np.int64], tickets: Tickets, groups: int) -> Window:
     """GRR on the groups, after sending each value to its own."""
-    return GroupedLottery(group_of, LineLottery(inputs=groups, outputs=groups, m=1, shift=0, tickets=tickets))
+    return Window(len(group_of), groups, 1, 0, tickets, groups=group_of)
 
 
 def issue_for_anchors(budget: Epsilon, anchors: int) -> Tickets:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain, LineDomain
-    from bipartite.lottery import Lottery
+    from bipartite.lottery import Deal
     from bipartite.mechanisms.spec.fields import Fields
 
 # The design is O(N²), and for many values means gain next to nothing over values.
@@ -127,7 +127,7 @@ class AnchoredMeans(Anchored):
         check_read_tickets(budget, facts["tickets"], len(facts["bins"]))
 
     @classmethod
-    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:
         bins = facts["bins"]
         bin_of = np.searchsorted(bins, np.arange(len(domain)), side="right") - 1
         return Outputs.of_numbers(facts["outputs"]), grr_on_groups(bin_of, facts["tickets"], len(bins))

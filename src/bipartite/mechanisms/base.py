@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain, Outside
     from bipartite.domains.containers import Batch, Nulls
-    from bipartite.lottery import Lottery, Source
+    from bipartite.lottery import Deal, Source
     from bipartite.mechanisms.categories.draw import FlatDraw
     from bipartite.mechanisms.spec.fields import Field
 
@@ -67,7 +67,7 @@ class Mechanism(Frozen):
     """The possible true values."""
     outputs: Domain
     """The possible reports; None where a report is a row of bits or numbers (`flat`)."""
-    draw: Lottery | FlatDraw
+    draw: Deal | FlatDraw
     """The tickets of every value, from which reports are drawn and certificates are computed."""
     facts: Mapping[str, Any]
     """What its spec states in addition to version, name, domain and ε; read-only."""
@@ -93,7 +93,7 @@ class Mechanism(Frozen):
     # --- What a mechanism states
 
     @classmethod
-    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:
         """(the possible reports, the tickets of every value) that these facts describe."""
         raise NotImplementedError
 
@@ -213,11 +213,11 @@ class Mechanism(Frozen):
         return self.draw.flat
 
     @property
-    def lottery(self) -> Lottery:
+    def lottery(self) -> Deal:
         """The tickets of every report for every value; for mechanisms whose report is one of ``outputs``."""
         if self.flat:
             raise InputError(f"The reports of {self!r} are rows of bits or numbers, too many to list; use count.")
-        return cast("Lottery", self.draw)
+        return cast("Deal", self.draw)
 
     @property
     def flat_draw(self) -> FlatDraw:

@@ -10,11 +10,11 @@ from bipartite.domains import Domain
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, SpecError, is_one_of, shown
 from bipartite.lottery import (
     Epsilon,
-    LineLottery,
-    PointLottery,
-    RingLottery,
+    Points,
+    Ring,
     Tickets,
     TooFewTickets,
+    Window,
     issue_tickets,
     needs_list,
     prepare,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains import LineDomain, SetDomain
-    from bipartite.lottery import Lottery
+    from bipartite.lottery import Deal
     from bipartite.mechanisms.spec.fields import Field
 
     Rule = Callable[[int, Epsilon], int]
@@ -150,7 +150,7 @@ class BRR(Mechanism):
         if on_set:
             facts["draw"] = "list" if needs_list(chosen, len(domain), tickets) else "tries"
         self._hold(domain, budget, facts)
-        if isinstance(self.draw, PointLottery):
+        if isinstance(self.draw, Points):
             prepare(self.draw, progress)
 
     schema = {"m": whole(1), "edges": choice("clamped", "padded"), "tickets": counts(Tickets)}
@@ -173,16 +173,16 @@ class BRR(Mechanism):
         check_tickets(budget, facts["tickets"], outputs if _is_set(domain) else m, outputs)
 
     @classmethod
-    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:
         m, tickets = facts["m"], facts["tickets"]
         if domain.wraps:
-            return domain, RingLottery(len(domain), m, tickets)
+            return domain, Ring(len(domain), m, tickets)
         if not domain.has_ends:
-            return domain, PointLottery(cast("SetDomain", domain).order, m, tickets, by_list=facts["draw"] == "list")
+            return domain, Points(cast("SetDomain", domain).order, m, tickets, by_list=facts["draw"] == "list")
         line = cast("LineDomain", domain)
         padded = facts["edges"] == "padded"
         outputs = line.padded(m // 2) if padded else line
-        return outputs, LineLottery(len(line), len(outputs), m, 0 if padded else -(m // 2), tickets)
+        return outputs, Window(len(line), len(outputs), m, 0 if padded else -(m // 2), tickets)
 
     @property
     def m(self) -> int:
@@ -253,7 +253,11 @@ def _rule(
         return lambda size, epsilon: given  # noqa: ARG005
     if domain.wraps:
         # One m has the least loss for every value, and so for every prior.
-        return least_loss_m if m in {"safe", "best"} else lambda size, epsilon: statistical_m(size, epsilon, cast("Wanted", m))
+        return (
+            least_loss_m
+            if m in {"safe", "best"}
+            else lambda size, epsilon: statistical_m(size, epsilon, cast("Wanted", m))
+        )
     if not domain.has_ends:
         points = cast("SetDomain", domain)
         if m == "safe":

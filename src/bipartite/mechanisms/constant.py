@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bipartite.domains.outputs import Outputs
 from bipartite.errors import SpecError
-from bipartite.lottery import LineLottery, Tickets
+from bipartite.lottery import Tickets, Window
 from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.checks import check_domain
 from bipartite.mechanisms.design.constant import best_constant
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain
     from bipartite.domains.losses import Loss
-    from bipartite.lottery import Epsilon, Lottery
+    from bipartite.lottery import Deal, Epsilon
 
 
 class Constant(Mechanism):
@@ -71,9 +71,9 @@ class Constant(Mechanism):
             raise SpecError(f"Expected answer as the index of a value, 0 to {size - 1}, got {answer}; {AGAIN}")
 
     @classmethod
-    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:
         # One output holds both tickets of every row; two, because the compiled draw divides by at least two.
-        return Outputs(domain, [facts["answer"]]), LineLottery(len(domain), 1, 1, 0, Tickets(2, 1))
+        return Outputs(domain, [facts["answer"]]), Window(len(domain), 1, 1, 0, Tickets(2, 1))
 
     @property
     def answer(self) -> object:

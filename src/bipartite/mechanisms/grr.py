@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bipartite.lottery import Epsilon, LineLottery, Tickets
+from bipartite.lottery import Epsilon, Tickets, Window
 from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.checks import check_domain, check_tickets, tickets_for
 from bipartite.mechanisms.spec.fields import counts
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bipartite.domains import Domain
-    from bipartite.lottery import Lottery
+    from bipartite.lottery import Deal
 
 
 class GRR(Mechanism):
@@ -65,6 +65,6 @@ class GRR(Mechanism):
         check_tickets(budget, facts["tickets"], 1, len(domain))
 
     @classmethod
-    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:
         size = len(domain)
-        return domain, LineLottery(size, size, 1, 0, facts["tickets"])
+        return domain, Window(size, size, 1, 0, facts["tickets"])

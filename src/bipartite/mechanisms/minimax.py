@@ -9,7 +9,7 @@ import numpy as np
 
 from bipartite.domains.outputs import Outputs
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, SpecError, is_one_of
-from bipartite.lottery import MAX_TOTAL, Epsilon, MixedLottery, Tickets, TooFewTickets
+from bipartite.lottery import MAX_TOTAL, Epsilon, Mixture, Tickets, TooFewTickets
 from bipartite.lottery.tickets import is_close_enough
 from bipartite.mechanisms.anchored import MOST_VALUES, Anchored
 from bipartite.mechanisms.checks import check_domain, too_few_tickets
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain
     from bipartite.domains.losses import Loss
-    from bipartite.lottery import Lottery
+    from bipartite.lottery import Deal
     from bipartite.mechanisms.spec.fields import Fields
 
     AnchorSet = tuple[NDArray[np.int64], Tickets]
@@ -146,14 +146,14 @@ class Minimax(Anchored):
             )
 
     @classmethod
-    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:
         sets: Sequence[AnchorSet] = facts["sets"]
         reported = np.unique(np.concatenate([anchors for anchors, _ in sets]))
         most = max(len(anchors) for anchors, _ in sets)
         own = np.empty((len(sets), len(domain)), dtype=np.min_scalar_type(most))
         for row, (anchors, _) in zip(own, sets, strict=True):
             row[:] = domain.nearest_of(anchors)
-        lottery = MixedLottery(
+        lottery = Mixture(
             sets=tuple(np.searchsorted(reported, anchors) for anchors, _ in sets),
             own=own,
             near=np.array([tickets.near for _, tickets in sets]),

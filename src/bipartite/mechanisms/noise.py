@@ -10,7 +10,7 @@ import numpy as np
 
 from bipartite.domains import Interval
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, shown
-from bipartite.lottery import MAX_TOTAL, Epsilon, NoiseLottery
+from bipartite.lottery import MAX_TOTAL, Epsilon, Noise
 from bipartite.lottery.noise import issue_noise
 from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.checks import check_flag, check_interval, check_line
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
-    from bipartite.lottery import Lottery
+    from bipartite.lottery import Deal
     from bipartite.mechanisms.spec.fields import Fields
 
 MOST_SHIFTS: Final = 2**22
@@ -60,7 +60,7 @@ class AddedNoise(Mechanism):
     checked_by_rows = True
 
     @classmethod
-    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:
         padding = facts.get("padding", 0)
         outputs = domain
         if padding and isinstance(domain, Interval):
@@ -71,7 +71,7 @@ class AddedNoise(Mechanism):
                     "Expected reports past the ends that are distinct doubles; use fewer points, or clamped=True."
                 ) from None
         try:
-            return outputs, NoiseLottery(len(domain), padding, facts["noise"])
+            return outputs, Noise(len(domain), padding, facts["noise"])
         except AssertionError:
             raise BrokenPromiseError(
                 f"Expected decreasing ticket counts of the shifts, at most 2^52 in all; {AGAIN}"
@@ -301,7 +301,7 @@ def _geometric_tickets(size: int, budget: Epsilon) -> NDArray[np.int64]:
     extra = 1
     for _ in range(_MOST_ROUNDS):
         if (tickets >= 1).all() and tickets.sum() * 2 <= MAX_TOTAL + tickets[0]:
-            ratio = NoiseLottery(size, 0, tickets.copy()).largest_ratio()
+            ratio = Noise(size, 0, tickets.copy()).largest_ratio()
             if budget.allows(*ratio.as_integer_ratio()):
                 return tickets
         if extra > MAX_TOTAL:

@@ -11,7 +11,7 @@ import numpy as np
 from bipartite.domains.outputs import Outputs
 from bipartite.domains.sets import check_labels
 from bipartite.errors import BrokenPromiseError, DomainError, Problems
-from bipartite.lottery import RowLottery, totals_of
+from bipartite.lottery import Table, totals_of
 from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.spec.fields import AGAIN, Field, written_row
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
-    from bipartite.lottery import Epsilon, Lottery
+    from bipartite.lottery import Deal, Epsilon
     from bipartite.mechanisms.spec.fields import Fields
 
 
@@ -125,8 +125,8 @@ class Tabled(Mechanism):
             )
 
     @classmethod
-    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:  # noqa: ARG003
-        return facts["outputs"], RowLottery(np.ascontiguousarray(facts["rows"]))
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:  # noqa: ARG003
+        return facts["outputs"], Table(np.ascontiguousarray(facts["rows"]))
 
     @property
     def variant(self) -> str | None:

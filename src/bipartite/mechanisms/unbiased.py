@@ -17,9 +17,9 @@ import numpy as np
 from bipartite.domains.base import whole_number
 from bipartite.domains.outputs import Outputs
 from bipartite.errors import BrokenPromiseError, DesignError, DomainError, InputError, Problems
-from bipartite.lottery import MAX_TOTAL, Epsilon, GroupedLottery, LineLottery, RowLottery, Tickets, check_table
+from bipartite.lottery import MAX_TOTAL, Epsilon, Table, Tickets, Window, check_table
 from bipartite.lottery.epsilon import exp_between
-from bipartite.lottery.rows import MOST_TICKET_COUNTS
+from bipartite.lottery.table import MOST_TICKET_COUNTS
 from bipartite.lottery.tickets import is_close_enough
 from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.checks import check_interval, check_tickets, tickets_for
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain, Interval
-    from bipartite.lottery import Lottery
+    from bipartite.lottery import Deal
     from bipartite.mechanisms.spec.fields import Fields
 
 MOST_OUTPUTS: Final = 2**22
@@ -217,9 +217,9 @@ class Duchi(Mechanism):
         facts["ends"].problems(budget, len(domain)).raise_if_any(BrokenPromiseError)
 
     @classmethod
-    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:
         ends: TwoEnds = facts["ends"]
-        return reports(ends.values(cast("Interval", domain))), RowLottery(ends.rows(len(domain)))
+        return reports(ends.values(cast("Interval", domain))), Table(ends.rows(len(domain)))
 
 
 class Piecewise(Mechanism):
@@ -286,11 +286,11 @@ class Piecewise(Mechanism):
         check_tickets(budget, facts["tickets"], sliding.m, sliding.outputs(len(domain)))
 
     @classmethod
-    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:
         sliding, tickets = Sliding(facts["m"], facts["stride"]), facts["tickets"]
         outputs = reports(sliding.values(cast("Interval", domain), tickets.near, tickets.far))
         starts = sliding.stride * np.arange(len(domain), dtype=np.int64)
-        return outputs, GroupedLottery(starts, LineLottery(int(starts[-1]) + 1, len(outputs), sliding.m, 0, tickets))
+        return outputs, Window(len(domain), len(outputs), sliding.m, 0, tickets, groups=starts)
 
     @property
     def m(self) -> int:
@@ -453,7 +453,7 @@ class Hybrid(Mechanism):
         problems.raise_if_any(BrokenPromiseError)
 
     @classmethod
-    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:
         size, interval = len(domain), cast("Interval", domain)
         ends, window = facts["parts"].ends, facts["parts"].window
         values, rows = ends.values(interval), ends.rows(size)
@@ -465,7 +465,7 @@ class Hybrid(Mechanism):
             ends_rows, rows = rows, np.zeros((size, len(values)), dtype=np.int64)
             rows[:, which[:_ENDS]] += ends_rows
             rows[:, which[_ENDS:]] += np.where((at >= 0) & (at < window.m), window.near, window.far)
-        return reports(values), RowLottery(rows)
+        return reports(values), Table(rows)
 
     @property
     def piecewise_share(self) -> float:

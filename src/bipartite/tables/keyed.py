@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.errors import InputError
-from bipartite.lottery import FixedWords, PointLottery, draw_many
+from bipartite.lottery import FixedWords, draw_many
 from bipartite.lottery.uniform import is_kept
 from bipartite.lottery.words import CHUNK
-from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import pa
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.lottery import Codec, Lottery
+    from bipartite.lottery import Codec, Deal
     from bipartite.mechanisms import Mechanism
     from bipartite.tables.opening import Opened
     from bipartite.tables.plan import Plan
@@ -149,7 +148,7 @@ def _block(base: hashlib.blake2b, index: bytes, block: int, row: bytes) -> bytes
     return state.digest()
 
 
-def _draw_one(lottery: Lottery, index: int, base: hashlib.blake2b, row: bytes) -> int:
+def _draw_one(lottery: Deal, index: int, base: hashlib.blake2b, row: bytes) -> int:
     """Draw the report of one row, in plain Python."""
     return lottery.draw(index, _RowWords(base, index, row))
 
@@ -159,12 +158,12 @@ def _draw_wide(mechanism: Mechanism, indices: NDArray[np.int64], ids: Sequence[b
     base = hashlib.blake2b(key=key, digest_size=_BLOCK_BYTES)
     dtype, width = mechanism.report_shape
     none = np.empty(0 if width is None else (0, width), dtype=dtype)
-    people = zip(indices.tolist(), ids, strict=True)
-    return np.concatenate([none, *(mechanism.flat_draw.rows_of(np.array([at]), _RowWords(base, at, row)) for at, row in people)])
+    people, drawn = zip(indices.tolist(), ids, strict=True), mechanism.flat_draw
+    return np.concatenate([none, *(drawn.rows_of(np.array([at]), _RowWords(base, at, row)) for at, row in people)])
 
 
 def _draw(
-    lottery: Lottery,
+    lottery: Deal,
     codec: Codec,
     values: NDArray[Any],
     indices: NDArray[np.int64],
@@ -174,7 +173,7 @@ def _draw(
     base = hashlib.blake2b(key=key, digest_size=_BLOCK_BYTES)
     reports = np.empty(len(values), dtype=codec.report_dtype)
     alone = np.ones(len(values), dtype=np.bool_)
-    if not isinstance(lottery, PointLottery):
+    if not lottery.by_tries:
         # One word suffices for a row unless it must be redrawn (fewer than one in 4,096): those rows are drawn alone.
         held = indices.astype("<i8", copy=False).tobytes()
         blocks = b"".join([_block(base, held[8 * at : 8 * at + 8], 0, row) for at, row in enumerate(ids)])

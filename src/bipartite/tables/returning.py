@@ -7,7 +7,7 @@ and a column is a dictionary or a lookup among them: no double is formatted as t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from bipartite.lottery import Codec, Source
     from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.categories.draw import Flat
     from bipartite.tables.columns import Column
 
 Style = Literal["values", "compact", "text"]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import bipartite as bp
 from bipartite.answers.estimation.intervals import chi_square_quantile, normal_width
 from bipartite.answers.estimation.likelihood import Cells
-from bipartite.answers.estimation.operator import Ring, Turned, operator_of
 from bipartite.errors import InputError
+from bipartite.lottery import Turned
 
 HOURS = bp.Cyclic(24)
 ANGLES = 2 * np.pi * np.arange(24) / 24
@@ -50,7 +50,7 @@ def holds(interval, value, size=24):
 def test_products_and_scores_of_waves_are_those_of_the_matrix(size, data):
     m = data.draw(st.integers(1, size - 1))
     mechanism = bp.BRR(bp.Cyclic(size), 1, m=m)
-    matrix, operator = mechanism.matrix(), operator_of(mechanism)
+    matrix, operator = mechanism.matrix(), mechanism.lottery.channel()
     rng = np.random.default_rng(size * 100 + m)
     rows = rng.dirichlet(np.ones(size), 3)
     assert np.allclose(operator.forward(rows), rows @ matrix) and np.allclose(
@@ -76,7 +76,7 @@ def test_products_and_scores_of_waves_are_those_of_the_matrix(size, data):
 
 def test_a_turned_mechanism_counts_its_values_from_elsewhere():
     mechanism = bp.BRR(bp.Cyclic(7), 1, m=3)
-    turned, matrix = Turned(Ring(mechanism.lottery), 2), np.roll(mechanism.matrix(), -2, axis=0)
+    turned, matrix = Turned(mechanism.lottery, 2), np.roll(mechanism.matrix(), -2, axis=0)
     rows = np.random.default_rng(1).dirichlet(np.ones(7), 2)
     assert np.allclose(turned.forward(rows), rows @ matrix) and np.allclose(turned.backward(rows), rows @ matrix.T)
 
@@ -255,7 +255,7 @@ def test_quantiles_of_a_curve_count_from_their_origin_and_lie_in_their_interval(
 
 
 def test_smoothing_goes_around():
-    cells = Cells.of(operator_of(bp.GRR(bp.Cyclic(9), 1)), together=True, around=True)
+    cells = Cells.of(bp.GRR(bp.Cyclic(9), 1).lottery.channel(), together=True, around=True)
     step = (2 * np.eye(9) + np.roll(np.eye(9), 1, axis=1) + np.roll(np.eye(9), -1, axis=1)) / 4
     for steps in (1, 2, 5):
         assert np.allclose(cells.smoother(steps), np.linalg.matrix_power(step, steps))

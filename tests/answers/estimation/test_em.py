@@ -23,7 +23,7 @@ from bipartite import (
 from bipartite.answers.estimation import em
 from bipartite.answers.estimation.em import AIM, EMS_GAIN, MOST_GAP, fit_em, fit_ems
 from bipartite.answers.estimation.likelihood import Cells
-from bipartite.answers.estimation.operator import Dense, operator_of
+from bipartite.lottery import Dense
 
 
 def likelihood(matrix, counts, f):
@@ -90,7 +90,7 @@ def solved(matrix, counts):
 def test_the_fit_is_the_top_that_a_general_solver_finds(name):
     mechanism = MECHANISMS[name]
     matrix, counts = mechanism.matrix(), counts_for(mechanism)
-    found = fit_em(operator_of(mechanism), counts)
+    found = fit_em(mechanism.lottery.channel(), counts)
     assert found.converged and found.gap <= AIM
     assert found.frequencies.min() >= 0 and found.frequencies.sum() == pytest.approx(1)
     reached, top = (likelihood(matrix, counts, f) for f in (found.frequencies, solved(matrix, counts)))
@@ -132,7 +132,7 @@ def test_the_certified_gap_is_a_bound_for_any_matrix_and_any_counts(size, output
 )
 @pytest.mark.parametrize("people", [1, 30, 10_000, 10_000_000])
 def test_up_to_a_thousand_values_the_gap_is_always_closed(mechanism, people):
-    operator = operator_of(mechanism)
+    operator = mechanism.lottery.channel()
     generator = np.random.default_rng(people)
     f = generator.dirichlet(np.full(operator.inputs, 0.1))
     law = np.maximum(operator.forward(f), 0)
@@ -151,10 +151,10 @@ def test_values_that_the_reports_cannot_tell_apart_have_equal_shares(people):
     counts = np.zeros(len(mechanism.outputs))
     counts[60] = people
     near = mechanism.matrix()[:, 60] == mechanism.matrix()[:, 60].max()
-    for operator in (operator_of(mechanism), Dense(mechanism.matrix())):
+    for operator in (mechanism.lottery.channel(), Dense(mechanism.matrix())):
         assert fit_em(operator, counts).frequencies == pytest.approx(near / near.sum())
     clamped = MECHANISMS["clamped"]
-    shares = fit_em(operator_of(clamped), counts_for(clamped)).frequencies
+    shares = fit_em(clamped.lottery.channel(), counts_for(clamped)).frequencies
     dense = fit_em(Dense(clamped.matrix()), counts_for(clamped)).frequencies
     same = (clamped.matrix() == clamped.matrix()[0]).all(axis=1)
     assert same.sum() > 1 and np.ptp(shares[same]) == np.ptp(dense[same]) == 0
@@ -198,7 +198,7 @@ def test_the_most_likely_smooth_distribution_is_that_of_a_general_solver(half_wi
 def test_where_too_many_values_are_needed_em_goes_on_and_says_how_far_it_came(monkeypatch):
     monkeypatch.setattr(em, "_MOST_SUPPORT", 3)
     mechanism = MECHANISMS["padded"]
-    operator, counts = operator_of(mechanism), counts_for(mechanism)
+    operator, counts = mechanism.lottery.channel(), counts_for(mechanism)
     seen = []
     found = fit_em(operator, counts, progress=seen.append)
     assert found.converged and found.gap <= MOST_GAP and found.steps == seen[-1] > 20
@@ -212,19 +212,19 @@ def test_where_too_many_values_are_needed_em_goes_on_and_says_how_far_it_came(mo
 def test_noise_past_both_ends_is_counted_together():
     mechanism = Laplace(Interval(0, 1, points=12), 2)
     matrix, counts = mechanism.matrix(), counts_for(mechanism)
-    found = fit_em(operator_of(mechanism), counts)
+    found = fit_em(mechanism.lottery.channel(), counts)
     dense = fit_em(Dense(matrix), counts)
     assert found.converged and dense.converged
     reached, other = (likelihood(matrix, counts, fit.frequencies) for fit in (found, dense))
     assert reached == pytest.approx(other, abs=2 * AIM)
-    smooth, literal = fit_ems(operator_of(mechanism), counts), fit_ems(Dense(matrix), counts)
+    smooth, literal = fit_ems(mechanism.lottery.channel(), counts), fit_ems(Dense(matrix), counts)
     assert smooth.steps == literal.steps
     assert smooth.frequencies == pytest.approx(literal.frequencies, rel=1e-6)
 
 
 def test_very_many_values_end_ems_before_its_rule(monkeypatch):
     mechanism = MECHANISMS["padded"]
-    operator, counts = operator_of(mechanism), counts_for(mechanism)
+    operator, counts = mechanism.lottery.channel(), counts_for(mechanism)
     monkeypatch.setattr(em, "_EMS_WORK", 5 * (operator.inputs + operator.outputs))
     found = fit_ems(operator, counts)
     assert (found.steps, found.converged) == (5, False)
@@ -234,7 +234,7 @@ def test_very_many_values_end_ems_before_its_rule(monkeypatch):
 def test_smoothed_em_is_the_published_loop(name):
     mechanism = MECHANISMS[name]
     counts = counts_for(mechanism)
-    found = fit_ems(operator_of(mechanism), counts)
+    found = fit_ems(mechanism.lottery.channel(), counts)
     shares, steps, gain = literal_ems(mechanism.matrix(), counts.tolist())
     assert found.steps == steps
     assert found.frequencies == pytest.approx(shares, rel=1e-9)
@@ -245,10 +245,10 @@ def test_both_stop_when_told_to_and_say_that_they_were():
     mechanism = MECHANISMS["padded"]
     counts = counts_for(mechanism)
     seen = []
-    found = fit_em(operator_of(mechanism), counts, most_steps=2, progress=seen.append)
+    found = fit_em(mechanism.lottery.channel(), counts, most_steps=2, progress=seen.append)
     assert (found.steps, found.converged, seen) == (2, False, [1, 2])
     seen.clear()
-    ems = fit_ems(operator_of(mechanism), counts, most_steps=3, progress=seen.append)
+    ems = fit_ems(mechanism.lottery.channel(), counts, most_steps=3, progress=seen.append)
     assert (ems.steps, ems.converged, seen) == (3, False, [1, 2, 3])
 
 
@@ -258,10 +258,10 @@ def test_two_values_have_the_share_that_a_formula_gives():
     counts = np.array([620.0, 380.0])
     p = mechanism.matrix()[0, 0]
     truth = (0.62 - (1 - p)) / (2 * p - 1)
-    for fit in (fit_em(operator_of(mechanism), counts), fit_ems(operator_of(mechanism), counts)):
+    for fit in (fit_em(mechanism.lottery.channel(), counts), fit_ems(mechanism.lottery.channel(), counts)):
         assert fit.frequencies[0] == pytest.approx(truth, abs=0.02)
     # What no share explains ends at the limit: more zeros than p allows.
-    edge = fit_em(operator_of(mechanism), np.array([990.0, 10.0]))
+    edge = fit_em(mechanism.lottery.channel(), np.array([990.0, 10.0]))
     assert edge.frequencies[0] == pytest.approx(1, abs=1e-3)
 
 
@@ -287,6 +287,6 @@ def test_where_doubles_hold_no_more_digits_a_fit_ends_at_once_and_says_how_far_i
     rng, size = np.random.default_rng(4), 60
     counts = np.zeros(size)
     counts[rng.choice(size, 45, replace=False)] = rng.choice([1, 2, 49, 50, 20_000, 10**12], 45)
-    cells = Cells.of(operator_of(BRR(Integers(0, size - 1), 2)), together=True)
+    cells = Cells.of(BRR(Integers(0, size - 1), 2).lottery.channel(), together=True)
     fit = fit_em(Dense(cells.smoother(1) @ cells.matrix), cells.counts(counts))
     assert fit.steps < 200 and fit.gap < 1e-11 * counts.sum() and fit.converged == (fit.gap <= MOST_GAP)

@@ -7,7 +7,6 @@ import pytest
 
 from bipartite import BRR, GRR, Integers, SquareWave, estimate, forecast, insecure_seed
 from bipartite.answers.estimation.linear import prepared
-from bipartite.answers.estimation.operator import operator_of
 
 SMALL = BRR(Integers(0, 2), 1.5, m=3, edges="padded")
 LINE = BRR(Integers(0, 31), 5, m="mean", edges="padded")
@@ -15,7 +14,7 @@ ADDED = 10
 
 
 def matrix_of(mechanism):
-    return operator_of(mechanism).forward(np.eye(len(mechanism.domain)))
+    return mechanism.lottery.channel().forward(np.eye(len(mechanism.domain)))
 
 
 def least_variance(matrix, weights, w):

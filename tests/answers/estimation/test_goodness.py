@@ -8,7 +8,6 @@ import pytest
 
 import bipartite as bp
 from bipartite.answers.estimation.goodness import FALSE_ALARM, fit_of_outputs
-from bipartite.answers.estimation.operator import operator_of
 
 LINES = [
     bp.BRR(bp.Integers(18, 90), epsilon=1),
@@ -178,7 +177,7 @@ def test_the_likelihood_ratio_is_never_above_that_of_the_most_likely_people():
     """Against 3,000 steps of EM, which come as near to the top as matters."""
     rng = np.random.default_rng(5)
     for mechanism in LINES[1:3]:
-        operator, size = operator_of(mechanism), len(mechanism.outputs)
+        operator, size = mechanism.lottery.channel(), len(mechanism.outputs)
         for _ in range(4):
             counts = rng.multinomial(500, rng.dirichlet(np.full(size, 0.5)))
             f = np.full(operator.inputs, 1 / operator.inputs)

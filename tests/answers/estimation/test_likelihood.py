@@ -15,7 +15,6 @@ from bipartite.answers.estimation.likelihood import (
     halves,
     weigh_smoothing,
 )
-from bipartite.answers.estimation.operator import operator_of
 
 MECHANISMS = [
     bp.BRR(bp.Integers(0, 4), 1, edges="padded"),
@@ -75,7 +74,7 @@ def test_ends_of_a_region_are_those_that_a_general_optimiser_finds(mechanism, pe
     rows, size = mechanism.matrix(), len(mechanism.domain)
     rng = np.random.default_rng(3)
     at = np.arange(size)
-    cells = Cells.of(operator_of(mechanism), together=False)
+    cells = Cells.of(mechanism.lottery.channel(), together=False)
     for f in (np.eye(size)[1], rng.dirichlet(np.ones(size))):
         counts = rng.multinomial(people, f @ rows).astype(float)
         model = Model(cells.matrix, cells.counts(counts))
@@ -94,7 +93,7 @@ def test_ends_of_a_region_are_those_that_a_general_optimiser_finds(mechanism, pe
 def test_quantiles_of_a_region_are_those_whose_shares_up_to_a_value_are_left_open(mechanism):
     rows, size = mechanism.matrix(), len(mechanism.domain)
     counts = np.random.default_rng(5).multinomial(300, np.full(size, 1 / size) @ rows).astype(float)
-    cells = Cells.of(operator_of(mechanism), together=False)
+    cells = Cells.of(mechanism.lottery.channel(), together=False)
     model = Model(cells.matrix, cells.counts(counts))
     level, exact = model.top.log_likelihood - 2, 0
     for q in (0.3, 0.5, 0.77):
@@ -119,7 +118,7 @@ def test_degrees_of_freedom_are_between_one_and_the_values_in_use():
     rng = np.random.default_rng(8)
     for mechanism in MECHANISMS:
         rows, size = mechanism.matrix(), len(mechanism.domain)
-        cells = Cells.of(operator_of(mechanism), together=False)
+        cells = Cells.of(mechanism.lottery.channel(), together=False)
         for people in (80, 4000):
             counts = cells.counts(rng.multinomial(people, rng.dirichlet(np.ones(size)) @ rows).astype(float))
             model = Model(cells.matrix, counts)
@@ -137,7 +136,7 @@ def test_values_with_equal_rows_are_one_degree_of_freedom():
     """What one of fourteen values that cannot be told apart may have, they may have together: no more, and no less."""
     mechanism = bp.BRR(bp.Integers(18, 90), 1)
     counts = np.random.default_rng(1).multinomial(1000, mechanism.matrix()[22]).astype(float)
-    cells = Cells.of(operator_of(mechanism), together=True)
+    cells = Cells.of(mechanism.lottery.channel(), together=True)
     model = Model(cells.matrix, cells.counts(counts))
     region = Region(cells, [(model, by_chi_square(model, 0.95))])
     one, last, all_of_them = np.eye(73)[0], np.eye(73)[13], 1.0 * (np.arange(73) < 14)
@@ -220,7 +219,7 @@ def test_halves_of_different_counts_are_independent_coins():
 
 
 def weights(f, people, seed, mechanism):
-    cells = Cells.of(operator_of(mechanism), together=True)
+    cells = Cells.of(mechanism.lottery.channel(), together=True)
     counts = cells.counts(np.random.default_rng(seed).multinomial(people, f @ mechanism.matrix()).astype(float))
     found = weigh_smoothing(cells, counts)
     assert weigh_smoothing(cells, counts) == found
@@ -241,7 +240,7 @@ def test_held_out_reports_weigh_little_smoothing_for_spikes_and_much_for_smooth_
 def test_the_weight_of_an_amount_of_smoothing_is_the_likelihood_of_reports_held_out():
     """Against fits by plain EM, many steps of it, of the same halves."""
     mechanism = bp.BRR(bp.Integers(0, 15), 2, edges="padded")
-    cells = Cells.of(operator_of(mechanism), together=True)
+    cells = Cells.of(mechanism.lottery.channel(), together=True)
     f = np.exp(-(((np.arange(16) - 6) / 4) ** 2) / 2)
     counts = np.random.default_rng(3).multinomial(400, f / f.sum() @ mechanism.matrix()).astype(float)
     found = weigh_smoothing(cells, cells.counts(counts))
@@ -266,7 +265,7 @@ def test_the_average_lies_between_the_models_averaged_and_is_converged():
     f = np.exp(-(((np.arange(64) - 30) / 12) ** 2) / 2)
     counts = np.random.default_rng(8).multinomial(500, f / f.sum() @ mechanism.matrix())
     est = bp.estimate(mechanism, counts=counts, method="smooth")
-    cells = Cells.of(operator_of(mechanism), together=True)
+    cells = Cells.of(mechanism.lottery.channel(), together=True)
     held = cells.counts(counts.astype(float))
     amounts = weigh_smoothing(cells, held)
     assert len(amounts) > 1
@@ -282,7 +281,7 @@ def test_the_average_lies_between_the_models_averaged_and_is_converged():
 @pytest.mark.parametrize(("values", "cells"), [(40, 40), (73, 73), (700, 512), (1024, 512)])
 @pytest.mark.parametrize("steps", [1, 2, 8, 128, 2048])
 def test_bumps_are_distributions_that_keep_the_mass_where_it_was(values, cells, steps):
-    made = Cells.of(operator_of(bp.BRR(bp.Integers(1, values), 1, edges="padded")), together=True)
+    made = Cells.of(bp.BRR(bp.Integers(1, values), 1, edges="padded").lottery.channel(), together=True)
     assert len(made.matrix) == cells
     bumps = made.smoother(steps)
     assert (bumps >= 0).all() and bumps.shape[1] == cells
@@ -314,7 +313,7 @@ def test_bumps_are_distributions_that_keep_the_mass_where_it_was(values, cells, 
 def test_an_end_that_no_tilt_reaches_is_found():
     """Reports of two kinds: below some tilt all people stay at the last value, above it all move to another one."""
     duchi = bp.Duchi(bp.Interval(-1, 1, points=20), 0.05)
-    cells = Cells.of(operator_of(duchi), together=True)
+    cells = Cells.of(duchi.lottery.channel(), together=True)
     model = Model(cells.matrix, np.array([0.5, 3.9]))
     up_to = np.where(np.arange(20) <= 16, 1.0, 0.0)
     allowed = 0.02

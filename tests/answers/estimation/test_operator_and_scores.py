@@ -25,9 +25,10 @@ from bipartite import (
     forecast,
     identifiability,
 )
-from bipartite.answers.estimation.operator import Window, _next_fast_length, operator_of
 from bipartite.answers.estimation.scores import CellScores, DenseScores, WindowScores
 from bipartite.errors import DesignError, InputError
+from bipartite.lottery import Deal, Tickets, Window
+from bipartite.lottery.noise import _next_fast_length
 from tests.locations.worlds import authors_places
 from tests.rivals import MECHANISMS
 from tests.strategies import brr, epsilons, integer_domains
@@ -48,7 +49,7 @@ ALL = MECHANISMS | CONTINUOUS
 @pytest.mark.parametrize("name", ALL)
 def test_both_products_are_those_of_the_matrix(name):
     mechanism = ALL[name]
-    operator, matrix = operator_of(mechanism), mechanism.matrix()
+    operator, matrix = mechanism.lottery.channel(), mechanism.matrix()
     generator = np.random.default_rng(1)
     f, v = generator.dirichlet(np.ones(len(matrix)), size=3), generator.normal(size=(3, matrix.shape[1]))
     np.testing.assert_allclose(operator.forward(f), f @ matrix, atol=1e-14)
@@ -58,11 +59,11 @@ def test_both_products_are_those_of_the_matrix(name):
 
 
 def test_what_has_no_structure_and_does_not_fit_is_refused():
-    class Huge:
-        lottery = type("Lottery", (), {"inputs": 2**14, "outputs": 2**14})()
+    class Huge(Deal):
+        inputs = outputs = 2**14
 
     with pytest.raises(DesignError, match="without structure takes too much memory; use GRR"):
-        operator_of(Huge())
+        Huge().channel()
 
 
 NOISES = [
@@ -76,7 +77,7 @@ NOISES = [
 
 @pytest.mark.parametrize("mechanism", NOISES, ids=str)
 def test_outputs_past_both_ends_of_noise_are_condensed_without_loss(mechanism):
-    matrix, operator = mechanism.matrix(), operator_of(mechanism)
+    matrix, operator = mechanism.matrix(), mechanism.lottery.channel()
     cell_of, cells = operator.condensed()
     added = np.zeros((len(matrix), cells.outputs))
     np.add.at(added.T, cell_of, matrix.T)
@@ -113,7 +114,7 @@ def test_rows_on_cells_are_the_rows_of_the_matrix(name, seed):
         "noise": Laplace(Interval(0, 1, points=31), 5),
         "points": BRR(Points(np.random.default_rng(1).random((31, 2))), 1),
     }[name]
-    operator, matrix = operator_of(mechanism), mechanism.matrix()
+    operator, matrix = mechanism.lottery.channel(), mechanism.matrix()
     chosen = np.sort(generator.choice(31, generator.integers(1, 31), replace=False))
     rows, starts = operator.cells(chosen)
     assert (starts is not None) == operator.has_cells
@@ -143,7 +144,7 @@ def test_scores_of_a_window_are_those_of_least_variance(size, half, epsilon, see
     law, other = generator.dirichlet(np.ones(matrix.shape[1]), size=2)
     law, other = law + 1e-3, other + 1e-3
     w = generator.normal(size=(3, size))
-    window, dense = WindowScores(operator_of(mechanism), law), DenseScores(matrix, law, size)
+    window, dense = WindowScores(mechanism.lottery.channel(), law), DenseScores(matrix, law, size)
     found = window.of(w)
     # Unbiased for every value, and by an independent solver (the pseudo-inverse of the scaled matrix) the least.
     scale = np.abs(found).max()
@@ -163,7 +164,7 @@ def test_scores_of_a_window_are_those_of_least_variance(size, half, epsilon, see
 def test_blocks_do_not_change_scores(monkeypatch):
     from bipartite.answers.estimation import scores as module
 
-    window = operator_of(SquareWave(Integers(0, 30), 1))
+    window = SquareWave(Integers(0, 30), 1).lottery.channel()
     w = np.random.default_rng(3).normal(size=(20, 31))
     whole = WindowScores(window, window.uniform_law()).of(w)
     monkeypatch.setattr(module, "_ROOM", 100)
@@ -324,7 +325,7 @@ def test_a_forecast_for_very_many_values_is_quick_because_it_is_closed_form():
 
 @pytest.mark.parametrize(("inputs", "m"), [(1, 1), (2, 1), (7, 1), (7, 3)])
 def test_how_far_a_report_moves_a_share_is_that_of_the_scores_of_all_shares(inputs, m, monkeypatch):
-    window = Window(inputs, m, 0.05, (1 - 0.05 * (inputs + m - 1)) / m)
+    window = Window(inputs, inputs + m - 1, m, 0, Tickets(11, 2))
     scores = WindowScores(window, window.uniform_law())
     u = scores.of(np.eye(inputs))
     np.testing.assert_allclose(scores.share_spreads(), u.max(axis=1) - u.min(axis=1), atol=1e-12)

@@ -25,9 +25,8 @@ import numpy as np
 from bipartite.answers.estimation.forecast import flat_variances
 from bipartite.answers.estimation.linear import prepare
 from bipartite.answers.estimation.methods import method_for
-from bipartite.answers.estimation.operator import Window, groups_of, operator_of
 from bipartite.answers.estimation.scores import MOST_DENSE
-from bipartite.lottery import RingLottery
+from bipartite.lottery import Window
 from bipartite.mechanisms.design.statistics import smooth_variance
 
 if TYPE_CHECKING:
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
 
     from bipartite.answers.estimation.identify import Identifiability
     from bipartite.answers.estimation.linear import Prepared
-    from bipartite.answers.estimation.operator import Operator
     from bipartite.domains import Domain
+    from bipartite.lottery import Channel
     from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
@@ -58,10 +57,8 @@ class Answers:
     def left_out(self) -> str | None:
         """Why errors of statistics are not computed, where that would take too long."""
         mechanism = self.mechanism
-        if mechanism.flat or groups_of(mechanism) is not None:
-            return None  # in closed form, or in O(N)
-        if isinstance(mechanism.lottery, RingLottery):
-            return None  # by waves
+        if mechanism.flat or mechanism.lottery.distinct_rows() is not None:
+            return None  # in closed form, in O(N), or by waves
         size = len(mechanism.domain)
         if size > MOST_DENSE or float(size) ** 2 * len(mechanism.outputs) > _MOST_PRODUCTS:
             return "statistics left out: they need decompositions of its matrix, too large here"
@@ -112,9 +109,9 @@ class Answers:
         return None if scores is None else (values, self._operator.backward(scores**2))
 
     @cached_property
-    def _operator(self) -> Operator:
+    def _operator(self) -> Channel:
         assert not self.mechanism.flat  # noqa: S101 (flat categories have closed forms)
-        return operator_of(self.mechanism)
+        return self.mechanism.lottery.channel()
 
     def _of_shares(self, populations: Array) -> Array | None:
         """The variance of one share from one person, on average over values."""
@@ -194,10 +191,8 @@ def _on_few_values(found: Identifiability, populations: Array) -> tuple[Array, A
     if isinstance(distinct, Window) and size > _FINE:
         # The same share of the line is near.
         m = 2 * max(round(((distinct.m / size) * _FINE - 1) / 2), 0) + 1
-        ratio = 1 + distinct.excess / distinct.q
-        far = 1 / (m * ratio + _FINE - 1)
-        return Window(_FINE, m, far, (ratio - 1) * far).forward(np.eye(_FINE)), coarse
-    matrix = distinct if isinstance(distinct, np.ndarray) else distinct.condensed()[1].forward(np.eye(size))
+        return Window(_FINE, _FINE + m - 1, m, 0, distinct.tickets).forward(np.eye(_FINE)), coarse
+    matrix = distinct.condensed()[1].dense()
     # The values of a cell are treated as one value with their average probabilities.
     averages = np.add.reduceat(matrix[found.group_of], starts, axis=0) / np.bincount(cells)[:, None]
     return averages, coarse

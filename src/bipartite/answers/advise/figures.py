@@ -18,7 +18,7 @@ from bipartite.answers.advise.shapes import shapes_of
 from bipartite.answers.estimation.forecast import is_bounded
 from bipartite.answers.quality import expected_loss, local_loss, loss_quantile, share_within, worst_loss
 from bipartite.answers.quality.circle import Circle
-from bipartite.answers.quality.line import Window, closed_form
+from bipartite.answers.quality.line import Line, closed_form
 from bipartite.errors import InputError, MissingExtraError
 from bipartite.lottery import log_between
 from bipartite.lottery.budgets import float_at_least, round_up
@@ -190,7 +190,7 @@ def _losses(mechanism: Mechanism, question: Question, notes: list[str], *, whole
     cells = len(mechanism.domain) * len(mechanism.outputs) * question.rounds
     if closed is not None and prior is None:
         expected, worst = expected_loss(mechanism), worst_loss(mechanism)
-    elif isinstance(closed, (Window, Circle)) or cells <= _MOST_SUMMED:
+    elif isinstance(closed, (Line, Circle)) or cells <= _MOST_SUMMED:
         local = local_loss(mechanism)
         expected = float(local.mean() if prior is None else prior @ local)
         worst = float(local.max())

@@ -15,7 +15,6 @@ import numpy as np
 
 from bipartite.answers.estimation.asking import numbers_of
 from bipartite.answers.estimation.linear import prepared
-from bipartite.answers.estimation.operator import operator_of
 from bipartite.answers.estimation.pairs import pair_law
 from bipartite.mechanisms import Mechanism
 
@@ -40,7 +39,7 @@ def squares_given(mechanism: Mechanism, w: Array) -> Array:
     known = prepared(mechanism)
     answer = None if known.found is None else known.found.by_group(w)
     scores = None if answer is None or known.scores is None else known.scores.of(answer)
-    return np.full(w.shape, math.inf) if scores is None else operator_of(mechanism).backward(scores**2)
+    return np.full(w.shape, math.inf) if scores is None else mechanism.lottery.channel().backward(scores**2)
 
 
 def error_of_two(first: Mechanism, second: Mechanism, of: OfPairs, people: int, shares: Array | None = None) -> float:
@@ -78,7 +77,7 @@ def cell_squares(mechanism: Mechanism, f: Array) -> Array:
     known = prepared(mechanism)
     if known.scores is None or known.found is None or not known.found.identifiable:
         return np.full(len(f), math.inf)
-    return known.scores.shares(operator_of(mechanism).forward(f)).square
+    return known.scores.shares(mechanism.lottery.channel().forward(f)).square
 
 
 def error_of_part(mechanism: Mechanism, parts: tuple[Domain, Domain], at: int, of: OfOne, people: int) -> float:

@@ -30,7 +30,7 @@ from bipartite.answers.advise.recommending import LOOK_AT_ALL, clock_of
 from bipartite.domains.regions import Regions, check_places, check_regions_of
 from bipartite.errors import DesignError, InputError
 from bipartite.lottery import Epsilon
-from bipartite.lottery.rows import MOST_TICKET_COUNTS
+from bipartite.lottery.table import MOST_TICKET_COUNTS
 from bipartite.mechanisms import Anchored
 from bipartite.mechanisms.design.line import check_prior
 from bipartite.mechanisms.design.regional import parts as places_by_region

@@ -9,7 +9,6 @@ import numpy as np
 
 from bipartite.answers.estimation.asking import line_of
 from bipartite.answers.estimation.identify import identifiability
-from bipartite.answers.estimation.operator import operator_of
 from bipartite.answers.estimation.ranges import RANGES, spans
 from bipartite.mechanisms import Mechanism
 
@@ -66,7 +65,7 @@ def _standard_error(mechanism: Mechanism, k: int) -> float:
     for row, (first, count) in zip(populations, cut, strict=True):
         row[first : first + count] = 1 / count
     shares = np.array([count / size for _, count in cut])
-    law = operator_of(mechanism).forward(populations)
+    law = mechanism.lottery.channel().forward(populations)
     law = law[:, law.any(axis=0)]
     information = law / (shares @ law) @ law.T
     if np.linalg.matrix_rank(information) < k:

@@ -29,15 +29,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.operator import Window
 from bipartite.answers.estimation.quadratic import RIDGE, ROUNDED, TINY, Quadratic
+from bipartite.lottery import Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.operator import Operator
+    from bipartite.lottery import Channel
 
     Array = NDArray[np.float64]
     Places = NDArray[np.int64]
@@ -92,7 +92,7 @@ class Fit:
 class _Likelihood:
     """Σ c·ln(fᵀP) and its gradient, in preallocated memory: at 10^6 values, allocation takes longer than arithmetic."""
 
-    def __init__(self, operator: Operator, counts: Array) -> None:
+    def __init__(self, operator: Channel, counts: Array) -> None:
         self.operator, self.counts, self.people = operator, counts, float(counts.sum())
         self._scratch = np.empty(max(operator.inputs, operator.outputs) + 1)
         self._outputs, self._slopes = np.empty(operator.outputs), np.empty(operator.inputs)
@@ -116,7 +116,7 @@ class _Likelihood:
 class _Problem(_Likelihood):
     """The likelihood as a function of the shares of distinct rows, with an optional tilt."""
 
-    def __init__(self, operator: Operator, counts: Array, tilt: Array | None) -> None:
+    def __init__(self, operator: Channel, counts: Array, tilt: Array | None) -> None:
         # With a tilt, values with equal rows may differ in their tilt, so rows are not merged.
         self._groups, distinct = operator.distinct(counts > 0) if tilt is None else (None, operator)
         super().__init__(distinct, counts)
@@ -162,7 +162,7 @@ def _normalize(f: Array) -> None:
 
 
 def fit_em(
-    operator: Operator,
+    operator: Channel,
     counts: Array,
     *,
     tilt: Array | None = None,
@@ -176,7 +176,7 @@ def fit_em(
     """
     problem = _Problem(*_merge_outputs(operator, counts), tilt)
     inner = problem.operator
-    if tilt is None and isinstance(inner, Window) and inner.m == 1:
+    if tilt is None and isinstance(inner, Window) and inner.slides and inner.m == 1:
         f = _closed_form(problem.counts, inner)
         spread = np.empty(inner.outputs)
         value = problem.spread(f, spread)
@@ -192,7 +192,7 @@ def fit_em(
     return Fit(problem.of_values(fit.frequencies), fit.steps, fit.log_likelihood, fit.gap, fit.converged)
 
 
-def _merge_outputs(operator: Operator, counts: Array) -> tuple[Operator, Array]:
+def _merge_outputs(operator: Channel, counts: Array) -> tuple[Channel, Array]:
     """Merge outputs that carry the same information about values."""
     cell_of, condensed = operator.condensed()
     if cell_of is not None:
@@ -213,7 +213,7 @@ def _closed_form(counts: Array, window: Window) -> Array:
     return f
 
 
-def _initial_shares(operator: Operator) -> Array:
+def _initial_shares(operator: Channel) -> Array:
     """Equal shares at a few evenly spaced values."""
     f = np.zeros(operator.inputs)
     many = min(_FIRST, operator.inputs)
@@ -385,7 +385,7 @@ def _extrapolate(f: Array, f1: Array, f2: Array) -> bool:
     return True
 
 
-def fit_ems(operator: Operator, counts: Array, *, most_steps: int = MOST_STEPS, progress: Report | None = None) -> Fit:
+def fit_ems(operator: Channel, counts: Array, *, most_steps: int = MOST_STEPS, progress: Report | None = None) -> Fit:
     """EM with smoothing, stopped early by design; for values on a line, where neighbours have similar shares.
 
     With very many values it is stopped before its own rule applies, and has then not converged.

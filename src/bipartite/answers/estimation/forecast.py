@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.answers.estimation.identify import identifiability
-from bipartite.answers.estimation.operator import operator_of
 from bipartite.answers.estimation.pairs import pair_law
 from bipartite.errors import InputError, shown
 from bipartite.lottery.checks import is_whole
@@ -66,7 +65,7 @@ def forecast(mechanism: Mechanism, people: object, prior: object = None) -> Fore
     population = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
     if mechanism.flat:
         return _of_categories(mechanism, population, n)
-    law = operator_of(mechanism).forward(population)
+    law = mechanism.lottery.channel().forward(population)
     found = identifiability(mechanism)
     scores = found.scores(law)
     on_a_line = mechanism.domain.has_ends

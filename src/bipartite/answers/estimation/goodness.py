@@ -26,12 +26,11 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from bipartite.answers.estimation.operator import Dense, Noise, Operator, operator_of
-from bipartite.lottery import GroupedLottery, LineLottery
+from bipartite.lottery import Channel
 from bipartite.texts import Printed
 
 if TYPE_CHECKING:
@@ -50,8 +49,6 @@ _MOST_DENSE: Final = 2**18
 _MOST_STEPS: Final = 400
 _LEAST_STEPS: Final = 8
 _MOST_WORK: Final = 2**25
-# A Fourier transform takes about this many times as long as cumulative sums.
-_TRANSFORMED: Final = 32
 # The search stops when the lower bound on the likelihood ratio is at least this fraction of the upper bound.
 _CLOSE: Final = 0.98
 _KEPT: Final = 4
@@ -101,7 +98,7 @@ def fit_of_outputs(mechanism: Mechanism, counts: NDArray[np.int64], start: Array
     return combine_tests(tests_of_outputs(known, np.asarray(counts, dtype=np.float64), start))
 
 
-def fit_of_pairs(first: Mechanism, second: Mechanism, operator: Operator, counts: NDArray[np.int64]) -> GoodnessOfFit:
+def fit_of_pairs(first: Mechanism, second: Mechanism, operator: Channel, counts: NDArray[np.int64]) -> GoodnessOfFit:
     """Test whether counts of pairs of reports, in row-major order, can have come from the two mechanisms."""
     sides = [_limits(mechanism) for mechanism in (first, second)]
     limits = None
@@ -141,13 +138,13 @@ def combine_tests(findings: list[Finding]) -> GoodnessOfFit:
 class Known:
     """What the tests need to know about a mechanism, independent of any report."""
 
-    operator: Operator
+    operator: Channel
     limits: tuple[Array, Array] | None
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Known:
         """Compute it for this mechanism."""
-        return cls(operator_of(mechanism), _limits(mechanism))
+        return cls(mechanism.lottery.channel(), _limits(mechanism))
 
 
 _cached_known = functools.lru_cache(maxsize=_KEPT)(Known.of)
@@ -155,15 +152,9 @@ _cached_known = functools.lru_cache(maxsize=_KEPT)(Known.of)
 
 def _limits(mechanism: Mechanism) -> tuple[Array, Array] | None:
     """The smallest and the largest probability of each output; None if the matrix is too large."""
-    lottery: Any = mechanism.lottery
-    if isinstance(lottery, GroupedLottery):
-        lottery = lottery.inner
-    size = len(mechanism.outputs)
-    if isinstance(lottery, LineLottery):
-        tickets = lottery.tickets
-        return np.full(size, tickets.far / lottery.total), np.full(size, tickets.near / lottery.total)
-    if len(mechanism.domain) * size > _MOST_DENSE:
-        return None
+    known = mechanism.lottery.limits()
+    if known is not None or len(mechanism.domain) * len(mechanism.outputs) > _MOST_DENSE:
+        return known
     matrix = mechanism.matrix()
     return matrix.min(axis=0), matrix.max(axis=0)
 
@@ -180,18 +171,11 @@ def tests_of_outputs(known: Known, counts: Array, start: Array | None) -> list[F
         f = 0.01 * f + 0.99 * np.maximum(start, 0.0) / np.maximum(start, 0.0).sum()
     # Comparing fewer groups of outputs gives the test power with fewer reports.
     cuts = _cuts(operator.uniform_law())
-    steps = min(max(_MOST_WORK // _work(operator), _LEAST_STEPS), _MOST_STEPS)
+    steps = min(max(_MOST_WORK // operator.work, _LEAST_STEPS), _MOST_STEPS)
     found.append(_nearest(operator, counts, f, steps))
     if len(cuts) < operator.outputs:
         found.append(_nearest(_Merged(operator, cuts), np.add.reduceat(counts, cuts), f, steps))
     return found
-
-
-def _work(operator: Operator) -> int:
-    """The approximate number of operations in one step."""
-    if isinstance(operator, Dense):
-        return operator.inputs * operator.outputs
-    return (operator.inputs + operator.outputs) * (_TRANSFORMED if isinstance(operator, Noise) else 1)
 
 
 def _cuts(law: Array) -> NDArray[np.int64]:
@@ -200,10 +184,10 @@ def _cuts(law: Array) -> NDArray[np.int64]:
     return np.unique(np.concatenate([[0], np.minimum(ends, len(law) - 1)]))
 
 
-class _Merged(Operator):
+class _Merged(Channel):
     """An operator with groups of neighbouring outputs merged into one output each."""
 
-    def __init__(self, inner: Operator, cuts: NDArray[np.int64]) -> None:
+    def __init__(self, inner: Channel, cuts: NDArray[np.int64]) -> None:
         self.inputs, self.outputs = inner.inputs, len(cuts)
         self._inner, self._cuts = inner, cuts
         self._sizes = np.diff(cuts, append=inner.outputs)
@@ -216,7 +200,7 @@ class _Merged(Operator):
         return self._inner.backward(np.repeat(v, self._sizes, axis=-1))
 
 
-def _nearest(operator: Operator, counts: Array, f: Array, steps: int) -> Finding:
+def _nearest(operator: Channel, counts: Array, f: Array, steps: int) -> Finding:
     """Test the likelihood ratio against the most likely population, bounded from below by a few EM steps from ``f``."""
     people, freedom = float(counts.sum()), operator.outputs - 1
     known = 0.0

@@ -18,8 +18,8 @@ from bipartite.answers.estimation.goodness import (
     single_test,
     tests_of_outputs,
 )
-from bipartite.answers.estimation.operator import Operator
 from bipartite.answers.estimation.pairs import pair_law
+from bipartite.lottery import Channel
 from bipartite.mechanisms.categories import OLH, HadamardResponse, SubsetSelection
 from bipartite.mechanisms.categories.hadamard import walsh_hadamard
 from bipartite.mechanisms.categories.hashing import HashFamily
@@ -198,7 +198,7 @@ def _test_signed_supports(mechanism: HadamardResponse, counts: Array, people: in
     return Finding(math.log(2 * len(counts)) - people * max(float(beyond[worst]), 0.0) ** 2 / 2, why)
 
 
-class _Halves(Operator):
+class _Halves(Channel):
     """Hadamard Response as an operator, by one fast transform of each block."""
 
     def __init__(self, mechanism: HadamardResponse) -> None:

@@ -31,14 +31,14 @@ from bipartite.answers.estimation.likelihood import (
     halves,
     weigh_smoothing,
 )
-from bipartite.answers.estimation.operator import Turned
 from bipartite.answers.estimation.projection import projected_bounds
+from bipartite.lottery import Turned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.linear import LinearAnswers
-    from bipartite.answers.estimation.operator import Operator
+    from bipartite.lottery import Channel
 
     Array = NDArray[np.float64]
 
@@ -204,7 +204,7 @@ class MostLikely(Histogram):
     """
 
     def __init__(
-        self, operator: Operator, counts: Array, *, smooth: bool, together: bool, around: bool = False, reason: str
+        self, operator: Channel, counts: Array, *, smooth: bool, together: bool, around: bool = False, reason: str
     ) -> None:
         self._known: dict[tuple[bytes, float], tuple[float, float]] = {}
         self._known_quantiles: dict[tuple[float, float], tuple[int, int]] = {}
@@ -320,6 +320,6 @@ def on_simplex(shares: Array) -> Array:
     return nearest
 
 
-def can_be_held(operator: Operator) -> bool:
+def can_be_held(operator: Channel) -> bool:
     """Whether the matrix of an operator is small enough for likelihood intervals."""
     return operator.inputs * operator.outputs <= _MOST_MATRIX

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.answers.estimation.operator import Operator, Ring, Window, groups_of, operator_of
 from bipartite.answers.estimation.ring_scores import RingScores
 from bipartite.answers.estimation.scores import STEADY, CellScores, DenseScores, WindowScores, check_dense
 from bipartite.errors import InputError
-from bipartite.lottery import NoiseLottery, RingLottery, RowLottery
+from bipartite.lottery import Dense, Ring, Window
 from bipartite.mechanisms import Mechanism
 from bipartite.texts import Printed, escaped
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from bipartite.answers.estimation.scores import Scores
     from bipartite.domains import Domain
+    from bipartite.lottery import Channel
 
     Array = NDArray[np.float64]
 
@@ -35,17 +35,14 @@ class Identifiability(Printed):
     """The rank of the mechanism's matrix: the number of independent facts that reports reveal about a population."""
     group_of: NDArray[np.int64]
     """The group of every value: values of one group have the same row and cannot be told apart."""
-    distinct: Operator | Array
-    """The distinct rows, one per group, as an operator or a matrix."""
+    distinct: Channel
+    """The distinct rows, one per group."""
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only: later estimates share them."""
-        for name in ("group_of", "distinct"):
-            held = getattr(self, name)
-            if isinstance(held, np.ndarray):
-                seen = held.view()
-                seen.flags.writeable = False
-                object.__setattr__(self, name, seen)
+        """Make the groups read-only: later estimates share them."""
+        seen = self.group_of.view()
+        seen.flags.writeable = False
+        object.__setattr__(self, "group_of", seen)
 
     @property
     def identifiable(self) -> bool:
@@ -60,7 +57,7 @@ class Identifiability(Printed):
     @property
     def rows(self) -> int:
         """The number of distinct rows."""
-        return len(self.distinct) if isinstance(self.distinct, np.ndarray) else self.distinct.inputs
+        return self.distinct.inputs
 
     @property
     def groups(self) -> list[list[Any]]:
@@ -87,7 +84,7 @@ class Identifiability(Printed):
                 # Singular values 1, and p − q for everything that sums to zero.
                 return 1 / self.distinct.excess if self.rows > 1 else 1.0
             check_dense(self.rows)
-        values = np.linalg.svd(_matrix(self.distinct), compute_uv=False)
+        values = np.linalg.svd(self.distinct.dense(), compute_uv=False)
         return float(values[0] / values[-1])
 
     def scores(self, law: Array) -> Scores:
@@ -96,11 +93,10 @@ class Identifiability(Printed):
             return WindowScores(self.distinct, law)
         if isinstance(self.distinct, Ring):
             return RingScores(self.distinct)
-        if isinstance(self.distinct, Operator):
-            cell_of, cells = self.distinct.condensed()
-            if cell_of is not None:
-                return CellScores(cell_of, _matrix(cells), law, self.rank)
-        return DenseScores(_matrix(self.distinct), law, self.rank)
+        cell_of, cells = self.distinct.condensed()
+        if cell_of is not None:
+            return CellScores(cell_of, cells.dense(), law, self.rank)
+        return DenseScores(self.distinct.dense(), law, self.rank)
 
     def by_group(self, w: Array) -> Array | None:
         """Weights of values as weights of groups; None if values of one group have different weights."""
@@ -179,29 +175,25 @@ def identifiability(mechanism: object) -> Identifiability:
     if not isinstance(mechanism, Mechanism) or mechanism.flat:
         raise InputError(f"Expected a mechanism, got {type(mechanism).__name__}; pass bp.BRR(…) or another one.")
     size = len(mechanism.domain)
-    if isinstance(mechanism.lottery, RingLottery):
-        ring = Ring(mechanism.lottery)
-        return Identifiability(mechanism.domain, ring.rank, np.arange(size), ring)
-    structure = groups_of(mechanism)
+    lottery = mechanism.lottery
+    structure = lottery.distinct_rows()
     if structure is not None:
         groups, distinct = structure
         group_of = np.arange(size) if groups is None else groups
         occurring = np.bincount(group_of, minlength=distinct.inputs) > 0
         if occurring.all():
-            return Identifiability(mechanism.domain, distinct.inputs, group_of, distinct)
+            return Identifiability(mechanism.domain, distinct.rank, group_of, distinct)
     check_dense(size)
-    if isinstance(mechanism.lottery, NoiseLottery):
-        noise = operator_of(mechanism)
-        if _independent(_matrix(noise.condensed()[1])):
-            return Identifiability(mechanism.domain, size, np.arange(size), noise)
-    tickets = mechanism.lottery.rows(0, size)
+    if lottery.shifted and _independent(lottery.condensed()[1].dense()):
+        return Identifiability(mechanism.domain, size, np.arange(size), lottery)
+    tickets = lottery.rows(0, size)
     rows, first, group_of = np.unique(tickets, axis=0, return_index=True, return_inverse=True)
     # Groups are numbered in the order of their first values.
     order = np.argsort(first)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    rank = _rank(rows, STEADY if isinstance(mechanism.lottery, RowLottery) else 0.0)
-    return Identifiability(mechanism.domain, rank, place[group_of.reshape(-1)], rows[order] / mechanism.lottery.total)
+    rank = _rank(rows, STEADY if lottery.rounded else 0.0)
+    return Identifiability(mechanism.domain, rank, place[group_of.reshape(-1)], Dense(rows[order] / lottery.total))
 
 
 def _rank(rows: NDArray[np.int64], faint: float) -> int:
@@ -229,10 +221,3 @@ def _independent(matrix: Array) -> bool:
     # Rounding moves each sum by at most this; also those of P·Pᵀ, whose terms are not negative.
     rounded = 2 * np.finfo(np.float64).eps * matrix.shape[1] * (square @ np.abs(inverse).sum(axis=1)).max()
     return bool(np.abs(off).sum(axis=1).max() + rounded < 1)
-
-
-def _matrix(distinct: Operator | Array) -> Array:
-    if isinstance(distinct, np.ndarray):
-        return distinct
-    each = np.arange(distinct.inputs)
-    return distinct.forward(np.eye(len(each))) if distinct.has_cells else distinct.cells(each)[0]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.answers.estimation.identify import identifiability
-from bipartite.answers.estimation.operator import Operator, operator_of
 from bipartite.errors import DesignError
+from bipartite.lottery import Channel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,10 +26,10 @@ MOST_PAIRS: Final = 2**22
 """The most pairs of reports: each takes one number in memory."""
 
 
-class Kronecker(Operator):
+class Kronecker(Channel):
     """Reports drawn independently given both values: F ↦ P₁ᵀ·F·P₂, on tables in row-major order."""
 
-    def __init__(self, first: Operator, second: Operator) -> None:
+    def __init__(self, first: Channel, second: Channel) -> None:
         self._first, self._second = first, second
         self.inputs, self.outputs = first.inputs * second.inputs, first.outputs * second.outputs
 
@@ -45,7 +45,7 @@ class Kronecker(Operator):
         found: Array = np.swapaxes(self._first.backward(half), -1, -2).reshape(*v.shape[:-1], self.inputs)
         return found
 
-    def distinct(self, seen: NDArray[np.bool_]) -> tuple[NDArray[np.int64] | None, Operator]:
+    def distinct(self, seen: NDArray[np.bool_]) -> tuple[NDArray[np.int64] | None, Channel]:
         """Pairs of distinct rows; which pairs were seen does not factorize, so all reports of each side count."""
         del seen
         (groups, rows), (groups2, rows2) = (
@@ -63,7 +63,7 @@ class Side:
     """One attribute: its mechanism, its identifiability, and its scores."""
 
     mechanism: Mechanism
-    operator: Operator
+    operator: Channel
     found: Identifiability
     scores: Scores
 
@@ -71,7 +71,7 @@ class Side:
     def of(cls, mechanism: Mechanism) -> Side:
         """The side of this mechanism; refused if it is too large."""
         check_side(len(mechanism.domain))
-        operator = operator_of(mechanism)
+        operator = mechanism.lottery.channel()
         found = identifiability(mechanism)
         return cls(mechanism, operator, found, found.scores(operator.uniform_law()))
 

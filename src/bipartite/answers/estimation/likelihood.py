@@ -49,14 +49,14 @@ import numpy as np
 
 from bipartite.answers.estimation.em import Fit, fit_em
 from bipartite.answers.estimation.intervals import chi_square_quantile
-from bipartite.answers.estimation.operator import Dense
+from bipartite.lottery import Dense
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.operator import Operator
+    from bipartite.lottery import Channel
 
     Array = NDArray[np.float64]
     Allowed = Callable[[Fit, Fit], float]
@@ -90,7 +90,7 @@ class Cells:
     """Whether the first cell follows the last."""
 
     @classmethod
-    def of(cls, operator: Operator, *, together: bool, around: bool = False) -> Cells:
+    def of(cls, operator: Channel, *, together: bool, around: bool = False) -> Cells:
         """At most 512 cells if values may be merged (``together``), otherwise one per value."""
         condensed, short = operator.condensed()
         values, outputs = short.inputs, short.outputs

@@ -27,7 +27,6 @@ from bipartite.answers.estimation.forged_outputs import moved_by_fitted_scores, 
 from bipartite.answers.estimation.goodness import fit_of_outputs
 from bipartite.answers.estimation.identify import identifiability
 from bipartite.answers.estimation.intervals import FEW
-from bipartite.answers.estimation.operator import operator_of
 from bipartite.answers.estimation.scores import MOST_DENSE, FittedScores
 from bipartite.errors import DesignError
 
@@ -171,7 +170,7 @@ def prepared(mechanism: Mechanism) -> Prepared:
 
 def prepare(mechanism: Mechanism) -> Prepared:
     """The same, not cached."""
-    law = operator_of(mechanism).uniform_law()
+    law = mechanism.lottery.channel().uniform_law()
     # Shared between estimates, so read-only.
     law.flags.writeable = False
     try:

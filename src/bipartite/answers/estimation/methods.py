@@ -9,8 +9,8 @@ import numpy as np
 
 from bipartite.answers.estimation.em import fit_em, fit_ems
 from bipartite.answers.estimation.histogram import BIASED, NOT_LOOKED_AT, Fitted, MostLikely, Unbiased, can_be_held
-from bipartite.answers.estimation.operator import Ring, Window, operator_of
 from bipartite.errors import InputError, is_one_of, shown
+from bipartite.lottery import Ring, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ def histogram_of(
     name, reason = _choose(mechanism, known, method, tally.effective)
     if name in {"inverse", "projected"}:
         return partial(Unbiased, answers, name, reason)
-    operator = operator_of(mechanism)
+    operator = mechanism.lottery.channel()
     # Scaled to the number of effective reports.
     counts = tally.law * tally.effective
     if name == "ems":

@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 
 from bipartite.answers.estimation.estimating import How, from_tally
-from bipartite.answers.estimation.operator import operator_of
 from bipartite.answers.estimation.tally import Tally
 from bipartite.domains import Domain, Interval
 from bipartite.mechanisms import BRR
@@ -38,7 +37,7 @@ def rehearse(mechanism: BRR, domain: Domain, people: int, confidence: float) -> 
         line = Interval(ends[0], ends[1], points=_FINE)
         mechanism = BRR(line, mechanism.epsilon_decimal, m=2 * half + 1, edges="padded")
     size = len(mechanism.domain)
-    law = operator_of(mechanism).forward(np.full(size, 1 / size))
+    law = mechanism.lottery.channel().forward(np.full(size, 1 / size))
     medians, tenths = [], []
     for seed in _SEEDS:
         counts = np.random.default_rng(seed).multinomial(people, law / law.sum()).astype(np.int64)

@@ -21,7 +21,7 @@ from bipartite.answers.estimation.scores import Moments, Scores
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.operator import Ring
+    from bipartite.lottery import Ring
 
     Array = NDArray[np.float64]
 

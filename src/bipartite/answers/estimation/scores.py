@@ -39,7 +39,7 @@ from bipartite.errors import DesignError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.operator import Window
+    from bipartite.lottery import Window
 
     Array = NDArray[np.float64]
 

@@ -15,14 +15,14 @@ from bipartite.mechanisms.design.line import near_sum
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.lottery import RingLottery
+    from bipartite.lottery import Ring
 
 
 @dataclass(frozen=True)
 class Circle(ClosedForm):
     """A near window around every value of a circle."""
 
-    lottery: RingLottery
+    lottery: Ring
     step: float = 1.0
 
     def local_loss(self, function: Function) -> NDArray[np.float64]:

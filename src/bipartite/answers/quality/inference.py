@@ -14,13 +14,13 @@ import numpy as np
 from bipartite.answers.quality.measures import blocks, check_values
 from bipartite.domains.losses import Loss, LossRows
 from bipartite.errors import InputError
-from bipartite.lottery import LineLottery
 from bipartite.mechanisms.design.line import check_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.answers.quality.measures import Prior
+    from bipartite.lottery import Window
     from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
@@ -81,8 +81,8 @@ def inference_error(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = N
     domain = mechanism.domain
     weights = None if prior is None else check_prior(prior, len(domain))
     if loss is None and domain.has_ends:
-        lottery = mechanism.lottery
-        steps = _of_windows(lottery, weights) if isinstance(lottery, LineLottery) else _by_medians(mechanism, weights)
+        line = mechanism.lottery.line
+        steps = _by_medians(mechanism, weights) if line is None else _of_windows(line, weights)
         return steps * domain.step
     return _by_trying(mechanism, weights, loss)
 
@@ -131,7 +131,7 @@ class _Weighted:
         return np.searchsorted(self._mass[1:], mass)
 
 
-def _of_windows(lottery: LineLottery, prior: Array | None) -> float:
+def _of_windows(lottery: Window, prior: Array | None) -> float:
     """The error in steps where the reports of every value are a window: the inputs near a report are a range, too.
 
     The posterior of a report is the prior times b, and times a in that range. Its distribution function is piecewise a

@@ -1,6 +1,6 @@
 """The quality of reports on a line in closed form, without a matrix, for any N.
 
-:class:`Window` is for mechanisms with a window (BRR, GRR, Square Wave): every output is near or far, and sums of
+:class:`Line` is for mechanisms with a window (BRR, GRR, Square Wave): every output is near or far, and sums of
 distances over a window are differences of triangular numbers. :class:`SingleAnswer` is for those that always report the
 same value.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from bipartite.answers.quality.circle import Circle
 from bipartite.answers.quality.closed import ClosedForm
 from bipartite.domains.losses import Function, applied
-from bipartite.lottery import LineLottery, RingLottery
+from bipartite.lottery import Ring, Window
 from bipartite.mechanisms.design.line import near_sum, total_near_sum, triangular
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Window(ClosedForm):
+class Line(ClosedForm):
     """A near window around every value; ``padding`` is the output index of the first value of the domain."""
 
-    lottery: LineLottery
+    lottery: Window
     padding: int
     step: float
 
@@ -119,19 +119,20 @@ class SingleAnswer(ClosedForm):
         return Fraction(within, self.inputs)
 
 
-def closed_form(mechanism: Mechanism) -> Window | Circle | SingleAnswer | None:
+def closed_form(mechanism: Mechanism) -> Line | Circle | SingleAnswer | None:
     """The closed form of a mechanism, if it has one."""
     domain, outputs, lottery = mechanism.domain, mechanism.outputs, mechanism.lottery
-    if isinstance(lottery, RingLottery):
-        return Circle(lottery)
-    if domain.wraps and isinstance(lottery, LineLottery) and outputs is domain:
-        return Circle(RingLottery(lottery.inputs, 1, lottery.tickets)) if lottery.m == 1 else None  # GRR
+    ring, line = lottery.ring, lottery.line
+    if ring is not None:
+        return Circle(ring)
+    if domain.wraps and line is not None and outputs is domain:
+        return Circle(Ring(line.inputs, 1, line.tickets)) if line.m == 1 else None  # GRR
     if not domain.has_ends:
         return None
     if outputs.indices is not None:
         return SingleAnswer(len(domain), int(outputs.indices[0]), domain.step) if len(outputs) == 1 else None
-    if isinstance(lottery, LineLottery):
-        return Window(lottery, (len(outputs) - len(domain)) // 2, domain.step)
+    if line is not None:
+        return Line(line, (len(outputs) - len(domain)) // 2, domain.step)
     return None
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.answers.quality.circle import Circle
-from bipartite.answers.quality.line import Window, closed_form
+from bipartite.answers.quality.line import Line, closed_form
 from bipartite.domains.base import as_real
 from bipartite.domains.losses import Loss, LossRows, check_loss, function_of, largest_loss, output_positions
 from bipartite.errors import InputError, shown
@@ -42,7 +42,7 @@ def local_loss(mechanism: Mechanism, *, loss: Loss = None) -> Array:
     """
     check_values(mechanism)
     closed, function = closed_form(mechanism), function_of(loss)
-    if isinstance(closed, (Window, Circle)) and function is not None:
+    if isinstance(closed, (Line, Circle)) and function is not None:
         return closed.local_loss(function)
     rows = LossRows(mechanism.domain, mechanism.outputs, loss)
     found = np.empty(len(mechanism.domain))

@@ -145,7 +145,7 @@ class CoordinateReports:
 
 
 def _slope_of(mechanism: BRR) -> float:
-    near, far = (int(each) for each in (mechanism.lottery.tickets.near, mechanism.lottery.tickets.far))  # type: ignore[union-attr]
+    near, far = (int(each) for each in (mechanism.lottery.tickets.near, mechanism.lottery.tickets.far))  # type: ignore[attr-defined]
     return (near - far) * mechanism.m / mechanism.lottery.total
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain, Outside
     from bipartite.domains.containers import Batch, Nulls
-    from bipartite.lottery import Codec, Epsilon, Lottery, Source, Stream
+    from bipartite.lottery import Codec, Deal, Epsilon, Source, Stream
     from bipartite.lottery.bulk import ChunkJob
 
     Rows = Callable[[NDArray[np.int64], Stream], NDArray[Any]]
@@ -112,7 +112,7 @@ class Flat(Mechanism):
         raise NotImplementedError
 
     @classmethod
-    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Lottery]:
+    def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:
         return None, cls.draw_of(len(domain), facts)  # type: ignore[return-value]  # see `Mechanism.outputs`
 
     @classmethod

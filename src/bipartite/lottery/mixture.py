@@ -1,4 +1,4 @@
-"""A mixture of lotteries: every report first draws a public set of outputs, then one output of that set.
+"""A mixture: every report first draws a public set of outputs, then one output of that set.
 
 Set k has K_k outputs. One of them is the input's *own* and has near_k tickets; the others have far_k tickets each. A
 row holds T = Σ_k (near_k + (K_k − 1)·far_k) tickets for every input, so set k is drawn with probability
@@ -11,47 +11,46 @@ report is the own output; otherwise it is far output number (u − near_k) div f
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.lottery.rows import largest_fraction
+from bipartite.lottery.channel import Dense, Grouped
+from bipartite.lottery.deal import Deal, largest_fraction
 from bipartite.lottery.tickets import MAX_TOTAL, UNEQUAL
-from bipartite.lottery.uniform import WORD_BITS, ticket_below
+from bipartite.lottery.uniform import WORD_BITS
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from numpy.typing import NDArray
 
-    from bipartite.lottery.words import Stream
-
-    Wholes = NDArray[np.int64]
+    from bipartite.lottery.channel import Channel
+    from bipartite.lottery.deal import Index, Runs, Whole
 
 # Own outputs per block of inputs.
 _BLOCK: Final = 2**22
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MixedLottery:
+@dataclass(frozen=True, eq=False)
+class Mixture(Deal):
     """The integer parameters of a mixture."""
 
-    flat: ClassVar[bool] = False
-
-    sets: tuple[Wholes, ...]
+    sets: tuple[Whole, ...]
     """The outputs of each set, ascending."""
     own: NDArray[np.unsignedinteger]
     """own[k, x]: the position, from 0, of input x's own output in set k."""
-    near: Wholes
-    far: Wholes
+    near: Whole
+    far: Whole
     outputs: int
     """M, the number of outputs in the union of the sets."""
     word_bits: int = WORD_BITS
-    """64; smaller only in tests, which enumerate every word."""
+    inputs: int = field(init=False)
     total: int = field(init=False)
-    _ends: Wholes = field(init=False)
-    _firsts: Wholes = field(init=False)
-    _members: Wholes = field(init=False)
+    layout: Whole = field(init=False)
+    """The outputs of one set after the other."""
+    _ends: Whole = field(init=False)
+    _firsts: Whole = field(init=False)
 
     def __post_init__(self) -> None:
         sizes = np.array([len(each) for each in self.sets])
@@ -59,45 +58,24 @@ class MixedLottery:
         held = [a + (k - 1) * b for a, b, k in zip(self.near.tolist(), self.far.tolist(), sizes.tolist(), strict=True)]
         if min(self.near.min(), self.far.min()) < 1 or sum(held) > MAX_TOTAL or (self.own.max(axis=1) >= sizes).any():
             raise AssertionError(UNEQUAL)
-        object.__setattr__(self, "total", sum(held))
-        object.__setattr__(self, "_ends", np.cumsum(held))
-        object.__setattr__(self, "_firsts", np.cumsum(sizes) - sizes)
-        object.__setattr__(self, "_members", np.concatenate(self.sets))
-        for each in (self.own, self.near, self.far, self._ends, self._firsts, self._members, *self.sets):
+        self._set(total=sum(held), inputs=int(self.own.shape[1]), own=self.own, near=self.near, far=self.far)
+        self._set(_ends=np.cumsum(held), _firsts=np.cumsum(sizes) - sizes, layout=np.concatenate(self.sets))
+        for each in self.sets:
             each.flags.writeable = False
 
-    @property
-    def inputs(self) -> int:
-        """N, the number of inputs."""
-        return int(self.own.shape[1])
+    def runs(self, x: Index) -> Runs:
+        """For each set the own output, and the others before and after it."""
+        first = 0
+        owns = self.own[:, x].astype(np.int64)
+        each_own = owns if owns.ndim > 1 else owns.tolist()
+        for members, own, near, far in zip(self.sets, each_own, self.near.tolist(), self.far.tolist(), strict=True):
+            yield first + own, 1, near
+            yield first, own, far
+            yield first + own + 1, len(members) - 1 - own, far
+            first += len(members)
 
-    def rows(self, start: int, stop: int) -> Wholes:
-        """The tickets of inputs start … stop − 1."""
-        return self.rows_of(np.arange(start, stop))
-
-    def rows_of(self, inputs: Wholes) -> Wholes:
-        """The tickets of these inputs, one row each."""
-        rows = np.zeros((len(inputs), self.outputs), dtype=np.int64)
-        everyone = np.arange(len(inputs))
-        for members, own, near, far in zip(self.sets, self.own, self.near, self.far, strict=True):
-            rows[:, members] += far
-            rows[everyone, members[own[inputs]]] += near - far
-        return rows
-
-    def draw(self, x: int, stream: Stream) -> int:
-        """One report for input x, in plain Python."""
-        ticket = ticket_below(self.total, stream, self.word_bits)
-        owns, nears, fars = self.own[:, x].tolist(), self.near.tolist(), self.far.tolist()
-        for members, own, near, far in zip(self.sets, owns, nears, fars, strict=True):
-            held = near + (len(members) - 1) * far
-            if ticket < held:
-                other = (ticket - near) // far
-                return int(members[own if ticket < near else other + (other >= own)])
-            ticket -= held
-        raise AssertionError(UNEQUAL)
-
-    def outputs_of(self, index: Wholes, tickets: Wholes) -> Wholes:
-        """The outputs that hold these tickets of these inputs."""
+    def owners(self, index: Whole, tickets: Whole) -> Whole:
+        """See `Deal`."""
         # The set depends on the ticket alone; every later step is the same for all inputs.
         drawn = np.searchsorted(self._ends, tickets, side="right")
         rest = tickets - np.concatenate([[0], self._ends[:-1]])[drawn]
@@ -105,9 +83,14 @@ class MixedLottery:
         near = self.near[drawn]
         other = (rest - near) // self.far[drawn]
         other += other >= own
-        return np.asarray(self._members[self._firsts[drawn] + np.where(rest < near, own, other)])
+        return np.asarray(self.layout[self._firsts[drawn] + np.where(rest < near, own, other)])
 
-    def groups(self) -> tuple[Wholes, Wholes]:
+    def channel(self) -> Channel:
+        """The matrix of the distinct rows."""
+        groups, rows = self.groups()
+        return Grouped(groups, Dense(rows / self.total))
+
+    def groups(self) -> tuple[Whole, Whole]:
         """(the row number of each input, the distinct rows of tickets): neighbours often share a row."""
         # Whether each input's row differs from the previous input's: another own output in some set.
         begins = np.append(True, (self.own[:, 1:] != self.own[:, :-1]).any(axis=0))
@@ -134,14 +117,14 @@ class MixedLottery:
             np.minimum.at(below, output, always[output] + held)
         return largest_fraction(above, below)
 
-    def _own_tickets(self, own: NDArray[np.unsignedinteger]) -> tuple[Wholes, Wholes]:
+    def _own_tickets(self, own: NDArray[np.unsignedinteger]) -> tuple[Whole, Whole]:
         """(outputs, tickets beyond those that every input gives the output), for all pairs that occur."""
         begins = np.ones(own.shape, dtype=bool)
         begins[:, 1:] = own[:, 1:] != own[:, :-1]
         which, first = np.divmod(np.flatnonzero(begins), own.shape[1])  # faster than nonzero
         last_run = np.append(which[1:] != which[:-1], True)
         end = np.where(last_run, own.shape[1], np.append(first[1:], 0))
-        member = self._members[self._firsts[which] + own[which, first]]
+        member = self.layout[self._firsts[which] + own[which, first]]
         gain = (self.near - self.far)[which]
         # The tickets of an output change only where a run starts or ends; every output starts with none.
         output = np.concatenate([np.arange(self.outputs), member, member])

@@ -1,4 +1,4 @@
-"""The lottery of any finite mechanism: every input has a row of integer tickets, and all rows hold the same total.
+"""The deal of any finite mechanism: every input has a row of integer tickets, and all rows hold the same total.
 
 A ticket is drawn uniformly, and its owner is found in the running sums of the row by a search of a fixed number of
 steps. `issue_rows` turns float probabilities into tickets that keep ε exactly: in each column every count lies between
@@ -8,87 +8,74 @@ a floor c ≥ 1 and the largest integer below e^ε·c, and what rounding leaves 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from bipartite.errors import DesignError
+from bipartite.lottery.deal import Deal
 from bipartite.lottery.tickets import MAX_TOTAL, UNEQUAL
-from bipartite.lottery.uniform import WORD_BITS, ticket_below
+from bipartite.lottery.uniform import WORD_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from bipartite.lottery.deal import Whole
     from bipartite.lottery.epsilon import Epsilon
-    from bipartite.lottery.words import Stream
 
 MOST_TICKET_COUNTS: Final = 2**25
 """The largest table of rows × outputs: a quarter of a gigabyte."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RowLottery:
+@dataclass(frozen=True, eq=False)
+class Table(Deal):
     """One row of tickets for each input."""
 
-    flat: ClassVar[bool] = False
-
-    tickets: NDArray[np.int64]
+    tickets: Whole
     """tickets[x, y]: the number of input x's W tickets that output y holds."""
     word_bits: int = WORD_BITS
-    """64; smaller only in tests, which enumerate every word."""
+    inputs: int = field(init=False)
+    outputs: int = field(init=False)
     total: int = field(init=False)
-    running: NDArray[np.int64] = field(init=False)
+    running: Whole = field(init=False)
+    rounded = True
 
     def __post_init__(self) -> None:
         totals = totals_of(self.tickets)
         if totals is None or (self.tickets < 0).any() or (totals != totals[0]).any() or totals[0] < 1:
             raise AssertionError(UNEQUAL)
-        self.tickets.flags.writeable = False
+        inputs, outputs = self.tickets.shape
         running = np.ascontiguousarray(np.cumsum(self.tickets, axis=1))
-        running.flags.writeable = False
-        object.__setattr__(self, "total", int(totals[0]))
-        object.__setattr__(self, "running", running)
+        self._set(tickets=self.tickets, inputs=inputs, outputs=outputs, total=int(totals[0]), running=running)
 
-    @property
-    def inputs(self) -> int:
-        """N, the number of rows."""
-        return len(self.tickets)
+    def rows_of(self, inputs: Whole) -> Whole:
+        """The tickets of these inputs, one row each."""
+        return self.tickets[inputs]
 
-    @property
-    def outputs(self) -> int:
-        """M, the number of columns."""
-        return int(self.tickets.shape[1])
-
-    def rows(self, start: int, stop: int) -> NDArray[np.int64]:
-        """The tickets of inputs start … stop − 1."""
+    def rows(self, start: int, stop: int) -> Whole:
+        """The tickets of inputs start … stop − 1, not copied."""
         return self.tickets[start:stop]
 
-    def draw(self, x: int, stream: Stream) -> int:
-        """One report for input x."""
-        ticket = ticket_below(self.total, stream, self.word_bits)
+    def owner(self, x: int, ticket: int) -> int:
+        """See `Deal`; searched in the running sums."""
         return int(np.searchsorted(self.running[x], ticket, side="right"))
 
-    def outputs_of(self, index: NDArray[np.int64], tickets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The outputs that hold these tickets of these inputs."""
+    def owners(self, index: Whole, tickets: Whole) -> Whole:
+        """See `Deal`; searched in the running sums."""
         columns = self.outputs
-        return owners(self.running.ravel(), tickets, firsts=index * columns, lengths=columns, longest=columns)
-
-    def largest_ratio(self) -> Fraction:
-        """The largest ratio of two inputs' tickets for one output, exactly."""
-        return largest_fraction(self.tickets.max(axis=0), self.tickets.min(axis=0))
+        return search(self.running.ravel(), tickets, firsts=index * columns, lengths=columns, longest=columns)
 
 
-def owners(
-    running: NDArray[np.int64],
-    tickets: NDArray[np.int64],
+def search(
+    running: Whole,
+    tickets: Whole,
     *,
-    firsts: NDArray[np.int64] | int,
-    lengths: NDArray[np.int64] | int,
+    firsts: Whole | int,
+    lengths: Whole | int,
     longest: int,
-) -> NDArray[np.int64]:
+) -> Whole:
     """Find the column of each ticket: the number of running sums of its row that are at most the ticket.
 
     Rows start at ``firsts`` in ``running`` and have ``lengths`` sums. The search always takes the number of steps that
@@ -103,32 +90,15 @@ def owners(
     return passed
 
 
-def totals_of(tickets: NDArray[np.int64]) -> NDArray[np.int64] | None:
+def totals_of(tickets: Whole) -> Whole | None:
     """The total of each row of counts ≥ 0, or None if one exceeds 2^52, checked before 64 bits could wrap."""
     if tickets.sum(axis=-1, dtype=np.float64).max() > 2 * MAX_TOTAL:
         return None
-    totals: NDArray[np.int64] = tickets.sum(axis=-1)
+    totals: Whole = tickets.sum(axis=-1)
     return totals if totals.max() <= MAX_TOTAL else None
 
 
-def largest_fraction(above: NDArray[np.int64], below: NDArray[np.int64]) -> Fraction:
-    """The largest of these ratios of counts, exactly: floats select a few candidates, fractions decide.
-
-    Outputs that no input reports are ignored.
-    """
-    # Counts up to 2^52 are exact doubles and division rounds correctly, so a larger ratio never has a smaller quotient:
-    # the largest ratio is among those with the largest quotient.
-    held = above > 0
-    above, below = above[held], below[held]
-    if not below.all():
-        raise AssertionError("an output that one input can report and another cannot has an infinite ratio")
-    near = above / below
-    candidates = np.flatnonzero(near == near.max())
-    pairs = set(zip(above[candidates].tolist(), below[candidates].tolist(), strict=True))
-    return max(Fraction(a, b) for a, b in pairs)
-
-
-def issue_rows(probabilities: NDArray[np.float64], epsilon: Epsilon | None) -> NDArray[np.int64]:
+def issue_rows(probabilities: NDArray[np.float64], epsilon: Epsilon | None) -> Whole:
     """Issue tickets for these rows of probabilities that keep ε exactly; ε = None only rounds, without a guarantee.
 
     Parameters
@@ -166,15 +136,13 @@ def check_table(rows: int, outputs: int) -> None:
         )
 
 
-def _ceilings(floors: NDArray[np.int64], epsilon: Epsilon) -> NDArray[np.int64]:
+def _ceilings(floors: Whole, epsilon: Epsilon) -> Whole:
     distinct, where = np.unique(floors, return_inverse=True)
     most = [min(epsilon.most_near_tickets(floor), MAX_TOTAL) for floor in distinct.tolist()]
     return np.array(most, dtype=np.int64)[where]
 
 
-def _spread(
-    tickets: NDArray[np.int64], left: NDArray[np.int64], floors: NDArray[np.int64], ceilings: NDArray[np.int64]
-) -> None:
+def _spread(tickets: Whole, left: Whole, floors: Whole, ceilings: Whole) -> None:
     """Add each row's missing tickets, or remove its excess, where there is room, starting where there is most."""
     for x in np.flatnonzero(left).tolist():
         row, rest = tickets[x], int(left[x])
