@@ -82,7 +82,6 @@ SHORT = {
     "row of releases": CHOSEN.table[0],
     "improvement": bp.locations.improvements(ROWS)[0],
     "cities": bp.locations.cities(),
-    "shares of categories": bp.OUE(MANY.domain, 1).estimate(bp.OUE(MANY.domain, 1).privatize(NAMES)),
     "anchors": bp.design.best_anchors_on_line(500, 2.7, None, "absolute"),
     "lottery of anchors": bp.design.minimax_lottery_on_line(30, 2.7, "absolute"),
     "row of the paper": bp.design.algorithm_1(range(500), 1),

@@ -9,8 +9,9 @@ import pytest
 import bipartite as bp
 import bipartite.mechanisms.categories
 from bipartite.errors import BrokenPromiseError, InputError
-from bipartite.mechanisms.catalogue import Entry, by_column, by_spec, entries, look_of, register, unregister
+from bipartite.mechanisms.catalogue import Entry, by_column, by_spec, entries, register, unregister
 from bipartite.mechanisms.spec.read import VERSIONS
+from bipartite.plots.palette import line_of
 
 
 def static_imports(path):
@@ -60,27 +61,25 @@ def test_the_published_schema_of_specs_knows_the_same_mechanisms():
         named = properties["mechanism"]
         assert set(named.get("enum") or [named["const"]]) == set(by_spec(version))
         for entry in by_spec(version).values():
-            assert entry.load().fields <= set(properties), entry.name
+            assert set(entry.load().schema) <= set(properties), entry.name
 
 
 def test_names_are_unique_and_each_form_has_one_look():
     labels = [form.label for entry in entries() for form in entry.forms]
     assert len(set(labels)) == len(labels) and len({entry.name for entry in entries()}) == len(entries())
-    assert look_of("BRR, padded").dash == "7 3" and look_of("nothing") is None
+    assert line_of("BRR, padded")["stroke_dasharray"] == "7 3" and line_of("nothing") is None
 
 
 class Liar(bp.GRR):
     """Says ε = 1, and holds the tickets of ε = 8."""
 
-    def parts(self):
-        return {"bipartite": 1, "mechanism": "brr"} | bp.GRR(self.domain, 8).parts()
-
-    def keeps_promise(self, ratio):
-        return False
+    def __init__(self, domain, epsilon):
+        super().__init__(domain, epsilon)
+        self._hold(domain, self._budget, bp.GRR(domain, 8).facts)
 
     @classmethod
-    def read(cls, fields):
-        return cls(fields.domain, fields.spec["epsilon"])
+    def check(cls, domain, budget, facts):
+        """Nothing."""
 
 
 def test_a_registered_mechanism_takes_the_place_of_no_other():
@@ -102,7 +101,7 @@ def test_a_registered_mechanism_takes_the_place_of_no_other():
 @pytest.mark.parametrize("kind", [Liar, type("Quiet", (Liar,), {"__module__": "elsewhere"})])
 def test_a_foreign_mechanism_that_breaks_its_promise_is_not_composed(kind):
     liar = kind(bp.Integers(0, 9), 1)
-    assert not liar.keeps_epsilon and bp.GRR(bp.Integers(0, 9), 1).keeps_epsilon
+    assert liar.breaks_promise() and not bp.GRR(bp.Integers(0, 9), 1).breaks_promise()
     with pytest.raises(InputError, match="Expected a mechanism for 'age' that keeps its ε"):
         bp.Record({"age": liar})
     with pytest.raises(InputError, match="Expected a mechanism for a column that keeps its ε"):
@@ -113,7 +112,7 @@ def test_a_registered_mechanism_that_breaks_its_promise_is_not_read():
     register(Entry("liar", Liar, "lies", "rival", 2))
     try:
         spec = Liar(bp.Integers(0, 9), 1).to_spec()
-        assert (spec["bipartite"], spec["mechanism"]) == (2, "liar")  # what its parts say does not change the head
+        assert (spec["bipartite"], spec["mechanism"]) == (2, "liar")
         with pytest.raises(BrokenPromiseError, match="The tickets exceed e\\^ε for ε=1; do not report with this spec"):
             bp.from_spec(spec)
     finally:

@@ -30,7 +30,7 @@ def test_a_certificate_says_everything_and_rounds_against_itself():
 def test_a_certificate_does_not_believe_the_mechanism():
     mechanism = BRR(Integers(18, 90), epsilon=1)
     tickets = mechanism.lottery.tickets
-    mechanism._set(_lottery=dataclasses.replace(mechanism.lottery, tickets=Tickets(tickets.near + 1, tickets.far)))
+    mechanism._set(draw=dataclasses.replace(mechanism.lottery, tickets=Tickets(tickets.near + 1, tickets.far)))
     certificate = verify(mechanism)
     assert not certificate.holds
     assert "DOES NOT HOLD" in str(certificate)

@@ -46,3 +46,12 @@ def moments(law, supports, size):
         [sum(row[x] * int(supports[y][z]) ** 2 for y, row in law.items()) for z in range(size)] for x in range(size)
     ]
     return mean, [[square[x][z] - mean[x][z] ** 2 for z in range(size)] for x in range(size)]
+
+
+def shares(mechanism, reports=None, counts=None, people=None):
+    """(the unbiased shares, their standard errors), by the formulas of the literature."""
+    held = mechanism.count(reports) if counts is None else counts
+    n = len(reports) if people is None else people
+    p, q = map(float, mechanism.support)
+    found = (held / n - q) / (p - q)
+    return found, np.sqrt(mechanism.variances(np.clip(found, 0, 1), n))

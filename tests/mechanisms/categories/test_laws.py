@@ -2,6 +2,7 @@
 
 import itertools
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -20,7 +21,7 @@ def law_of(mechanism):
     """({report key: [Pr[report|x] for x]}, {report key: its counts by the package})."""
     size = len(mechanism.domain)
     if isinstance(mechanism, bp.SubsetSelection):
-        law = laws.subsets(size, mechanism.k, mechanism._tickets.near, mechanism._tickets.far)
+        law = laws.subsets(size, mechanism.k, mechanism.draw.tickets.near, mechanism.draw.tickets.far)
     elif isinstance(mechanism, bp.HadamardResponse):
         return hadamard_law(mechanism)
     elif isinstance(mechanism, bp.OLH):
@@ -38,7 +39,7 @@ def hadamard_law(mechanism):
         for x in range(size):
             block, v = divmod(x, b - 1)
             held = y // b == block and ((v + 1) & (y % b)).bit_count() % 2 == 0
-            row.append(Fraction(mechanism._tickets.near if held else mechanism._tickets.far))
+            row.append(Fraction(mechanism.draw.tickets.near if held else mechanism.draw.tickets.far))
         law[y] = row
     totals = [sum(row[x] for row in law.values()) for x in range(size)]
     law = {y: [chance / totals[x] for x, chance in enumerate(row)] for y, row in law.items()}
@@ -47,16 +48,16 @@ def hadamard_law(mechanism):
 
 def hashing_law(mechanism):
     size, g = len(mechanism.domain), mechanism.buckets
-    near, far = mechanism._tickets.near, mechanism._tickets.far
-    digits = mechanism._family.digits
-    assert mechanism._family.seeds == [digits]
+    near, far = mechanism.draw.tickets.near, mechanism.draw.tickets.far
+    digits = mechanism.draw.family.digits
+    assert mechanism.draw.family.seeds == [digits]
     law, supports = {}, {}
     for seed, bucket in itertools.product(range(g**digits), range(g)):
         row = []
         for x in range(size):
             value, rest, hashed = x, seed, 0
             while value:
-                value, low = divmod(value, mechanism._family.base)
+                value, low = divmod(value, mechanism.draw.family.base)
                 rest, factor = divmod(rest, g)
                 hashed += factor * low
             row.append(Fraction(near if hashed % g == bucket else far, (near + (g - 1) * far) * g**digits))
@@ -132,8 +133,8 @@ def test_a_modulo_after_a_prime_field_would_be_biased():
 @pytest.mark.parametrize(("size", "buckets"), [(5, 3), (4, 4), (3, 2)])
 def test_the_draw_of_olh_is_its_law(size, buckets, monkeypatch):
     mechanism = bp.OLH(bp.Integers(0, size - 1), 1, buckets=buckets)
-    mechanism._set(_tickets=Tickets(3, 1))
-    seeds = buckets**mechanism._family.digits
+    mechanism._set(draw=replace(mechanism.draw, tickets=Tickets(3, 1)))
+    seeds = buckets**mechanism.draw.family.digits
     total = 3 + buckets - 1
     # Every seed with every ticket, once: the tickets are fed in the order in which a slab takes them.
     pairs = np.array(list(itertools.product(range(seeds), range(total))), dtype=np.uint64)
@@ -147,7 +148,7 @@ def test_the_draw_of_olh_is_its_law(size, buckets, monkeypatch):
             return next(feed)
 
         monkeypatch.setattr(olh, "draw_below", given)
-        reports = mechanism._draw(np.full(len(pairs), x), None)
+        reports = mechanism.draw.rows_of(np.full(len(pairs), x), None)
         assert limits == [seeds, total]
         found = Counter(map(tuple, reports.tolist()))
         assert all(Fraction(found[key], len(pairs)) == row[x] for key, row in law.items())
@@ -157,11 +158,11 @@ def test_the_draw_of_olh_is_its_law(size, buckets, monkeypatch):
 @pytest.mark.parametrize("blocks", [None, 1, 2])
 def test_the_draw_of_hadamard_response_is_its_law(size, epsilon, blocks):
     mechanism = bp.HadamardResponse(bp.Integers(0, size - 1), epsilon, blocks=blocks)
-    mechanism._set(_tickets=Tickets(7, 2))
+    mechanism._set(draw=replace(mechanism.draw, tickets=Tickets(7, 2)))
     law, _ = hadamard_law(mechanism)
-    tickets = np.arange(mechanism._total, dtype=np.uint64)
+    tickets = np.arange(mechanism.draw.total, dtype=np.uint64)
     for x in range(size):
-        owners = np.bincount(mechanism._owners(np.full(len(tickets), x), tickets), minlength=mechanism.numbers)
+        owners = np.bincount(mechanism.draw._owners(np.full(len(tickets), x), tickets), minlength=mechanism.numbers)
         assert [Fraction(int(n), len(tickets)) for n in owners] == [law[y][x] for y in range(mechanism.numbers)]
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import bipartite as bp
 from bipartite.errors import DataError, DesignError, EpsilonError, InputError, NullError, OutsideDomainError
 from bipartite.mechanisms.categories import bits, hashing, subset_selection, unary
-from bipartite.mechanisms.categories import rappor as rappor_module
+from tests.mechanisms.categories import laws
 
 AGES = bp.Integers(18, 90)
 COLOURS = bp.Items(["red", "green", "blue"], loss=1 - np.eye(3))
@@ -36,15 +36,15 @@ def test_numpy_and_machine_code_give_the_same_reports_and_counts(kind, size, mon
             from bipartite.mechanisms.categories.compiled_bits import CompiledBits
 
             chosen = CompiledBits()
-        for module in (unary, subset_selection, rappor_module):
+        for module in (unary, subset_selection):
             monkeypatch.setattr(module, "kernel_for", lambda _, chosen=chosen: chosen)
         reports = mechanism.privatize(values, rng=bp.insecure_seed(5))
         found.append((reports, mechanism.count(reports)))
     assert (found[0][0] == found[1][0]).all()
     assert (found[0][1] == found[1][1]).all()
     # And the reports are about the right values: the estimate is within 7 standard errors (false alarms < 1e-9).
-    estimate = mechanism.estimate(found[0][0])
-    off = (estimate.frequencies - np.bincount(values, minlength=size) / len(values)) / estimate.standard_errors
+    shares, errors = laws.shares(mechanism, found[0][0])
+    off = (shares - np.bincount(values, minlength=size) / len(values)) / errors
     assert np.abs(off).max() < 7
 
 
@@ -91,13 +91,13 @@ def test_reports_do_not_depend_on_threads(kind):
 def test_labels_points_and_intervals_serve_as_domains(kind):
     labelled = make(kind, COLOURS)
     reports = labelled.privatize(["red"] * 900 + ["blue"] * 100, rng=bp.insecure_seed(2))
-    assert labelled.estimate(reports).frequencies.argmax() == 0
+    assert laws.shares(labelled, reports)[0].argmax() == 0
     assert labelled.privatize("green").shape == reports.shape[1:]
     places = make(kind, bp.Points([[0, 0], [0, 1], [5, 5]]))
     assert len(places.privatize([0, 1, 2])) == 3
     income = make(kind, bp.Interval(0, 100, points=11, rounding="random"))
     drawn = income.privatize([12.5, 100.0] * 1000, rng=bp.insecure_seed(4))
-    shares = income.estimate(drawn).frequencies
+    shares, _ = laws.shares(income, drawn)
     assert shares[10] == pytest.approx(0.5, abs=0.35)
     alone = income.privatize(12.5, rng=bp.insecure_seed(9))
     assert (np.asarray(alone) == income.privatize([12.5], rng=bp.insecure_seed(9))[0]).all()
@@ -153,7 +153,7 @@ def test_reports_of_another_mechanism_are_refused(kind):
 
 @each_kind
 @given(data=st.data())
-def test_counts_of_parts_add_up_and_serve_an_estimate(kind, data):
+def test_counts_of_parts_add_up(kind, data):
     size = data.draw(st.integers(2, 130))
     mechanism = make(kind, bp.Integers(0, size - 1), data.draw(st.sampled_from([0.5, 1, 4])))
     values = data.draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=60))
@@ -161,28 +161,26 @@ def test_counts_of_parts_add_up_and_serve_an_estimate(kind, data):
     reports = mechanism.privatize(values)
     merged = mechanism.count(reports[:cut]) + mechanism.count(reports[cut:])
     assert (merged == mechanism.count(reports)).all()
-    whole, parts = mechanism.estimate(reports), mechanism.estimate(counts=merged, people=len(values))
-    assert (whole.frequencies == parts.frequencies).all()
-    assert whole.people == parts.people == len(values)
-    assert np.isfinite(whole.standard_errors).all()
-    assert (whole.standard_errors_of_rare > 0).all()
+    assert (mechanism.variances(np.zeros(size), len(values)) > 0).all()
 
 
-@each_kind
-def test_estimates_refuse_what_they_cannot_use_and_do_not_change(kind):
-    mechanism = make(kind)
-    reports = mechanism.privatize([20, 30])
-    for arguments in ({}, {"counts": [1] * 73}, {"people": 3}):
-        with pytest.raises(InputError, match="Expected reports, or counts= and people="):
-            mechanism.estimate(**arguments)
-    with pytest.raises(InputError, match="Expected reports, or counts= and people="):
-        mechanism.estimate(reports, people=2)
-    with pytest.raises(InputError, match="Expected people as a whole number of at least 1, got 0"):
-        mechanism.estimate(counts=[0] * 73, people=0)
-    with pytest.raises(InputError, match="Expected counts as 73 whole numbers, one per value, got shape \\(2,\\)"):
-        mechanism.estimate(counts=[1, 2], people=2)
-    with pytest.raises(ValueError, match="read-only"):
-        mechanism.estimate(reports).frequencies[0] = 1
+def test_what_only_flat_categories_have_is_refused_elsewhere():
+    for ask in (lambda mech: mech.support, lambda mech: mech.count([1]), lambda mech: mech.variances([1], 2)):
+        with pytest.raises(InputError, match="Expected a mechanism for flat categories, such as bp.OUE, got BRR"):
+            ask(bp.BRR(AGES, 1))
+    with pytest.raises(InputError, match="The reports of OUE.* are rows of bits or numbers, too many to list"):
+        bp.OUE(AGES, 1).matrix()
+
+
+@pytest.mark.parametrize(("size", "blocks"), [(5, 1), (9, 2), (3, 4)])
+def test_the_matrix_of_hadamard_response_lists_its_numbers(size, blocks):
+    mechanism = bp.HadamardResponse(bp.Integers(0, size - 1), 2, blocks=blocks)
+    numbers = np.arange(mechanism.numbers, dtype=np.uint32)
+    support = np.stack([mechanism.count(numbers[at : at + 1]) for at in numbers], axis=1)
+    near = mechanism.matrix() == mechanism.matrix().max()
+    assert (near == (support == 1)).all()
+    assert mechanism.matrix().sum(axis=1) == pytest.approx(1)
+    assert float(mechanism.matrix().max() / mechanism.matrix().min()) == pytest.approx(float(mechanism.largest_ratio()))
 
 
 @each_kind

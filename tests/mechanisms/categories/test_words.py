@@ -18,7 +18,7 @@ def test_hadamard_response_word_by_word(size, epsilon):
     mechanism = bp.HadamardResponse(bp.Integers(0, size - 1), epsilon)
     values = np.random.default_rng(size).integers(0, size, 200)
     stream = words_of(size)
-    b, near, far = mechanism.block_size, mechanism._tickets.near, mechanism._tickets.far
+    b, near, far = mechanism.block_size, mechanism.draw.tickets.near, mechanism.draw.tickets.far
     total = b // 2 * near + (mechanism.numbers - b // 2) * far
     expected = []
     for x in values.tolist():
@@ -44,11 +44,11 @@ def in_parity_order(numbers, row, start):
 @pytest.mark.parametrize(("size", "epsilon"), [(2, 1), (9, "0.3"), (40, 2), (300, 5)])
 def test_olh_word_by_word(size, epsilon):
     mechanism = bp.OLH(bp.Integers(0, size - 1), epsilon)
-    g, family = mechanism.buckets, mechanism._family
+    g, family = mechanism.buckets, mechanism.draw.family
     values = np.random.default_rng(size).integers(0, size, 150)
     stream = words_of(size)
     seeds = [[ticket_below(g**digits, stream) for _ in values] for digits in family.seeds]
-    near, far = mechanism._tickets.near, mechanism._tickets.far
+    near, far = mechanism.draw.tickets.near, mechanism.draw.tickets.far
     expected = []
     for person, x in enumerate(values.tolist()):
         row = [column[person] for column in seeds]
@@ -67,12 +67,12 @@ def test_subset_selection_word_by_word(size, k):
     k = mechanism.k
     values = np.random.default_rng(size).integers(0, size, 40)
     stream = words_of(size)
-    near, far = mechanism._tickets.near, mechanism._tickets.far
+    near, far = mechanism.draw.tickets.near, mechanism.draw.tickets.far
     inside = [ticket_below(k * near + (size - k) * far, stream) < k * near for _ in values]
     width = -(-size // 8) * 8
     count = -(-len(values) * width // 64)
     levels = [[stream.word() for _ in range(count)] for _ in range(6)]
-    chances = mechanism._first_chances
+    chances = mechanism.draw._first_chances
     people = []
     for person, x in enumerate(values.tolist()):
         chosen = set()
@@ -83,7 +83,7 @@ def test_subset_selection_word_by_word(size, k):
                 chosen.add(j)
         people.append(chosen)
     needs = [k - mine - len(chosen) for mine, chosen in zip(inside, people, strict=True)]
-    each = mechanism._round_words
+    each = mechanism.draw._round_words
     active = list(range(len(needs)))
     while active:
         columns = list(zip(*[[stream.word() for _ in active] for _ in range(each)], strict=True))
