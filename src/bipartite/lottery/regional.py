@@ -68,7 +68,7 @@ def check_blocks(sizes: Whole) -> None:
         raise DesignError(
             f"This mechanism holds a ticket count for every pair of places in one region, at most 2^25, got {counts}; "
             "use smaller regions (the largest has "
-            f"{int(sizes.max())} places), bp.locations.RegionWeighted, or bp.BRR, which need no table."
+            f"{int(sizes.max())} places), region-weighted ones, or bp.BRR, which need no table."
         )
 
 
@@ -174,20 +174,11 @@ class BlockLottery(_Regional):
 
     def largest_ratio(self) -> Fraction:
         """The largest ratio of two inputs' tickets for one output, exactly."""
-        return max(self._ratio(region, with_outside=len(self.layout) > 1) for region in range(len(self.layout)))
+        return max(map(self._ratio, range(len(self.layout))))
 
-    def ratio_within(self) -> Fraction:
-        """The largest ratio over two inputs and an output *of one region*; says nothing about other pairs."""
-        return max(self._ratio(region, with_outside=False) for region in range(len(self.layout)))
-
-    @property
-    def stays_inside(self) -> bool:
-        """Whether reports always stay in the value's region."""
-        return not self.outside.any()
-
-    def _ratio(self, region: int, *, with_outside: bool) -> Fraction:
+    def _ratio(self, region: int) -> Fraction:
         most, least = self.blocks[region].max(axis=0), self.blocks[region].min(axis=0)
-        if with_outside:
+        if len(self.layout) > 1:
             given = self.outside[self.layout.members(region)]
             most, least = np.maximum(most, given), np.minimum(least, given)
         return largest_fraction(most, least)

@@ -126,8 +126,7 @@ class Mechanism(Certified):
 
         Guarantee
         ---------
-        Each single report keeps the promise in ``guarantee``: ε-LDP, unless that names a weaker one. n reports about
-        one person spend n·ε.
+        Each single report is ε-LDP. n reports about one person spend n·ε.
         """
         check_options(outside, nulls, threads)
         source = source_of(rng)

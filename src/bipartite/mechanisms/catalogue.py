@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Family = Literal["neighbours", "rival", "number", "given", "flat", "regions"]
 """``neighbours``: for values of which some are closer than others. ``rival``: the same, for comparison. ``number``:
 reports numbers, possibly outside the range. ``given``: a matrix given by the user. ``flat``: categories, all equally
-far apart. ``regions``: places in regions."""
-Where = Literal["any", "line", "interval", "places", "regions"]
+far apart. ``regions``: rows on places that ``reproduction.places`` designs, and specs describe."""
+Where = Literal["any", "line", "interval", "regions"]
 """The domains that a mechanism accepts; ``interval`` also accepts integers, as an interval with the same nodes."""
 Reports = Literal["release", "padded", "number", "flat"]
 """``release``: values of the domain. ``padded``: a centred window, for statistics. ``number``: numbers that need not be
@@ -37,7 +37,6 @@ GRR_GREY: Final = "#8a8a8a"
 GRR_DASH: Final = "5 3"
 LAPLACE_RED: Final = "#c2410c"
 _BROWN: Final = "#b5651d"
-_PURPLE: Final = "#7b3f98"
 _PINK: Final = "#be185d"
 
 
@@ -212,30 +211,6 @@ _ENTRIES: Final = [
         forms=(Form("Hybrid", Look("#a16207", 1.5, "6 2 1 2", "hollow triangle"), reports="number", work="table"),),
     ),
     Entry(
-        "lsrr",
-        f"{_HERE}.lsrr.LSRR",
-        "places: reports in the same map tile are likelier",
-        "rival",
-        2,
-        "places",
-        forms=(
-            Form("L-SRR, calibrated", work="table"),
-            Form("L-SRR, published", None, {"variant": "published"}, work="table"),
-        ),
-        looks={
-            "L-SRR as published": Look(_PURPLE, 1.8, mark="diamond"),
-            "L-SRR calibrated": Look(_PURPLE, 1.8, "6 2", "hollow diamond"),
-        },
-    ),
-    Entry(
-        "planar-laplace",
-        f"{_HERE}.planar_laplace.PlanarLaplace",
-        "places plus noise in the plane; its ε is per unit of distance, which is not ε-LDP",
-        "rival",
-        2,
-        "places",
-    ),
-    Entry(
         "anchored",
         f"{_HERE}.anchored.Anchored",
         "the least expected loss for a prior: GRR on a few chosen values, with a certified gap",
@@ -308,31 +283,13 @@ _ENTRIES: Final = [
             ("rappor", "rappor.RAPPOR", "", "a bit for each category, from a noisy answer that is kept and reused"),
         )
     ),
-    Entry(
-        "two-level",
-        f"{_HERE}.two_level.TwoLevel",
-        "a region first, then a near place in it",
-        "regions",
-        4,
-        "regions",
-        looks={"Two-level": Look("#0f766e", 1.6, "9 3 2 3")},
-    ),
-    Entry(
-        "within-region",
-        f"{_HERE}.within_region.WithinRegion",
-        "a near place of the true region, which every report publishes: not ε-LDP",
-        "regions",
-        4,
-        "regions",
-    ),
-    Entry(
-        "region-weighted",
-        f"{_HERE}.region_weighted.RegionWeighted",
-        "a higher probability for every place of the true region",
-        "regions",
-        4,
-        "regions",
-        looks={"Region-weighted": Look("#a16207", 1.6, "4 2")},
+    *(
+        Entry(name, f"{_HERE}.rows_of_places.{kind}", f"{purpose}; only read from specs", "regions", version, "regions")
+        for name, kind, version, purpose in (
+            ("lsrr", "LSRR", 2, "places: reports in the same map tile are likelier"),
+            ("two-level", "TwoLevel", 4, "a region first, then a near place in it"),
+            ("region-weighted", "RegionWeighted", 4, "a higher probability for every place of the true region"),
+        )
     ),
 ]
 _BUILT_IN: Final = frozenset(each.name for each in _ENTRIES)

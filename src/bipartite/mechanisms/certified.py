@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from bipartite.errors import BrokenPromiseError, InputError
 from bipartite.frozen import Frozen
 from bipartite.lottery import Epsilon
-from bipartite.mechanisms.catalogue import is_built_in, written_as
+from bipartite.mechanisms.catalogue import written_as
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -65,28 +65,6 @@ class Certified(Frozen, ABC):
         """The promise of one report, in words; :func:`bipartite.verify` checks whether the tickets keep it."""
         return f"ε-LDP of each report with ε = {self._budget.text}"
 
-    @property
-    def keeps_epsilon(self) -> bool:
-        """Whether its reports are ε-LDP with the stated ε: true except for some rivals in their published form.
-
-        Built-in mechanisms check this when they are made; for any other it is computed from the tickets.
-        """
-        return is_built_in(type(self)) or self.keeps_promise(self.largest_ratio())
-
-    @property
-    def distance_unit(self) -> str | None:
-        """The unit of distance if ε is per distance, as for :class:`~bipartite.PlanarLaplace`; None for ε-LDP."""
-        return None
-
-    @property
-    def publishes(self) -> str | None:
-        """What every report publishes without protection, as in :class:`~bipartite.locations.WithinRegion`.
-
-        None if nothing is: plain ε-LDP. Otherwise ``largest_ratio`` compares only values that share what is published;
-        between any others the ratio is infinite.
-        """
-        return None
-
     @abstractmethod
     def largest_ratio(self) -> Fraction:
         """The largest Pr[y|x]/Pr[y|x'] over all reports y and values x, x', exact, computed from the tickets."""
@@ -100,14 +78,11 @@ class Certified(Frozen, ABC):
         epsilon = self.epsilon_decimal
         return ratio == 1 if epsilon == 0 else Epsilon.of(epsilon).allows(*ratio.as_integer_ratio())
 
-    bound: ClassVar[str] = "e^ε"
-    """The bound on the ratio of two ticket counts, in words."""
-
     def checked(self) -> Self:
         """The mechanism itself, read from a spec; refused if its tickets do not keep its promise."""
         if not self.keeps_promise(self.largest_ratio()):
             raise BrokenPromiseError(
-                f"The tickets exceed {self.bound} for ε={self.epsilon_decimal:f}; do not report with this spec."
+                f"The tickets exceed e^ε for ε={self.epsilon_decimal:f}; do not report with this spec."
             )
         return self
 

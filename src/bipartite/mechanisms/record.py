@@ -296,17 +296,7 @@ def composition_problem(name: str, mechanism: object, *, flat: bool = False) -> 
         what = "" if flat else " whose report is one value"
         kind = type(mechanism).__name__
         return f"Expected a mechanism for {name}{what}, got {kind}; pass one such as bp.BRR or bp.GRR."
-    if mechanism.distance_unit is not None:
-        return (
-            f"Expected ε-LDP for {name}, got ε per {mechanism.distance_unit} of distance, which does not add up with "
-            "the others; use bp.BRR or bp.Anchored for places."
-        )
-    if mechanism.publishes is not None:
-        return (
-            f"Expected ε-LDP for {name}, got {mechanism!r}, whose reports publish the {mechanism.publishes}: no ε "
-            "covers that, so it cannot be added up; use bp.BRR or bp.Anchored on the whole domain."
-        )
-    if not mechanism.keeps_epsilon:
+    if not mechanism.keeps_promise(mechanism.largest_ratio()):
         return (
             f"Expected a mechanism for {name} that keeps its ε, got {mechanism!r}, which spends more; verify() says "
             "how much."

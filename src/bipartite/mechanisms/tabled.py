@@ -63,11 +63,6 @@ class Tabled(Mechanism):
             )
         return cls._made(domain, budget, tickets, variant, outputs).checked()
 
-    @property
-    def keeps_epsilon(self) -> bool:
-        """Whether the rows keep ε, decided from the tickets in integer arithmetic."""
-        return self._budget.allows(*self._lottery.largest_ratio().as_integer_ratio())
-
     def parts(self) -> dict[str, Any]:
         rows = [[str(count) for count in row] for row in self._lottery.tickets.tolist()]
         variant = {"variant": self.variant} if self.variants else {}

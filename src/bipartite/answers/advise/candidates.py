@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from bipartite.answers.advise.purposes import GRR_NAME, WANTED
-from bipartite.domains import Cyclic, Integers, Interval, LineDomain, Points
+from bipartite.domains import Cyclic, Integers, Interval, LineDomain
 from bipartite.mechanisms.catalogue import entries
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ SAFE: Final = "BRR, safe m"
 BEST: Final = "BRR, best m"
 ANCHORED: Final = "Anchored"
 OPTIMAL: Final = "Optimal"
-PLANAR: Final = "Planar Laplace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +106,6 @@ def candidates(domain: Domain, *, exact: bool = False) -> list[Candidate]:
     where, line = {"any"}, isinstance(domain, LineDomain)
     if line:
         where |= {"line", "interval"}
-    elif isinstance(domain, Points) and domain.metric == "haversine":
-        where.add("places")
     found = [
         Candidate(entry, form)
         for entry in entries()

@@ -2,10 +2,10 @@ import math
 
 import numpy as np
 import pytest
+from bipartite.domains.tiles import BITS, MAX_LATITUDE, common_bits, interleave, prefix, tile_codes
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite.domains.tiles import BITS, MAX_LATITUDE, common_bits, interleave, prefix, tile_codes
 from bipartite.errors import InputError
 
 codes = st.integers(0, 2**BITS - 1)

@@ -7,6 +7,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from bipartite.mechanisms.design.planar import keeps_per_distance
 
 from bipartite import (
     BRR,
@@ -20,7 +21,6 @@ from bipartite import (
 )
 from bipartite.errors import BrokenPromiseError, DesignError, InputError
 from bipartite.lottery import MAX_TOTAL
-from bipartite.mechanisms.design.planar import keeps_per_distance
 
 RANDOM = np.random.default_rng(4)
 SQUARE = Points(np.stack(np.meshgrid(np.arange(6.0), np.arange(6.0)), axis=-1).reshape(-1, 2))

@@ -4,12 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from bipartite import Points
 from bipartite.domains.tiles import BITS, tile_codes
-from bipartite.errors import DesignError, EpsilonError, InputError
 from bipartite.mechanisms.design.lsrr import (
     best_thresholds,
     calibrated_rows,
@@ -18,6 +13,11 @@ from bipartite.mechanisms.design.lsrr import (
     number_of_groups,
     published_rows,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bipartite import Points
+from bipartite.errors import DesignError, EpsilonError, InputError
 from tests.locations.worlds import authors_coordinates
 from tests.rivals import SCRIPT_THRESHOLDS
 from tests.strategies import epsilons

@@ -5,12 +5,12 @@ import pickle
 
 import numpy as np
 import pytest
+from bipartite.domains.regions import Regions
+from bipartite.domains.tiles import tile_codes
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import Integers, Points
-from bipartite.domains.regions import Regions
-from bipartite.domains.tiles import tile_codes
 from bipartite.errors import InputError
 from tests.locations.worlds import authors_places, places
 

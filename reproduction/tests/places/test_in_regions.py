@@ -8,15 +8,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from bipartite import BRR, GRR, Points, Record, audit, expected_loss, fixed_words, from_spec, insecure_seed, verify
 from bipartite.domains.regions import Regions
-from bipartite.errors import DesignError, EpsilonError, InputError, PriorError
-from bipartite.lottery import MAX_TOTAL, BlockLottery, WeightLottery
-from bipartite.lottery.regional import check_blocks
-from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
 from bipartite.mechanisms.design.regional import (
     RegionCosts,
     Split,
@@ -26,6 +18,14 @@ from bipartite.mechanisms.design.regional import (
     weighted_epsilon,
 )
 from bipartite.mechanisms.in_regions import two_level_tickets
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bipartite import BRR, GRR, Points, Record, audit, expected_loss, fixed_words, from_spec, insecure_seed, verify
+from bipartite.errors import DesignError, EpsilonError, InputError, PriorError
+from bipartite.lottery import MAX_TOTAL, BlockLottery, WeightLottery
+from bipartite.lottery.regional import check_blocks
+from bipartite.mechanisms import RegionWeighted, TwoLevel, WithinRegion
 from tests.locations.worlds import authors_places, worlds
 from tests.lottery.test_draw import EveryWord
 from tests.oracle import number

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bipartite import BRR, GRR, LSRR, Anchored, Integers, Points, expected_loss, locations, verify, worst_loss
 from bipartite.answers.advise import places as advice
 from bipartite.errors import DesignError, InputError, PriorError
-from bipartite.locations import PUBLISHED, WHOLE, WITHIN
+from reproduction.places import PUBLISHED, WHOLE, WITHIN
 from tests.locations.worlds import authors_places, worlds
 
 SIX = Points(

@@ -9,13 +9,13 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from bipartite.domains.tiles import tile_codes
+from bipartite.mechanisms.design.lsrr import calibrated_rows, published_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import LSRR, Points, Record, expected_loss, from_spec, verify
-from bipartite.domains.tiles import tile_codes
 from bipartite.errors import BrokenPromiseError, InputError
-from bipartite.mechanisms.design.lsrr import calibrated_rows, published_rows
 from tests.locations.worlds import authors_places
 from tests.oracle import exp, number
 from tests.rivals import SCRIPT_THRESHOLDS
