@@ -75,8 +75,6 @@ TOLD = {
 SHORT = {
     "event of an audit": TOLD["audit"].event,
     "row of a comparison": bp.compare(bp.Integers(1, 9), 1)["GRR"],
-    "row of releases": CHOSEN.table[0],
-    "improvement": bp.locations.improvements(ROWS)[0],
     "cities": bp.locations.cities(),
     "shares of categories": bp.OUE(MANY.domain, 1).estimate(bp.OUE(MANY.domain, 1).privatize(NAMES)),
     "anchors": bp.design.best_anchors_on_line(500, 2.7, None, "absolute"),

@@ -9,10 +9,10 @@ from bipartite.cli import CITIES, OK, Listed, Progress, add_places, places_of, p
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
 from bipartite.locations import from_checkins
+from reproduction.commands.place_tables import as_csv, described, headline, plain, print_releases
 from reproduction.datasets import SOURCES, CheckIns, foursquare, gowalla
 from reproduction.places import WITHIN, Regions, compare, draw, improvements
 from reproduction.places.releases import planar
-from reproduction.commands.place_tables import as_csv, described, headline, plain, print_releases
 
 if TYPE_CHECKING:
     import argparse

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite import texts
 from bipartite.cli import print_table
+from bipartite.texts import as_csv as csv_of
 from reproduction.places.releases import PER_KM
 
 if TYPE_CHECKING:
@@ -111,4 +111,4 @@ def plain(row: PlaceRelease) -> dict[str, Any]:
 
 def as_csv(rows: Sequence[PlaceRelease]) -> str:
     """The rows of a table, one line each."""
-    return texts.as_csv(list(rows[0].to_dict()), (row.to_dict().values() for row in rows))
+    return csv_of(list(rows[0].to_dict()), (row.to_dict().values() for row in rows))

@@ -264,16 +264,16 @@ class PlanarLaplace(Tabled):
     @classmethod
     def read(cls, spec: Mapping[str, Any]) -> PlanarLaplace:
         """The release of a spec, after checking everything that its promise rests on."""
-        epsilon = read_epsilon(spec)
+        epsilon, given = read_epsilon(spec), spec.get("rows")
+        if isinstance(given, list) and spec.get("outputs") != list(range(len(given))):
+            raise BrokenPromiseError(
+                "Expected rows with one total of at most 2^52, and a ticket for every place; ask for another spec."
+            )
         rows, tickets = read_rows(spec)
         try:
             places = _check_places(rows.domain)
         except DesignError as error:
             raise SpecError(str(error)) from None
-        if spec["outputs"] != list(range(len(places))):
-            raise BrokenPromiseError(
-                "Expected rows with one total of at most 2^52, and a ticket for every place; ask for another spec."
-            )
         release = cls.__new__(cls)
         release._set(places, epsilon, tickets)
         checked(release, "e^(ε·distance)")

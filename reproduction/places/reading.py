@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import bipartite as bp
 from reproduction.places.in_regions import WithinRegion
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
     from reproduction.places.weaker import Weaker
 
-_WEAKER = {"planar-laplace": PlanarLaplace, "within-region": WithinRegion}
-
 
 def from_spec(spec: object) -> Mechanism | Weaker:
     """The release that a spec describes; a weaker one is refused unless its tickets keep what it promises."""
     named = spec.get("mechanism") if isinstance(spec, Mapping) else None
-    if isinstance(spec, Mapping) and isinstance(named, str) and named in _WEAKER:
-        return _WEAKER[named].read(spec)
+    if isinstance(spec, Mapping) and named == "planar-laplace":
+        return PlanarLaplace.read(spec)
+    if isinstance(spec, Mapping) and named == "within-region":
+        return WithinRegion.read(spec)
     if isinstance(spec, Mapping) and named == "lsrr" and spec.get("variant") == "published":
         return PublishedLSRR.read(spec)
-    return bp.from_spec(spec)
+    return cast("Mechanism", bp.from_spec(spec))

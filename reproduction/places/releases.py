@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite import BRR, GRR, Anchored, Constant, Exponential, local_loss
+from bipartite import BRR, GRR, Anchored, Constant, Exponential
 from bipartite.errors import DesignError
 from bipartite.lottery import log_between
+from bipartite.quality import local_loss
 from reproduction.places.in_regions import WithinRegion, region_weighted, two_level
 from reproduction.places.lsrr import PublishedLSRR, lsrr
 from reproduction.places.planar import PlanarLaplace
@@ -104,8 +105,7 @@ def measured(
         release = make()
     except DesignError as refusal:
         return unavailable(scope, name, epsilon, str(refusal)), None
-    weaker = isinstance(release, Tabled)
-    losses = local_loss(release.rows if weaker else release)
+    losses = local_loss(release.rows if isinstance(release, Tabled) else release)
     realised = float(log_between(release.largest_ratio())[1])
     row = PlaceRelease(
         scope,
@@ -116,7 +116,7 @@ def measured(
         realised,
         float(losses.mean() if prior is None else prior @ losses),
         float(losses.max()),
-        eligible=not (weaker and release.problem),
+        eligible=not (isinstance(release, Tabled) and release.problem),
     )
     return row, release
 
@@ -136,13 +136,14 @@ def within_row(regions: Regions, epsilon: str, inside: Literal["brr", "grr"], pr
 def rivals_within(regions: Regions, domains: list[Points], epsilon: str, prior: Array | None) -> Iterator[PlaceRelease]:
     """Rivals within each region, as in the paper's protocol: none of them is ε-LDP on all places."""
     shares = _shares(regions, prior)
-    for name, make in (
-        ("BRR best", lambda part, share: BRR(part, epsilon, m="best", prior=share)),
-        ("Exponential tight", lambda part, share: Exponential(part, epsilon)),  # noqa: ARG005
-        (CALIBRATED, lambda part, share: lsrr(part, epsilon)),  # noqa: ARG005
-        ("Anchored", lambda part, share: Anchored(part, epsilon, prior=share)),
-        (PUBLISHED, lambda part, share: PublishedLSRR(part, epsilon).rows),  # noqa: ARG005
-    ):
+    makers: dict[str, Callable[[Points, Array | None], Mechanism]] = {
+        "BRR best": lambda part, share: BRR(part, epsilon, m="best", prior=share),
+        "Exponential tight": lambda part, _: Exponential(part, epsilon),
+        CALIBRATED: lambda part, _: lsrr(part, epsilon),
+        "Anchored": lambda part, share: Anchored(part, epsilon, prior=share),
+        PUBLISHED: lambda part, _: PublishedLSRR(part, epsilon).rows,
+    }
+    for name, make in makers.items():
         made = (
             make(part, share / share.sum() if share.any() else None)
             for part, share in zip(domains, shares, strict=True)

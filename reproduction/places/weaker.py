@@ -20,7 +20,6 @@ import numpy as np
 from bipartite import from_spec, verify
 from bipartite.errors import BrokenPromiseError, InputError, SpecError
 from bipartite.lottery import Epsilon, log_between
-from bipartite.mechanisms import Mechanism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Points
     from bipartite.lottery import Source
+    from bipartite.mechanisms import Mechanism
 
 # No two counts of at most 2^52 tickets differ by a larger factor.
 _MOST: Final = "37"

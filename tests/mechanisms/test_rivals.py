@@ -238,9 +238,7 @@ def test_a_certificate_does_not_believe_a_tabled_mechanism():
     rows[top, 1] = 1
     forged = Exponential._made(mechanism.domain, mechanism._budget, rows, "tight")
     assert not verify(forged).holds
-    with pytest.raises(
-        InputError, match="that keeps its ε, got Exponential\\(1..4, epsilon=1.*which spends more; verify"
-    ):
+    with pytest.raises(InputError, match="that keeps its ε, got Exponential\\(.*which spends more; verify"):
         Record({"it": forged})
 
 

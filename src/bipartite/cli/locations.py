@@ -119,7 +119,7 @@ def run_map(options: argparse.Namespace) -> int:
         raise InputError("--at is for a picture, .svg or .png; on a page every place can be chosen.")
     listed = options.places_of(options)
     mechanism = None if options.epsilon is None else made(options, listed, "release")[0]
-    shown = mechanism or listed.places
+    shown = mechanism if isinstance(mechanism, Mechanism) else listed.places
     if ending == ".html":
         content: str | bytes = page(shown, title=options.title, credit=listed.credit)
     else:

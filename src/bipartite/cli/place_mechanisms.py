@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from bipartite.answers.advise import recommend
 from bipartite.answers.quality import expected_loss
@@ -37,7 +37,9 @@ def add_mechanism(parser: argparse.ArgumentParser, default: str) -> None:
     add_within(release)
 
 
-def made(options: argparse.Namespace, listed: Listed, purpose: str) -> tuple[Mechanism | CategoryMechanism, str]:
+def made(
+    options: argparse.Namespace, listed: Listed, purpose: Literal["release", "map"]
+) -> tuple[Mechanism | CategoryMechanism, str]:
     """The mechanism asked for, or the one that is recommended for single reports or for a map; and why."""
     name = options.mechanism or "auto"
     if purpose == "map":

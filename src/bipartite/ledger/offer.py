@@ -45,8 +45,8 @@ class Offer:
         certificate = verify(mechanism)
         if not certificate.holds:
             raise InputError(
-                f"Expected an ε-LDP mechanism to account for, got {mechanism!r}, which spends more than the ε it states "
-                "(bp.verify says how much); use bp.BRR instead."
+                f"Expected an ε-LDP mechanism to account for, got {mechanism!r}, which spends more than the ε it "
+                "states (bp.verify says how much); use bp.BRR instead."
             )
         return cls(
             mechanism,
