@@ -27,6 +27,7 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 import bipartite as bp
+from reproduction import places as laboratory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,16 +70,15 @@ def best_of(mechanism: Mechanism, values: NDArray[np.int64], rounds: int = ROUND
 
 def designed(places: bp.Points, names: tuple[str, ...]) -> dict[str, Mechanism]:
     """Mechanisms of these names, each with the time of its design."""
-    regions, took = seconds(lambda: bp.locations.Regions.by_prefix(places))
+    regions, took = seconds(lambda: laboratory.Regions.by_prefix(places))
     print(f"  {len(regions)} regions of {regions.sizes.min()} to {regions.sizes.max()} places: {took:.2f} s")
     makers: dict[str, Callable[[], Mechanism]] = {
         "GRR": lambda: bp.GRR(places, EPSILON),
         "BRR": lambda: bp.BRR(places, EPSILON),
-        "L-SRR calibrated": lambda: bp.LSRR(places, EPSILON),
+        "L-SRR calibrated": lambda: laboratory.lsrr(places, EPSILON),
         "Anchored": lambda: bp.Anchored(places, EPSILON),
-        "Region-weighted": lambda: bp.locations.RegionWeighted(regions, EPSILON),
-        "Two-level": lambda: bp.locations.TwoLevel(regions, EPSILON),
-        "within region (published)": lambda: bp.locations.WithinRegion(regions, EPSILON, publishes="region"),
+        "Region-weighted": lambda: laboratory.region_weighted(regions, EPSILON),
+        "Two-level": lambda: laboratory.two_level(regions, EPSILON),
     }
     made = {}
     for name in names:
@@ -97,7 +97,7 @@ def designed(places: bp.Points, names: tuple[str, ...]) -> dict[str, Mechanism]:
 def appendix(title: str, places: bp.Points) -> None:
     """One person's report, and those of 10 % to 100 % of the places' number of people."""
     print(f"{title}: {len(places)} places, ε = {EPSILON}")
-    names = ("GRR", "BRR", "L-SRR calibrated", "Anchored", "Region-weighted", "Two-level", "within region (published)")
+    names = ("GRR", "BRR", "L-SRR calibrated", "Anchored", "Region-weighted", "Two-level")
     generator = np.random.default_rng(3)
     for name, mechanism in designed(places, names).items():
         singles = []
@@ -134,8 +134,8 @@ def million(title: str, places: bp.Points, names: tuple[str, ...]) -> None:
 
 def quality(title: str, places: bp.Points) -> None:
     """The paper's experiment: expected losses of every release, and what BRR saves."""
-    print(f"{title}: expected loss in km for ε = {', '.join(bp.locations.EPSILONS)}")
-    rows, took = seconds(lambda: bp.locations.compare(places))
+    print(f"{title}: expected loss in km for ε = {', '.join(laboratory.EPSILONS)}")
+    rows, took = seconds(lambda: laboratory.compare(places))
     kinds = dict.fromkeys((row.scope, row.name) for row in rows)
     for scope, name in kinds:
         losses = [row for row in rows if (row.scope, row.name) == (scope, name)]
@@ -145,15 +145,14 @@ def quality(title: str, places: bp.Points) -> None:
         print(f"  {scope:14} {name:18} {figures}   spends up to {spent:.2f} ε{published}")
     if len(places) <= MOST_PLANAR:
         for per_km in ("0.0005", "0.001", "0.002"):
-            table = bp.locations.choose(places, 1, per_km=per_km).table
+            table = laboratory.choose(places, 1, per_km=per_km).table
             row = next(row for row in table if row.name == "Planar Laplace")
             plain = f"as plain ε-LDP here {row.realised_epsilon:.2f}"
             print(f"  Planar Laplace, ε = {per_km} per km, not ε-LDP: {row.expected_loss:.1f} km ({plain})")
-    for each in bp.locations.improvements(rows):
+    for each in laboratory.improvements(rows):
         most = max(each.by_epsilon.values())
         print(f"  {each.scope}: {each.name} below {each.rival} by {each.mean:.1%} on average, {most:.1%} at most")
-    paper = ", ".join(f"{name} {share:.1%}" for name, share in bp.locations.PAPER_IMPROVEMENT.items())
-    print(f"  the paper: {paper}; all this took {took:.0f} s")
+    print(f"  all this took {took:.0f} s")
 
 
 def main() -> None:

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bipartite import BRR, LSRR, Integers, Points, verify
+from bipartite import BRR, Integers, Points
 from bipartite.design import algorithm_2, algorithm_3
 from bipartite.quality import expected_loss
+from reproduction.places import PublishedLSRR
 from reproduction.theory import algorithm_3_as_printed
 
 _POLAR_CIRCLE = 66.56
@@ -133,8 +134,8 @@ def lsrr_spends(folder: Path) -> str:
     places = Points(np.loadtxt(folder / "gowalla_authors_1000.txt", delimiter=","), metric="haversine")
     told = []
     for groups, thresholds in (("groups of the scripts (10 and 6 shared bits)", (10, 6, 0)), ("its best groups", None)):
-        made = [LSRR(places, epsilon, variant="published", thresholds=thresholds) for epsilon in ("0.5", "1", "2")]
-        told.append(f"{', '.join(f'{verify(each).epsilon_upper:.2f}' for each in made)} with {groups}")
+        made = [PublishedLSRR(places, epsilon, thresholds=thresholds) for epsilon in ("0.5", "1", "2")]
+        told.append(f"{', '.join(f'{each.ldp_epsilon:.2f}' for each in made)} with {groups}")
     return f"L-SRR as published, all 1000 places, nominal ε = 0.5, 1, 2: spends {'; '.join(told)}"
 
 

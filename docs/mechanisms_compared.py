@@ -10,7 +10,6 @@ import numpy as np
 from bipartite import (
     BRR,
     GRR,
-    LSRR,
     Anchored,
     Constant,
     Exponential,
@@ -28,6 +27,7 @@ from bipartite.plots.style import BRR_FAR as LIGHT_BLUE
 from bipartite.plots.style import GRR as GREY
 from bipartite.plots.style import INK
 from bipartite.quality import expected_loss, local_loss, worst_loss
+from reproduction.places import PublishedLSRR, lsrr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,8 +57,8 @@ OF_PLACES: dict[str, Build] = {
     "GRR": GRR,
     "Exponential, published": ON_A_LINE["Exponential, published"],
     "Exponential, tight": Exponential,
-    "L-SRR, calibrated": LSRR,
-    "L-SRR, published": lambda domain, epsilon: LSRR(domain, epsilon, variant="published"),
+    "L-SRR, calibrated": lsrr,
+    "L-SRR, published": lambda domain, epsilon: PublishedLSRR(domain, epsilon).rows,
     "BRR, safe m": BRR,
     "BRR, best m": ON_A_LINE["BRR, best m"],
     "Anchored": Anchored,

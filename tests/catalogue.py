@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import bipartite as bp
+from reproduction.places import Regions, region_weighted, two_level
 from tests.rivals import ANYWHERE, DOMAINS, LOSS, ON_LINES, ON_PLACES
 
 LINES = ("integers", "interval", "random")
 NEAR = [[52.50, 13.40], [52.51, 13.41], [52.52, 13.38], [52.55, 13.45], [52.56, 13.44], [52.53, 13.47]]
 PLACES = bp.Points(NEAR, metric="haversine")
-REGIONS = bp.locations.Regions.of(PLACES, ["N", "N", "N", "S", "S", "S"])
+REGIONS = Regions.of(PLACES, ["N", "N", "N", "S", "S", "S"])
 GENRES = bp.Items(["jazz", "blues", "metal"], loss=[[0, 1, 5], [1, 0, 4], [5, 4, 0]])
 OTHER_DOMAINS = {
     "circle": bp.Cyclic(7, start=1),
@@ -65,11 +66,8 @@ MORE = {
     "optimal, unbiased on random": lambda epsilon: bp.Optimal(
         bp.Interval(0, 1, points=4, rounding="random"), epsilon, unbiased=True
     ),
-    "planar laplace on points": lambda epsilon: bp.PlanarLaplace(bp.Points([[0, 0], [0, 3], [4, 0], [2, 2]]), epsilon),
-    "planar laplace on places": lambda epsilon: bp.PlanarLaplace(PLACES, epsilon),
-    "two-level": lambda epsilon: bp.locations.TwoLevel(REGIONS, epsilon),
-    "within-region": lambda epsilon: bp.locations.WithinRegion(REGIONS, epsilon, publishes="region"),
-    "region-weighted": lambda epsilon: bp.locations.RegionWeighted(REGIONS, epsilon),
+    "two-level": lambda epsilon: two_level(REGIONS, epsilon),
+    "region-weighted": lambda epsilon: region_weighted(REGIONS, epsilon),
     "custom words": lambda epsilon: custom(bp.Integers(1, 3), ["young", "old"], epsilon),
     "custom numbers": lambda epsilon: custom(bp.Interval(0, 1, points=3), [-0.5, 0.25], epsilon),
     "custom values": lambda epsilon: custom(bp.Items(["a", "b", "c", "d"], loss=LOSS), ["d", "b"], epsilon),
@@ -105,9 +103,7 @@ _TWINS = tuple(f" on {kind}" for kind in ("interval", "points", "numbers", "week
 
 def cases(names):
     """Names as the cases of a test."""
-    late = [
-        name for name in names if name.endswith(_TWINS) and not name.startswith(("brr", "grr", "minimax", "planar"))
-    ]
+    late = [name for name in names if name.endswith(_TWINS) and not name.startswith(("brr", "grr", "minimax"))]
     return pytest.mark.parametrize(
         "name", [pytest.param(name, marks=pytest.mark.slow) if name in late else name for name in names]
     )
@@ -123,10 +119,6 @@ BY_SEVERAL_TICKETS = [
     if name.startswith("brr") and name.endswith(("points", "labels", "items", "numbers", "pairs", "rows"))
 ]
 BY_ONE_TICKET = [name for name in OF_VALUES if name not in BY_SEVERAL_TICKETS]
-# Its rows spend more than it says, and it says so.
-BROKEN = [name for name in NAMES if name.startswith("lsrr as published")]
-# ε-LDP, plain: neither broken, nor per distance, nor beside something that is published.
-PLAIN = [name for name in NAMES if name not in BROKEN and not name.startswith(("planar", "within-region"))]
 
 
 @cache

@@ -60,17 +60,13 @@ PLACES = bp.locations.places(bp.locations.cities().coordinates[:20], bp.location
 CELLS = bp.GRR(PLACES, epsilon=3)
 SEEN = CELLS.privatize(list(PLACES.labels) * 20, rng=bp.insecure_seed(1))
 PAIR = bp.Record({"age": bp.GRR(bp.Integers(1, 3), 1), "job": bp.GRR(bp.Integers(1, 4), 1)})
-CHOSEN = bp.locations.choose(PLACES, 1)
-ROWS = bp.locations.compare(PLACES, epsilons=["1"])
 TOLD = {
     "certificate": bp.verify(AGES),
-    "certificate of a weaker promise": bp.verify(bp.PlanarLaplace(PLACES, "0.001")),
     "audit": bp.audit(AGES, [18, 90], trials=2000),
     "law": bp.law_test(AGES, trials=2000),
     "sample size": bp.sample_size(bp.BRR(bp.Integers(18, 90), 1, edges="padded"), mean_within=1),
     "advice": bp.recommend(bp.Integers(1, 5), 1, "categories").advice,
     "ways of reporting": bp.split_or_sample({"age": bp.Integers(1, 5), "visits": bp.Integers(1, 9)}, 1, users=1000),
-    "choice of a release": CHOSEN,
     "place": bp.locations.top_places(CELLS, SEEN)[0],
     "circle": bp.locations.range_count(CELLS, SEEN, centre=(0, 0), radius_km=9_000),
     "pair": bp.estimate_joint(PAIR, PAIR.privatize({"age": [1, 2] * 50, "job": [1, 2] * 50}, rng=bp.insecure_seed(2))),
@@ -79,8 +75,6 @@ TOLD = {
 SHORT = {
     "event of an audit": TOLD["audit"].event,
     "row of a comparison": bp.compare(bp.Integers(1, 9), 1)["GRR"],
-    "row of releases": CHOSEN.table[0],
-    "improvement": bp.locations.improvements(ROWS)[0],
     "cities": bp.locations.cities(),
     "anchors": bp.design.best_anchors_on_line(500, 2.7, None, "absolute"),
     "lottery of anchors": bp.design.minimax_lottery_on_line(30, 2.7, "absolute"),

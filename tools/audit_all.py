@@ -49,7 +49,6 @@ def mechanisms() -> Iterator[Mechanism]:
         yield bp.Exponential(ages, epsilon)
         yield bp.Geometric(ages, epsilon)
         yield bp.SquareWave(ages, epsilon)
-        yield bp.LSRR(places, epsilon)
         yield bp.Anchored(ages, epsilon)
         yield bp.Anchored(places, epsilon)
         yield bp.Optimal(bp.Integers(1, 12), epsilon)

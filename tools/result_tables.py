@@ -15,11 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.locations import CALIBRATED, PUBLISHED, WHOLE, WITHIN
 from reproduction.claims import boosting, networks, training
 from reproduction.experiments import gbdt, location_draws, location_errors, printed, sgd, sgd_readings
 from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
+from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN
 from reproduction.runner import reading
 from reproduction.runner.contract import select
 from reproduction.runner.intervals import MeanInterval, by_seed

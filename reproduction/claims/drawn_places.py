@@ -5,11 +5,11 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Final
 
-from bipartite.locations import CALIBRATED, PUBLISHED
 from reproduction.claims.seeds import brackets, enough
 from reproduction.claims.verdict import Evidence, Judgement, Verdict
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.experiments.printed import PLACES_MEAN, PLACES_MOST, REGIONS
+from reproduction.places import CALIBRATED, PUBLISHED
 from reproduction.runner.contract import Rows, distinct, select
 from reproduction.runner.intervals import MeanInterval
 

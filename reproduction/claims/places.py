@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from bipartite.locations import PUBLISHED, WITHIN
 from reproduction.claims.drawn_places import (
     BUDGETS,
     best_of_three,
@@ -16,6 +15,7 @@ from reproduction.claims.drawn_places import (
 )
 from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict, cannot, on_a_fine_grid
 from reproduction.experiments.places_of_the_paper import GOWALLA
+from reproduction.places import PUBLISHED, WITHIN
 from reproduction.runner.contract import distinct, number, select
 
 _EXACT: Final = 1e-6

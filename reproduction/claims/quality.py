@@ -7,11 +7,11 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from bipartite.locations import CALIBRATED, PUBLISHED
 from reproduction.claims import networks
 from reproduction.claims.boosting import complete, gains
 from reproduction.claims.seeds import enough, surely
 from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict, holds_if, on_a_fine_grid
+from reproduction.places import CALIBRATED, PUBLISHED
 from reproduction.runner.contract import Rows, Value, beside, distinct, number, select
 from reproduction.theory import epsilon_to_beat_the_median, limit_global_ratio
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from bipartite.locations import PUBLISHED
 from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict, holds_if
 from reproduction.experiments.places_of_the_paper import FOURSQUARE
 from reproduction.experiments.printed import SERVER, USER_SECONDS
+from reproduction.places import PUBLISHED
 from reproduction.runner.contract import Rows, number, select
 
 _SAME_TIME: Final = 1.5

@@ -8,10 +8,10 @@ from itertools import pairwise
 from operator import sub
 from typing import Final
 
-from bipartite.locations import PUBLISHED, WITHIN
 from reproduction.claims.seeds import TOO_SMALL, brackets, by_seed, enough, jointly
 from reproduction.claims.training import complete
 from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict, holds_if, on_a_fine_grid
+from reproduction.places import PUBLISHED, WITHIN
 from reproduction.runner.contract import Rows, Value, beside, distinct, number, select
 from reproduction.theory import limit_global_ratio, limit_inf, limit_sup
 

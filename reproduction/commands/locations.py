@@ -5,25 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bipartite.cli import (
-    CITIES,
-    OK,
-    Listed,
-    Progress,
-    add_actions,
-    add_places,
-    as_csv,
-    described,
-    headline,
-    places_of,
-    plain,
-    print_json,
-    print_releases,
-)
+from bipartite.cli import CITIES, OK, Listed, Progress, add_places, places_of, print_json
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
-from bipartite.locations import WITHIN, Regions, compare, from_checkins, improvements
+from bipartite.locations import from_checkins
+from reproduction.commands.place_tables import as_csv, described, headline, plain, print_releases
 from reproduction.datasets import SOURCES, CheckIns, foursquare, gowalla
+from reproduction.places import WITHIN, Regions, compare, draw, improvements
+from reproduction.places.releases import planar
 
 if TYPE_CHECKING:
     import argparse
@@ -31,6 +20,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """examples:
   python -m reproduction locations compare --dataset gowalla-authors --epsilon 0.5 1 2 --csv rows.csv
   python -m reproduction locations compare shops.csv --epsilon 1
+  python -m reproduction locations map --dataset gowalla-authors --output regions.svg
 """
 _NOT_A_LIST: Final = "gowalla-histogram"  # cells of which nobody knows where they lie
 _MOST_OF_A_DATASET: Final = 3_000
@@ -39,11 +29,16 @@ _MOST_OF_A_DATASET: Final = 3_000
 def configure(parser: argparse.ArgumentParser) -> None:
     """Say what this command takes."""
     parser.epilog = _EXAMPLES
-    compared = add_actions(parser, _add_places).add_parser(
-        "compare", help="every release side by side, for each ε", epilog=_EXAMPLES
-    )
+    actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION", parser_class=type(parser))
+    shown = actions.add_parser("map", help="a picture of the regions of places", epilog=_EXAMPLES)
+    _add_places(shown)
+    shown.add_argument("--output", metavar="FILE.svg", type=Path, required=True, help="where to write the picture")
+    shown.add_argument("--json", action="store_true", help="print the places and their regions as one JSON object")
+    shown.set_defaults(run=run_map)
+    compared = actions.add_parser("compare", help="every release side by side, for each ε", epilog=_EXAMPLES)
     _add_places(compared)
     compared.add_argument("--epsilon", metavar="E", nargs="+", required=True, help="the privacy budgets of one report")
+    compared.add_argument("--per-km", metavar="E", help="planar Laplace too, with this ε per km: not ε-LDP")
     compared.add_argument("--csv", metavar="FILE", type=Path, help="write the rows to this file as CSV")
     compared.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-compare.json)")
     compared.set_defaults(run=run)
@@ -60,9 +55,12 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """The paper's experiment, for every ε."""
     listed = _places(options)
+    regions = Regions.by_prefix(listed.places)
     with Progress("values of ε", len(options.epsilon)) as progress:
-        rows = compare(listed.places, options.epsilon, regions=listed.regions, progress=lambda _: progress.advance(1))
+        rows = compare(listed.places, options.epsilon, regions=regions, progress=lambda _: progress.advance(1))
     gains = improvements(rows)
+    if options.per_km is not None:
+        rows.append(planar(listed.places, options.per_km, None))
     if options.csv is not None:
         write_atomically(options.csv, as_csv(rows))
     if options.json:
@@ -76,15 +74,28 @@ def run(options: argparse.Namespace) -> int:
             }
             for gain in gains
         ]
-        print_json({**described(listed), "rows": [plain(row) for row in rows], "improvements": means})
+        print_json({**described(listed, regions), "rows": [plain(row) for row in rows], "improvements": means})
         return OK
-    print(headline(listed))
+    print(headline(listed, regions))
     print_releases(rows)
     for gain in gains:
         print(f"{gain.name} lies {gain.mean:.1%} below {gain.rival} on average, {gain.scope}.")
     print(
         f"{WITHIN.capitalize()}: the region of everybody is published, and ε holds within it only; this is not ε-LDP."
     )
+    return OK
+
+
+def run_map(options: argparse.Namespace) -> int:
+    """A map of the regions by the paper's rule."""
+    listed = _places(options)
+    regions = Regions.by_prefix(listed.places)
+    write_atomically(options.output, draw(regions, credit=listed.credit) + "\n")
+    if options.json:
+        print_json(described(listed, regions))
+        return OK
+    print(headline(listed, regions))
+    print(f"Wrote {options.output}.")
     return OK
 
 
@@ -96,14 +107,12 @@ def _places(options: argparse.Namespace) -> Listed:
             raise InputError("--sample belongs to a data set of check-ins; leave it out.")
         options.dataset = name
         return places_of(options)
-    if options.regions is not None:
-        raise InputError("--regions names a column of a FILE; leave it out with --dataset.")
     near = 1.0 if options.merge_within is None else options.merge_within
     coordinates = _checkins(name).coordinates
     found = from_checkins(coordinates, source="public", places=options.sample, seed=options.seed, merge_within=near)
     if options.sample is None and len(found) > _MOST_OF_A_DATASET:
         raise InputError(f"{name} has {len(found):,} distinct places; take some of them, for example --sample 1000.")
-    return Listed(found, Regions.by_prefix(found), name, f"{name}, {SOURCES[name].citation.removesuffix('.')}")
+    return Listed(found, name, f"{name}, {SOURCES[name].citation.removesuffix('.')}")
 
 
 def _checkins(name: str) -> CheckIns:

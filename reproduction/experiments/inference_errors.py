@@ -15,13 +15,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bipartite import BRR, GRR, LSRR, Anchored, Constant, Exponential
-from bipartite.locations import CALIBRATED, PUBLISHED, WHOLE, WITHIN
+from bipartite import BRR, GRR, Anchored, Constant, Exponential
 from bipartite.lottery import log_between
 from bipartite.plots import style
 from bipartite.quality import expected_loss, inference_error
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, parts_of, places_of
 from reproduction.figures import Line, Panel, panels
+from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN, PublishedLSRR, lsrr
 from reproduction.runner.contract import Row, Rows, distinct, number, select
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ ONE_PLACE: Final = "one place"
 _MAKERS: Final[Mapping[str, Callable[[Points, str], Mechanism]]] = {
     "BRR": BRR,
     "GRR": GRR,
-    PUBLISHED: lambda places, epsilon: LSRR(places, epsilon, variant="published"),
-    CALIBRATED: LSRR,
+    PUBLISHED: lambda places, epsilon: PublishedLSRR(places, epsilon).rows,
+    CALIBRATED: lsrr,
     "Exponential, tight": Exponential,
     "Anchored": Anchored,
     ONE_PLACE: lambda places, _: Constant(places),

@@ -15,8 +15,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from bipartite import BRR, GRR, LSRR
-from bipartite.locations import CALIBRATED, EPSILONS, PUBLISHED, Regions
+from bipartite import BRR, GRR
 from bipartite.lottery import log_between
 from bipartite.plots import style
 from bipartite.quality import expected_loss
@@ -32,6 +31,7 @@ from reproduction.experiments.places_of_the_paper import (
 )
 from reproduction.experiments.printed import PLACES_MEAN, PLACES_MOST
 from reproduction.figures import Line, Panel, Printed, panels
+from reproduction.places import CALIBRATED, EPSILONS, PUBLISHED, PublishedLSRR, Regions, lsrr
 from reproduction.runner.contract import Row, Rows, beside, distinct, number, select
 
 if TYPE_CHECKING:
@@ -157,15 +157,15 @@ def _regions(cell: Cell) -> Regions:
 def _scripted(places: Points, shared: int, epsilon: str) -> Mechanism:
     """L-SRR with groups at fixed numbers of bits below the prefix that all places of the region share."""
     begins = [min(shared + step, _CODE) for step in _STEPS]
-    return LSRR(places, epsilon, variant="published", thresholds=(*dict.fromkeys(begins), 0))
+    return PublishedLSRR(places, epsilon, thresholds=(*dict.fromkeys(begins), 0)).rows
 
 
 _MAKERS: Final[Mapping[str, Callable[[Points, int, str], Mechanism]]] = {
     "BRR": lambda places, _, epsilon: BRR(places, epsilon),
     BEST_M: lambda places, _, epsilon: BRR(places, epsilon, m="best"),
     "GRR": lambda places, _, epsilon: GRR(places, epsilon),
-    PUBLISHED: lambda places, _, epsilon: LSRR(places, epsilon, variant="published"),
-    CALIBRATED: lambda places, _, epsilon: LSRR(places, epsilon),
+    PUBLISHED: lambda places, _, epsilon: PublishedLSRR(places, epsilon).rows,
+    CALIBRATED: lambda places, _, epsilon: lsrr(places, epsilon),
     SCRIPTED: _scripted,
 }
 

@@ -12,10 +12,10 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from bipartite.locations import CALIBRATED, EPSILONS, PUBLISHED, WHOLE, WITHIN, compare
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, places_of
 from reproduction.experiments.printed import PLACES_MEAN, PLACES_MOST
 from reproduction.figures import Line, Panel, Printed, panels
+from reproduction.places import CALIBRATED, EPSILONS, PUBLISHED, WHOLE, WITHIN, compare
 from reproduction.runner.contract import Row, Rows, beside, distinct, number, select
 
 NOTE: Final = (

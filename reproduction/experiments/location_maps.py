@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bipartite.locations import draw as draw_map
 from bipartite.plots import titled
 from reproduction.experiments.places_of_the_paper import CREDITS, FOURSQUARE, GOWALLA, places_of
 from reproduction.experiments.printed import REGIONS
 from reproduction.figures import Line, Panel, Printed, panels
+from reproduction.places import draw as draw_map
 from reproduction.runner.contract import number, select
 
 if TYPE_CHECKING:

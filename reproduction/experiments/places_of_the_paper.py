@@ -10,8 +10,9 @@ import functools
 from typing import TYPE_CHECKING, Final
 
 from bipartite.domains import Points
-from bipartite.locations import Regions, from_checkins, places
+from bipartite.locations import from_checkins, places
 from reproduction.datasets import foursquare, gowalla
+from reproduction.places import Regions
 
 if TYPE_CHECKING:
     import numpy as np

@@ -27,12 +27,12 @@ import numpy as np
 
 from bipartite import estimate
 from bipartite.domains import Points
-from bipartite.locations import CALIBRATED, PUBLISHED
 from bipartite.lottery import insecure_seed
-from bipartite.mechanisms import BRR, GRR, LSRR, Anchored, Mechanism
+from bipartite.mechanisms import BRR, GRR, Anchored, Mechanism
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, places_of
 from reproduction.experiments.printed import SERVER, USER_SECONDS
 from reproduction.figures import Line, Panel, Printed, panels
+from reproduction.places import CALIBRATED, PUBLISHED, PublishedLSRR, lsrr
 from reproduction.runner.contract import Row, Rows, distinct, number, select
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ _EPSILON: Final = "1"
 _MAKERS: Final[dict[str, Callable[[Points, str], Mechanism]]] = {
     "BRR": BRR,
     "GRR": GRR,
-    PUBLISHED: partial(LSRR, variant="published"),
-    CALIBRATED: LSRR,
+    PUBLISHED: lambda places, epsilon: PublishedLSRR(places, epsilon).rows,
+    CALIBRATED: lsrr,
     "Anchored": Anchored,
 }
 _EXTRA: Final = frozenset({CALIBRATED, "Anchored"})

@@ -15,7 +15,7 @@ def file(tmp_path):
 
 def test_compare_has_a_row_for_each_release_and_says_what_is_not_ldp(run, file, tmp_path):
     table = tmp_path / "rows.csv"
-    asked = ("locations", "compare", file, "--epsilon", "1", "2", "--regions", "side")
+    asked = ("locations", "compare", file, "--epsilon", "1", "2")
     code, out, err = run(*asked, "--csv", table)
     assert (code, err) == (0, "") and "this is not ε-LDP" in out and "BRR safe lies" in out
     code, out, _ = run(*asked, "--json")
@@ -58,7 +58,6 @@ def test_data_sets_are_found_by_the_beginning_of_their_names(run, tmp_path):
         (("--dataset", "gowalla-l"), "got 'gowalla-l', the beginning of 3"),
         (("--dataset", "gowalla-histogram"), "none of them"),
         (("--dataset", "cities", "--sample", "5"), "--sample belongs to a data set of check-ins; leave it out."),
-        (("--dataset", "gowalla-authors", "--regions", "x"), "--regions names a column of a FILE"),
     ],
 )
 def test_data_sets_that_do_not_fit_are_refused(run, tmp_path, options, message):
@@ -69,3 +68,17 @@ def test_data_sets_that_do_not_fit_are_refused(run, tmp_path, options, message):
 def test_the_beginning_of_a_name_is_enough(run, tmp_path):
     code, out, _ = run("locations", "map", "--dataset", "cit", "--output", tmp_path / "map.svg", "--json")
     assert code == 0 and json.loads(out)["places"] == 100
+
+
+def test_planar_laplace_stands_beside_the_others_and_says_that_it_is_not_ldp(run, file):
+    asked = ("locations", "compare", file, "--epsilon", "1", "--per-km", "0.01")
+    code, out, _ = run(*asked)
+    assert code == 0 and "0.01 per km" in out
+    assert (
+        "(*) Planar Laplace promises geo-indistinguishability, not ε-LDP: the odds between two places d km apart" in out
+    )
+    assert "For places closer than 100 km this is stronger than ε-LDP with ε = 1, for more distant ones weaker" in out
+    assert "neither implies the other, and their errors are not comparable" in out
+    found = conforms(json.loads(run(*asked, "--json")[1]), "locations-compare")
+    (row,) = [each for each in found["rows"] if each["name"] == "Planar Laplace"]
+    assert not row["eligible"] and "not ε-LDP" in row["guarantee"]

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from bipartite.lottery import insecure_seed as insecure_seed
     from bipartite.mechanisms import BRR as BRR
     from bipartite.mechanisms import GRR as GRR
-    from bipartite.mechanisms import LSRR as LSRR
     from bipartite.mechanisms import Anchored as Anchored
     from bipartite.mechanisms import AnchoredMeans as AnchoredMeans
     from bipartite.mechanisms import Constant as Constant
@@ -57,7 +56,6 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Minimax as Minimax
     from bipartite.mechanisms import Optimal as Optimal
     from bipartite.mechanisms import Piecewise as Piecewise
-    from bipartite.mechanisms import PlanarLaplace as PlanarLaplace
     from bipartite.mechanisms import Record as Record
     from bipartite.mechanisms import SquareWave as SquareWave
     from bipartite.mechanisms import Staircase as Staircase

@@ -9,7 +9,6 @@ from bipartite.mechanisms.design.anchors_sets import best_anchors_of_set
 from bipartite.mechanisms.design.line import algorithm_3, best_half_window, best_m, check_prior, safe_m
 from bipartite.mechanisms.design.lottery_line import minimax_lottery_on_line
 from bipartite.mechanisms.design.lottery_sets import minimax_lottery_of_set
-from bipartite.mechanisms.design.lsrr import calibrated_rows
 from bipartite.mechanisms.design.optimum import optimal_matrix
 from bipartite.mechanisms.design.rows import RowDesign, algorithm_1, algorithm_2
 from bipartite.mechanisms.design.sets import best_m_of_set, safe_m_of_set
@@ -27,7 +26,6 @@ __all__ = [
     "best_half_window",
     "best_m",
     "best_m_of_set",
-    "calibrated_rows",
     "check_prior",
     "minimax_lottery_of_set",
     "minimax_lottery_on_line",

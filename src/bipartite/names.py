@@ -21,12 +21,26 @@ _MOVED: Final = (
         "expected_loss inference_error local_bound local_loss loss_quantile qloss share_within worst_loss",
     ),
     ("bipartite", "bipartite.verification", "Audit Certificate LawTest"),
+    ("bipartite", "reproduction.places", "PlanarLaplace"),
+    ("bipartite.mechanisms", "reproduction.places", "PlanarLaplace WithinRegion"),
+    (
+        "bipartite.locations",
+        "reproduction.places",
+        "CALIBRATED Choice EPSILONS Improvement PUBLISHED PlaceRelease Regions WHOLE WITHIN WithinRegion choose compare "
+        "improvements",
+    ),
 )
 FORMER_NAMES: Final = {
     **{f"{before}.{name}": f"{now}.{name}" for before, now, names in _MOVED for name in names.split()},
     "bipartite.RR": "bipartite.GRR, on a domain of two values",
     "bipartite.mechanisms.RR": "bipartite.mechanisms.GRR, on a domain of two values",
-    "bipartite.locations.Release": "bipartite.locations.PlaceRelease",
+    "bipartite.LSRR": "reproduction.places.lsrr",
+    "bipartite.locations.RegionWeighted": "reproduction.places.region_weighted",
+    "bipartite.locations.TwoLevel": "reproduction.places.two_level",
+    "bipartite.locations.Release": "reproduction.places.PlaceRelease",
+    "bipartite.mechanisms.Mechanism.estimate": "bipartite.estimate",
+    "bipartite.mechanisms.Mechanism.keeps_epsilon": "bipartite.verify",
+    "bipartite.design.calibrated_rows": "reproduction.places.lsrr.calibrated_rows",
 }
 """Former public names, and what to use now. A name of a class stands under it: ``bipartite.Plan.name``."""
 

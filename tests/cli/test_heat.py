@@ -167,7 +167,7 @@ def test_reports_without_a_spec_and_files_without_reports_are_refused(run, spec,
         (("--box", "50,0,51,x", "--metres", "5"), "south, west, north and east in degrees, got '50,0,51,x'"),
         (("--box", "51,0,50,1", "--metres", "5"), "−90 ≤ south ≤ north ≤ 90"),
         (("--box", "50,0,51,1", "--metres", "5"), "Expected at most 100,000 cells"),
-        (("--box", "50,0,51,1", "--metres", "5e4", "--merge", "1"), "--regions and --merge are for a FILE"),
+        (("--box", "50,0,51,1", "--metres", "5e4", "--merge", "1"), "--merge is for a FILE; leave it out with --box"),
         (("--box", "50,0,51,1", "--metres", "5e4", "--dataset", "cities"), "exactly one of"),
     ],
 )

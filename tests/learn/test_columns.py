@@ -412,10 +412,6 @@ arguments = {
         {"domains": {**DOMAINS, "age": bp.GRR(bp.Integers(18, 90), 2)}, "sample": 1},
         "within ε = 1.*, got 2",
     ),
-    "per distance": (
-        {"domains": {**DOMAINS, "job": bp.PlanarLaplace(bp.Points([[0, 0], [0, 1]], metric="haversine"), 0.1)}},
-        "does not add up",
-    ),
 }
 
 

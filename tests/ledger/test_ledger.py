@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 import bipartite as bp
 from bipartite.errors import BudgetSpentError, InputError, NullError, OutsideDomainError
 from bipartite.ledger.offer import Offer
+from reproduction.places import PlanarLaplace
 from tests.ledger.conftest import AGE
+from tests.mechanisms.test_catalogue import Liar
 
 AGE_2 = bp.BRR(bp.Integers(18, 90), epsilon=2)
 CITIES = bp.Points([[52.5, 13.4], [48.9, 2.35], [51.5, -0.13], [40.4, -3.7], [41.9, 12.5]], metric="haversine")
@@ -180,18 +182,8 @@ def test_a_question_keeps_its_mechanism_and_its_rule_within_a_period(make, clock
 @pytest.mark.parametrize(
     ("mech", "why"),
     [
-        (
-            bp.locations.WithinRegion(
-                bp.locations.Regions.of(
-                    bp.Points([[0.0, 0], [0, 1], [5, 5], [5, 6]], metric="haversine"), ["a", "a", "b", "b"]
-                ),
-                1,
-                publishes="region",
-            ),
-            "publishes the region of the value, which no ε covers",
-        ),
-        (bp.PlanarLaplace(bp.Points([[0, 0], [0, 1], [1, 0], [1, 1], [2, 2]]), 1), "ε per unit of distance"),
-        (bp.LSRR(CITIES, 1, variant="published", thresholds=(6, 0)), "spends more than the ε it states"),
+        (PlanarLaplace(bp.Points([[0, 0], [0, 1], [1, 0], [1, 1], [2, 2]]), 1), "got PlanarLaplace; pass bp.BRR"),
+        (Liar(bp.Integers(0, 9), 1), "spends more than the ε it states"),
         (bp.Record({"age": AGE}), "got Record; make each attribute a separate question"),
         ("brr", "got str; pass bp.BRR"),
     ],

@@ -9,9 +9,9 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from bipartite import BRR, GRR, LSRR, Anchored, Exponential, Integers, Points
+from bipartite import BRR, GRR, Anchored, Exponential, Integers, Points
 from bipartite.errors import InputError, OutsideDomainError
-from bipartite.locations import Regions, WithinRegion, draw, page, places
+from bipartite.locations import draw, page, places
 from bipartite.locations.atlas import cities
 from bipartite.locations.chances import chances
 from bipartite.locations.pages.levels import levels_of
@@ -38,31 +38,13 @@ def test_a_map_of_places_says_that_they_must_be_public(europe, tmp_path):
     assert "6 places" in drawn and "which must be public: never the positions of the people who report" in drawn
 
 
-def test_a_map_of_regions_says_what_publishing_them_would_tell(europe):
-    regions = Regions.of(europe, ["n", "s", "n", "s", "s", "n"])
-    drawn = draw(regions)
-    assert "1.00 bits under the uniform prior" in drawn and "only 3 possible places" in " ".join(
-        re.findall(">([^<]+)<", drawn)
-    )
-    assert "leading bits that the map tile codes" in draw(Regions.by_prefix(europe, at_least=2))
-    assert "merged" not in drawn
-    joined = " ".join(re.findall(">([^<]+)<", draw(Regions.of(europe, ["n", "s", "n", "s", "s", "alone"]))))
-    assert "1 with a single place were merged with the region of the nearest other place" in joined
-
-
-def test_a_map_of_one_region_has_nothing_to_publish(europe):
-    assert "Publishing a person" not in draw(Regions.of(europe, ["all"] * 6))
-
-
 @pytest.mark.parametrize(
     ("make", "promise"),
     [
         (lambda p: BRR(p, 1), "BRR: ε-LDP of each report with ε = 1."),
         (lambda p: Anchored(p, 1), "Anchored: ε-LDP of each report with ε = 1."),
-        (lambda _: LSRR(WORLD, 3, variant="published"), "which its rows do not keep"),
-        (lambda p: WithinRegion(Regions.of(p, list("nsnssn")), 1, publishes="region"), "this is not ε-LDP"),
     ],
-    ids=["BRR", "Anchored", "L-SRR as published", "within regions"],
+    ids=["BRR", "Anchored"],
 )
 def test_a_map_of_a_person_shows_the_tickets_and_the_promise(europe, make, promise):
     mechanism = make(europe)
@@ -90,8 +72,6 @@ def test_chances_of_outputs_that_are_few_are_zero_elsewhere(europe):
         (lambda _: draw(Points([[0, 0], [1, 1]])), "Expected places as bp.Points"),
         (lambda _: draw(BRR(Integers(1, 5), 1), at=1), "Expected places as bp.Points"),
         (lambda p: draw(p, file="map.gif"), "ending in .svg or .png"),
-        (lambda p: page(Regions.by_prefix(p), regions=Regions.by_prefix(p)), "pass the regions once"),
-        (lambda p: page(p, regions=3), "Expected regions as bp.locations.Regions of the same places"),
         (lambda _: page(Points([[0, 0], [1, 1]])), "Expected places as bp.Points"),
     ],
 )
@@ -130,25 +110,19 @@ def test_many_different_chances_are_rounded_by_less_than_half_a_step():
 
 def test_a_page_escapes_every_name_and_loads_nothing():
     world = places(ROWS, labels=[EVIL, *NAMES[1:]])
-    regions = Regions.of(world, [EVIL, EVIL, "b", "b", "b", "b"])
-    text = page(BRR(world, 1), regions=regions, title=EVIL.replace("\x00", ""))
+    text = page(BRR(world, 1), title=EVIL.replace("\x00", ""))
     assert "<img" not in text and text.count("</script>") == 2
     assert data_of(text)["labels"][0] == EVIL.replace("\x00", "\\u0000")
     assert "default-src 'none'" in text
     assert not re.search(r"https?://", text)
     assert "innerHTML" not in text and "insertAdjacentHTML" not in text and "document.write" not in text
-    drawn = draw(regions) + draw(BRR(world, 1), at="Paris")
+    drawn = draw(world) + draw(BRR(world, 1), at="Paris")
     assert "<img" not in drawn and "\x00" not in drawn
-    ET.fromstring(draw(regions))
+    ET.fromstring(draw(world))
 
 
-def test_a_page_names_what_is_published_in_red(europe):
-    regions = Regions.of(europe, list("nsnssn"))
-    text = page(WithinRegion(regions, 1, publishes="region"), regions=regions)
-    assert '<p class="promise not">WithinRegion: ' in text and "this is not ε-LDP" in text
-    assert '<p class="promise not">' in page(LSRR(WORLD, 3, variant="published"))
+def test_a_page_names_the_promise(europe):
     assert '<p class="promise">BRR: ε-LDP of each report with ε = 1.</p>' in page(BRR(europe, 1))
-    assert "no ε covers that" in page(regions)
     assert 'class="promise' not in page(europe)
 
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from bipartite import BRR, GRR, PlanarLaplace, insecure_seed
+from bipartite import BRR, GRR, insecure_seed
 from bipartite.errors import InputError
 from bipartite.locations import grid, heat_map, places
 
@@ -94,12 +94,6 @@ def test_a_page_has_the_map_the_promise_and_a_table_and_loads_nothing(square):
     assert "A dark edge marks a cell whose interval excludes 0" in text
     few = heated(SQUARE, [0] * 20).page()
     assert "These shares are guesses: there are no intervals." in few and "dark edge" not in few
-
-
-def test_a_weaker_promise_stands_out_on_a_page():
-    text = heated(SQUARE, EVEN, epsilon=0.05, mechanism=PlanarLaplace).page()
-    assert '<p class="promise not">Guarantee: geo-indistinguishability of each report' in text
-    assert "this is not ε-LDP" in text
 
 
 def test_reports_that_do_not_fit_claim_nothing():

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from bipartite import Points
-from bipartite.domains.regions import Regions
+from reproduction.places import Regions
 
 
 def authors_coordinates():

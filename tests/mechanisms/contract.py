@@ -42,14 +42,12 @@ def tickets_of(mechanism):
 
 
 def ratio_of_tickets(mechanism):
-    """The largest ratio of two counts of one report; of values that share what is published, if anything is."""
+    """The largest ratio of two counts of one report."""
     rows = tickets_of(mechanism)
     assert {sum(row.values()) for row in rows} == {mechanism.lottery.total}
     assert mechanism.lottery.total <= 2**52
-    supports = {frozenset(row) for row in rows}
-    assert len(supports) == 1
-    together = [[row for row in rows if row.keys() == support] for support in supports]
-    return max(Fraction(max(row[y] for row in some), min(row[y] for row in some)) for some in together for y in some[0])
+    assert len({frozenset(row) for row in rows}) == 1
+    return max(Fraction(max(row[y] for row in rows), min(row[y] for row in rows)) for y in rows[0])
 
 
 def ratio_of_bits(mechanism):
@@ -68,6 +66,5 @@ def assert_keeps(mechanism):
     assert ratio == mechanism.largest_ratio() == certificate.ratio
     spent = mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator)
     assert oracle.number(certificate.epsilon_upper) >= spent
-    keeps = bool(ratio.numerator <= exact_exp(str(epsilon)) * ratio.denominator)
-    assert certificate.holds == keeps
+    assert certificate.holds == bool(ratio.numerator <= exact_exp(str(epsilon)) * ratio.denominator)
     return float(spent)

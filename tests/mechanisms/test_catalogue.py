@@ -25,7 +25,7 @@ def static_imports(path):
     ("room", "families"),
     [
         (bp, {"neighbours", "rival", "number", "given", "flat"}),
-        (bp.mechanisms, {"neighbours", "rival", "number", "given", "regions"}),
+        (bp.mechanisms, {"neighbours", "rival", "number", "given"}),
         (bp.mechanisms.categories, {"flat"}),
     ],
     ids=lambda each: getattr(each, "__name__", ""),

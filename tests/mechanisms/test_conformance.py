@@ -36,13 +36,11 @@ from bipartite.mechanisms.catalogue import by_spec, entries, entry_of, written_a
 from bipartite.mechanisms.categories.cells import to_cells
 from bipartite.mechanisms.spec import canonical_json, load_spec, spec_sha256
 from tests.catalogue import (
-    BROKEN,
     BY_ONE_TICKET,
     BY_SEVERAL_TICKETS,
     LINES,
     NAMES,
     OF_VALUES,
-    PLAIN,
     ROWS_OF_BITS,
     cases,
     made,
@@ -55,8 +53,8 @@ from tests.strategies_sets import sets
 from tests.vectors.draw_by_the_page import WIDE, Words, redraws, word_for
 
 EPSILONS = ["1e-12", "0.000001", "0.01", "0.5", "1.2345678901234567891", "3.3", "8", "30", "50"]
-# Less than ε by design; of planar Laplace ε is per distance.
-SPENDS_OTHERWISE = ("constant", "one anchor", "exponential as published", "lsrr as published", "planar laplace")
+# Less than ε by design.
+SPENDS_OTHERWISE = ("constant", "one anchor", "exponential as published")
 SENTINEL = 918_273_645
 NEEDLES = ("918273645", "9182736", "9.18273645")
 
@@ -78,17 +76,17 @@ def test_every_mechanism_of_the_package_is_held_to_this_and_none_twice():
 def test_its_tickets_keep_epsilon_and_spend_it(name):
     mechanism = made(name)
     spent = assert_keeps(mechanism)
-    assert bp.verify(mechanism).holds == (name not in BROKEN)
+    assert bp.verify(mechanism).holds
     assert mechanism.epsilon == (0 if name.startswith("constant") else 1)
     if not name.startswith(SPENDS_OTHERWISE):
         assert 1 - 2e-6 < spent <= 1
-    if name in PLAIN and mechanism.epsilon:
+    if mechanism.epsilon:
         assert mechanism.guarantee.startswith("ε-LDP of ") and mechanism.guarantee.endswith("ε = 1")
 
 
 @pytest.mark.grid(120)
 @pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith(("constant", "planar"))])
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("constant")])
 def test_any_epsilon_is_kept_or_refused_with_advice(name, epsilon):
     try:
         mechanism = made(name, epsilon)
@@ -96,7 +94,7 @@ def test_any_epsilon_is_kept_or_refused_with_advice(name, epsilon):
         assert any(advice in str(error) for advice in ("; use ", "; give ", "2^52"))  # noqa: PT017
         return
     spent = assert_keeps(mechanism)
-    assert bp.verify(mechanism).holds or name in BROKEN
+    assert bp.verify(mechanism).holds
     if spent and not name.startswith(SPENDS_OTHERWISE):
         # A ticket or two of the rarest report is what rounding may cost: it holds some 2^52/e^ε of them.
         rounding = 1e-12 + 8 * len(mechanism.domain) * math.exp(float(epsilon)) / 2**52
@@ -286,10 +284,6 @@ def test_its_spec_says_all_and_comes_back(name):
     assert by_spec(entry.version)[entry.name] is entry
     always = {"bipartite", "mechanism", "domain"} | ({"epsilon"} if entry.epsilon else set())
     assert set(spec) == always | set(type(mechanism).schema_on(spec["domain"]))
-    if name in BROKEN:
-        with pytest.raises(BrokenPromiseError, match="exceed e\\^ε for ε=1; do not report with this spec"):
-            bp.from_spec(spec)
-        return
     for twin in (bp.from_spec(spec), load_spec(json.dumps(spec)), load_spec(canonical_json(spec))):
         assert twin == mechanism and hash(twin) == hash(mechanism)
         assert twin.to_spec() == spec and spec_sha256(twin) == spec_sha256(mechanism)
@@ -491,7 +485,7 @@ def test_there_is_nothing_to_clip_on_a_set_and_unknown_labels_are_refused(name):
         mechanism.privatize([mechanism.domain[0], "Atlantis"])
 
 
-@cases(PLAIN)
+@every
 def test_a_record_takes_every_mechanism_that_keeps_its_epsilon(name):
     mechanism = made(name)
     record = bp.Record({"it": mechanism, "age": made("grr on integers", "0.5")})

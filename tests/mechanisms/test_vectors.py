@@ -34,7 +34,9 @@ def read(file):
 
 
 FILES = ("line", "sets", "products", "circles", "chosen", "tables", "drawn", "corners")
-GROUPS = [(file, *group) for file in FILES for group in read(file)]
+# Not ε-LDP: reproduction/tests/places/test_reading.py draws from them.
+WEAKER = {"planar-laplace", "within-region"}
+GROUPS = [(file, *group) for file in FILES for group in read(file) if json.loads(group[0])["mechanism"] not in WEAKER]
 
 
 def name(group):
@@ -132,6 +134,8 @@ def test_every_kernel_gives_the_published_reports(group):
 def test_specs_in_the_vectors_are_canonical_and_named_by_their_hash():
     for file in ("drawn", "corners"):
         for group in json.loads((TESTS / "vectors" / f"{file}.json").read_text(encoding="utf-8")):
+            if json.loads(group["spec"])["mechanism"] in WEAKER:
+                continue
             mechanism = load_spec(group["spec"])
             assert spec_json(mechanism) == group["spec"] and spec_sha256(mechanism) == group["sha256"]
 

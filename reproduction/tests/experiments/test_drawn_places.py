@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bipartite.locations import CALIBRATED, PUBLISHED, WHOLE, WITHIN
 from reproduction.experiments import inference_errors, location_draws, location_errors
 from reproduction.experiments.location_draws import AUTHORS, BEST_M, FOURSQUARE_CITY, GOWALLA_WORLD, SCRIPTED
 from reproduction.experiments.places_of_the_paper import GOWALLA, WORLD, drawn, parts_of, places_of
+from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN
 from reproduction.runner.contract import distinct, number, select
 
 pytestmark = pytest.mark.data
@@ -62,7 +62,7 @@ def algorithm_2(distances, e):
 
 
 def test_errors_within_regions_are_those_of_brute_force(rows):
-    from bipartite.locations import Regions
+    from reproduction.places import Regions
 
     assert {row["what"] for row in rows} == {"regions", "error"}
     for seed in (1, 2):

@@ -16,7 +16,6 @@ from bipartite.lazily import lazily
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bipartite.cli.locations import add_actions as add_actions
     from bipartite.cli.output import BAD_DATA as BAD_DATA
     from bipartite.cli.output import BUG as BUG
     from bipartite.cli.output import MISSING as MISSING
@@ -29,22 +28,15 @@ if TYPE_CHECKING:
     from bipartite.cli.place_lists import add_places as add_places
     from bipartite.cli.place_lists import places_of as places_of
     from bipartite.cli.program import Program as Program
-    from bipartite.cli.release_tables import as_csv as as_csv
-    from bipartite.cli.release_tables import described as described
-    from bipartite.cli.release_tables import headline as headline
-    from bipartite.cli.release_tables import plain as plain
-    from bipartite.cli.release_tables import print_releases as print_releases
 
 # What the commands of other programs may use.
 _HOMES = {
     "Program": "bipartite.cli.program",
-    "add_actions": "bipartite.cli.locations",
     **dict.fromkeys(
         ["BAD_DATA", "BUG", "MISSING", "OK", "Progress", "print_json", "print_table"],
         "bipartite.cli.output",
     ),
     **dict.fromkeys(["CITIES", "Listed", "add_places", "places_of"], "bipartite.cli.place_lists"),
-    **dict.fromkeys(["as_csv", "described", "headline", "plain", "print_releases"], "bipartite.cli.release_tables"),
 }
 __getattr__, __dir__ = lazily(__name__, _HOMES)
 __all__ = ["main", *_HOMES]  # noqa: PLE0604 (names, kept in one place)

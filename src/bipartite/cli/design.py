@@ -167,9 +167,7 @@ def _of_many_reports(mechanism: Mechanism, prior: list[float] | None, people: in
 
 
 def _loss_of_grr(mechanism: Mechanism, prior: list[float] | None, epsilon: str | None) -> float | None:
-    """The expected loss of GRR; None if this ε is not one of plain ε-LDP, and so not comparable."""
-    if mechanism.distance_unit is not None or mechanism.publishes is not None:
-        return None
+    """The expected loss of GRR; None if it cannot be made with this ε."""
     try:
         return expected_loss(GRR(mechanism.domain, epsilon or mechanism.epsilon_decimal), prior)
     except InputError:

@@ -6,22 +6,22 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bipartite.answers.quality import local_loss
 from bipartite.cli.arguments import announce_proof, need_epsilon
 from bipartite.cli.output import OK, print_json
 from bipartite.cli.place_heat import add_heat
 from bipartite.cli.place_lists import add_places
-from bipartite.cli.place_mechanisms import add_mechanism, check_budget, check_publishes, recommended, released
+from bipartite.cli.place_mechanisms import add_mechanism, made
 from bipartite.cli.program import Command
-from bipartite.cli.release_tables import as_csv, described, headline, plain, print_releases
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
 from bipartite.locations import draw, page
+from bipartite.mechanisms import Mechanism
 from bipartite.plots import png
 from bipartite.verification import verify
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from bipartite.cli.place_lists import Listed
 
@@ -29,11 +29,10 @@ _EXAMPLES = """examples:
   bipartite locations design shops.csv --epsilon 1 --output shops.json    the best ε-LDP release, as a spec
   bipartite locations design --box 52.3,13,52.7,13.8 --metres 10000 --epsilon 2 --for map --output cells.json
   bipartite locations heat reports.csv --spec cells.json --output heat.html    where people are, from their reports
-  bipartite locations map shops.csv --output shops.html                   an interactive map of places and regions
+  bipartite locations map shops.csv --output shops.html                   an interactive map of the places
   bipartite locations map --dataset cities --epsilon 2 --mechanism brr --at Paris --output paris.svg
 
-A release within regions publishes the region of every person, which is not ε-LDP; it needs --publishes region.
-For data sets of check-ins, and every release side by side, run: python -m reproduction locations.
+For data sets of check-ins, regions, and the paper's releases side by side, run: python -m reproduction locations.
 """
 _ENDINGS: Final = (".svg", ".png", ".html")
 
@@ -41,13 +40,6 @@ _ENDINGS: Final = (".svg", ".png", ".html")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.epilog = _EXAMPLES
-    add_heat(add_actions(parser, add_places))
-
-
-def add_actions(
-    parser: argparse.ArgumentParser, add_places: Callable[[argparse.ArgumentParser], None]
-) -> argparse._SubParsersAction[Command]:
-    """Add the actions on a list of places; return the object to add more to."""
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION", parser_class=Command)
     design = actions.add_parser("design", help="choose or build a release of places", epilog=_EXAMPLES)
     add_places(design)
@@ -60,12 +52,11 @@ def add_actions(
         help="release: each report is used as it is (default); map: reports are counted, to see where people are",
     )
     design.add_argument("--output", metavar="FILE", type=Path, help="write the spec, which clients need, to this file")
-    design.add_argument("--csv", metavar="FILE", type=Path, help="write the rows of the table to this file")
     design.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-design.json)")
     design.set_defaults(run=run_design)
-    shown = actions.add_parser("map", help="draw places, regions, and what one person may report", epilog=_EXAMPLES)
+    shown = actions.add_parser("map", help="draw places, and what one person may report", epilog=_EXAMPLES)
     add_places(shown)
-    add_mechanism(shown, "auto with --epsilon; without it only places and regions")
+    add_mechanism(shown, "auto with --epsilon; without it only places")
     shown.add_argument(
         "--at", metavar="PLACE", help="the place (label or row number) of a fictitious person, never of a real one"
     )
@@ -79,44 +70,38 @@ def add_actions(
     )
     shown.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-map.json)")
     shown.set_defaults(run=run_map)
-    return actions
+    add_heat(actions)
 
 
 def run_design(options: argparse.Namespace) -> int:
     """Choose or build a release."""
-    if not check_budget(options):
-        need_epsilon(options)
-    check_publishes(options)
+    need_epsilon(options)
     listed = options.places_of(options)
-    mechanism, rows, reason = (recommended if options.purpose == "map" else released)(options, listed)
+    mechanism, reason = made(options, listed, options.purpose)
     announce_proof(mechanism)
     certificate = verify(mechanism)
-    row = rows[0] if rows else None
+    # Reports for a map are not used one by one, so that none has a loss.
+    losses = local_loss(mechanism) if options.purpose == "release" and isinstance(mechanism, Mechanism) else None
     if options.output is not None:
         write_atomically(options.output, json.dumps(mechanism.to_spec(), indent=2) + "\n")
-    if options.csv is not None:
-        write_atomically(options.csv, as_csv(rows))
     if options.json:
         print_json(
             {
-                **described(listed),
+                "source": listed.source,
+                "places": len(listed.places),
                 "mechanism": repr(mechanism),
                 "reason": reason,
                 "guarantee": mechanism.guarantee,
-                "publishes": mechanism.publishes,
                 "holds": certificate.holds,
                 "epsilon_upper": str(certificate.epsilon_upper),
                 "spec_sha256": certificate.spec_sha256,
-                "expected_loss": row and row.expected_loss,
-                "worst_loss": row and row.worst_loss,
-                "rows": [plain(each) for each in rows],
+                "expected_loss": None if losses is None else float(losses.mean()),
+                "worst_loss": None if losses is None else float(losses.max()),
             }
         )
         return OK
-    print(headline(listed))
+    print(f"{listed.source}: {len(listed.places):,} places")
     print(reason)
-    if rows:
-        print_releases(rows)
     print(certificate)
     return OK
 
@@ -128,47 +113,34 @@ def run_map(options: argparse.Namespace) -> int:
         raise InputError(
             f"Expected --output as a file that ends with {', '.join(_ENDINGS)}, got {options.output.name!r}."
         )
-    has_release = check_budget(options)
-    if options.per_km is not None and options.epsilon is not None:
-        raise InputError(
-            "--per-km on a map is for --mechanism planar-laplace; locations design shows it beside other releases."
-        )
-    if not has_release and (options.mechanism or options.at or options.publishes or options.per_km):
-        raise InputError(
-            "Expected --epsilon with --mechanism, --at and --publishes; try --epsilon 1, or leave them out."
-        )
+    if options.epsilon is None and (options.mechanism or options.at):
+        raise InputError("Expected --epsilon with --mechanism and --at; try --epsilon 1, or leave them out.")
     if ending == ".html" and options.at is not None:
         raise InputError("--at is for a picture, .svg or .png; on a page every place can be chosen.")
-    check_publishes(options)
     listed = options.places_of(options)
-    mechanism = released(options, listed)[0] if has_release else None
+    mechanism = None if options.epsilon is None else made(options, listed, "release")[0]
+    shown = mechanism if isinstance(mechanism, Mechanism) else listed.places
     if ending == ".html":
-        beside = None if mechanism is None else listed.regions
-        content: str | bytes = page(
-            mechanism or listed.regions, regions=beside, title=options.title, credit=listed.credit
-        )
+        content: str | bytes = page(shown, title=options.title, credit=listed.credit)
     else:
-        picture = (
-            draw(listed.regions, credit=listed.credit)
-            if mechanism is None
-            else draw(mechanism, at=_place(options, listed), credit=listed.credit)
-        )
+        at = None if mechanism is None else _place(options, listed)
+        picture = draw(shown, at=at, credit=listed.credit)
         content = png(picture) if ending == ".png" else picture + "\n"
     write_atomically(options.output, content)
     promise = None if mechanism is None else mechanism.guarantee
     if options.json:
         print_json(
             {
-                **described(listed),
+                "source": listed.source,
+                "places": len(listed.places),
                 "output": str(options.output),
                 "format": ending[1:],
                 "mechanism": None if mechanism is None else repr(mechanism),
                 "guarantee": promise,
-                "publishes": None if mechanism is None else mechanism.publishes,
             }
         )
         return OK
-    print(headline(listed))
+    print(f"{listed.source}: {len(listed.places):,} places")
     if mechanism is not None:
         print(f"{mechanism!r}: {promise}.")
     print(f"Wrote {options.output}.")

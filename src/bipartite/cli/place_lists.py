@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.cli.arguments import ARE_PUBLIC, add_are_public
 from bipartite.errors import DataFileError, DomainError, InputError
-from bipartite.locations import Regions, cities, grid, places
+from bipartite.locations import cities, grid, places
 from bipartite.tables.place_files import PlaceFile
 from bipartite.tables.public_places import check_public
 
@@ -23,10 +23,9 @@ CITIES: Final = "cities"
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Places, their regions, and their source in words."""
+    """Places, and their source in words."""
 
     places: Points
-    regions: Regions
     source: str
     credit: str = ""
     """The source that every map of it must name."""
@@ -53,9 +52,6 @@ def add_places(parser: argparse.ArgumentParser, data_sets: str = "cities: a hund
     listed.add_argument("--metres", metavar="M", type=float, help="the largest height and width of a cell of the grid")
     listed.add_argument(
         "--merge", dest="merge_within", metavar="METRES", type=float, help="merge places that are closer than this"
-    )
-    listed.add_argument(
-        "--regions", metavar="COLUMN", help="the column of FILE with the region of each place (default: map tiles)"
     )
     add_are_public(listed)
     parser.set_defaults(places_of=places_of)
@@ -91,36 +87,18 @@ def _of_file(options: argparse.Namespace) -> Listed:
         found = places(coordinates, table.labels(), merge_within=options.merge_within)
     except DomainError as error:
         raise DataFileError(f"{path}: {error}") from None
-    if options.regions is None:
-        return Listed(found, Regions.by_prefix(found), str(path))
-    if options.regions not in table.names:
-        there = ", ".join(repr(name) for name in table.names) or "no names"
-        raise DataFileError(
-            f"{path} has no column {options.regions!r}; its first line holds {there}; name one of them with --regions."
-        )
-    at = table.names.index(options.regions)
-    # The first of merged places represents them, with its region.
-    region_at: dict[tuple[float, ...], str] = {}
-    for row, position in zip(table.rows, coordinates, strict=True):
-        region_at.setdefault(position, row[at].strip())
-    given = [region_at[tuple(position)] for position in found.coordinates.tolist()]
-    try:
-        return Listed(found, Regions.of(found, given), str(path))
-    except InputError as error:
-        raise DataFileError(f"{path}: column {options.regions!r}: {error}") from None
+    return Listed(found, str(path))
 
 
 def _of_cities(options: argparse.Namespace) -> Listed:
-    if options.regions is not None:
-        raise InputError("--regions names a column of a FILE; leave it out with --dataset.")
     table = cities()
     found = places(table.coordinates, table.names, merge_within=options.merge_within)
-    return Listed(found, Regions.by_prefix(found), CITIES, "GeoNames, CC BY 4.0, a selection")
+    return Listed(found, CITIES, "GeoNames, CC BY 4.0, a selection")
 
 
 def _of_box(options: argparse.Namespace) -> Listed:
-    if options.regions is not None or options.merge_within is not None:
-        raise InputError("--regions and --merge are for a FILE; leave them out with --box.")
+    if options.merge_within is not None:
+        raise InputError("--merge is for a FILE; leave it out with --box.")
     try:
         box = [float(each) for each in options.box.split(",")]
     except ValueError:
@@ -128,4 +106,4 @@ def _of_box(options: argparse.Namespace) -> Listed:
             f"Expected --box as four numbers, south, west, north and east in degrees, got {options.box!r}."
         ) from None
     found = grid(box, metres=options.metres)
-    return Listed(found, Regions.by_prefix(found), f"grid of at most {options.metres:g} m")
+    return Listed(found, f"grid of at most {options.metres:g} m")

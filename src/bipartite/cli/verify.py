@@ -46,8 +46,6 @@ def run(options: argparse.Namespace) -> int:
                 "ratio": [str(certificate.ratio.numerator), str(certificate.ratio.denominator)],
                 "epsilon_upper": str(certificate.epsilon_upper),
                 "spec_sha256": certificate.spec_sha256,
-                "distance_unit": certificate.distance_unit,
-                "publishes": certificate.publishes,
             }
         )
     else:

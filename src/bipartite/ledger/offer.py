@@ -42,16 +42,10 @@ class Offer:
             hint = "make each attribute a separate question" if isinstance(mechanism, Record) else "pass bp.BRR(…)"
             raise InputError(f"Expected mech as a mechanism, got {type(mechanism).__name__}; {hint}.")
         certificate = verify(mechanism)
-        problem = None
-        if certificate.publishes is not None:
-            problem = f"publishes the {certificate.publishes} of the value, which no ε covers"
-        elif certificate.distance_unit is not None:
-            problem = f"promises ε per {certificate.distance_unit} of distance, which does not compose with ε-LDP"
-        elif not certificate.holds:
-            problem = "spends more than the ε it states (bp.verify says how much)"
-        if problem is not None:
+        if not certificate.holds:
             raise InputError(
-                f"Expected an ε-LDP mechanism to account for, got {mechanism!r}, which {problem}; use bp.BRR instead."
+                f"Expected an ε-LDP mechanism to account for, got {mechanism!r}, which spends more than the ε it "
+                "states (bp.verify says how much); use bp.BRR instead."
             )
         return cls(
             mechanism,

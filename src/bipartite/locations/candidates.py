@@ -102,6 +102,13 @@ def from_checkins(
     return Points(array[chosen], metric="haversine")
 
 
+def check_places(places: object) -> Points:
+    """The places, refused unless they are points on the globe."""
+    if not isinstance(places, Points) or places.metric != "haversine":
+        raise InputError("Expected places as bp.Points(…, metric='haversine'); build them with bp.locations.places.")
+    return places
+
+
 def _degrees(coordinates: object) -> Array:  # whatever a caller passes
     """Read rows (latitude, longitude), or report every problem with them."""
     try:

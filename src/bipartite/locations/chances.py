@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bipartite.domains import Points
-from bipartite.domains.regions import check_places
 from bipartite.errors import InputError
+from bipartite.locations.candidates import check_places
 from bipartite.mechanisms import Mechanism
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Maps of places, of regions, and of the reports of one person."""
+"""Maps of places, and of the reports of one person."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.domains.regions import Regions, check_places
 from bipartite.errors import InputError
 from bipartite.locations.atlas import coasts
+from bipartite.locations.candidates import check_places
 from bipartite.locations.chances import chances, places_of
-from bipartite.locations.names import names_of, region_names, region_warning
+from bipartite.locations.names import names_of
 from bipartite.mechanisms import Mechanism
 from bipartite.plots import chances_around, regions_on_a_map, save
 
@@ -28,7 +28,7 @@ MOST_DRAWN: Final = 20_000
 
 
 def draw(
-    shown: Points | Regions | Mechanism,
+    shown: Points | Mechanism,
     *,
     at: object = None,  # a row number or a label
     file: str | Path | None = None,
@@ -39,7 +39,7 @@ def draw(
     Parameters
     ----------
     shown
-        Places; regions, each with its number, name and size; or a mechanism on places, with ``at``.
+        Places; or a mechanism on places, with ``at``.
     at
         With a mechanism: the place (row number or label) of a made-up person. The map shows what that person may
         report, with the area of a dot as its probability, and the mechanism's guarantee. Never pass the place of a
@@ -62,8 +62,6 @@ def draw(
         picture = _person(shown, at, credited)
     elif at is not None:
         raise InputError("at= belongs to a mechanism; pass one, such as bp.BRR(places, epsilon=1), or leave at out.")
-    elif isinstance(shown, Regions):
-        picture = _regions(shown, credited)
     else:
         check_places(shown)
         picture = _places(shown, credited)
@@ -77,28 +75,6 @@ def _places(places: Points, credited: list[str]) -> Picture:
     none = np.zeros(len(places), dtype=np.int64)
     return regions_on_a_map(
         places.coordinates, none, ["all"], labels=names_of(places), coasts=coasts(), notes=[PUBLIC, *credited]
-    )
-
-
-def _regions(regions: Regions, credited: list[str]) -> Picture:
-    places = regions.places
-    _check_size(places)
-    notes = [
-        "A region is named by the leading bits that the map tile codes of its places share."
-        if regions.prefixes is not None
-        else "The regions were given."
-    ]
-    if regions.merged:
-        notes.append(f"{regions.merged} with a single place were merged with the region of the nearest other place.")
-    if warning := region_warning(regions):
-        notes.append(warning)
-    return regions_on_a_map(
-        places.coordinates,
-        regions.labels,
-        region_names(regions),
-        labels=names_of(places),
-        coasts=coasts(),
-        notes=[*notes, PUBLIC, *credited],
     )
 
 

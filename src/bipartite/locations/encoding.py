@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from bipartite.domains.regions import check_places
+from bipartite.locations.candidates import check_places
 
 if TYPE_CHECKING:
     import numpy as np

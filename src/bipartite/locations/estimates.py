@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.estimation import Estimate, estimate
-from bipartite.domains.regions import check_places
 from bipartite.errors import InputError
+from bipartite.locations.candidates import check_places
 from bipartite.locations.chances import places_of
 from bipartite.mechanisms import Mechanism
 

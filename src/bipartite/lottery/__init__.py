@@ -14,7 +14,6 @@ from bipartite.lottery.mixture import Mixture
 from bipartite.lottery.noise import Noise
 from bipartite.lottery.points import Points, needs_list
 from bipartite.lottery.process import current_process
-from bipartite.lottery.regional import BlockLottery, WeightLottery
 from bipartite.lottery.table import Table, check_table, issue_rows, totals_of
 from bipartite.lottery.tickets import MAX_TOTAL, Tickets, TooFewTickets, issue_tickets
 from bipartite.lottery.uniform import whole_numbers_below
@@ -35,7 +34,6 @@ __all__ = [
     "MAX_TOTAL",
     "PREPARE_FROM",
     "SCALAR",
-    "BlockLottery",
     "Channel",
     "Codec",
     "Deal",
@@ -54,7 +52,6 @@ __all__ = [
     "TooFewTickets",
     "Turned",
     "ValuesRefusedError",
-    "WeightLottery",
     "Window",
     "announce",
     "check_table",

@@ -125,7 +125,7 @@ class Deal(Channel):
     def largest_ratio(self) -> Fraction:
         """The largest ratio of two inputs' tickets for one output, exactly; rows of unequal totals are refused."""
         most, least = np.zeros(self.outputs, dtype=np.int64), np.full(self.outputs, self.total)
-        for _, rows in self._blocks():
+        for _, rows in self._blocks(self.distinct_inputs()):
             if (rows < 0).any() or (rows.sum(axis=1) != self.total).any():
                 raise AssertionError(UNEQUAL)
             most, least = np.maximum(most, rows.max(axis=0)), np.minimum(least, rows.min(axis=0))
@@ -133,17 +133,20 @@ class Deal(Channel):
 
     def forward(self, f: Array) -> Array:
         """See `Channel`."""
-        return sum((f[..., at] @ (rows / self.total) for at, rows in self._blocks()), np.zeros(1))
+        return sum((f[..., at] @ (rows / self.total) for at, rows in self._blocks(np.arange(self.inputs))), np.zeros(1))
 
     def backward(self, v: Array) -> Array:
         """See `Channel`."""
-        return np.concatenate([v @ (rows.T / self.total) for _, rows in self._blocks()], axis=-1)
+        return np.concatenate([v @ (rows.T / self.total) for _, rows in self._blocks(np.arange(self.inputs))], axis=-1)
 
-    def _blocks(self) -> Iterator[tuple[slice, Whole]]:
+    def distinct_inputs(self) -> Whole:
+        """Inputs that have all rows; here, all of them."""
+        return np.arange(self.inputs)
+
+    def _blocks(self, inputs: Whole) -> Iterator[tuple[slice, Whole]]:
         step = max(1, _BLOCK // self.outputs)
-        for start in range(0, self.inputs, step):
-            stop = min(start + step, self.inputs)
-            yield slice(start, stop), self.rows(start, stop)
+        for start in range(0, len(inputs), step):
+            yield slice(start, start + step), self.rows_of(inputs[start : start + step])
 
     def channel(self) -> Channel:
         """The form in which many products are fastest; a matrix that is too large is refused."""

@@ -20,23 +20,18 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.custom import Custom as Custom
     from bipartite.mechanisms.exponential import Exponential as Exponential
     from bipartite.mechanisms.grr import GRR as GRR
-    from bipartite.mechanisms.lsrr import LSRR as LSRR
     from bipartite.mechanisms.minimax import Minimax as Minimax
     from bipartite.mechanisms.noise import Geometric as Geometric
     from bipartite.mechanisms.noise import Laplace as Laplace
     from bipartite.mechanisms.noise import Staircase as Staircase
     from bipartite.mechanisms.optimal import Optimal as Optimal
-    from bipartite.mechanisms.planar_laplace import PlanarLaplace as PlanarLaplace
     from bipartite.mechanisms.record import Record as Record
-    from bipartite.mechanisms.region_weighted import RegionWeighted as RegionWeighted
     from bipartite.mechanisms.square_wave import SquareWave as SquareWave
-    from bipartite.mechanisms.two_level import TwoLevel as TwoLevel
     from bipartite.mechanisms.unbiased import Duchi as Duchi
     from bipartite.mechanisms.unbiased import Hybrid as Hybrid
     from bipartite.mechanisms.unbiased import Piecewise as Piecewise
-    from bipartite.mechanisms.within_region import WithinRegion as WithinRegion
 
 _OTHERS = {"Mechanism": f"{__name__}.base", "Record": f"{__name__}.record"}
-_HOMES = _OTHERS | {each.kind: each.module for each in entries() if each.family != "flat"}
+_HOMES = _OTHERS | {each.kind: each.module for each in entries() if each.family not in {"flat", "regions"}}
 __getattr__, __dir__ = lazily(__name__, _HOMES)
 __all__ = [*_HOMES]  # noqa: PLE0604 (names, kept in one place)

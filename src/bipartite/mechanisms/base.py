@@ -6,7 +6,7 @@ import operator
 from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Self, cast, overload
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from bipartite.lottery import SCALAR, Epsilon, ValuesRefusedError, draw_many, so
 from bipartite.lottery.words import redraw_if_forked
 from bipartite.mechanisms.catalogue import is_built_in, written_as
 from bipartite.mechanisms.checks import check_options, list_problem
+from bipartite.names import moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -150,6 +151,12 @@ class Mechanism(Frozen):
         head |= {} if self._budget is None else {"epsilon": self._epsilon_text}
         return head | {name: self.schema_on(head["domain"])[name].write(fact) for name, fact in self.facts.items()}
 
+    if not TYPE_CHECKING:  # so that type checkers report unknown names
+
+        def __getattr__(self, name: str) -> NoReturn:
+            told = moved("bipartite.mechanisms.Mechanism", name)
+            raise AttributeError(told or f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def __reduce__(self) -> tuple[Any, ...]:
         # Read like a spec, but with the domain itself, because a spec does not store its losses.
         return _reread, (type(self), self.domain, self._budget, dict(self.facts), dict(self.known))
@@ -202,8 +209,9 @@ class Mechanism(Frozen):
         return ratio == 1 if self._budget is None else self._budget.allows(*ratio.as_integer_ratio())
 
     def breaks_promise(self) -> bool:
-        """Whether a class from outside this package does not keep its promise; those of the package were checked."""
-        return not is_built_in(type(self)) and not self.keeps_promise(self.largest_ratio())
+        """Whether its tickets do not keep its promise: computed where a class from outside, or a table, holds them."""
+        certain = is_built_in(type(self)) and not self.checked_by_rows
+        return not certain and not self.keeps_promise(self.largest_ratio())
 
     # --- Its reports
 

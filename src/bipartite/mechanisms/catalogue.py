@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Family = Literal["neighbours", "rival", "number", "given", "flat", "regions"]
 """``neighbours``: for values of which some are closer than others. ``rival``: the same, for comparison. ``number``:
 reports numbers, possibly outside the range. ``given``: a matrix given by the user. ``flat``: categories, all equally
-far apart. ``regions``: places in regions."""
-Where = Literal["any", "line", "interval", "places", "regions"]
+far apart. ``regions``: rows on places that ``reproduction.places`` designs, and specs describe."""
+Where = Literal["any", "line", "interval", "regions"]
 """The domains that a mechanism accepts; ``interval`` also accepts integers, as an interval with the same nodes."""
 Reports = Literal["release", "padded", "number", "flat"]
 """``release``: values of the domain. ``padded``: a centred window, for statistics. ``number``: numbers that need not be
@@ -187,29 +187,9 @@ _ENTRIES: Final = [
         forms=(Form("Hybrid", reports="number", work="table"),),
     ),
     Entry(
-        "lsrr",
-        f"{_HERE}.lsrr.LSRR",
-        "places: reports in the same map tile are likelier",
-        "rival",
-        2,
-        "places",
-        forms=(
-            Form("L-SRR, calibrated", work="table"),
-            Form("L-SRR, published", {"variant": "published"}, work="table"),
-        ),
-    ),
-    Entry(
-        "planar-laplace",
-        f"{_HERE}.planar_laplace.PlanarLaplace",
-        "places plus noise in the plane; its ε is per unit of distance, which is not ε-LDP",
-        "rival",
-        2,
-        "places",
-    ),
-    Entry(
         "anchored",
         f"{_HERE}.anchored.Anchored",
-        "the least expected loss for a prior: GRR on a few chosen values, with a base gap",
+        "the least expected loss for a prior: GRR on a few chosen values, with a certified gap",
         "neighbours",
         2,
         prior=True,
@@ -277,29 +257,13 @@ _ENTRIES: Final = [
             ("rappor", "unary.RAPPOR", "", "a bit for each category, from a noisy answer that is kept and reused"),
         )
     ),
-    Entry(
-        "two-level",
-        f"{_HERE}.two_level.TwoLevel",
-        "a region first, then a near place in it",
-        "regions",
-        4,
-        "regions",
-    ),
-    Entry(
-        "within-region",
-        f"{_HERE}.within_region.WithinRegion",
-        "a near place of the true region, which every report publishes: not ε-LDP",
-        "regions",
-        4,
-        "regions",
-    ),
-    Entry(
-        "region-weighted",
-        f"{_HERE}.region_weighted.RegionWeighted",
-        "a higher probability for every place of the true region",
-        "regions",
-        4,
-        "regions",
+    *(
+        Entry(name, f"{_HERE}.rows_of_places.{kind}", f"{purpose}; only read from specs", "regions", version, "regions")
+        for name, kind, version, purpose in (
+            ("lsrr", "LSRR", 2, "places: reports in the same map tile are likelier"),
+            ("two-level", "TwoLevel", 4, "a region first, then a near place in it"),
+            ("region-weighted", "RegionWeighted", 4, "a higher probability for every place of the true region"),
+        )
     ),
 ]
 _BUILT_IN: Final = frozenset(each.name for each in _ENTRIES)

@@ -264,11 +264,6 @@ def _claim_of(
     """(what draws the reports, the claimed ε)."""
     if not isinstance(sampler, Mechanism):
         return sampler, None if epsilon is None else float(epsilon)
-    if sampler.publishes is not None and epsilon is None:
-        raise InputError(
-            f"Expected epsilon, the claim to test: its reports publish the {sampler.publishes}, so it has no ε over "
-            f"all values; pass the ε of its certificate, and inputs of one {sampler.publishes}."
-        )
     realised = float(log_between(sampler.largest_ratio())[1])
     return sampler.privatize, realised if epsilon is None else float(epsilon)
 

@@ -11,6 +11,7 @@ from bipartite.answers.advise import recommending
 from bipartite.answers.advise.purposes import WANTED
 from bipartite.cli import main
 from bipartite.locations.atlas import cities
+from reproduction.places import choose
 
 DOCS = Path(__file__).parents[3] / "docs"
 USERS = 20_000
@@ -90,7 +91,7 @@ def test_those_who_ask_for_people_or_for_attributes_get_the_same(name, epsilon, 
 @pytest.mark.parametrize("epsilon", [0.5, 2])
 def test_the_choice_of_a_release_of_places_is_the_recommendation_for_one_value(epsilon):
     places = DOMAINS["places"][0]
-    choice, found = bp.locations.choose(places, epsilon), bp.recommend(places, epsilon, "release")
+    choice, found = choose(places, epsilon), bp.recommend(places, epsilon, "release")
     assert choice.mechanism == found.mechanism and choice.name == found.advice.mechanism
     assert choice.table[0].expected_loss == pytest.approx(found.advice.error)
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from bipartite.locations import CALIBRATED, PUBLISHED
 from reproduction.claims import CLAIMS, Verdict
 from reproduction.experiments.location_draws import (
     AUTHORS,
@@ -13,6 +12,7 @@ from reproduction.experiments.location_draws import (
     GOWALLA_WORLD,
     SCRIPTED,
 )
+from reproduction.places import CALIBRATED, PUBLISHED
 
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 EPSILONS = [each / 4 for each in range(1, 9)]

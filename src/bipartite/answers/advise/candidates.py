@@ -23,7 +23,6 @@ SAFE: Final = "BRR, safe m"
 BEST: Final = "BRR, best m"
 ANCHORED: Final = "Anchored"
 OPTIMAL: Final = "Optimal"
-PLANAR: Final = "Planar Laplace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +105,6 @@ def candidates(domain: Domain, *, exact: bool = False) -> list[Candidate]:
     where, line = {"any"}, domain.has_ends
     if line:
         where |= {"line", "interval"}
-    elif domain.metric == "haversine":
-        where.add("places")
     found = [
         Candidate(entry, form)
         for entry in entries()

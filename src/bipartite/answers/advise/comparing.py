@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.advise.advice import advised
-from bipartite.answers.advise.candidates import ANCHORED, OPTIMAL, PLANAR, Brought, candidates
+from bipartite.answers.advise.candidates import ANCHORED, OPTIMAL, Brought, candidates
 from bipartite.answers.advise.comparison import Comparison
 from bipartite.answers.advise.figures import Question, measure
 from bipartite.answers.advise.purposes import asked, check_purpose
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
 
 LIMIT: Final = "limit for reported values"
-_NOT_LDP: Final = (
-    "left out: its ε is per unit of distance, which is not ε-LDP, so its figures cannot stand beside these"
-)
 
 
 def compare(  # noqa: PLR0913 (what people ask, each by its name)
@@ -120,8 +117,6 @@ def compare(  # noqa: PLR0913 (what people ask, each by its name)
         measured = _at(budget, question, purposes, exact=exact, progress=progress)
         measured += [measure(each, budget, question, purposes, whole=True) for each in own.get(budget, [])]
         rows += [each.row for each in measured]
-        if domain.coordinates is not None:
-            rows.append(Row(PLANAR, budget, "mechanism", note=_NOT_LDP))
         rows += [*([] if constant is None else [constant]), *_limit(budget, measured)]
         advice += [advised(each, budget, measured, question, constant)[0] for each in purposes]
     return Comparison(
@@ -166,7 +161,7 @@ def _own(also: object, domain: Domain, budgets: list[str]) -> dict[str, list[Bro
         raise InputError(
             f"Expected also as a dict of mechanisms by name, got {type(also).__name__}; pass {{'mine': mechanism}}."
         )
-    taken = {each.name for each in candidates(domain, exact=True)} | {PLANAR, LIMIT}
+    taken = {each.name for each in candidates(domain, exact=True)} | {LIMIT}
     found: dict[str, list[Brought]] = {}
     for name, mechanism in also.items():
         check_mechanism(mechanism)

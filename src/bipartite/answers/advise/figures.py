@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 # Limits on the work for one mechanism in a comparison: a few seconds each (measured on one core at 2.8 GHz).
-_MOST_TABLE: Final = 4_000_000  # cells of Exponential's and L-SRR's tables
+_MOST_TABLE: Final = 4_000_000  # cells of Exponential's table
 _MOST_MEANS: Final = 20_000  # pairs of values: two ε for 100 values, each 0.2 to 2 s of a linear programme
 _MOST_ANCHORS_ON_A_LINE: Final = 4_000_000  # values
 _MOST_ANCHORS_OF_A_SET: Final = 5_000_000_000  # pairs of values: half a minute for 70,000

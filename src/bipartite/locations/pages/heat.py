@@ -43,7 +43,7 @@ def heat_page(heat: HeatMap, title: str, credit: str, confidence: float) -> str:
     """The page as HTML text."""
     below = [*notes(heat)[1:], *([f"Places: {credit}."] if credit else [])]
     smoothed = f", each person spread over {heat.smoothing_km:g} km" if heat.smoothing_km else ""
-    plain = heat.guarantee.startswith("ε-LDP of each report") and "not ε-LDP" not in heat.guarantee
+    plain = heat.guarantee.startswith("ε-LDP of each report")
     parts = [
         f"<h1>{html.escape(title)}</h1>",
         f"<p>Estimated from {heat.people:,} reports{smoothed}, and from no other data about people.</p>",

@@ -4,11 +4,11 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const by = (id) => document.getElementById(id);
   const canvas = by("map"), pen = canvas.getContext("2d"), hover = by("hover");
-  const count = data.places.length, several = data.regions.names.length > 1;
+  const count = data.places.length;
   const away = (longitude) => (((longitude - data.middle + 180) % 360) + 360) % 360 - 180;
   const spots = data.places.map(([latitude, longitude]) => [away(longitude) * data.flat, -latitude]);
   const view = { scale: 1, x: 0, y: 0 };
-  let size = [0, 0], chosen = -1, row = null, region = -1, rows = null;
+  let size = [0, 0], chosen = -1, row = null, rows = null;
 
   const make = (name, words, kind) => {
     const made = document.createElement(name);
@@ -16,7 +16,6 @@
     if (kind) made.className = kind;
     return made;
   };
-  const colour = (which) => data.colours[which % data.colours.length];
   const percent = (share) => {
     const hundred = 100 * share;
     return (data.mechanism.exact ? "" : "≈\u00a0") + (hundred >= 10 ? hundred.toFixed(0) : hundred.toPrecision(2)) + "\u00a0%";
@@ -122,10 +121,7 @@
         dot(each, Math.max(largest * Math.sqrt(levels[row[each]] / kinds.most), 1.6), row[each] ? between(levels[row[each]], kinds) : "#c8c8c8");
       }
     } else {
-      for (let each = 0; each < count; each++) {
-        const dim = region >= 0 && data.regions.of[each] !== region;
-        dot(each, radius, dim ? "#c8c8c8" : colour(data.regions.of[each]));
-      }
+      for (let each = 0; each < count; each++) dot(each, radius, data.colour);
     }
     if (chosen >= 0) {
       const [x, y] = onScreen(spots[chosen]);
@@ -161,28 +157,11 @@
     made.addEventListener("click", act);
     return made;
   };
-  const regionName = (which) => data.regions.names[which];
-  const overview = () => {
-    const panel = by("panel");
-    panel.replaceChildren();
-    if (!several) return;
-    panel.append(make("h2", `${data.regions.names.length} regions`));
-    panel.append(table(["region", "places"], data.regions.names.map((_, which) => {
-      const cell = make("span"), swatch = make("span", "", "swatch");
-      swatch.style.background = colour(which);
-      cell.append(swatch, link(regionName(which), () => {
-        region = region === which ? -1 : which;
-        chosen = -1; row = null;
-        fit(data.places.map((_, each) => each).filter((each) => region < 0 || data.regions.of[each] === region));
-        overview(); draw();
-      }));
-      return [cell, data.regions.sizes[which].toLocaleString("en")];
-    })));
-  };
+  const overview = () => by("panel").replaceChildren();
   const about = (which) => {
     const panel = by("panel");
     panel.replaceChildren(make("h2", data.labels[which]));
-    panel.append(make("p", `${data.places[which][0]}°, ${data.places[which][1]}°` + (several ? `; region ${regionName(data.regions.of[which])}` : ""), "small"));
+    panel.append(make("p", `${data.places[which][0]}°, ${data.places[which][1]}°`, "small"));
     if (row) {
       const levels = data.mechanism.levels, chances = row.map((level) => levels[level]);
       const kinds = kindsOf(row), least = kinds.used[0];
@@ -206,7 +185,6 @@
   };
   const choose = (which) => {
     chosen = which;
-    region = -1;
     row = rows ? Array.from(rows.subarray(which * count, (which + 1) * count)) : null;
     about(which);
     draw();
@@ -245,7 +223,7 @@
     const found = nearest(x, y, 10);
     hover.hidden = found < 0;
     if (found >= 0) {
-      hover.textContent = data.labels[found] + (row ? ": " + percent(data.mechanism.levels[row[found]]) : several ? ", region " + regionName(data.regions.of[found]) : "");
+      hover.textContent = data.labels[found] + (row ? ": " + percent(data.mechanism.levels[row[found]]) : "");
       hover.style.left = Math.min(x + 14, size[0] - 150) + "px";
       hover.style.top = y + 14 + "px";
     }

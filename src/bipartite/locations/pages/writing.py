@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite._version import __version__
-from bipartite.domains.regions import Regions, check_places, check_regions_of
-from bipartite.errors import InputError
 from bipartite.locations.atlas import coasts
+from bipartite.locations.candidates import check_places
 from bipartite.locations.chances import places_of
 from bipartite.locations.drawing import MADE_UP, PUBLIC
-from bipartite.locations.names import names_of, region_names, region_warning
+from bipartite.locations.names import names_of
 from bipartite.locations.pages.levels import levels_of
 from bipartite.mechanisms import Mechanism
 from bipartite.plots import COLOURS
@@ -33,9 +32,8 @@ _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'uns
 
 
 def page(
-    shown: Points | Regions | Mechanism,
+    shown: Points | Mechanism,
     *,
-    regions: Regions | None = None,
     title: str = "Places",
     credit: str = "",
 ) -> str:
@@ -46,9 +44,7 @@ def page(
     Parameters
     ----------
     shown
-        Places, regions, or a mechanism on places.
-    regions
-        With a mechanism: the regions to colour its places by, if any.
+        Places, or a mechanism on places.
     title
         The heading.
     credit
@@ -61,11 +57,11 @@ def page(
     which is 0.8 % if the largest is 55 times the smallest. Such a page of 3,000 places has 11 MB.
     """
     mechanism = shown if isinstance(shown, Mechanism) else None
-    places, parts = _places_and_regions(shown, regions)
+    places = check_places(shown) if mechanism is None else places_of(mechanism)
     size = len(places)
     kept = np.arange(size) if size <= MOST_ON_A_PAGE else np.linspace(0, size - 1, MOST_ON_A_PAGE).round().astype(int)
     hints = _hints(size, len(kept), mechanism)
-    data = _data(places, parts, kept)
+    data = _data(places, kept)
     if mechanism is not None and len(kept) == size:
         levels = levels_of(mechanism)
         data["mechanism"] = {
@@ -74,52 +70,28 @@ def page(
             "rows": levels.packed(),
         }
     credited = f"Places: {credit}. " if credit else ""
-    return _html(title, _promise(mechanism, parts), hints, credited, data)
+    return _html(title, _promise(mechanism), hints, credited, data)
 
 
-def _places_and_regions(shown: Points | Regions | Mechanism, regions: Regions | None) -> tuple[Points, Regions | None]:
-    if isinstance(shown, Regions):
-        if regions is not None:
-            raise InputError("regions= belongs to a mechanism; pass the regions once.")
-        return shown.places, shown
-    if isinstance(shown, Mechanism):
-        places = places_of(shown)
-    else:
-        check_places(shown)
-        places = shown
-    if regions is not None:
-        check_regions_of(places, regions)
-    return places, regions
-
-
-def _data(places: Points, regions: Regions | None, kept: NDArray[np.int64]) -> dict[str, Any]:
+def _data(places: Points, kept: NDArray[np.int64]) -> dict[str, Any]:
     view = View(places.coordinates, 0)
     names = names_of(places)
-    of = np.zeros(len(places), dtype=np.int64) if regions is None else regions.labels
     return {
         "places": places.coordinates[kept].round(_DECIMALS).tolist(),
         "labels": [names[each] for each in kept.tolist()],
-        "regions": {
-            "names": [""] if regions is None else region_names(regions),
-            "sizes": [len(places)] if regions is None else regions.sizes.tolist(),
-            "of": of[kept].tolist(),
-        },
         "coasts": [ring.round(2).ravel().tolist() for ring in coasts()],
-        "colours": list(COLOURS),
+        "colour": COLOURS[0],
         "middle": view.middle,
         "flat": view.flat,
         "mechanism": None,
     }
 
 
-def _promise(mechanism: Mechanism | None, regions: Regions | None) -> str:
-    """The guarantee of each report, above the map; in red if it is not ε-LDP."""
-    if mechanism is not None:
-        plain = mechanism.keeps_epsilon and mechanism.publishes is None and mechanism.distance_unit is None
-        guarantee = f"{type(mechanism).__name__}: {mechanism.guarantee}."
-        return f'<p class="promise{"" if plain else " not"}">{html.escape(guarantee)}</p>'
-    warning = "" if regions is None else region_warning(regions)
-    return warning and f'<p class="promise">{html.escape(warning)}</p>'
+def _promise(mechanism: Mechanism | None) -> str:
+    """The guarantee of each report, above the map."""
+    if mechanism is None:
+        return ""
+    return f'<p class="promise">{html.escape(f"{type(mechanism).__name__}: {mechanism.guarantee}.")}</p>'
 
 
 def _hints(size: int, drawn: int, mechanism: Mechanism | None) -> str:

@@ -47,6 +47,7 @@ def from_spec(spec: object) -> Mechanism:
         raise SpecError(
             f"Expected a spec of version {known_ones}, got {shown(version)}; update bipartite to read newer ones."
         )
+    _refuse_weaker(spec)
     known = by_spec(version)
     name: Any = spec.get("mechanism")
     unknown = f"Expected mechanism {', '.join(map(repr, known))}, got {shown(name)}; update bipartite to read others."
@@ -73,6 +74,17 @@ def from_spec(spec: object) -> Mechanism:
         # No design could have produced this spec.
         raise SpecError(str(error)) from None
     return mechanism if is_built_in(kind) else mechanism.checked()
+
+
+def _refuse_weaker(spec: Mapping[str, Any]) -> None:
+    """Refuse a spec whose tickets promise less than ε-LDP."""
+    name, variant = spec.get("mechanism"), spec.get("variant")
+    published = is_one_of(name, ("lsrr",)) and is_one_of(variant, ("published",))
+    if published or is_one_of(name, ("planar-laplace", "within-region")):
+        raise SpecError(
+            f"{name}{' as published' if published else ''} does not keep ε between all values, so bipartite does not "
+            "report with it; reproduction.places.from_spec reads it, and says what it promises."
+        )
 
 
 def load_spec(text: str) -> Mechanism:

@@ -8,33 +8,27 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.answers.quality import local_loss
+from bipartite import BRR, GRR, Anchored, Constant, Exponential
 from bipartite.errors import DesignError
 from bipartite.lottery import log_between
-from bipartite.mechanisms import (
-    BRR,
-    GRR,
-    LSRR,
-    Anchored,
-    Constant,
-    Exponential,
-    PlanarLaplace,
-    RegionWeighted,
-    TwoLevel,
-    WithinRegion,
-)
+from bipartite.quality import local_loss
+from reproduction.places.in_regions import WithinRegion, region_weighted, two_level
+from reproduction.places.lsrr import PublishedLSRR, lsrr
+from reproduction.places.planar import PlanarLaplace
+from reproduction.places.regions import parts
+from reproduction.places.weaker import Tabled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
     from bipartite.domains import Points
-    from bipartite.domains.regions import Regions
     from bipartite.mechanisms import Mechanism
+    from reproduction.places.regions import Regions
 
     Array = NDArray[np.float64]
-    Maker = Callable[[], Mechanism]
+    Maker = Callable[[], Mechanism | Tabled]
 
 WHOLE: Final = "whole domain"
 WITHIN: Final = "within regions"
@@ -85,91 +79,102 @@ def whole_makers(
     epsilon: str,
     prior: Array | None,
     regions: Regions | None,
-    progress: Callable[[float], None] | None = None,
 ) -> dict[str, Maker]:
-    """Releases on all places, by name; those that keep ε-LDP come first. ``progress`` follows the longest search."""
+    """Releases on all places, by name; those that keep ε-LDP come first."""
     makers: dict[str, Maker] = {
         BASELINE: lambda: GRR(places, epsilon),
         "BRR safe": lambda: BRR(places, epsilon),
         "BRR best": lambda: BRR(places, epsilon, m="best", prior=prior),
         "Exponential tight": lambda: Exponential(places, epsilon),
-        CALIBRATED: lambda: LSRR(places, epsilon),
-        "Anchored": lambda: Anchored(places, epsilon, prior=prior, progress=progress),
+        CALIBRATED: lambda: lsrr(places, epsilon),
+        "Anchored": lambda: Anchored(places, epsilon, prior=prior),
     }
     if regions is not None and len(regions) > 1:
-        makers["Two-level"] = lambda: TwoLevel(regions, epsilon, prior=prior)
-        makers["Region-weighted"] = lambda: RegionWeighted(regions, epsilon)
+        makers["Two-level"] = lambda: two_level(regions, epsilon, prior=prior)
+        makers["Region-weighted"] = lambda: region_weighted(regions, epsilon)
     makers[CONSTANT] = lambda: Constant(places, prior=prior)
-    makers[PUBLISHED] = lambda: LSRR(places, epsilon, variant="published")
+    makers[PUBLISHED] = lambda: PublishedLSRR(places, epsilon)
     return makers
 
 
 def measured(
     scope: str, name: str, epsilon: str, make: Maker, prior: Array | None
-) -> tuple[PlaceRelease, Mechanism | None]:
+) -> tuple[PlaceRelease, Mechanism | Tabled | None]:
     """A release and its row; or a row with the reason why it cannot be built on this many places."""
     try:
-        mechanism = make()
+        release = make()
     except DesignError as refusal:
         return unavailable(scope, name, epsilon, str(refusal)), None
-    ratio = mechanism.largest_ratio()
-    realised = float(log_between(ratio)[1])
-    losses = local_loss(mechanism)
-    plain = mechanism.publishes is None and mechanism.distance_unit is None
+    losses = local_loss(release.rows if isinstance(release, Tabled) else release)
+    realised = float(log_between(release.largest_ratio())[1])
     row = PlaceRelease(
         scope,
         name,
         epsilon,
-        mechanism.guarantee,
-        realised if mechanism.publishes is None else math.inf,
+        release.guarantee,
+        realised,
         realised,
         float(losses.mean() if prior is None else prior @ losses),
         float(losses.max()),
-        eligible=plain and mechanism.keeps_epsilon and mechanism.keeps_promise(ratio),
+        eligible=not (isinstance(release, Tabled) and release.problem),
     )
-    return row, mechanism
+    return row, release
 
 
 def within_row(regions: Regions, epsilon: str, inside: Literal["brr", "grr"], prior: Array | None) -> PlaceRelease:
     """The paper's protocol with BRR or GRR, which names what it publishes."""
     name = "BRR safe" if inside == "brr" else BASELINE
-    return measured(
-        WITHIN, name, epsilon, lambda: WithinRegion(regions, epsilon, publishes="region", inside=inside), prior
-    )[0]
+    try:
+        release = WithinRegion(regions, epsilon, publishes="region", inside=inside)
+        # The same windows in each region; their tickets differ by less than rounding shows.
+        made = (BRR(part, epsilon, m=m) for part, m in zip(parts(regions), release.m, strict=True))
+        return _within(regions, name, epsilon, made, prior, release.guarantee)
+    except DesignError as refusal:
+        return unavailable(WITHIN, name, epsilon, str(refusal))
 
 
 def rivals_within(regions: Regions, domains: list[Points], epsilon: str, prior: Array | None) -> Iterator[PlaceRelease]:
     """Rivals within each region, as in the paper's protocol: none of them is ε-LDP on all places."""
-    size = len(regions.places)
-    weights = np.full(size, 1 / size) if prior is None else prior
-    shares = [weights[regions.members(region)] for region in range(len(regions))]
-    for name, make in (
-        ("BRR best", lambda part, share: BRR(part, epsilon, m="best", prior=share)),
-        ("Exponential tight", lambda part, share: Exponential(part, epsilon)),  # noqa: ARG005
-        (CALIBRATED, lambda part, share: LSRR(part, epsilon)),  # noqa: ARG005
-        ("Anchored", lambda part, share: Anchored(part, epsilon, prior=share)),
-        (PUBLISHED, lambda part, share: LSRR(part, epsilon, variant="published")),  # noqa: ARG005
-    ):
+    shares = _shares(regions, prior)
+    makers: dict[str, Callable[[Points, Array | None], Mechanism]] = {
+        "BRR best": lambda part, share: BRR(part, epsilon, m="best", prior=share),
+        "Exponential tight": lambda part, _: Exponential(part, epsilon),
+        CALIBRATED: lambda part, _: lsrr(part, epsilon),
+        "Anchored": lambda part, share: Anchored(part, epsilon, prior=share),
+        PUBLISHED: lambda part, _: PublishedLSRR(part, epsilon).rows,
+    }
+    for name, make in makers.items():
+        made = (
+            make(part, share / share.sum() if share.any() else None)
+            for part, share in zip(domains, shares, strict=True)
+        )
         try:
-            found = [
-                _of_part(make(part, share / share.sum() if share.any() else None), share)
-                for part, share in zip(domains, shares, strict=True)
-            ]
+            yield _within(regions, name, epsilon, made, prior)
         except DesignError as refusal:
             yield unavailable(WITHIN, name, epsilon, str(refusal))
-            continue
-        expected, worst, spent = (np.array(each) for each in zip(*found, strict=True))
-        promise = (
-            f"within a region only, where it realises ε = {spent.max():.4f}; the region itself is published: not ε-LDP"
-        )
-        losses = (float(expected.sum()), float(worst.max()))
-        yield PlaceRelease(WITHIN, name, epsilon, promise, math.inf, float(spent.max()), *losses, eligible=False)
 
 
-def _of_part(mechanism: Mechanism, share: Array) -> tuple[float, float, float]:
-    """(expected loss times the probability of the region, worst loss, realised ε) of a rival in one region."""
-    losses = local_loss(mechanism)
-    return float(share @ losses), float(losses.max()), float(log_between(mechanism.largest_ratio())[1])
+def _shares(regions: Regions, prior: Array | None) -> list[Array]:
+    """The probabilities of the places of each region."""
+    size = len(regions.places)
+    weights = np.full(size, 1 / size) if prior is None else prior
+    return [weights[regions.members(region)] for region in range(len(regions))]
+
+
+def _within(
+    regions: Regions, name: str, epsilon: str, made: Iterable[Mechanism], prior: Array | None, promise: str = ""
+) -> PlaceRelease:
+    """The row of one mechanism for each region, which is published."""
+    expected, worst, spent = 0.0, 0.0, 0.0
+    for mechanism, share in zip(made, _shares(regions, prior), strict=True):
+        losses = local_loss(mechanism)
+        expected += float(share @ losses)
+        worst = max(worst, float(losses.max()))
+        spent = max(spent, float(log_between(mechanism.largest_ratio())[1]))
+    promise = promise or (
+        f"within a region only, where it realises ε = {spent:.4f}; the region itself is published: not ε-LDP"
+    )
+    return PlaceRelease(WITHIN, name, epsilon, promise, math.inf, spent, expected, worst, eligible=False)
 
 
 def unavailable(scope: str, name: str, epsilon: str, why: str) -> PlaceRelease:

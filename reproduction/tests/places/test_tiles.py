@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite.domains.tiles import BITS, MAX_LATITUDE, common_bits, interleave, prefix, tile_codes
 from bipartite.errors import InputError
+from reproduction.places.tiles import BITS, MAX_LATITUDE, common_bits, interleave, prefix, tile_codes
 
 codes = st.integers(0, 2**BITS - 1)
 NOT_CODES = "Expected codes as whole numbers from 0 to 2\\^46 − 1; make them with tile_codes."

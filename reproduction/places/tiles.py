@@ -9,11 +9,11 @@ level k. The converse fails: neighbours on opposite sides of the edge of a large
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, cast
+import operator
+from typing import TYPE_CHECKING, Any, Final, SupportsIndex, cast
 
 import numpy as np
 
-from bipartite.domains.base import as_index
 from bipartite.errors import InputError, Problems, shown
 
 if TYPE_CHECKING:
@@ -99,12 +99,22 @@ def prefix(code: ArrayLike, bits: int) -> NDArray[np.int64]:
     >>> format(prefix(0b1011 << 42, 3), "03b")
     '101'
     """
-    length = as_index(bits)
+    length = whole(bits)
     if length is None or not 0 <= length <= BITS:
         raise InputError(
             f"Expected bits as a whole number from 0 to {BITS}, got {shown(bits)}; a code has {BITS} bits."
         )
     return _codes(code) >> (BITS - length)
+
+
+def whole(value: object) -> int | None:
+    """An integer of any type but bool, or None for anything else."""
+    if not isinstance(value, SupportsIndex) or isinstance(value, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:  # an array of several numbers
+        return None
 
 
 def _tile(share: NDArray[np.float64]) -> NDArray[np.int64]:

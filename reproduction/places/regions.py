@@ -7,15 +7,15 @@ region. So a region is everything in one map tile, and has at least six places.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from bipartite.domains.base import as_index
-from bipartite.domains.points import Points
-from bipartite.domains.tiles import prefix, tile_codes
+from bipartite import from_spec
+from bipartite.domains import Points
 from bipartite.errors import InputError, Problems, shown
 from bipartite.frozen import Frozen
+from reproduction.places.tiles import prefix, tile_codes, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ class Regions(Frozen):
         """
         check_places(places)
         problems = Problems()
-        crowd, bits = as_index(at_least), as_index(most_bits)
+        crowd, bits = whole(at_least), whole(most_bits)
         if crowd is None or crowd < 2:  # noqa: PLR2004
             problems.add(f"Expected at_least as a whole number ≥ 2, got {shown(at_least)}; the paper uses 6.")
         if bits is None or not 0 <= bits <= MOST_BITS or bits % _DIGIT:
@@ -187,7 +187,7 @@ def _region_name(label: object) -> str:
     """The name of a region; empty for empty text, None, NaN and other missing values."""
     if isinstance(label, str):
         return label.strip()
-    return "" if as_index(label) is None and not isinstance(label, np.bool_ | bool) else str(label)
+    return "" if whole(label) is None and not isinstance(label, np.bool_ | bool) else str(label)
 
 
 def check_places(places: object) -> Points:
@@ -201,8 +201,21 @@ def check_regions_of(places: Points, regions: object) -> None:
     """Refuse anything but regions of these places."""
     if not isinstance(regions, Regions) or regions.places != places:
         raise InputError(
-            "Expected regions as bp.locations.Regions of the same places; build them with Regions.by_prefix(places)."
+            "Expected regions as reproduction.places.Regions of the same places; build them with "
+            "Regions.by_prefix(places)."
         )
+
+
+def parts(regions: Regions) -> list[Points]:
+    """The places of each region as a domain, with the same integer coordinates."""
+    vectors = regions.places.to_spec()["points"]["vectors"]
+    return [of_vectors([vectors[at] for at in regions.members(region).tolist()]) for region in range(len(regions))]
+
+
+def of_vectors(vectors: list[list[int]]) -> Points:
+    """Places from the integer coordinates of a spec."""
+    domain = {"points": {"metric": "haversine", "vectors": vectors}}
+    return cast("Points", from_spec({"bipartite": 2, "mechanism": "constant", "domain": domain, "answer": 0}).domain)
 
 
 def _lengths(codes: NDArray[np.int64], at_least: int, most_bits: int) -> NDArray[np.int64]:
@@ -227,7 +240,7 @@ def _merge_single_places(places: Points, numbers: NDArray[np.int64]) -> int:
     for place in np.flatnonzero(counts[numbers] == 1).tolist():
         if counts[numbers[place]] > 1:  # another place was merged into it meanwhile
             continue
-        distances = places.order.distances(place).astype(np.float64)
+        distances = np.array(places.losses(place))
         distances[place] = np.inf
         joined = numbers[int(distances.argmin())]
         counts[numbers[place]] -= 1

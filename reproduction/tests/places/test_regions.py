@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import Integers, Points
-from bipartite.domains.regions import Regions
-from bipartite.domains.tiles import tile_codes
 from bipartite.errors import InputError
+from reproduction.places import Regions
+from reproduction.places.tiles import tile_codes
 from tests.locations.worlds import authors_places, places
 
 FOUR = Points([[52.5, 13.4], [52.4, 13.1], [48.9, 2.35], [48.8, 2.1]], metric="haversine")

@@ -1,11 +1,9 @@
 """L-SRR, a staircase over the tiles of a map: a rival of BRR for places, as published and corrected to keep ε.
 
-Each place has a code (:mod:`bipartite.domains.tiles`); the more leading bits two places share, the nearer they count.
+Each place has a code (:mod:`reproduction.places.tiles`); the more leading bits two places share, the nearer they count.
 The items of x form m groups, and a report of group j has the j-th of m probabilities in equal steps from α_max to
 α_min = α_max/e^ε. As published, α_min depends on the sizes of the groups of x, so it reveals information on x: the
 realised ratio exceeds e^ε. Calibrated, every x has groups of the same sizes and the ratio is e^ε.
-
-These are matrices of doubles for comparison. No report is drawn from them.
 
 References
 ----------
@@ -16,22 +14,144 @@ Staircase Randomized Response", CCS 2022, 2809-2823.
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.domains.base import as_index
-from bipartite.domains.tiles import BITS, common_bits, prefix
-from bipartite.errors import DesignError, InputError, shown
-from bipartite.lottery import Epsilon
+from bipartite import Custom
+from bipartite.domains import Points
+from bipartite.errors import DesignError, InputError, SpecError, shown
+from bipartite.lottery import Epsilon, check_table, log_between
+from reproduction.places.tiles import BITS, common_bits, prefix, tile_codes, whole
+from reproduction.places.weaker import Tabled, checked, read_epsilon, read_rows, spent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from bipartite.domains import Domain
+    from bipartite.mechanisms import Mechanism
+
+# A realised ε that exceeds ε by no more than this share counts as rounding.
+_ROUNDING: Final = 1e-9
+
 _LEAST_GROUPS: Final = 2
+
+
+def lsrr(domain: Domain, epsilon: object, *, thresholds: Sequence[int] | None = None) -> Mechanism:
+    r"""L-SRR, calibrated: the probability of a report decreases in m equal steps with the map tiles it shares.
+
+    Each place has the 46-bit code of its map tile; the more leading bits two places share, the nearer they count. The
+    places around x form m groups, of the same sizes for every x, and a report of group j has the j-th of m
+    probabilities in equal steps from α_max to α_min = α_max/e\ :sup:`ε`.
+
+    Parameters
+    ----------
+    domain
+        :class:`~bipartite.Points` with ``metric="haversine"``.
+    epsilon
+        The privacy budget of one report.
+    thresholds
+        The numbers of shared bits β_1 > … > β_m = 0 at which groups begin; by default those that put the most bits into
+        the nearer groups, for the number of groups that the authors recommend.
+
+    Guarantee
+    ---------
+    ε-LDP for each report, exactly: a :class:`~bipartite.Custom` of the library.
+
+    Notes
+    -----
+    Bias and variance given x follow from row x of ``matrix()``. Neighbouring places on opposite sides of a tile
+    boundary may share no bits at all, and are then the least likely reports for each other.
+
+    Reference
+    ---------
+    Wang, Hong, Xiong, Qin, Hong: *L-SRR: Local Differential Privacy for Location-Based Services
+    with Staircase Randomized Response* (CCS 2022).
+
+    Examples
+    --------
+    >>> from bipartite import Points, verify
+    >>> cities = Points([[52.5, 13.4], [48.9, 2.35], [51.5, -0.13], [40.4, -3.7], [41.9, 12.5]], metric="haversine")
+    >>> published = PublishedLSRR(cities, 1, thresholds=(6, 0))
+    >>> verify(lsrr(cities, 1)).holds, published.holds(), round(float(published.ldp_epsilon), 2)
+    (True, False, 1.41)
+    """
+    places, codes, bounds = _designed(domain, Epsilon.of(epsilon), thresholds)
+    return Custom(places, places, calibrated_rows(codes, epsilon, mean_sizes(codes, bounds)), epsilon)
+
+
+class PublishedLSRR(Tabled):
+    """L-SRR as published, with groups of any size; where α_min then depends on x, **ε is not kept**.
+
+    For comparison only; never report with it. It takes what :func:`lsrr` takes. Unless all places have groups of the
+    same sizes it is ε'-LDP for the larger ε' that ``guarantee`` names, which is the ε of ``rows``.
+    """
+
+    def __init__(self, domain: Domain, epsilon: object, *, thresholds: Sequence[int] | None = None) -> None:
+        budget = Epsilon.of(epsilon)
+        places, codes, bounds = _designed(domain, budget, thresholds)
+        rows = published_rows(codes, budget, bounds)
+        needed = float(np.log(rows.max(axis=0) / rows.min(axis=0)).max())
+        # If α_min happens to be the same for all places, ε is kept, and rounding to tickets must not exceed it.
+        enough = budget.text if needed <= float(budget) * (1 + _ROUNDING) else spent(Fraction(math.exp(needed)))
+        self.domain, self.epsilon, self.rows = places, budget.text, Custom(places, places, rows, enough)
+
+    @classmethod
+    def read(cls, spec: Mapping[str, Any]) -> PublishedLSRR:
+        """The release of a spec, refused if its rows do not keep its ε."""
+        release = cls.__new__(cls)
+        release.epsilon = read_epsilon(spec)
+        release.rows, _ = read_rows({name: value for name, value in spec.items() if name != "variant"})
+        if not isinstance(release.rows.domain, Points):
+            raise SpecError("Expected domain as points with metric 'haversine'; ask for another spec.")
+        release.domain = release.rows.domain
+        checked(release, "e^ε")
+        return release
+
+    def holds(self) -> bool:
+        """Whether the rows keep ε, decided from the tickets in integer arithmetic."""
+        return Epsilon.of(self.epsilon).allows(*self.largest_ratio().as_integer_ratio())
+
+    @property
+    def guarantee(self) -> str:
+        """The promise of one report, in words, with the ε actually spent."""
+        promise = f"ε-LDP of each report with ε = {self.epsilon}"
+        if self.holds():
+            return promise
+        really = log_between(self.largest_ratio())[1].quantize(Decimal("1e-4"), ROUND_CEILING)
+        return f"{promise} as published, which its rows do not keep: they spend ε = {really}"
+
+    @property
+    def problem(self) -> str:
+        return "" if self.holds() else "spends more than the ε it states (bp.verify says how much)"
+
+    def to_spec(self) -> dict[str, Any]:
+        return self.rows.to_spec() | {"mechanism": "lsrr", "epsilon": self.epsilon, "variant": "published"}
+
+    def __repr__(self) -> str:
+        return f"LSRR({self.domain!r}, epsilon={self.epsilon}, variant='published')"
+
+
+def _designed(
+    domain: object, budget: Epsilon, thresholds: Sequence[int] | None
+) -> tuple[Points, NDArray[np.int64], Sequence[int]]:
+    """The places, their codes and the thresholds of their groups."""
+    if not isinstance(domain, Points) or domain.metric != "haversine":
+        raise DesignError(
+            "Expected domain as bp.Points(…, metric='haversine'): L-SRR needs map tiles; use bp.BRR elsewhere."
+        )
+    check_table(len(domain), len(domain))
+    codes = tile_codes(domain.coordinates[:, 0], domain.coordinates[:, 1])
+    return (
+        domain,
+        codes,
+        best_thresholds(codes, number_of_groups(budget, len(domain))) if thresholds is None else thresholds,
+    )
 
 
 def number_of_groups(epsilon: object, size: int) -> int:
@@ -249,7 +369,7 @@ def _check_sizes(sizes: Sequence[int], places: int) -> tuple[int, ...]:
 
 def _whole_numbers(values: Iterable[object]) -> tuple[int, ...] | None:
     try:
-        numbers = [as_index(value) for value in values]
+        numbers = [whole(value) for value in values]
     except TypeError:
         return None
     found = tuple(number for number in numbers if number is not None)

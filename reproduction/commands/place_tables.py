@@ -5,23 +5,23 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite import texts
-from bipartite.answers.advise.place_releases import PER_KM
-from bipartite.cli.output import print_table
+from bipartite.cli import print_table
+from bipartite.texts import as_csv as csv_of
+from reproduction.places.releases import PER_KM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bipartite.cli.place_lists import Listed
-    from bipartite.locations import PlaceRelease
+    from bipartite.cli import Listed
+    from reproduction.places.regions import Regions
+    from reproduction.places.releases import PlaceRelease
 
 _TOO_MUCH: Final = "(!)"
 _OTHER: Final = "(*)"
 
 
-def described(listed: Listed) -> dict[str, Any]:
+def described(listed: Listed, regions: Regions) -> dict[str, Any]:
     """The places and their regions, for JSON."""
-    regions = listed.regions
     return {
         "source": listed.source,
         "places": len(listed.places),
@@ -34,9 +34,8 @@ def described(listed: Listed) -> dict[str, Any]:
     }
 
 
-def headline(listed: Listed) -> str:
+def headline(listed: Listed, regions: Regions) -> str:
     """The places and their regions, in one line."""
-    regions = listed.regions
     start = f"{listed.source}: {len(listed.places):,} places"
     if len(regions) == 1:
         return f"{start} in one region"
@@ -112,4 +111,4 @@ def plain(row: PlaceRelease) -> dict[str, Any]:
 
 def as_csv(rows: Sequence[PlaceRelease]) -> str:
     """The rows of a table, one line each."""
-    return texts.as_csv(list(rows[0].to_dict()), (row.to_dict().values() for row in rows))
+    return csv_of(list(rows[0].to_dict()), (row.to_dict().values() for row in rows))

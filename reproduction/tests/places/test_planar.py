@@ -12,15 +12,14 @@ from bipartite import (
     BRR,
     Integers,
     Items,
-    PlanarLaplace,
     Points,
     Record,
-    from_spec,
     verify,
 )
 from bipartite.errors import BrokenPromiseError, DesignError, InputError
 from bipartite.lottery import MAX_TOTAL
-from bipartite.mechanisms.design.planar import keeps_per_distance
+from reproduction.places import PlanarLaplace, accountable, from_spec, proved
+from reproduction.places.planar import keeps_per_distance
 
 RANDOM = np.random.default_rng(4)
 SQUARE = Points(np.stack(np.meshgrid(np.arange(6.0), np.arange(6.0)), axis=-1).reshape(-1, 2))
@@ -35,7 +34,8 @@ NAMES = ["square", "scattered", "city", "date line", "pole", "world"]
 
 def true_distance(points, a, b):
     """The distance of two points from the whole numbers of the domain, by mpmath."""
-    squared = int(((points.order.vectors[a] - points.order.vectors[b]) ** 2).sum())
+    vectors = np.array(points.to_spec()["points"]["vectors"])
+    squared = int(((vectors[a] - vectors[b]) ** 2).sum())
     chord = mpmath.sqrt(squared)
     if points.metric == "euclidean":
         return chord / mpmath.mpf(2) ** points.bits
@@ -46,7 +46,7 @@ def true_distance(points, a, b):
 @pytest.mark.parametrize(("points", "epsilon"), SETS, ids=NAMES)
 def test_every_triple_keeps_epsilon_per_unit_by_another_arithmetic(points, epsilon):
     mechanism = PlanarLaplace(points, epsilon)
-    tickets = mechanism.lottery.rows(0, len(points))
+    tickets = mechanism.tickets
     assert (tickets.sum(axis=1) == MAX_TOTAL).all() and tickets.min() >= 1
     spent = 0.0
     with mpmath.workdps(40):
@@ -59,7 +59,7 @@ def test_every_triple_keeps_epsilon_per_unit_by_another_arithmetic(points, epsil
                 realised = mpmath.log(mpmath.mpf(most.numerator) / most.denominator)
                 assert realised <= allowed
                 spent = max(spent, float(realised / allowed))
-    assert verify(mechanism).holds
+    assert proved(mechanism).holds
     # And it is really spent somewhere, where places are many: of few places each has a large cell, and averages.
     assert spent > (0.95 if len(points) > 10 else 0.6)
 
@@ -67,7 +67,7 @@ def test_every_triple_keeps_epsilon_per_unit_by_another_arithmetic(points, epsil
 @pytest.mark.parametrize("points", [DATE_LINE, POLE], ids=["date line", "pole"])
 def test_odd_corners_of_the_globe_are_like_the_plane(points):
     # The azimuthal projection around their middle keeps distances of tens of km to a millionth.
-    unit = points.order.vectors / 2.0**25
+    unit = np.array(points.to_spec()["points"]["vectors"]) / 2.0**25
     middle = unit.mean(axis=0) / np.linalg.norm(unit.mean(axis=0))
     east = np.linalg.qr(np.column_stack([middle, np.eye(3)]))[0][:, 1:3]
     flat = Points(unit @ east * 6371.0088)
@@ -78,27 +78,30 @@ def test_odd_corners_of_the_globe_are_like_the_plane(points):
 
 def test_it_never_calls_itself_ldp():
     mechanism = PlanarLaplace(CITY, "0.5")
-    certificate = verify(mechanism)
+    certificate = proved(mechanism)
     for text in (mechanism.guarantee, repr(mechanism), certificate.guarantee, str(certificate), PlanarLaplace.__doc__):
         assert "per km of distance" in text or "per unit of distance" in text
         assert "not ε-LDP" in text
-    assert certificate.holds and certificate.distance_unit == mechanism.distance_unit == "km"
+    assert certificate.holds and mechanism.distance_unit == "km"
     # The plain ratio is there, and far above e^0.5.
     assert certificate.ratio == mechanism.largest_ratio() > math.exp(1)
     assert certificate.epsilon_upper == mechanism.ldp_epsilon > 2
     assert "as plain ε-LDP on this domain: ε ≤" in str(certificate)
     assert PlanarLaplace(SQUARE, 1).distance_unit == "unit"
-    assert BRR(SQUARE, 1).distance_unit is None and verify(BRR(SQUARE, 1)).distance_unit is None
+    # The same tickets are a mechanism of the library with that larger ε.
+    assert verify(mechanism.rows).holds and mechanism.rows.epsilon >= float(mechanism.ldp_epsilon)
 
 
 def test_it_cannot_be_added_up_in_a_record():
-    with pytest.raises(InputError, match="ε per km of distance, which does not add up"):
+    with pytest.raises(InputError, match="got PlanarLaplace"):
         Record({"age": BRR(Integers(1, 9), 1), "home": PlanarLaplace(CITY, 1)})
+    with pytest.raises(InputError, match="promises ε per km of distance, which does not compose with ε-LDP"):
+        accountable(PlanarLaplace(CITY, 1))
 
 
 def test_the_check_is_not_fooled():
     mechanism = PlanarLaplace(SQUARE, "1")
-    tickets = np.array(mechanism.lottery.tickets)
+    tickets = np.array(mechanism.tickets)
     distances = SQUARE.loss_matrix()
     assert keeps_per_distance(tickets, distances, 1.0)
     assert not keeps_per_distance(tickets, distances, 0.98)
@@ -112,12 +115,12 @@ def test_the_check_is_not_fooled():
     near = int(far * mpmath.e) + 1
     assert not keeps_per_distance(np.array([[near, far], [far, near]]), two, 1.0)
     assert keeps_per_distance(np.array([[near - 2**10, far], [far, near - 2**10]]), two, 1.0)
-    mechanism._set(_lottery=type(mechanism.lottery)(np.ascontiguousarray(tickets[::-1])))
-    assert verify(mechanism).holds  # a square upside down
+    mechanism.tickets = np.ascontiguousarray(tickets[::-1])
+    assert proved(mechanism).holds  # a square upside down
     swapped = tickets[[1, 0, *range(2, 36)]]
-    mechanism._set(_lottery=type(mechanism.lottery)(swapped))
-    assert not verify(mechanism).holds
-    assert "DOES NOT HOLD" in str(verify(mechanism))
+    mechanism.tickets = swapped
+    assert not proved(mechanism).holds
+    assert "DOES NOT HOLD" in str(proved(mechanism))
 
 
 def test_the_law_is_that_of_planar_laplace_moved_to_the_nearest_place():

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite import BRR, GRR, LSRR, Anchored, Integers, Points, locations, verify
-from bipartite.answers.advise import places as advice
+from bipartite import BRR, GRR, Anchored, Integers, Points, verify
 from bipartite.errors import DesignError, InputError, PriorError
-from bipartite.locations import PUBLISHED, WHOLE, WITHIN
 from bipartite.quality import expected_loss, worst_loss
+from reproduction import places as locations
+from reproduction.places import PUBLISHED, WHOLE, WITHIN, PublishedLSRR
+from reproduction.places import choosing as advice
 from tests.locations.worlds import authors_places, worlds
 
 SIX = Points(
@@ -27,8 +28,7 @@ def test_the_choice_keeps_epsilon_and_is_never_worse_than_grr(regions, epsilon, 
     prior = np.arange(1, len(places) + 1) / sum(range(1, len(places) + 1)) if skewed else None
     choice = locations.choose(places, epsilon, prior=prior, regions=regions)
     certificate = verify(choice.mechanism)
-    assert certificate.holds and certificate.publishes is None and certificate.distance_unit is None
-    assert choice.mechanism.keeps_epsilon
+    assert certificate.holds
     loss = expected_loss(choice.mechanism, prior)
     assert loss <= expected_loss(GRR(places, epsilon), prior) * (1 + 1e-12)
     eligible = [row for row in choice.table if row.eligible]
@@ -54,8 +54,8 @@ def test_the_table_shows_what_each_release_really_promises():
     assert choice.name in str(choice) and choice.reason.startswith(choice.name)
     assert "below GRR" in choice.reason
     assert choice.to_rows()[0]["name"] == choice.name
-    published = LSRR(SIX, 1, variant="published")
-    assert rows[WHOLE, PUBLISHED].eligible == published.keeps_epsilon
+    published = PublishedLSRR(SIX, 1)
+    assert rows[WHOLE, PUBLISHED].eligible == published.holds()
     assert rows[WHOLE, PUBLISHED].guarantee == published.guarantee
 
 
@@ -69,27 +69,9 @@ def test_a_release_that_cannot_be_made_says_why(monkeypatch):
     rows = locations.compare(SIX, [1], regions=locations.Regions.of(SIX, [0] * 4 + [1] * 4))
     assert {row.name for row in rows if row.scope == WITHIN and row.note} == set(refused)
     # A whole table with such rows is refused before anything is made.
-    monkeypatch.setattr(advice, "MOST_TICKET_COUNTS", 63)
+    monkeypatch.setattr(advice, "_MOST_TICKET_COUNTS", 63)
     with pytest.raises(DesignError, match="Expected at most 7 places to compare every release, got 8: L-SRR"):
         locations.compare(SIX, [1])
-
-
-def test_of_very_many_places_only_the_best_is_made_where_its_bound_is_close(monkeypatch):
-    monkeypatch.setattr(advice, "LOOK_AT_ALL", 7)
-    choice = locations.choose(SIX, 1, regions=REGIONS)
-    assert choice.name == "Anchored" and isinstance(choice.mechanism, Anchored)
-    assert choice.table[0].expected_loss == pytest.approx(expected_loss(Anchored(SIX, 1)))
-    constant = next(row for row in choice.table if row.name == "Constant")
-    assert f"always the same place: {constant.expected_loss:.1f} km" in choice.reason
-    assert "others were left out: Anchored is proved to be within" in choice.reason
-    assert sum("proved to be within" in row.note for row in choice.table) == len(choice.table) - 2
-
-
-def test_a_choice_ends_in_time_and_says_what_was_left_out():
-    choice = locations.choose(SIX, 1, regions=REGIONS, seconds=1e-9)
-    assert choice.name in {"Anchored", "Constant"} and "others were left out: the 1e-09 s were over" in choice.reason
-    with pytest.raises(InputError, match="Expected seconds as a positive number, got 0; try seconds=30"):
-        locations.choose(SIX, 1, seconds=0)
 
 
 def test_rows_within_regions_are_sums_over_regions():
@@ -175,11 +157,15 @@ def test_where_grr_is_chosen_nothing_lies_below_it():
     [
         (lambda: locations.choose(Integers(1, 9), 1), InputError, "build them with bp.locations.places"),
         (lambda: locations.choose(SIX, 1, prior=[1]), PriorError, "Expected prior as 8 probabilities"),
-        (lambda: locations.choose(SIX, 1, regions=[0] * 8), InputError, "Expected regions as bp.locations.Regions of"),
+        (
+            lambda: locations.choose(SIX, 1, regions=[0] * 8),
+            InputError,
+            "Expected regions as reproduction.places.Regions of",
+        ),
         (
             lambda: locations.choose(Points(SIX.coordinates[:4], metric="haversine"), 1, regions=REGIONS),
             InputError,
-            "Expected regions as bp.locations.Regions of the same places",
+            "Expected regions as reproduction.places.Regions of the same places",
         ),
         (lambda: locations.compare(SIX, []), InputError, "Expected one ε or more, got none"),
         (lambda: locations.improvements([]), InputError, "Expected rows of 'BRR safe' and of L-SRR"),

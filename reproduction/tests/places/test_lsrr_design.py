@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import Points
-from bipartite.domains.tiles import BITS, tile_codes
 from bipartite.errors import DesignError, EpsilonError, InputError
-from bipartite.mechanisms.design.lsrr import (
+from reproduction.places.lsrr import (
     best_thresholds,
     calibrated_rows,
     group_sizes,
@@ -18,6 +17,7 @@ from bipartite.mechanisms.design.lsrr import (
     number_of_groups,
     published_rows,
 )
+from reproduction.places.tiles import BITS, tile_codes
 from tests.locations.worlds import authors_coordinates
 from tests.rivals import SCRIPT_THRESHOLDS
 from tests.strategies import epsilons
