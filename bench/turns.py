@@ -1,28 +1,26 @@
 """How fast one checkout draws and starts beside another: speed of the new over the old, medians of five rounds.
 
-``python bench/turns.py ../old .`` runs the Python in the ``.venv`` of each in turns, every time in a fresh process with
-warm caches, on the same specs, which the old one writes. Above 1 the new one is faster; a star marks what is below the
-bound of its kind. Nothing fails here, because a busy machine is no mistake.
+``python bench/turns.py ../old .`` runs the Python in the ``.venv`` of each, in fresh processes every round, with warm
+caches, on the same specs, which the old one writes. They take turns job by job, and CPU seconds count, so that a busy
+machine tells little. Above 1 the new one is faster; a star marks what is below the bound of its kind. Nothing fails.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
+import resource
 import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any
 
 ROUNDS = 5
-BEST_OF = 5
-JOB_SECONDS = 0.02
-SCALARS = 3_000
-BOUNDS = {"bulk": 0.95, "scalar": 0.85, "start": 1.0}
+BEST_OF = 9
+JOBS = (("bulk", 1000, 0.01), ("scalar", 100, 0.005))  # of a kind: how many are timed first, seconds of a job
+BOUNDS = {"bulk": 0.95, "scalar": 0.85, "start": 0.97}  # twice the same checkout: 0.97 to 1.04
 STARTS = {"import bipartite": ["-c", "import bipartite"], "bipartite --help": ["-m", "bipartite", "--help"]}
 
 
@@ -62,77 +60,89 @@ def specs() -> dict[str, Any]:
     return {name: mechanism.to_spec() for name, mechanism in found.items()}
 
 
-def seconds(job: Callable[[], object], times: int = BEST_OF) -> float:
-    """The least of a few times."""
-    taken = []
-    for _ in range(times):
-        began = time.perf_counter()
-        job()
-        taken.append(time.perf_counter() - began)
-    return min(taken)
-
-
-def measure(families: dict[str, Any]) -> dict[str, Any]:
-    """Seconds of each family; ``people`` says how many report in bulk, and is chosen here where it is missing."""
+def serve() -> None:
+    """Answer each line (name, spec, kind, how many) with the seconds of one such job; the first of a name warms up."""
     import numpy as np
 
     import bipartite as bp
 
-    found = {}
-    for name, (spec, people) in families.items():
-        mechanism = bp.from_spec(spec)
-        some = [mechanism.domain[int(at)] for at in np.random.default_rng(1).integers(0, len(mechanism.domain), 1000)]
-        values: Any = some if isinstance(some[0], tuple) else np.array(some)
-        mechanism.privatize(values)  # warm
-        if people is None:
-            people = (
-                int(1000 * JOB_SECONDS / seconds(lambda m=mechanism, v=values: m.privatize(v))) // 1000 * 1000 + 1000
-            )
-        many = values * (people // 1000) if isinstance(values, list) else np.tile(values, people // 1000)
-        found[name] = {
-            "people": people,
-            "bulk": seconds(lambda m=mechanism, v=many: m.privatize(v)),
-            "scalar": seconds(lambda m=mechanism, v=some: [m.privatize(each) for each in v * (SCALARS // 1000)], 3),
-        }
-    return found
+    known: dict[str, Any] = {}
+    for line in sys.stdin:
+        name, spec, kind, count = json.loads(line)
+        if name not in known:
+            mechanism = bp.from_spec(spec)
+            some = [
+                mechanism.domain[int(at)] for at in np.random.default_rng(1).integers(0, len(mechanism.domain), 1000)
+            ]
+            known[name] = mechanism, some
+            mechanism.privatize(np.array(some) if not isinstance(some[0], tuple) else some)
+        mechanism, some = known[name]
+        values: Any = (some * (count // 1000 + 1))[:count]
+        many = values if kind == "scalar" or isinstance(some[0], tuple) else np.array(values)
+        began = time.process_time()
+        if kind == "bulk":
+            mechanism.privatize(many)
+        else:
+            for value in many:
+                mechanism.privatize(value)
+        print(time.process_time() - began, flush=True)
 
 
-def in_turn(checkout: Path, *words: str, given: object = None) -> str:
-    """The output of a fresh Python of a checkout."""
+def python_of(checkout: Path, *words: str) -> subprocess.Popen[str]:
+    """A fresh Python of a checkout."""
     command = [str(checkout / ".venv" / "bin" / "python"), *words]
-    done = subprocess.run(command, input=json.dumps(given), check=True, capture_output=True, text=True, cwd=checkout)  # noqa: S603
-    return done.stdout
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=checkout)  # noqa: S603
+
+
+def ask(server: Any, *job: object) -> float:  # noqa: ANN401 (its pipes are there)
+    """The seconds of one job."""
+    server.stdin.write(json.dumps(job) + "\n")
+    server.stdin.flush()
+    return float(server.stdout.readline())
+
+
+def start(checkout: Path, words: list[str]) -> float:
+    """The seconds of a whole process."""
+    began = resource.getrusage(resource.RUSAGE_CHILDREN)
+    python_of(checkout, *words).communicate()
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
 
 
 def main(old: Path, new: Path) -> None:
-    """Let both take turns, and print the medians."""
+    """Let both take turns, job by job, and print the medians of the rounds."""
     here = str(Path(__file__).resolve())
-    written = json.loads(in_turn(old, here, "specs"))
-    first = json.loads(in_turn(old, here, "measure", given={name: (spec, None) for name, spec in written.items()}))
-    families = {name: (spec, first[name]["people"]) for name, spec in written.items()}
+    written = json.loads(python_of(old, here, "specs").communicate()[0])
+    counts: dict[tuple[str, str], int] = {}
     ratios: dict[tuple[str, str], list[float]] = {}
-    for turn in range(-1, ROUNDS):  # the first fills the caches
-        both = [old, new] if turn % 2 else [new, old]
-        taken = {each: json.loads(in_turn(each, here, "measure", given=families)) for each in both}
-        for name in families:
-            for kind in ("bulk", "scalar"):
-                ratios.setdefault((kind, name), []).append(taken[old][name][kind] / taken[new][name][kind])
+    for _ in range(ROUNDS + 1):  # the first fills the caches
+        servers = [python_of(each, here, "serve") for each in (old, new)]
+        for (name, spec), (kind, few, wanted) in itertools.product(written.items(), JOBS):
+            if (kind, name) not in counts:  # as many as take the old one so long
+                taken = min(ask(servers[0], name, spec, kind, few) for _ in range(3))
+                counts[kind, name] = max(few // 10, int(few * wanted / taken))
+            job = (name, spec, kind, counts[kind, name])
+            least = [min(each) for each in zip(*([ask(server, *job) for server in servers] for _ in range(BEST_OF)))]  # noqa: B905
+            ratios.setdefault((kind, name), []).append(least[0] / least[1])
+        for server in servers:
+            server.communicate()
         for name, words in STARTS.items():
-            start = {each: seconds(lambda each=each, words=words: in_turn(each, *words)) for each in both}
-            ratios.setdefault(("start", name), []).append(start[old] / start[new])
-    for (kind, name), each in sorted(ratios.items()):
-        middle = statistics.median(each[1:])
-        star = " *" if middle < BOUNDS[kind] else ""
-        print(f"{kind:7} {name:24} {middle:5.2f}   {min(each[1:]):5.2f} to {max(each[1:]):5.2f}{star}")
-    for kind in BOUNDS:
-        middle = statistics.median(statistics.median(each[1:]) for (of, _), each in ratios.items() if of == kind)
-        print(f"{kind}: median {middle:.2f}, wanted {BOUNDS[kind]}")
+            least = [min(each) for each in zip(*([start(each, words) for each in (old, new)] for _ in range(BEST_OF)))]  # noqa: B905
+            ratios.setdefault(("start", name), []).append(least[0] / least[1])
+        print(".", end="", file=sys.stderr, flush=True)
+    medians = {job: statistics.median(each[1:]) for job, each in ratios.items()}
+    for (kind, name), middle in sorted(medians.items()):
+        low, high = min(ratios[kind, name][1:]), max(ratios[kind, name][1:])
+        print(f"{kind:7} {name:24} {middle:5.2f}   {low:5.2f} to {high:5.2f}{' *' if middle < BOUNDS[kind] else ''}")
+    for kind, bound in BOUNDS.items():
+        each = [middle for (of, _), middle in medians.items() if of == kind]
+        print(f"{kind}: median {statistics.median(each):.2f}, least {min(each):.2f}, wanted {bound}")
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "specs":
         print(json.dumps(specs()))
-    elif sys.argv[1] == "measure":
-        print(json.dumps(measure(json.load(sys.stdin))))
+    elif sys.argv[1] == "serve":
+        serve()
     else:
         main(*(Path(each).resolve() for each in sys.argv[1:]))
