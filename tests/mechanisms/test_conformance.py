@@ -8,8 +8,9 @@ import json
 import math
 import pickle
 import random
+from collections import Counter
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, chain, product
 
 import numpy as np
 import pandas as pd
@@ -50,7 +51,7 @@ from tests.mechanisms.contract import SCHEMA, assert_keeps, exact_exp, rows_of, 
 from tests.rows_by_spec import row_of, words_before
 from tests.strategies import brr, epsilons, small_lines
 from tests.strategies_sets import sets
-from tests.vectors.draw_by_the_page import WIDE, Words, redraws, word_for
+from tests.vectors.draw_by_the_page import WIDE, Words, numbers, redraws, size_of, word_for
 
 EPSILONS = ["1e-12", "0.000001", "0.01", "0.5", "1.2345678901234567891", "3.3", "8", "30", "50"]
 # Less than ε by design.
@@ -191,6 +192,67 @@ def test_every_output_is_dealt_its_tickets_alone_and_among_many(name):
     assert mechanism.privatize([value for value, _, _ in cases], rng=source) == [report for *_, report in cases]
 
 
+FEW = {"near": "5", "far": "2"}
+
+
+def with_few_tickets(spec):
+    """A spec of the same mechanism and domain that deals a few tickets a report, and at most 2.5 times as many."""
+    spec, size = copy.deepcopy(spec), size_of(spec["domain"])
+    if "rows" in spec:
+        width = len(spec["rows"][0])
+        spec["rows"] = [[str(1 + (width > 1 and y == x % width)) for y in range(width)] for x in range(size)]
+    elif "noise" in spec:
+        spec["noise"] = ["2", *["1"] * (len(spec["noise"]) - 2), str(size)]
+    elif "regions" in spec:
+        labels = spec["regions"]["labels"]
+        likely = spec.get("m") or [labels.count(region) for region in sorted(set(labels))]
+        more = [str(2 + 3 * min(likely) // many) for many in likely]
+        few = (
+            {"near": each, "far": "2", "outside": "2"} if "m" in spec else {"own": each, "other": "2"} for each in more
+        )
+        spec |= {"tickets": list(few), "total": str(2 * size + 3 * min(likely))}
+    elif "sets" in spec:
+        spec["sets"] = [each | {"tickets": FEW} for each in spec["sets"]]
+    elif "parts" in spec:
+        spec["parts"] = {"ends": {"least": str(size), "step": "1"}, "window": {"m": 3, "stride": 2, **FEW}}
+    elif "ends" in spec:
+        spec["ends"] = {"least": str(size), "step": "1"}
+    elif "tickets" in spec and len(spec.get("anchors", spec.get("bins", "several"))) > 1:
+        spec |= {"tickets": FEW} | ({"m": 3, "stride": 2} if "stride" in spec else {})
+    return spec
+
+
+# Tables that are unbiased need many tickets.
+@cases([name for name in OF_VALUES if name in PLAIN and not name.startswith("optimal, unbiased")])
+def test_every_ticket_is_drawn_and_counted(name):
+    """ε by fractions of what was drawn, one word for each ticket; on sets, a try that fails asks for another word."""
+    spec = with_few_tickets(json.loads(json.dumps(made(name).to_spec())))
+    mechanism, counted = bp.from_spec(spec), []
+    for x, value in enumerate(mechanism.domain):
+        row = row_of(spec, x)
+        tries = spec.get("draw") == "tries"
+        total = len(mechanism.domain) * int(spec["tickets"]["near"]) if tries else sum(held for _, held in row)
+        words = [[0] * words_before(spec) + [word_for(ticket, total)] for ticket in range(total)]
+        drawn = [report_or_none(mechanism, value, each) for each in words]
+        law = Counter()
+        for report, held in row:
+            law[report] += held
+        counted.append(Counter(report for report in drawn if report is not None))
+        assert counted[-1] == +law
+        if not tries:
+            assert mechanism.privatize([value] * total, rng=bp.fixed_words(chain(*words))) == drawn
+    ratio = max(Fraction(a[y], b[y]) for a in counted for b in counted for y in a)
+    assert ratio == mechanism.largest_ratio() <= Fraction(5, 2)
+    assert ratio > 1 or name.startswith(("constant", "one anchor"))
+
+
+def report_or_none(mechanism, value, words):
+    try:
+        return mechanism.privatize(value, rng=bp.fixed_words(words))
+    except WordsExhaustedError:
+        return None
+
+
 @cases(BY_SEVERAL_TICKETS)
 def test_reports_that_take_several_tickets_have_its_law(name):
     mechanism = made(name)
@@ -203,12 +265,30 @@ def test_reports_that_take_several_tickets_have_its_law(name):
     assert not bp.law_test(lambda values: mechanism.privatize(values, rng=rng), **law, **how).holds
 
 
+def borders_of(spec, size):
+    """First words that draw the first and the last ticket of each kind of report, and some that draw any."""
+    if "tickets" not in spec:
+        one = int((spec.get("chances") or spec["permanent"])["one"])
+        return [[], [one - 1], [one]]
+    near, far = numbers(spec["tickets"])
+    if spec["mechanism"] == "hadamard-response":
+        held = [held for _, held in row_of(spec, 0)]
+    elif spec["mechanism"] == "olh":
+        held = [near] + [far] * (spec["buckets"] - 1)
+    else:
+        held = [spec["k"] * near, (size - spec["k"]) * far]
+    before = [2**63] if spec["mechanism"] == "olh" else []  # its seed
+    tickets = [ticket for end, many in zip(accumulate(held), held, strict=True) for ticket in (end - many, end - 1)]
+    return [[], *([*before, word_for(ticket, sum(held))] for ticket in tickets)]
+
+
 @of_bits
 def test_rows_of_bits_are_drawn_as_the_page_says(name):
     mechanism = made(name)
     spec, size = mechanism.to_spec(), len(mechanism.domain)
-    for x in (0, size // 2, size - 1):
-        words = Words(random.Random(x))
+    for x, deciding in product((0, size // 2, size - 1), borders_of(spec, size)):
+        rng = random.Random(x)
+        words = Words(rng, *(rng.getrandbits(64) for _ in range(words_before(spec))), *deciding)
         words.take(words_before(spec))
         if spec["mechanism"] in WIDE:
             expected = WIDE[spec["mechanism"]](spec, size, x, words)["report"]
