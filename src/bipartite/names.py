@@ -26,9 +26,9 @@ _MOVED: Final = (
     (
         "bipartite.locations",
         "reproduction.places",
-        "CALIBRATED Choice EPSILONS Improvement PUBLISHED PlaceRelease Regions WHOLE WITHIN WithinRegion choose compare "
-        "improvements",
+        "CALIBRATED Choice EPSILONS Improvement PUBLISHED PlaceRelease Regions WHOLE WITHIN WithinRegion improvements",
     ),
+    ("bipartite.locations", "reproduction.places", "choose compare"),
 )
 FORMER_NAMES: Final = {
     **{f"{before}.{name}": f"{now}.{name}" for before, now, names in _MOVED for name in names.split()},
