@@ -148,7 +148,7 @@ def forged(domain, sets):
 
 def test_a_spec_on_a_circle_too_large_to_design_on_is_refused_before_any_work(monkeypatch):
     spec = forged({"cyclic": {"size": 2**24, "start": 0}}, [[0, 2**23]] * 8)
-    monkeypatch.setattr("bipartite.mechanisms.minimax.nearest_anchor", None)
+    monkeypatch.setattr("bipartite.domains.Cyclic.nearest_of", None)
     with pytest.raises(SpecError, match="Expected at most 4096 values around a circle, got 16777216"):
         bp.from_spec(spec)
 

@@ -475,7 +475,9 @@ def test_a_circle_of_products_is_refused_before_it_is_followed():
 def test_odd_chances_of_rappor_are_refused():
     spec = bp.RAPPOR(bp.Integers(18, 90), epsilon_permanent=2, p="0.5", q="0.75").to_spec()
     for odd in ({"one": "x", "zero": "1"}, [], {"one": "1"}):
-        with pytest.raises(SpecError, match="Expected permanent and instantaneous as"):
+        with pytest.raises(
+            SpecError, match="Expected permanent as {'one': '…', 'zero': '…'}, whole numbers as strings"
+        ):
             bp.from_spec(spec | {"permanent": odd})
 
 
