@@ -13,9 +13,9 @@ from bipartite.errors import DesignError, InputError, is_one_of
 from bipartite.lottery import Epsilon, Tickets
 from bipartite.mechanisms.anchored import Anchored, check_read_tickets, grr_on_groups, issue_for_anchors
 from bipartite.mechanisms.base import check_domain
+from bipartite.mechanisms.design.anchors_line import best_bins
 from bipartite.mechanisms.design.anchors_sets import cost_of
-from bipartite.mechanisms.design.bin_means import best_bins
-from bipartite.mechanisms.design.line import check_prior
+from bipartite.mechanisms.design.m import check_prior
 from bipartite.mechanisms.spec.parts import written
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bipartite.domains.subset import Subset
 from bipartite.lottery import LineLottery, Tickets
 from bipartite.mechanisms.base import Mechanism, check_domain
-from bipartite.mechanisms.design.constant import best_constant
+from bipartite.mechanisms.design.anchors import best_constant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from bipartite.lottery.tickets import is_close_enough
 from bipartite.mechanisms.anchored import MOST_VALUES, Anchored, nearest_anchor
 from bipartite.mechanisms.base import check_domain, too_few_tickets
 from bipartite.mechanisms.design.anchors import check_circle, choose_lottery
-from bipartite.mechanisms.design.lottery_line import MOST_ENTRIES
+from bipartite.mechanisms.design.minimax import MOST_ENTRIES
 from bipartite.mechanisms.spec.parts import check_fields, written
 
 if TYPE_CHECKING:

@@ -14,10 +14,9 @@ from bipartite.domains.values import Values
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.lottery import Epsilon, check_table, issue_rows
 from bipartite.mechanisms.base import check_domain
-from bipartite.mechanisms.design.exact_means import slack, tickets_with_means
-from bipartite.mechanisms.design.line import check_prior_or_minimax
+from bipartite.mechanisms.design.m import check_prior_or_minimax
 from bipartite.mechanisms.design.optimum import optimal_matrix
-from bipartite.mechanisms.design.unbiased_optimum import unbiased_matrix
+from bipartite.mechanisms.design.unbiased import slack, tickets_with_means, unbiased_matrix
 from bipartite.mechanisms.tabled import Tabled
 from bipartite.mechanisms.unbiased import reports
 

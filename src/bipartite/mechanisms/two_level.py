@@ -8,7 +8,7 @@ from bipartite.errors import DesignError, InputError, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.regional import check_blocks
 from bipartite.mechanisms.base import check_one_of
-from bipartite.mechanisms.design.line import check_prior
+from bipartite.mechanisms.design.m import check_prior
 from bipartite.mechanisms.design.regional import Split, best_split, near_counts, two_level_epsilon
 from bipartite.mechanisms.in_regions import InBlocks, build_below, check_regions, two_level_tickets
 

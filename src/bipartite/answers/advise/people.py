@@ -17,7 +17,7 @@ from bipartite.errors import DesignError, InputError, Problems, shown
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.base import domain_problem
 from bipartite.mechanisms.categories import CategoryMechanism
-from bipartite.mechanisms.design.line import check_prior
+from bipartite.mechanisms.design.m import check_prior
 from bipartite.texts import Printed
 
 if TYPE_CHECKING:

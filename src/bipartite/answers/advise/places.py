@@ -32,7 +32,7 @@ from bipartite.errors import DesignError, InputError
 from bipartite.lottery import Epsilon
 from bipartite.lottery.rows import MOST_TICKET_COUNTS
 from bipartite.mechanisms import Anchored
-from bipartite.mechanisms.design.line import check_prior
+from bipartite.mechanisms.design.m import check_prior
 from bipartite.mechanisms.design.regional import parts as places_by_region
 from bipartite.texts import Printed
 

@@ -15,7 +15,7 @@ from bipartite.domains import LineDomain
 from bipartite.errors import InputError, shown
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms.categories import CategoryMechanism
-from bipartite.mechanisms.design.line import check_prior
+from bipartite.mechanisms.design.m import check_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

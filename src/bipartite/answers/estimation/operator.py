@@ -16,7 +16,7 @@ import numpy as np
 
 from bipartite.errors import DesignError
 from bipartite.lottery import GroupedLottery, LineLottery, MixedLottery, NoiseLottery, RingLottery
-from bipartite.mechanisms.design.ring import ring_rank
+from bipartite.mechanisms.design.m import ring_rank
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

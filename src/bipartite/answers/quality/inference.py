@@ -16,7 +16,7 @@ from bipartite.domains import LineDomain
 from bipartite.domains.losses import Loss, LossRows
 from bipartite.errors import InputError
 from bipartite.lottery import LineLottery
-from bipartite.mechanisms.design.line import check_prior
+from bipartite.mechanisms.design.m import check_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

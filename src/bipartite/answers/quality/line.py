@@ -19,7 +19,7 @@ from bipartite.domains import Cyclic, LineDomain
 from bipartite.domains.losses import Function, applied
 from bipartite.domains.subset import Subset
 from bipartite.lottery import LineLottery, RingLottery
-from bipartite.mechanisms.design.line import near_sum, total_near_sum, triangular
+from bipartite.mechanisms.design.m import near_sum, total_near_sum, triangular
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -23,7 +23,7 @@ import numpy as np
 from bipartite.domains import Points
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms.design.crossing import crossing_from_below
-from bipartite.mechanisms.design.sets import safe_m_of_set
+from bipartite.mechanisms.design.m_of_sets import safe_m_of_set
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
