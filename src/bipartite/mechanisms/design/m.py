@@ -243,5 +243,5 @@ def largest_size(below: int, layout: Callable[[int], tuple[int, int]], epsilon: 
 
 def _two_digit_decimals() -> list[Decimal]:
     exponents = range(SMALLEST.adjusted(), LARGEST.adjusted() + 1)
-    every = (Decimal(digits).scaleb(exponent - 1) for exponent in exponents for digits in range(10, 100))
-    return [each for each in every if each <= LARGEST]
+    every = (f"{digits}e{exponent - 1}" for exponent in exponents for digits in range(10, 100))
+    return [Epsilon.of(each).value for each in every if Decimal(each) <= LARGEST]

@@ -54,7 +54,7 @@ Anchors = tuple[int, ...]
 _TOWARDS_HARDEST: Final = 0.5
 # Sets without weight for this many rounds are dropped; they return when they are best again.
 _ROUNDS_UNUSED: Final = 25
-_STARTS: Final = 24
+_STARTS: Final = 100
 # Sets with a smaller weight are dropped: they hardly matter, and would hold too few tickets to keep ε.
 _LEAST_WEIGHT: Final = 1e-6
 # Of the solver: the largest loss relative to that of the best column.
