@@ -14,7 +14,7 @@ from bipartite import Cyclic, Items, Points
 from bipartite.mechanisms.design.minimax import minimax_lottery_of_set, minimax_lottery_on_line
 
 BEFORE = json.loads(Path(__file__).with_name("minimax_before.json").read_text())
-# Where all sets are weighed or found exactly, only sets of too little weight make a difference, and the tolerance of the
+# Where all sets are weighed or found exactly, only sets of too little weight make a difference, and the tolerance of a
 # solver to the bound. Elsewhere a local search finds some sets and misses others: of 16 hard cases of 60 items 3 were
 # worse than before, by up to 2.4e-5, and 9 better; all gaps were smaller.
 EXACT, SEARCHED = 3e-8, 3e-4
