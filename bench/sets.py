@@ -28,7 +28,7 @@ def random_places(count: int) -> bp.Points:
 def main() -> None:
     """Time the design and the bulk draw."""
     began = time.perf_counter()
-    for kernels in ("bipartite.mechanisms.design.compiled_sets", "bipartite.lottery.compiled_points"):
+    for kernels in ("bipartite.mechanisms.design.compiled_m", "bipartite.lottery.compiled_points"):
         importlib.import_module(kernels)
     print(f"loading or compiling the kernels: {time.perf_counter() - began:.2f} s (excluded below)")
     for count in (3_000, 20_000, *([100_000] if "--large" in sys.argv else [])):

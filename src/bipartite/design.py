@@ -3,16 +3,13 @@
 from typing import TYPE_CHECKING
 
 from bipartite.lazily import lazily
-from bipartite.mechanisms.design.anchor_choice import AnchorChoice, LotteryChoice
-from bipartite.mechanisms.design.anchors_line import best_anchors_on_line
+from bipartite.mechanisms.design.anchors_line import AnchorChoice, best_anchors_on_line
 from bipartite.mechanisms.design.anchors_sets import best_anchors_of_set
-from bipartite.mechanisms.design.line import algorithm_3, best_half_window, best_m, check_prior, safe_m
-from bipartite.mechanisms.design.lottery_line import minimax_lottery_on_line
-from bipartite.mechanisms.design.lottery_sets import minimax_lottery_of_set
+from bipartite.mechanisms.design.m import algorithm_3, best_half_window, best_m, check_prior, safe_m
+from bipartite.mechanisms.design.m_for_statistics import statistical_half_window
+from bipartite.mechanisms.design.m_of_sets import RowDesign, algorithm_1, algorithm_2, best_m_of_set, safe_m_of_set
+from bipartite.mechanisms.design.minimax import LotteryChoice, minimax_lottery_of_set, minimax_lottery_on_line
 from bipartite.mechanisms.design.optimum import optimal_matrix
-from bipartite.mechanisms.design.rows import RowDesign, algorithm_1, algorithm_2
-from bipartite.mechanisms.design.sets import best_m_of_set, safe_m_of_set
-from bipartite.mechanisms.design.statistics import statistical_half_window
 
 __all__ = [
     "AnchorChoice",

@@ -1,11 +1,10 @@
 """The nearest point of many positions: the tree against all distances, ties and far positions included."""
 
-import builtins
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial import cKDTree
 
 from bipartite import Points
 from bipartite.domains import nearest
@@ -36,7 +35,7 @@ def test_the_tree_finds_what_all_distances_define_ties_to_the_first(points, posi
     vectors, places = np.array(points) * scale, np.array(positions, dtype=float) * scale
     expected = by_all_distances(vectors, places, kind)
     for found in (
-        nearest._search_tree(nearest._build_tree(vectors), vectors, places, kind),
+        nearest._search_tree(cKDTree(vectors.astype(float)), vectors, places, kind),
         nearest._search_all(vectors, places, kind),
     ):
         distances = nearest.distances_to(vectors, found, places, kind)
@@ -65,24 +64,6 @@ def test_positions_far_outside_the_plane_are_found_as_before(monkeypatch):
     plain = points.nearest(positions).tolist()
     monkeypatch.setattr(nearest, "USE_TREE_FROM", 1)
     assert points.nearest(positions).tolist() == plain == [1, 0, 1]
-
-
-def test_without_scipy_the_same_values_come_from_plain_search(monkeypatch):
-    rng = np.random.default_rng(4)
-    points = Points(rng.uniform(-80, 80, (50, 2)), metric="haversine")
-    positions = rng.uniform(-80, 80, (500, 2))
-    monkeypatch.setattr(nearest, "USE_TREE_FROM", 1)
-    with_tree = points.nearest(positions)
-    real = builtins.__import__
-
-    def refuse(name, *args, **kwargs):
-        if name.startswith("scipy"):
-            raise ImportError
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
-    assert nearest._build_tree(points.order.vectors) is None
-    assert points.nearest(positions).tolist() == with_tree.tolist()
 
 
 def test_far_positions_are_refused_dropped_or_reported_like_all_others():

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 
 import bipartite as bp
 from bipartite.errors import DesignError, InputError, PriorError
-from bipartite.mechanisms.design.bin_means import best_bins
+from bipartite.mechanisms.design.anchors_line import best_bins
 
 
 def means_of(prior, e, bins):

@@ -10,8 +10,8 @@ from scipy import stats
 from bipartite import BRR, Integers, Items, Points, SquareWave, from_spec, insecure_seed, verify
 from bipartite.errors import DesignError, InputError
 from bipartite.lottery import Epsilon
-from bipartite.mechanisms.design.line import safe_m
-from bipartite.mechanisms.design.statistics import statistical_half_window
+from bipartite.mechanisms.design.m import safe_m
+from bipartite.mechanisms.design.m_for_statistics import statistical_half_window
 from tests.oracle import number
 from tests.strategies import brr, epsilons, line_domains, small_lines
 

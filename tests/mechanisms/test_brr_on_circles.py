@@ -15,7 +15,8 @@ from bipartite.errors import DesignError, InputError
 from bipartite.lottery import Epsilon
 from bipartite.lottery import Points as PointDeal
 from bipartite.lottery.order import RingOrder
-from bipartite.mechanisms.design.ring import least_loss_m, ring_rank, risk, statistical_m
+from bipartite.mechanisms.design.m import least_loss_m, ring_rank
+from bipartite.mechanisms.design.m_for_statistics import ring_risk, statistical_m
 from tests.strategies import epsilons
 
 PRIME = 2**31 - 1
@@ -110,7 +111,7 @@ def _risk_by_matrices(size, exp, m, wanted, people=100_000):
 
 @pytest.mark.parametrize("wanted", ["mean", "cdf", "histogram"])
 def test_the_risk_of_waves_is_that_of_matrices(wanted):
-    ratios = [risk(12, 3.0, m, wanted) / _risk_by_matrices(12, 3.0, m, wanted) for m in (1, 5, 7, 11)]
+    ratios = [ring_risk(12, 3.0, m, wanted) / _risk_by_matrices(12, 3.0, m, wanted) for m in (1, 5, 7, 11)]
     assert ratios == pytest.approx([ratios[0]] * 4, rel=1e-6)
 
 

@@ -15,8 +15,8 @@ from bipartite.lottery import Points as PointDeal
 from bipartite.lottery.compiled_nearest import NearestTable
 from bipartite.lottery.compiled_points import point_kernel
 from bipartite.lottery.order import RankOrder, VectorOrder, farthest_near
-from bipartite.mechanisms.design import sets as set_design
-from bipartite.mechanisms.design.rows import algorithm_2
+from bipartite.mechanisms.design import m_of_sets
+from bipartite.mechanisms.design.m_of_sets import algorithm_2
 from bipartite.mechanisms.spec import canonical_json, load_spec
 from bipartite.quality import expected_loss, local_loss, share_within
 from tests.locations.worlds import authors_places
@@ -43,12 +43,12 @@ def mechanisms(draw, domains=sets):
 def test_m_is_algorithm_2_by_brute_force_in_exact_arithmetic(domain, epsilon):
     rows = [domain.losses(x).tolist() for x in range(len(domain))]
     expected = algorithm_2(rows, epsilon).m
-    assert set_design.safe_m_of_set(domain, Epsilon.of(epsilon)) == expected
+    assert m_of_sets.safe_m_of_set(domain, Epsilon.of(epsilon)) == expected
 
 
 @given(sets, epsilons)
 def test_the_compiled_search_finds_the_same_m(domain, epsilon):
-    from bipartite.mechanisms.design.compiled_sets import CompiledRows
+    from bipartite.mechanisms.design.compiled_m import CompiledRows
 
     budget = Epsilon.of(epsilon)
     excess = float(mpmath.exp(number(epsilon))) - 1
@@ -56,11 +56,11 @@ def test_the_compiled_search_finds_the_same_m(domain, epsilon):
     CompiledRows(domain).count(0, len(domain), excess, 16, counts, certain)
     for x in range(len(domain)):
         if certain[x]:
-            assert counts[x] == set_design.count_exactly(set_design.exact_losses(domain.losses(x).tolist()), budget)
+            assert counts[x] == m_of_sets.count_exactly(m_of_sets.exact_losses(domain.losses(x).tolist()), budget)
 
 
 def test_a_constant_row_is_never_decided_by_floats():
-    count, certain = set_design.count_raised(np.full(7, 0.1), 1.7)
+    count, certain = m_of_sets.count_raised(np.full(7, 0.1), 1.7)
     assert not certain
     assert count >= 1
     assert BRR(Items(None, loss=np.ones((7, 7))), 1).m == 1
@@ -241,7 +241,7 @@ def test_the_advice_of_a_refusal_on_points_works(epsilon):
 
 def test_sums_that_overflow_are_decided_exactly():
     items = Items(None, loss=1e308 * (1 - np.eye(3)))
-    assert not set_design.count_raised(items.losses(0), 1.7)[1]
+    assert not m_of_sets.count_raised(items.losses(0), 1.7)[1]
     assert BRR(items, 1).m == algorithm_2(items.loss_matrix().tolist(), 1).m == 1
 
 

@@ -29,9 +29,9 @@ from bipartite import (
     SubsetSelection,
 )
 from bipartite.errors import DesignError, DomainError
-from bipartite.mechanisms.design import sets as set_design
+from bipartite.mechanisms.design import m_of_sets
 from bipartite.mechanisms.design.anchor_losses import AnchorLosses
-from bipartite.mechanisms.design.rows import algorithm_2
+from bipartite.mechanisms.design.m_of_sets import algorithm_2
 from tests.mechanisms.categories import laws
 
 GENRES = Items(["jazz", "blues", "metal"], loss=[[0, 1, 5], [1, 0, 4], [5, 4, 0]])
@@ -184,7 +184,7 @@ def test_a_product_may_be_an_attribute_of_a_record():
 @every_product
 def test_compiled_and_plain_searches_find_the_same(product, monkeypatch):
     plain = BRR(product, 1).m
-    monkeypatch.setattr(set_design, "_COMPILE_FROM", 0)
+    monkeypatch.setattr(m_of_sets, "_COMPILE_FROM", 0)
     assert BRR(product, 1).m == plain
     losses = [AnchorLosses(product, None, compiled=compiled) for compiled in (True, False)]
     chosen = np.array([0, len(product) - 1])

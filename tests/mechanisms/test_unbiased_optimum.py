@@ -11,8 +11,7 @@ import bipartite as bp
 from bipartite.answers.advise.candidates import candidates
 from bipartite.answers.advise.figures import Question, left_out
 from bipartite.errors import DesignError, InputError, SpecError
-from bipartite.mechanisms.design.exact_means import slack, tickets_with_means
-from bipartite.mechanisms.design.unbiased_optimum import unbiased_matrix
+from bipartite.mechanisms.design.unbiased import slack, tickets_with_means, unbiased_matrix
 
 
 def noise(mechanism, scores=None):
@@ -186,13 +185,6 @@ def test_the_adviser_knows_it_where_its_programme_is_small():
         "build bp.Optimal(…, unbiased=True) by itself"
     )
     assert "Optimal, unbiased" not in {row.mechanism for row in bp.compare(bp.Items(None, loss=1 - np.eye(3)), 1).rows}
-
-
-def test_without_scipy_a_comparison_goes_on_without_it(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "scipy.optimize", None)
-    row = bp.compare(bp.Integers(1, 6), 1, users=10)["Optimal, unbiased"]
-    assert row.mean_error is None and row.note.startswith("left out: The optimum needs")
-    assert bp.sample_size(bp.Integers(1, 6), 1, mean_within=1).people > 0
 
 
 def test_it_comes_back_from_its_spec_and_from_pickles():

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 
 from bipartite.errors import InputError, MissingExtraError
 from bipartite.plots import chances_around, png, regions_on_a_map, save, shares_on_a_map, style
@@ -174,8 +175,7 @@ def test_a_heat_map_is_darkest_where_most_people_are():
 def test_the_outline_of_points_is_their_convex_hull():
     rng = np.random.default_rng(3)
     points = [tuple(each) for each in rng.normal(size=(60, 2)).tolist()]
-    spatial = pytest.importorskip("scipy.spatial")
-    expected = {points[each] for each in spatial.ConvexHull(points).vertices}
+    expected = {points[each] for each in ConvexHull(points).vertices}
     assert set(_hull(points)) == expected
     assert _hull([(0, 0), (1, 1), (0, 0)]) == [(0, 0), (1, 1)]
 

@@ -27,8 +27,8 @@ from bipartite.cli.waiting import add_within, searching, seconds_in
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Mechanism
-from bipartite.mechanisms.design.line import check_prior
-from bipartite.mechanisms.design.statistics import PEOPLE
+from bipartite.mechanisms.design.m import check_prior
+from bipartite.mechanisms.design.m_for_statistics import PEOPLE
 from bipartite.verification import verify
 
 if TYPE_CHECKING:

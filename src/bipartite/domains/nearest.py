@@ -3,7 +3,7 @@
 The answer is defined by a linear search: the point at the smallest distance, the first among ties. A k-d tree (scipy)
 finds the same point much faster: it holds the same integers, every distance below 2^53 is an exact double, and if a
 second point is as near as the first within rounding, all points at that distance are compared exactly. Positions whose
-distances may exceed 2^53 (far outside a plane), and installations without scipy, use the linear search.
+distances may exceed 2^53 (far outside a plane) use the linear search.
 """
 
 from __future__ import annotations
@@ -44,8 +44,11 @@ def nearest_points(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> 
 
     ``positions`` are integers in the unit of the vectors, as doubles.
     """
-    if len(positions) * len(vectors) < USE_TREE_FROM or (tree := _build_tree(vectors)) is None:
+    if len(positions) * len(vectors) < USE_TREE_FROM:
         return _search_all(vectors, positions, kind)
+    from scipy.spatial import cKDTree  # type: ignore[import-untyped]  # noqa: PLC0415 (loaded when it pays)
+
+    tree: _Tree = cKDTree(vectors.astype(np.float64))
     exact = _is_exact(vectors, positions, kind)
     if exact.all():
         return _search_tree(tree, vectors, positions, kind)
@@ -78,15 +81,6 @@ def _distances(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> Arra
         apart = vectors[None, :, axis] - positions[:, axis, None]
         total += np.abs(apart) if kind == "manhattan" else apart * apart
     return total
-
-
-def _build_tree(vectors: NDArray[np.int64]) -> _Tree | None:
-    try:
-        from scipy.spatial import cKDTree  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra, loaded when it pays)
-    except ImportError:
-        return None
-    tree: _Tree = cKDTree(vectors.astype(np.float64))
-    return tree
 
 
 def _is_exact(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.bool_]:

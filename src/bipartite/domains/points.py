@@ -126,8 +126,7 @@ class Points(SetDomain):
     ) -> NDArray[np.int64] | list[Any]:
         """The points nearest to these positions: the values to report for positions that are not points.
 
-        Of equally near points the first is taken. About a million positions per second with scipy (the extra
-        ``optimum``); the same result, more slowly, without.
+        Of equally near points the first is taken. About a million positions per second.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ from bipartite.learn.label_reports import Classes, Numbers, kind_of
 from bipartite.lottery import Epsilon, is_secure, source_of
 from bipartite.lottery.budgets import float_at_least
 from bipartite.lottery.integer_noise import flip_coins
-from bipartite.mechanisms.design.line import check_prior
+from bipartite.mechanisms.design.m import check_prior
 
 try:
     from sklearn.base import clone, is_classifier

@@ -12,9 +12,9 @@ from bipartite.errors import DesignError, InputError, is_one_of
 from bipartite.lottery import Epsilon, Tickets
 from bipartite.mechanisms.anchored import Anchored, check_read_tickets, grr_on_groups, issue_for_anchors
 from bipartite.mechanisms.checks import check_line
+from bipartite.mechanisms.design.anchors_line import best_bins
 from bipartite.mechanisms.design.anchors_sets import cost_of
-from bipartite.mechanisms.design.bin_means import best_bins
-from bipartite.mechanisms.design.line import check_prior
+from bipartite.mechanisms.design.m import check_prior
 from bipartite.mechanisms.spec.fields import AGAIN, INDICES, Field, counts
 
 if TYPE_CHECKING:

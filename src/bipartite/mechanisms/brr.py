@@ -22,11 +22,17 @@ from bipartite.lottery import (
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.checks import check_tickets, domain_problem
-from bipartite.mechanisms.design.limits import largest_size, nearest_epsilon
-from bipartite.mechanisms.design.line import best_half_window, best_m, check_prior, safe_m
-from bipartite.mechanisms.design.ring import least_loss_m, statistical_m
-from bipartite.mechanisms.design.sets import best_m_of_set, safe_m_of_set
-from bipartite.mechanisms.design.statistics import Wanted, statistical_half_window
+from bipartite.mechanisms.design.m import (
+    best_half_window,
+    best_m,
+    check_prior,
+    largest_size,
+    least_loss_m,
+    nearest_epsilon,
+    safe_m,
+)
+from bipartite.mechanisms.design.m_for_statistics import Wanted, statistical_half_window, statistical_m
+from bipartite.mechanisms.design.m_of_sets import best_m_of_set, safe_m_of_set
 from bipartite.mechanisms.spec.fields import AGAIN, choice, counts, whole
 
 if TYPE_CHECKING:

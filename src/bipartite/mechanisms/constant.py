@@ -9,7 +9,7 @@ from bipartite.errors import SpecError
 from bipartite.lottery import Tickets, Window
 from bipartite.mechanisms.base import Mechanism
 from bipartite.mechanisms.checks import check_domain
-from bipartite.mechanisms.design.constant import best_constant
+from bipartite.mechanisms.design.anchors import best_constant
 from bipartite.mechanisms.spec.fields import AGAIN, whole
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from bipartite.lottery.tickets import is_close_enough
 from bipartite.mechanisms.anchored import MOST_VALUES, Anchored
 from bipartite.mechanisms.checks import check_domain, too_few_tickets
 from bipartite.mechanisms.design.anchors import check_circle, choose_lottery
-from bipartite.mechanisms.design.lottery_line import MOST_ENTRIES
+from bipartite.mechanisms.design.minimax import MOST_ENTRIES
 from bipartite.mechanisms.spec.fields import AGAIN, Field, check_fields, written
 
 if TYPE_CHECKING:

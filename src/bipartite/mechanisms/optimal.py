@@ -12,10 +12,9 @@ from bipartite.domains.losses import LossRows
 from bipartite.errors import InputError, SpecError, is_one_of, shown
 from bipartite.lottery import Epsilon, check_table, issue_rows
 from bipartite.mechanisms.checks import check_domain, check_line
-from bipartite.mechanisms.design.exact_means import slack, tickets_with_means
-from bipartite.mechanisms.design.line import check_prior_or_minimax
+from bipartite.mechanisms.design.m import check_prior_or_minimax
 from bipartite.mechanisms.design.optimum import optimal_matrix
-from bipartite.mechanisms.design.unbiased_optimum import unbiased_matrix
+from bipartite.mechanisms.design.unbiased import slack, tickets_with_means, unbiased_matrix
 from bipartite.mechanisms.spec.fields import AGAIN
 from bipartite.mechanisms.tabled import Tabled, outputs_field
 from bipartite.mechanisms.unbiased import reports

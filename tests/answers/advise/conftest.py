@@ -2,7 +2,7 @@
 
 import pytest
 
-from bipartite.mechanisms.design.unbiased_optimum import unbiased_matrix
+from bipartite.mechanisms.design.unbiased import unbiased_matrix
 
 _solved = {}
 

@@ -10,7 +10,7 @@ from bipartite.answers.advise.patience import Clock
 from bipartite.answers.advise.purposes import WANTED
 from bipartite.answers.advise.shapes import shapes_of
 from bipartite.locations.atlas import cities
-from bipartite.mechanisms.design.anchor_choice import EnoughError
+from bipartite.mechanisms.design.anchor_losses import EnoughError
 
 AGES = bp.Integers(18, 50)
 FLAT = bp.Items(list("abcdefgh"), loss=1 - np.eye(8))

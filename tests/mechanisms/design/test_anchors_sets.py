@@ -11,13 +11,10 @@ from hypothesis import strategies as st
 
 from bipartite import Items, Points
 from bipartite.locations.atlas.places import cities
-from bipartite.mechanisms.design import anchor_choice, anchor_losses
-from bipartite.mechanisms.design.anchor_cells import cells_of
-from bipartite.mechanisms.design.anchor_choice import EnoughError
-from bipartite.mechanisms.design.anchor_losses import AnchorLosses
+from bipartite.mechanisms.design import anchor_losses
+from bipartite.mechanisms.design.anchor_losses import AnchorLosses, EnoughError, cells_of
 from bipartite.mechanisms.design.anchors_bound import bound_of
-from bipartite.mechanisms.design.anchors_search import Assignment
-from bipartite.mechanisms.design.anchors_sets import best_anchors_of_set, cost_of, search
+from bipartite.mechanisms.design.anchors_sets import Assignment, best_anchors_of_set, cost_of, search
 from bipartite.mechanisms.design.optimum import optimal_matrix
 from tests.locations.worlds import authors_places
 
@@ -352,7 +349,7 @@ def test_a_search_that_is_stopped_anywhere_gives_the_best_anchors_so_far(compile
     points = Points(np.random.default_rng(5).normal(size=(200, 2)))
     monkeypatch.setattr(anchor_losses, "COMPILE_FROM", 100 if compiled else 10_000)
     monkeypatch.setattr(anchor_losses, "_LOSSES_A_PIECE", 2**10)
-    monkeypatch.setattr(anchor_choice, "_BETWEEN", 0.0)
+    monkeypatch.setattr(anchor_losses, "_BETWEEN", 0.0)
     e = float(np.exp(2))
 
     def stop_after(calls):

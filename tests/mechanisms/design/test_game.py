@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from bipartite.mechanisms.design.game import solve_game
+from bipartite.mechanisms.design.minimax import solve_game
 
 
 def value_of(losses):

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from bipartite import BRR, Integers
 from bipartite.errors import InputError, PriorError
 from bipartite.lottery import Epsilon
-from bipartite.mechanisms.design.line import algorithm_3, best_half_window, best_m, safe_m
-from bipartite.mechanisms.design.rows import algorithm_1, algorithm_2
+from bipartite.mechanisms.design.m import algorithm_3, best_half_window, best_m, safe_m
+from bipartite.mechanisms.design.m_of_sets import algorithm_1, algorithm_2
 from bipartite.quality import expected_loss
 from tests.mechanisms.design.brute import m_by_thresholds, thresholds
 from tests.oracle import exp, number

@@ -8,8 +8,7 @@ import pytest
 
 from bipartite import Items, Points
 from bipartite.errors import InputError
-from bipartite.mechanisms.design.lottery_line import minimax_lottery_on_line
-from bipartite.mechanisms.design.lottery_sets import minimax_lottery_of_set
+from bipartite.mechanisms.design.minimax import minimax_lottery_of_set, minimax_lottery_on_line
 from tests.mechanisms.design.test_anchors_sets import least_of_any_release
 
 
@@ -126,7 +125,7 @@ def test_on_a_longer_line_the_gap_is_small(kind, size, gap):
 
 def test_a_very_long_line_keeps_fewer_sets(monkeypatch):
     many = minimax_lottery_on_line(150, math.exp(2), "absolute")
-    monkeypatch.setattr("bipartite.mechanisms.design.lottery_line.MOST_ENTRIES", 150 * 8)
+    monkeypatch.setattr("bipartite.mechanisms.design.minimax.MOST_ENTRIES", 150 * 8)
     few = minimax_lottery_on_line(150, math.exp(2), "absolute")
     assert len(few.sets) <= 8 < len(many.sets)
     matrix = losses_of("absolute", 150)[1]

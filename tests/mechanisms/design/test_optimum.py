@@ -1,13 +1,12 @@
 """The linear programme: against closed forms and the textbook's form of it, and what it promises about the matrix."""
 
 import math
-import sys
 
 import numpy as np
 import pytest
 from scipy import optimize
 
-from bipartite.errors import DesignError, InputError, MissingExtraError, PriorError
+from bipartite.errors import DesignError, InputError, PriorError
 from bipartite.mechanisms.design.optimum import optimal_matrix
 
 
@@ -198,10 +197,4 @@ def test_a_solver_that_gives_up_is_an_error(monkeypatch):
     gave_up = optimize.OptimizeResult(status=4, message="Numerical difficulties.", x=None)
     monkeypatch.setattr(optimize, "linprog", lambda *_, **__: gave_up)
     with pytest.raises(DesignError, match=r"the solver gave up: Numerical difficulties\. Use Anchored, or fewer items"):
-        optimal_matrix(line(3), 2.0, None)
-
-
-def test_without_scipy_the_error_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
-    with pytest.raises(MissingExtraError, match=r'The optimum needs scipy, .*: pip install "bipartite\[optimum\]"'):
         optimal_matrix(line(3), 2.0, None)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bipartite import BRR, Integers, SquareWave, insecure_seed
 from bipartite.lottery import Epsilon
-from bipartite.mechanisms.design.statistics import PEOPLE, information, risk, statistical_half_window
+from bipartite.mechanisms.design.m_for_statistics import PEOPLE, information, risk, statistical_half_window
 from tests.strategies import epsilons, sizes
 
 WANTED = ["mean", "cdf", "histogram"]

@@ -21,7 +21,7 @@ from bipartite.lottery import Epsilon
 from bipartite.mechanisms import Anchored
 from bipartite.mechanisms.base import check_mechanism
 from bipartite.mechanisms.checks import check_domain
-from bipartite.mechanisms.design.line import check_prior
+from bipartite.mechanisms.design.m import check_prior
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

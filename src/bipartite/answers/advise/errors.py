@@ -8,7 +8,7 @@ r"""The error that an answer will have, with the estimator that will give it: ``
   of the least possible variance.
 - *A distribution* comes from the default histogram. Where that is unbiased, so is every cumulative share. Where it is
   fitted and smoothed (a line of more than 32 values, mostly), its error is forecast as the variance that the reports
-  and a smooth population leave: wᵀ(n·I + J)⁻¹w of ``mechanisms/design/statistics.py``, which also chooses the window.
+  and a smooth population leave: wᵀ(n·I + J)⁻¹w of ``design/m_for_statistics.py``, which also chooses the window.
   It is a model of the population, not of one shape: errors found by simulation (``bench/advisor.py``) are 1.0 to 1.6
   times as large over several shapes together, and a fifth to a half for a uniform population.
 """
@@ -27,7 +27,7 @@ from bipartite.answers.estimation.linear import prepare
 from bipartite.answers.estimation.methods import method_for
 from bipartite.answers.estimation.scores import MOST_DENSE
 from bipartite.lottery import Window
-from bipartite.mechanisms.design.statistics import smooth_variance
+from bipartite.mechanisms.design.m_for_statistics import smooth_variance
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

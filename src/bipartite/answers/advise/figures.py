@@ -19,11 +19,11 @@ from bipartite.answers.estimation.forecast import is_bounded
 from bipartite.answers.quality import expected_loss, local_loss, loss_quantile, share_within, worst_loss
 from bipartite.answers.quality.circle import Circle
 from bipartite.answers.quality.line import Line, closed_form
-from bipartite.errors import InputError, MissingExtraError
+from bipartite.errors import InputError
 from bipartite.lottery import log_between
 from bipartite.lottery.budgets import float_at_least, round_up
 from bipartite.mechanisms import Anchored, Mechanism
-from bipartite.mechanisms.design.statistics import PEOPLE
+from bipartite.mechanisms.design.m_for_statistics import PEOPLE
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -154,10 +154,6 @@ def _built(candidate: Candidate | Brought, epsilon: str, question: Question) -> 
         return candidate.build(question.domain, epsilon, question.prior, question.clock.check)
     except InputError as refusal:
         return f"{REFUSED}{refusal}"
-    except MissingExtraError as missing:
-        if candidate.work == "program":
-            raise  # it was asked for
-        return f"left out: {missing}"
 
 
 def left_out(candidate: Candidate | Brought, question: Question) -> str | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from bipartite.answers.estimation.scores import MOST_DENSE
 from bipartite.domains.base import as_real
 from bipartite.errors import InputError, shown
-from bipartite.mechanisms.design.anchor_choice import EnoughError
+from bipartite.mechanisms.design.anchor_losses import EnoughError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

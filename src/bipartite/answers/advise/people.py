@@ -16,7 +16,7 @@ from bipartite.domains.base import as_real
 from bipartite.errors import DesignError, InputError, Problems, shown
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.checks import domain_problem
-from bipartite.mechanisms.design.line import check_prior
+from bipartite.mechanisms.design.m import check_prior
 from bipartite.texts import Printed
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from bipartite.lottery import Epsilon
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Constant
 from bipartite.mechanisms.checks import check_domain
-from bipartite.mechanisms.design.line import check_prior
+from bipartite.mechanisms.design.m import check_prior
 from bipartite.texts import Printed, escaped
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from bipartite.answers.estimation.pairs import pair_law
 from bipartite.errors import InputError, shown
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Mechanism
-from bipartite.mechanisms.design.line import check_prior
+from bipartite.mechanisms.design.m import check_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ import numpy as np
 from bipartite.domains.losses import Loss, LossRows
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms.checks import check_domain
-from bipartite.mechanisms.design.sets import count_raised
+from bipartite.mechanisms.design.m_of_sets import count_raised
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ import numpy as np
 
 from bipartite.answers.quality.closed import ClosedForm
 from bipartite.domains.losses import Function, applied
-from bipartite.mechanisms.design.line import near_sum
+from bipartite.mechanisms.design.m import near_sum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,7 +14,7 @@ import numpy as np
 from bipartite.answers.quality.measures import blocks, check_values
 from bipartite.domains.losses import Loss, LossRows
 from bipartite.errors import InputError
-from bipartite.mechanisms.design.line import check_prior
+from bipartite.mechanisms.design.m import check_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

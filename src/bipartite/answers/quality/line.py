@@ -17,7 +17,7 @@ from bipartite.answers.quality.circle import Circle
 from bipartite.answers.quality.closed import ClosedForm
 from bipartite.domains.losses import Function, applied
 from bipartite.lottery import Ring, Window
-from bipartite.mechanisms.design.line import near_sum, total_near_sum, triangular
+from bipartite.mechanisms.design.m import near_sum, total_near_sum, triangular
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,7 @@ from bipartite.domains.base import as_real
 from bipartite.domains.losses import Loss, LossRows, check_loss, function_of, largest_loss, output_positions
 from bipartite.errors import InputError, shown
 from bipartite.mechanisms import Mechanism
-from bipartite.mechanisms.design.line import check_prior
+from bipartite.mechanisms.design.m import check_prior
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,13 +1,15 @@
 """Sums of losses over all items for many candidate anchors, in O(N) memory.
 
 The search for anchors and the lower bound need the same sums for a candidate y: λ_y = Σ_x π_x L(x, y), and for levels
-w_x the gain Σ_x π_x (w_x − L(x, y))⁺.
+w_x the gain Σ_x π_x (w_x − L(x, y))⁺. Also here: the cells in which a search starts, and the watch that may stop it.
 """
 
 from __future__ import annotations
 
 import copy
+import math
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -15,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from bipartite.domains.points import UNIT, loss_of
-from bipartite.mechanisms.design.anchor_choice import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -38,6 +39,42 @@ _LOSSES_A_PIECE: Final = 2**20
 COMPILE_FROM: Final = 400
 # Math libraries differ in the last bits of a square root or an arc.
 _LAST_BITS: Final = 2.0**-49
+# The mass of all points without any, which can still be reported.
+_LITTLE: Final = 1e-3
+_BETWEEN: Final = 0.1  # seconds
+
+
+class EnoughError(Exception):
+    """Raised by a progress callback to end a search early: the best result so far is used."""
+
+
+class Watch:
+    """Receives the progress of a search, and keeps its best result in case it is stopped."""
+
+    def __init__(self, progress: Callable[[float], None] | None = None) -> None:
+        self._progress = progress
+        self._part = 0.0
+        self._next = 0.0
+        self._rank = math.inf
+        self.anchors: list[int] = []
+        """The best anchors so far."""
+
+    def report(self, part: float) -> None:
+        """Report the share that is done, from 0 to 1; it never goes back, even if a search is repeated."""
+        self._part = max(self._part, part)
+        if self._progress is not None:
+            self._progress(self._part)
+
+    def pause(self) -> None:
+        """Let the caller stop the search with EnoughError, a few times a second."""
+        if self._progress is not None and time.monotonic() >= self._next:
+            self._next = time.monotonic() + _BETWEEN
+            self._progress(self._part)
+
+    def note(self, rank: float, anchors: list[int]) -> None:
+        """Remember anchors if they are the best so far."""
+        if rank < self._rank:
+            self._rank, self.anchors = rank, anchors
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,3 +304,44 @@ def blocks(count: int, losses_each: int) -> Iterator[slice]:
     """Slices of 0 … count for NumPy to work on, one at a time."""
     step = max(1, _LOSSES_A_BLOCK // max(1, losses_each))
     return (slice(start, start + step) for start in range(0, count, step))
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """A partition of a set into cells."""
+
+    of: Wholes
+    """The cell of every item of the domain."""
+    sites: Wholes
+    """One item of each cell, near its centre."""
+
+
+def cells_of(losses: AnchorLosses, count: int) -> Cells:
+    """About ``count`` cells of equal mass, by repeated halving along the widest axis; deterministic.
+
+    Items without coordinates, and the points of small sets, are a cell each.
+    """
+    size = losses.size
+    everyone = np.arange(size)
+    if losses.vectors is None or size <= count:
+        return Cells(everyone, everyone)
+    mass = np.full(size, _LITTLE / size)
+    mass[losses.items] += losses.prior
+    cells = np.zeros(size, dtype=np.int64)
+    sites: list[int] = []
+    waiting = [(everyone, count)]
+    while waiting:
+        members, share = waiting.pop()
+        here = losses.vectors[:, members]
+        if share <= 1 or len(members) == 1:
+            cells[members] = len(sites)
+            middle = np.average(here, axis=1, weights=mass[members])
+            sites.append(int(members[((here - middle[:, None]) ** 2).sum(axis=0).argmin()]))
+            continue
+        order = np.argsort(here[np.ptp(here, axis=1).argmax()], kind="stable")
+        below = np.cumsum(mass[members[order]])
+        left = share // 2
+        cut = int(np.searchsorted(below, below[-1] * left / share)) + 1
+        cut = min(max(cut, 1), len(members) - 1)
+        waiting += [(members[order[:cut]], left), (members[order[cut:]], share - left)]
+    return Cells(cells, np.array(sites))

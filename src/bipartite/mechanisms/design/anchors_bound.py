@@ -34,14 +34,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.mechanisms.design.anchor_choice import EnoughError
+from bipartite.mechanisms.design.anchor_losses import EnoughError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bipartite.mechanisms.design.anchor_cells import Cells
-    from bipartite.mechanisms.design.anchor_losses import AnchorLosses, Reals, Wholes
-    from bipartite.mechanisms.design.anchors_search import Assignment
+    from bipartite.mechanisms.design.anchor_losses import AnchorLosses, Cells, Reals, Wholes
+    from bipartite.mechanisms.design.anchors_sets import Assignment
 
 # Steps between two passes over all columns, and the number of columns they consider.
 _STEPS: Final = 60

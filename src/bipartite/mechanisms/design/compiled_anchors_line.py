@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit, types
 
 from bipartite.lottery.jit import OPTIONS, read_only
-from bipartite.mechanisms.design.line_costs import chain
+from bipartite.mechanisms.design.anchors_line import chain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

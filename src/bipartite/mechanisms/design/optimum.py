@@ -7,23 +7,25 @@ unknowns, N² + N rows. This is the benchmark for every other mechanism, solved 
 
 from __future__ import annotations
 
-import importlib
 import math
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from bipartite.errors import DesignError, InputError, missing_library, shown
-from bipartite.mechanisms.design.line import check_prior_or_minimax
+from bipartite.errors import DesignError, InputError, shown
+from bipartite.lazily import LazyModule
+from bipartite.mechanisms.design.m import check_prior_or_minimax
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from numpy.typing import NDArray
+
+# SciPy takes a tenth of a second to load: only when it is used.
+optimize: Any = LazyModule("scipy.optimize")
+sparse: Any = LazyModule("scipy.sparse")
 
 LARGEST: Final = 400
 # The solver drops coefficients below 1e-9, and 1/E is a coefficient.
-_LARGEST_E: Final = 1e8
+LARGEST_E: Final = 1e8
 # Columns below this share of the largest are rounding of the solver, whose tolerance is smaller.
 _NOTHING: Final = 1e-9
 # Seconds of dual simplex / interior point, one core of a busy machine, over a line, points in the plane and arbitrary
@@ -64,8 +66,6 @@ def optimal_matrix(
         For losses, e or a prior that cannot be used.
     DesignError
         For more than 400 items, e above 10^8, or when the solver gives up.
-    MissingExtraError
-        Without scipy.
 
     Examples
     --------
@@ -76,20 +76,39 @@ def optimal_matrix(
     ([[0.75, 0.25], [0.25, 0.75]], 0.25)
     """
     losses = _check(losses, e)
+    weights = _weights(prior, len(losses))
+    matrix = solve_release(losses, float(e), weights).matrix
+    by_item = (matrix * losses).sum(axis=1)
+    return matrix, float(by_item.max() if weights is None else weights @ by_item)
+
+
+class Release(NamedTuple):
+    """An optimal release, and what proves that it is one."""
+
+    matrix: NDArray[np.float64]
+    prior: NDArray[np.float64]
+    """The prior for which it was asked, or the worst one."""
+    levels: NDArray[np.float64]
+    """Levels for ``bound_of`` under this prior, from the dual prices of the rows; any number where the prior is 0."""
+
+
+def solve_release(losses: NDArray[np.float64], e: float, weights: NDArray[np.float64] | None) -> Release:
+    """The optimal release for these weights, or without weights for the worst case; arguments are not checked."""
     size = len(losses)
     # Adding a constant to a row of losses adds it to the loss of that row, so every row may start from 0.
     base = losses.min(axis=1)
     above = losses - base[:, None]
     scale = float(above.max())
-    weights = _weights(prior, size)
     if scale == 0:
-        matrix = np.zeros((size, size))
-        matrix[:, 0] = 1
-    else:
-        lowest = float(base.min())
-        matrix = _clean(*_solve(above / scale, (base - lowest) / scale, float(e), weights), float(e))
-    by_item = (matrix * losses).sum(axis=1)
-    return matrix, float(by_item.max() if weights is None else weights @ by_item)
+        prior = np.eye(1, size, int(base.argmax()))[0] if weights is None else weights
+        return Release(np.tile(np.eye(1, size), (size, 1)), prior, base)
+    solved = _solve(above / scale, (base - float(base.min())) / scale, e, weights)
+    z, g = solved.x[:size], solved.x[size : size + size * size].reshape(size, size)
+    prior = np.maximum(-solved.ineqlin.marginals[size * size :], 0.0) if weights is None else weights
+    # Where one report costs nothing whatever is true, all prices are zero.
+    prior = prior if prior.any() else np.full(size, 1 / size)
+    levels = base + scale * solved.eqlin.marginals / np.where(prior > 0, prior, 1.0)
+    return Release(_clean(z, g, e), prior, levels)
 
 
 def _weights(prior: object, size: int) -> NDArray[np.float64] | None:
@@ -118,9 +137,9 @@ def _check(losses: object, e: object) -> NDArray[np.float64]:
         )
     if not isinstance(e, (int, float)) or not 1 <= e < math.inf:
         raise InputError(f"Expected e as e^ε, a finite number of at least 1, got {shown(e)}; pass math.exp(epsilon).")
-    if e > _LARGEST_E:
+    if e > LARGEST_E:
         raise DesignError(
-            f"Expected e^ε of at most {_LARGEST_E:.0e} for the optimum, got {e:.6g}; "
+            f"Expected e^ε of at most {LARGEST_E:.0e} for the optimum, got {e:.6g}; "
             "use Anchored or GRR: at this ε hardly any report is wrong."
         )
     return array.astype(np.float64)
@@ -128,12 +147,11 @@ def _check(losses: object, e: object) -> NDArray[np.float64]:
 
 def _solve(
     losses: NDArray[np.float64], base: NDArray[np.float64], e: float, weights: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(z, g) of an optimum for losses between 0 and 1; without weights the largest of loss + base is minimised.
+) -> Any:  # noqa: ANN401 (scipy's OptimizeResult)
+    """The program for losses between 0 and 1; without weights the largest of loss + base is minimised.
 
     Unknowns in order: z_y, then g_xy row by row, then the largest loss t.
     """
-    sparse = import_scipy()[1]
     size = len(losses)
     minimax = weights is None
     entry = np.arange(size * size)
@@ -160,8 +178,7 @@ def _solve(
     else:
         expected = weights[:, None] * losses
         cost = np.concatenate([expected.sum(axis=0) / e, expected.ravel() * (1 - 1 / e)])
-    solution = solve_program(cost, at_most, limits, sums, np.ones(size), "Use Anchored, or fewer items.")
-    return solution[:size], solution[size : size + size * size].reshape(size, size)
+    return solve_program(cost, at_most, limits, sums, np.ones(size), "Use Anchored, or fewer items.")
 
 
 def solve_program(
@@ -171,23 +188,15 @@ def solve_program(
     equal: object,
     totals: NDArray[np.float64],
     instead: str,
-) -> NDArray[np.float64]:
-    """The x ≥ 0 of least cost·x with below·x ≤ limits and equal·x = totals; ``instead`` says what to do without."""
-    result = import_scipy()[0].linprog(
-        cost, below, limits, equal, totals, bounds=(0, None), method=_METHOD, options=_OPTIONS
-    )
+) -> Any:  # noqa: ANN401 (scipy's OptimizeResult)
+    """The x ≥ 0 of least cost·x with below·x ≤ limits and equal·x = totals, with dual prices.
+
+    ``instead`` says what to do where the solver gives up.
+    """
+    result = optimize.linprog(cost, below, limits, equal, totals, bounds=(0, None), method=_METHOD, options=_OPTIONS)
     if result.status != 0:
         raise DesignError(f"Expected an optimum, but the solver gave up: {result.message} {instead}")
-    solution: NDArray[np.float64] = result.x
-    return solution
-
-
-def import_scipy() -> tuple[ModuleType, ModuleType]:
-    """``scipy.optimize`` and ``scipy.sparse``, an optional dependency that is slow to import."""
-    try:
-        return importlib.import_module("scipy.optimize"), importlib.import_module("scipy.sparse")
-    except ImportError:
-        raise missing_library(what="The optimum needs", library="scipy", extra="optimum") from None
+    return result
 
 
 def _clean(z: NDArray[np.float64], g: NDArray[np.float64], e: float) -> NDArray[np.float64]:

@@ -1,21 +1,28 @@
-"""The number m of near outputs on N equidistant points with loss |x − y|.
+"""The number m of near outputs on N equidistant points with loss |x − y|, on a line or around a circle.
 
-The smallest m over all inputs is that of an end or of the middle (the paper's Theorem 1). Both are the last index at
-which a quadratic in i with coefficients linear in e^ε is negative, found by bisection on its exact sign: the closed
-form in floats is off by 77 at N = 10^9 + 1, ε = 10^−9, and decides near ties wrongly.
+**A line.** The smallest m over all inputs is that of an end or of the middle (the paper's Theorem 1). Both are the last
+index at which a quadratic in i with coefficients linear in e^ε is negative, found by bisection on its exact sign: the
+closed form in floats is off by 77 at N = 10^9 + 1, ε = 10^−9, and decides near ties wrongly.
+
+**A circle.** Every row is a rotation of one row with losses 0, 1, 1, 2, 2, …, so every value has the same best m for
+every prior: "safe" and "best" are the same. Raising both values at distance d lowers the expected loss exactly if
+(E − 1)·d² + N·d < ⌊N²/4⌋, the sum of all distances, so m = 1 + 2·#{d that satisfy this}.
 """
 
 from __future__ import annotations
 
+import math
 import operator
+from bisect import bisect_left
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 import numpy as np
 
 from bipartite.errors import InputError, PriorError, shown
-from bipartite.lottery import Epsilon
-from bipartite.lottery.epsilon import exp_between
+from bipartite.lottery import Epsilon, TooFewTickets, issue_tickets
+from bipartite.lottery.epsilon import LARGEST, SMALLEST, exp_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,6 +155,26 @@ def best_half_window(points: int, epsilon: Epsilon, prior: NDArray[np.float64] |
     return _last(0, points, lambda h: loss(h) < loss(h - 1))
 
 
+def ring_rank(size: int, m: int) -> int:
+    """The rank of the matrix of BRR with m near values on a circle: N − gcd(m, N) + 1.
+
+    >>> ring_rank(24, 9), ring_rank(24, 7)
+    (22, 24)
+    """
+    return size - math.gcd(m, size) + 1
+
+
+def least_loss_m(size: int, epsilon: Epsilon) -> int:
+    """The m with the least expected loss, for every value and every prior.
+
+    >>> from bipartite.lottery.epsilon import Epsilon
+    >>> [least_loss_m(24, Epsilon.of(e)) for e in ("0.01", "1", "4")]
+    [11, 9, 3]
+    """
+    total = size * size // 4
+    return 2 * _last(0, size // 2, lambda d: epsilon.sign(size * d - total - d * d, d * d) < 0) + 1
+
+
 def check_prior(prior: object, points: int) -> NDArray[np.float64]:
     """A prior as an array that sums to one."""
     array = _as_floats(prior)
@@ -185,3 +212,36 @@ def _as_floats(prior: object) -> NDArray[np.float64] | None:
         return array.astype(np.float64)
     except (TypeError, ValueError):
         return None
+
+
+def nearest_epsilon(
+    refused: Epsilon, why: TooFewTickets, layout: Callable[[Epsilon], tuple[int, int]], *, by_tries: bool = False
+) -> Epsilon | None:
+    """The two-digit ε nearest to a refused one that 2^52 tickets keep: above it if it is too small, else below.
+
+    ``layout`` gives (m, outputs) for an ε.
+    """
+    candidates = _two_digit_decimals()
+    if why is TooFewTickets.EPSILON_TOO_SMALL:
+        candidates = [each for each in candidates if each > refused.value]
+    else:
+        candidates = [each for each in reversed(candidates) if each < refused.value]
+
+    def is_far_enough(value: Decimal) -> bool:
+        epsilon = Epsilon(value)
+        return issue_tickets(epsilon, *layout(epsilon), by_tries=by_tries) is not why
+
+    at = bisect_left(candidates, True, key=is_far_enough)  # noqa: FBT003
+    return Epsilon(candidates[at]) if at < len(candidates) else None
+
+
+def largest_size(below: int, layout: Callable[[int], tuple[int, int]], epsilon: Epsilon) -> int | None:
+    """The largest N below ``below`` on which 2^52 tickets keep this ε."""
+    size = _last(1, below - 1, lambda each: not isinstance(issue_tickets(epsilon, *layout(each)), TooFewTickets))
+    return size if size > 1 else None
+
+
+def _two_digit_decimals() -> list[Decimal]:
+    exponents = range(SMALLEST.adjusted(), LARGEST.adjusted() + 1)
+    every = (f"{digits}e{exponent - 1}" for exponent in exponents for digits in range(10, 100))
+    return [Epsilon.of(each).value for each in every if Decimal(each) <= LARGEST]

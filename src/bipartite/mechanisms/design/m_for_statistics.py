@@ -1,4 +1,4 @@
-r"""The best padded window for statistics: for the mean, the distribution function, or the histogram.
+r"""The best number m of near outputs for statistics: for the mean, the distribution function, or the histogram.
 
 A padded window has m = 2h + 1 near outputs with probability p, and far outputs with q, on N values. A wide window
 catches more reports, a narrow one locates the value better; which is better depends on the statistic. The choice is
@@ -28,6 +28,13 @@ first term dominates, and the risk is the asymptotic variance.
 A standard Brownian motion has no free constant. n does not follow from N and ε, but the result depends little on it:
 with ten times as many people the best window for ``"cdf"`` is about a third narrower.
 
+**A circle.** The matrix is circulant: its eigenvectors are the waves e^(2πikx/N), and for k ≠ 0 its eigenvalues have
+the modulus λ_k = (p − q)·|sin(πkm/N)/sin(πk/N)|. An eigenvalue is zero if k·m/N is an integer: gcd(m, N) − 1 waves
+vanish from the reports, and the rank is N − gcd(m, N) + 1. So m must be coprime to N, and of these the one with the
+least risk is used: n·N·λ_k² is the information of n reports of a uniform population on wave k, a density as rough as a
+standard Brownian motion adds N³·4·sin²(πk/N), and the risk of a statistic is the sum over its waves of the inverse
+(van Trees' bound, as on a line).
+
 Gill, Levit: *Applications of the van Trees inequality: a Bayesian Cramér-Rao bound* (Bernoulli 1995).
 """
 
@@ -51,6 +58,9 @@ PEOPLE: Final = 100_000
 _FINE: Final = 256
 # All windows are tried on at most this many values; with more values, only those near the best one on fewer.
 _COARSE: Final = 64
+# Around a circle, up to this many values every m is tried; with more, this many evenly spaced ones. As many waves are
+# summed.
+_ALL: Final = 1024
 # The grid where ε is so large that a window of one is best on 256 values.
 _FINEST: Final = 1024
 # As ε → 0 the information is proportional to ε² and the window tends to a limit. Below the smaller ε reports add so
@@ -155,3 +165,33 @@ def _best_share(grid: int, exp: float, wanted: Wanted) -> float:
 def _half(share: float, size: int) -> float:
     """The half-window for which m is this share of N."""
     return (share * size - 1) / 2
+
+
+def statistical_m(size: int, epsilon: Epsilon, wanted: Wanted) -> int:
+    """The m coprime to N with the least risk for the mean direction, for shares of arcs, or for the histogram.
+
+    >>> from bipartite.lottery.epsilon import Epsilon
+    >>> [statistical_m(24, Epsilon.of(1), wanted) for wanted in ("mean", "cdf", "histogram")]
+    [11, 5, 5]
+    """
+    exp = min(max(epsilon.exp, SMALLEST), LARGEST)
+    tried = range(1, size) if size <= _ALL else np.linspace(1, size - 1, _ALL).round().astype(int).tolist()
+    # The next coprime number below always exists: 1 is coprime.
+    coprime = sorted({next(m for m in range(each, 0, -1) if math.gcd(m, size) == 1) for each in tried})
+    return min(coprime, key=lambda m: ring_risk(size, exp, m, wanted))
+
+
+def ring_risk(size: int, exp: float, m: int, wanted: Wanted, people: float = PEOPLE) -> float:
+    """The risk times n, up to a factor that does not depend on m."""
+    # Reports carry no information on shorter waves of a large circle, whatever m is.
+    waves = np.arange(1, min(size // 2, _ALL) + 1)
+    twice = np.where(2 * waves == size, 1.0, 2.0)  # wave k and wave N − k
+    turned: NDArray[np.float64] = np.sin(np.pi * waves / size) ** 2
+    excess = (exp - 1) / (m * exp + size - m)
+    # k·m is reduced first, so that the sine of a multiple of π is exactly 0.
+    kept = excess**2 * np.sin(np.pi * (waves * m % size) / size) ** 2 / turned
+    variance = twice * people / (people * size * kept + size**3 * 4 * turned)
+    if wanted == "mean":
+        return float(variance[0])
+    # Short waves contribute little to the share of an arc, and as much as others to that of a single value.
+    return float((variance / turned).sum() if wanted == "cdf" else variance.sum())

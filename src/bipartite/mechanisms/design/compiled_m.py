@@ -1,4 +1,4 @@
-"""Algorithm 2 on points and items, compiled by numba; `sets.py` explains the algorithm."""
+"""Algorithm 2 on points and items, compiled by numba; `m_of_sets.py` explains the algorithm."""
 
 from __future__ import annotations
 

@@ -1,0 +1,62 @@
+"""Lotteries against those of the commit before SciPy's solver (46493542): never worse, and no gap grew.
+
+``minimax_before.json`` holds what that commit found: domain, N, ε, loss, worst-case loss, lower bound.
+"""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bipartite import Cyclic, Items, Points
+from bipartite.mechanisms.design.minimax import minimax_lottery_of_set, minimax_lottery_on_line
+
+BEFORE = json.loads(Path(__file__).with_name("minimax_before.json").read_text())
+# Where all sets are weighed or found exactly, only sets of too little weight make a difference, and the tolerance of a
+# solver to the bound. Elsewhere a local search finds some sets and misses others: of 16 hard cases of 60 items 3 were
+# worse than before, by up to 2.4e-5, and 9 better; all gaps were smaller.
+EXACT, SEARCHED = 3e-8, 3e-4
+BOUND = 1e-7
+
+
+def domain_of(kind, size):
+    rng = np.random.default_rng(size)
+    if kind == "plane":
+        return Points(rng.integers(0, 1000, (size, 2)).astype(float).tolist())
+    if kind == "circle":
+        return Cyclic(size)
+    losses = np.zeros((size, size))
+    if kind == "items":
+        losses = rng.integers(1, 100, (size, size)).astype(float)
+        np.fill_diagonal(losses, 0)
+    else:
+        for new in range(1, size):
+            parent, way = int(rng.integers(0, new)), float(rng.integers(1, 9))
+            losses[new, :new] = losses[:new, new] = losses[parent, :new] + way
+    return Items([f"i{each}" for each in range(size)], loss=losses)
+
+
+def lottery(kind, size, epsilon, loss):
+    e = math.exp(epsilon)
+    if kind == "line":
+        capped = np.minimum(np.arange(size), max(1, size // 4)).astype(float)
+        return minimax_lottery_on_line(size, e, capped if loss == "capped" else loss)
+    domain = domain_of(kind, size)
+    cap = float(np.median([domain.losses(each).max() for each in range(size)])) / 2
+    functions = {"distance": None, "squared": np.square, "capped": lambda own: np.minimum(own, cap)}
+    return minimax_lottery_of_set(domain, e, functions[loss])
+
+
+@pytest.mark.grid(20)
+@pytest.mark.parametrize(
+    ("kind", "size", "epsilon", "loss", "worst", "lower"), BEFORE, ids=["-".join(map(str, each[:4])) for each in BEFORE]
+)
+def test_no_lottery_is_worse_than_before(kind, size, epsilon, loss, worst, lower):
+    choice = lottery(kind, size, epsilon, loss)
+    allowed = (EXACT if size <= (129 if kind == "line" else 12) else SEARCHED) * worst
+    assert choice.lower <= choice.loss <= worst + allowed
+    # Both bounds are proved: neither exceeds a loss that was attained.
+    assert lower <= choice.loss * (1 + 1e-9) and choice.lower <= worst * (1 + 1e-9)
+    assert choice.loss - choice.lower <= worst - lower + max(allowed, BOUND * worst)
