@@ -130,11 +130,9 @@ class Deal(Channel):
         return largest_fraction(most, least)
 
     def forward(self, f: Array) -> Array:
-        """See `Channel`."""
         return sum((f[..., at] @ (rows / self.total) for at, rows in self._blocks()), np.zeros(1))
 
     def backward(self, v: Array) -> Array:
-        """See `Channel`."""
         return np.concatenate([v @ (rows.T / self.total) for _, rows in self._blocks()], axis=-1)
 
     def _blocks(self) -> Iterator[tuple[slice, Whole]]:
