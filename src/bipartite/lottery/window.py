@@ -76,7 +76,7 @@ class Window(Deal):
 
     def runs(self, x: Index) -> Runs:
         """The window, and what is far before and after it."""
-        start = self.starts(x) if isinstance(x, np.ndarray) else self.start(x)
+        start = self.start(x) if isinstance(x, int) else self.starts(x)
         near, far = self.tickets.near, self.tickets.far
         return (start, self.m, near), (0, start, far), (start + self.m, self.outputs - self.m - start, far)
 
