@@ -152,6 +152,10 @@ class Window(Deal):
             return False
         return self.groups is None or bool((self.groups == np.arange(self.inputs)).all())
 
+    @functools.cached_property
+    def _starts(self) -> Whole:
+        return self.starts(np.arange(self.inputs))
+
     @property
     def line(self) -> Window | None:
         """The deal itself, if its windows move along a line of values."""
@@ -168,37 +172,23 @@ class Window(Deal):
         """All windows, and which of them each input has."""
         if self.slides:
             return None, self
-        windows = Window(self.windows, self.outputs, self.m, 0, self.tickets, self.word_bits)
-        return self.starts(np.arange(self.inputs)), windows
+        return self._starts, Window(self.windows, self.outputs, self.m, 0, self.tickets, self.word_bits)
 
     def forward(self, f: Array) -> Array:
-        """By running sums; the shares of inputs with one window are added up first."""
-        if not self.slides:
-            starts = self.starts(np.arange(self.inputs))
-            added = [np.bincount(starts, row, self.windows) for row in f.reshape(-1, self.inputs)]
-            f = np.array(added, dtype=np.float64).reshape(*f.shape[:-1], self.windows)
         spread = np.empty((*f.shape[:-1], self.outputs))
-        self._spread(f, spread, np.empty((*f.shape[:-1], self.windows + 1)))
+        self.forward_into(f, spread, np.empty((*f.shape[:-1], self.windows + 1)))
         return spread
 
     def backward(self, v: Array) -> Array:
-        means = np.empty((*v.shape[:-1], self.windows))
-        self._average(v, means, np.empty((*v.shape[:-1], self.outputs + 1)))
-        return means if self.slides else means[..., self.starts(np.arange(self.inputs))]
+        means = np.empty((*v.shape[:-1], self.inputs))
+        self.backward_into(v, means, np.empty((*v.shape[:-1], self.outputs + 1)))
+        return means
 
     def forward_into(self, f: Array, spread: Array, scratch: Array) -> None:
-        if self.slides:
-            self._spread(f, spread, scratch)
-        else:
-            super().forward_into(f, spread, scratch)
-
-    def backward_into(self, v: Array, means: Array, scratch: Array) -> None:
-        if self.slides:
-            self._average(v, means, scratch)
-        else:
-            super().backward_into(v, means, scratch)
-
-    def _spread(self, f: Array, spread: Array, scratch: Array) -> None:
+        """By running sums; the shares of inputs with one window are added up first."""
+        if not self.slides:
+            added = [np.bincount(self._starts, row, self.windows) for row in f.reshape(-1, self.inputs)]
+            f = np.array(added, dtype=np.float64).reshape(*f.shape[:-1], self.windows)
         running = _cumulative(f, scratch)
         spread[..., : self.windows] = running[..., 1:]
         spread[..., self.windows :] = running[..., -1:]
@@ -206,9 +196,13 @@ class Window(Deal):
         spread *= self.excess
         spread += self.q * running[..., -1:]
 
-    def _average(self, v: Array, means: Array, scratch: Array) -> None:
+    def backward_into(self, v: Array, means: Array, scratch: Array) -> None:
+        """By running sums: from where each window starts to where it ends."""
         running = _cumulative(v, scratch)
-        np.subtract(running[..., self.m :], running[..., : self.windows], out=means)
+        if self.slides:
+            np.subtract(running[..., self.m :], running[..., : self.windows], out=means)
+        else:
+            np.subtract(running[..., self._starts + self.m], running[..., self._starts], out=means)
         means *= self.excess
         means += self.q * running[..., -1:]
 
@@ -226,7 +220,7 @@ class Window(Deal):
         Disjoint windows in which nothing was seen are equal too, but get no share in any fit. Windows of one output
         are not merged: they have a closed form.
         """
-        firsts, group_of = np.arange(self.windows), None if self.slides else self.starts(np.arange(self.inputs))
+        firsts, group_of = np.arange(self.windows), None if self.slides else self._starts
         before = np.concatenate([np.zeros(1, np.int64), np.cumsum(seen)])
         moves = np.diff(before[: self.windows]) + np.diff(before[self.m :]) > 0
         if self.m > 1 and not moves.all():
