@@ -74,6 +74,15 @@ class Mixture(Deal):
             yield first + own + 1, len(members) - 1 - own, far
             first += len(members)
 
+    def rows_of(self, inputs: Whole) -> Whole:
+        # Not from the runs: they have as many positions as all sets together have members.
+        rows = np.zeros((len(inputs), self.outputs), dtype=np.int64)
+        everyone = np.arange(len(inputs))
+        for members, own, near, far in zip(self.sets, self.own, self.near, self.far, strict=True):
+            rows[:, members] += far
+            rows[everyone, members[own[inputs]]] += near - far
+        return rows
+
     def owner(self, x: int, ticket: int) -> int:
         drawn = int(self._ends.searchsorted(ticket, side="right"))
         rest = ticket - (int(self._ends[drawn - 1]) if drawn else 0)

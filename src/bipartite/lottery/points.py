@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.lottery.compiled_nearest import NearestTable
-    from bipartite.lottery.deal import Drawn, Kernel, Whole, Words
+    from bipartite.lottery.deal import Drawn, Index, Kernel, Runs, Whole, Words
     from bipartite.lottery.order import Order
     from bipartite.lottery.tickets import Tickets
     from bipartite.lottery.words import Stream
@@ -82,8 +82,13 @@ class Points(Deal):
         distances = self.order.distances(x)
         return farthest_near(x, distances, self.m).near(x, distances)
 
+    def runs(self, x: Index) -> Runs:
+        """Near outputs first, then far ones, each in ascending order; of one input."""
+        near = self.near(x)
+        yield from ((y, 1, self.tickets.near) for y in np.flatnonzero(near).tolist())
+        yield from ((y, 1, self.tickets.far) for y in np.flatnonzero(~near).tolist())
+
     def owner(self, x: int, ticket: int) -> int:
-        """The output that holds this ticket: near outputs first, then far ones, each in ascending order."""
         near = self.near(x)
         if ticket < self.near_total:
             return int(np.flatnonzero(near)[ticket // self.tickets.near])
