@@ -131,7 +131,7 @@ def of_file(path: Path) -> Size:
 def part_of(path: str) -> str | None:
     """The part of the project that a file belongs to: a room, or what is beside the library.
 
-    >>> part_of("src/bipartite/lottery/line.py"), part_of("src/bipartite/errors.py"), part_of("reproduction/theory.py")
+    >>> part_of("src/bipartite/lottery/deal.py"), part_of("src/bipartite/errors.py"), part_of("reproduction/theory.py")
     ('lottery', 'beside the rooms', 'laboratory')
     >>> part_of("src/bipartite/cli/schemas/plan.json"), part_of("LICENSE")
     ('schemas', None)

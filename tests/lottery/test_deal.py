@@ -5,8 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bipartite.lottery import Deal, Mixture, Noise, Points, Ring, Table, Tickets, Window
+from bipartite.lottery.compiled import line_kernel
 from bipartite.lottery.order import RankOrder, VectorOrder
 
 NEAR_FAR = Tickets(11, 4)
@@ -48,6 +51,7 @@ POINTS = {
 DEALS = WINDOWS | SEARCHED | POINTS
 every = pytest.mark.parametrize("deal", DEALS.values(), ids=DEALS)
 one_ticket = pytest.mark.parametrize("deal", (WINDOWS | SEARCHED).values(), ids=WINDOWS | SEARCHED)
+BY_TICKET = {name: deal for name, deal in DEALS.items() if not deal.by_tries}
 
 
 @every
@@ -57,6 +61,7 @@ def test_every_ticket_has_the_owner_that_the_row_says(deal):
         row = {y: count for y, count in enumerate(deal.rows_of(np.array([x]))[0].tolist()) if count}
         assert held == row
         assert deal.rows(x, x + 1).tolist() == deal.rows_of(np.array([x])).tolist()
+        assert all(Deal.owner(deal, x, ticket) == deal.owner(x, ticket) for ticket in range(deal.total))
 
 
 @one_ticket
@@ -65,10 +70,9 @@ def test_many_owners_are_found_as_one_is_also_by_visiting_every_run(deal):
     expected = [deal.owner(x, ticket) for x, ticket in zip(everyone.tolist(), tickets.tolist(), strict=True)]
     assert deal.owners(everyone, tickets).tolist() == expected
     assert Deal.owners(deal, everyone, tickets).tolist() == expected
-    assert [Deal.owner(deal, *pair) for pair in zip(everyone.tolist(), tickets.tolist(), strict=True)] == expected
 
 
-@one_ticket
+@pytest.mark.parametrize("deal", BY_TICKET.values(), ids=BY_TICKET)
 def test_the_numpy_kernel_gives_the_owner_of_the_ticket_of_a_word(deal):
     for x in range(deal.inputs):
         # The word in the middle of a ticket's share of all words.
@@ -120,6 +124,45 @@ def test_near_outputs_are_the_likely_ones(deal):
     for x, row in enumerate(deal.rows(0, deal.inputs).tolist()):
         near = {(deal.start(x) + step) % deal.outputs for step in range(deal.m)}
         assert row == [deal.tickets.near if y in near else deal.tickets.far for y in range(deal.outputs)]
+
+
+@st.composite
+def windows(draw):
+    """Windows of any shape: clamped, padded, in groups, around a circle; far is a power of two, as always."""
+    inputs, m = draw(st.integers(1, 9)), draw(st.integers(1, 6))
+    far = 2 ** draw(st.integers(0, 4))
+    tickets = Tickets(draw(st.integers(max(far, 2), 3 * far + 2)), far)
+    kind = draw(st.sampled_from(["clamped", "padded", "groups", "ring"]))
+    if kind == "ring":
+        return Ring(m + inputs, m, tickets)
+    if kind == "padded":
+        return Window(inputs, inputs + m - 1, m, 0, tickets)
+    outputs = m + draw(st.integers(0, 8))
+    if kind == "clamped":
+        return Window(inputs, outputs, m, draw(st.integers(-m, 3)), tickets)
+    groups = draw(st.lists(st.integers(0, outputs - m), min_size=inputs, max_size=inputs))
+    return Window(inputs, outputs, m, 0, tickets, groups=np.array(groups))
+
+
+@given(windows(), st.data())
+def test_windows_of_any_shape_agree_with_their_runs(deal, data):
+    everyone, tickets = (each.ravel() for each in np.mgrid[: deal.inputs, : deal.total])
+    expected = Deal.owners(deal, everyone, tickets)
+    words = np.array([(2 * ticket + 1) * 2**63 // deal.total for ticket in tickets.tolist()], dtype=np.uint64)
+    compiled = deal.around(line_kernel(deal.turn)) if deal.ring is not None else line_kernel(deal)
+    for kernel in (deal.draw_block, compiled):
+        reports = np.zeros(len(words), dtype=np.int64)
+        assert kernel(everyone + 5, reports, words, 5, 0) == (len(words), len(words), True)
+        assert (reports == expected).all()
+    assert deal.largest_ratio() == Deal.largest_ratio(deal)
+    matrix = deal.rows(0, deal.inputs) / deal.total
+    f, v = np.arange(1.0, deal.inputs + 1), np.arange(1.0, deal.outputs + 1) ** 2
+    np.testing.assert_allclose(deal.forward(f), f @ matrix, rtol=1e-12)
+    np.testing.assert_allclose(deal.backward(v), matrix @ v, rtol=1e-12)
+    seen = np.array(data.draw(st.lists(st.booleans(), min_size=deal.outputs, max_size=deal.outputs)))
+    groups, rows = deal.distinct(seen)
+    of_each = np.arange(deal.inputs) if groups is None else groups
+    np.testing.assert_allclose(rows.dense()[of_each][:, seen], matrix[:, seen], rtol=1e-12)
 
 
 def test_a_new_kind_says_its_runs_and_has_everything_else():

@@ -60,7 +60,7 @@ def test_the_table_shows_what_each_release_really_promises():
 
 
 def test_a_release_that_cannot_be_made_says_why(monkeypatch):
-    monkeypatch.setattr("bipartite.lottery.rows.MOST_TICKET_COUNTS", 10)
+    monkeypatch.setattr("bipartite.lottery.table.MOST_TICKET_COUNTS", 10)
     choice = locations.choose(SIX, 1, regions=REGIONS)
     refused = {row.name: row for row in choice.table if row.note}
     assert set(refused) == {"Exponential tight", "L-SRR calibrated", "L-SRR as published"}

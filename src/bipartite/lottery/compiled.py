@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numba import njit, types
 
+from bipartite.lottery.deal import all_inside
 from bipartite.lottery.jit import OPTIONS, read_only, wide_product
 
 if TYPE_CHECKING:
@@ -140,4 +141,13 @@ def line_kernel(window: Window) -> Kernel:
         done, used, inside = _draw(codes, reports, words, code_offset, report_offset, *parameters)
         return done, used, inside
 
-    return window.of_groups(draw)
+    if (groups := window.groups) is None:
+        return draw
+
+    def draw_for_groups(codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
+        index = codes - _i64(code_offset)
+        if not all_inside(index, window.inputs):
+            return 0, 0, False
+        return draw(groups[index], reports, words, 0, report_offset)
+
+    return draw_for_groups

@@ -56,7 +56,7 @@ class Deal(Channel):
     flat: ClassVar[bool] = False
     """Every report is one output; see `bipartite.mechanisms.categories` for rows of bits and numbers."""
     layout: Whole | None = None
-    """The output at each position of a run; None: positions are outputs."""
+    """The output at each position of a run, where positions are not outputs; such a kind says its ``rows_of``, too."""
     by_tries: bool = False
     """Whether a report may take several tickets."""
     rounded: bool = False
@@ -71,17 +71,11 @@ class Deal(Channel):
 
     def rows_of(self, inputs: Whole) -> Whole:
         """The tickets of these inputs, one row each."""
-        layout, who = self.layout, np.arange(len(inputs))
-        steps = np.zeros((len(inputs), (self.outputs if layout is None else len(layout)) + 1), dtype=np.int64)
+        steps, who = np.zeros((len(inputs), self.outputs + 1), dtype=np.int64), np.arange(len(inputs))
         for first, count, each in self.runs(inputs):
             steps[who, first] += each
             steps[who, first + count] -= each
-        held = np.cumsum(steps, axis=1)[:, :-1]
-        if layout is None:
-            return held
-        order = np.argsort(layout, kind="stable")
-        summed: Whole = np.add.reduceat(held[:, order], np.searchsorted(layout[order], np.arange(self.outputs)), axis=1)
-        return summed
+        return np.cumsum(steps, axis=1)[:, :-1]
 
     def rows(self, start: int, stop: int) -> Whole:
         """The tickets of inputs start … stop − 1."""
@@ -132,12 +126,12 @@ class Deal(Channel):
         return largest_fraction(most, least)
 
     def forward(self, f: Array) -> Array:
-        """See `Channel`."""
-        return sum((f[..., at] @ (rows / self.total) for at, rows in self._blocks(np.arange(self.inputs))), np.zeros(1))
+        blocks = self._blocks(np.arange(self.inputs))
+        return sum((f[..., at] @ (rows / self.total) for at, rows in blocks), np.zeros(1))
 
     def backward(self, v: Array) -> Array:
-        """See `Channel`."""
-        return np.concatenate([v @ (rows.T / self.total) for _, rows in self._blocks(np.arange(self.inputs))], axis=-1)
+        blocks = self._blocks(np.arange(self.inputs))
+        return np.concatenate([v @ (rows.T / self.total) for _, rows in blocks], axis=-1)
 
     def distinct_inputs(self) -> Whole:
         """Inputs that have all rows; here, all of them."""

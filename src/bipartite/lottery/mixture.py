@@ -74,8 +74,23 @@ class Mixture(Deal):
             yield first + own + 1, len(members) - 1 - own, far
             first += len(members)
 
+    def rows_of(self, inputs: Whole) -> Whole:
+        # Not from the runs: they have as many positions as all sets together have members.
+        rows = np.zeros((len(inputs), self.outputs), dtype=np.int64)
+        everyone = np.arange(len(inputs))
+        for members, own, near, far in zip(self.sets, self.own, self.near, self.far, strict=True):
+            rows[:, members] += far
+            rows[everyone, members[own[inputs]]] += near - far
+        return rows
+
+    def owner(self, x: int, ticket: int) -> int:
+        drawn = int(self._ends.searchsorted(ticket, side="right"))
+        rest = ticket - (int(self._ends[drawn - 1]) if drawn else 0)
+        own, near = int(self.own[drawn, x]), int(self.near[drawn])
+        other = (rest - near) // int(self.far[drawn])
+        return int(self.sets[drawn][own if rest < near else other + (other >= own)])
+
     def owners(self, index: Whole, tickets: Whole) -> Whole:
-        """See `Deal`."""
         # The set depends on the ticket alone; every later step is the same for all inputs.
         drawn = np.searchsorted(self._ends, tickets, side="right")
         rest = tickets - np.concatenate([[0], self._ends[:-1]])[drawn]

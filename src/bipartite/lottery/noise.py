@@ -75,7 +75,6 @@ class Noise(Deal):
         self._set(outputs=self.inputs + 2 * self.padding, reach=self.inputs - 1 + self.padding)
 
     def rows_of(self, inputs: Whole) -> Whole:
-        """The tickets of these inputs, one row each."""
         # Output y of input x is shift y − padding − x, except at the ends, which collect all shifts beyond them.
         first = inputs + self.padding
         rows: Whole = self.tickets[np.abs(np.arange(self.outputs) - first[:, None])]
@@ -84,12 +83,10 @@ class Noise(Deal):
         return rows
 
     def owner(self, x: int, ticket: int) -> int:
-        """See `Deal`; the shift is searched in the running sums."""
         shift = int(np.searchsorted(self.running, ticket, side="right")) - self.reach
         return min(max(x + self.padding + shift, 0), self.outputs - 1)
 
     def owners(self, index: Whole, tickets: Whole) -> Whole:
-        """See `Deal`."""
         shifts = len(self.running)
         at = search(self.running, tickets, firsts=0, lengths=shifts, longest=shifts)
         clamped: Whole = np.clip(index + self.padding + at - self.reach, 0, self.outputs - 1)
@@ -111,12 +108,10 @@ class Noise(Deal):
     # The matrix is a convolution, clamped at both ends.
 
     def channel(self) -> Channel:
-        """The deal itself."""
         return self
 
     @property
     def work(self) -> int:
-        """See `Channel`; by Fourier transforms."""
         return _TRANSFORMED * (self.inputs + self.outputs)
 
     @functools.cached_property
@@ -127,7 +122,6 @@ class Noise(Deal):
         return np.fft.rfft(np.concatenate([self.tickets[:0:-1], self.tickets]) / self.total, length), length, whole
 
     def forward(self, f: Array) -> Array:
-        """See `Channel`."""
         transform, length, size = self._convolution
         whole = np.fft.irfft(np.fft.rfft(f, length) * transform, length)[..., :size]
         # Position 0 of the whole convolution is value 0 shifted by −reach; output 0 is value −padding.
@@ -140,7 +134,6 @@ class Noise(Deal):
         return np.maximum(spread, 0.0)
 
     def backward(self, v: Array) -> Array:
-        """See `Channel`."""
         transform, length, size = self._convolution
         first = self.reach - self.padding
         after = size - first - self.outputs
@@ -150,7 +143,6 @@ class Noise(Deal):
         return means
 
     def cells(self, values: Whole) -> tuple[Array, Whole | None]:
-        """See `Channel`."""
         return self.rows_of(values) / self.total, None
 
     @functools.cached_property

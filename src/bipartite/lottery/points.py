@@ -20,7 +20,7 @@ from bipartite.lottery.deal import Deal, all_inside
 from bipartite.lottery.kernel import point_kernels
 from bipartite.lottery.order import farthest_near
 from bipartite.lottery.tickets import UNEQUAL
-from bipartite.lottery.uniform import WORD_BITS, high_half, is_kept, ticket_below, tickets_below
+from bipartite.lottery.uniform import WORD_BITS, high_half, is_kept, ticket_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.lottery.compiled_nearest import NearestTable
-    from bipartite.lottery.deal import Drawn, Kernel, Whole, Words
+    from bipartite.lottery.deal import Drawn, Index, Kernel, Runs, Whole, Words
     from bipartite.lottery.order import Order
     from bipartite.lottery.tickets import Tickets
     from bipartite.lottery.words import Stream
@@ -84,12 +84,27 @@ class Points(Deal):
         distances = self.order.distances(x)
         return farthest_near(x, distances, self.m).near(x, distances)
 
+    def runs(self, x: Index) -> Runs:
+        """Near outputs first, then far ones, each in ascending order; of one input."""
+        near = self.near(x)
+        yield from ((y, 1, self.tickets.near) for y in np.flatnonzero(near).tolist())
+        yield from ((y, 1, self.tickets.far) for y in np.flatnonzero(~near).tolist())
+
     def owner(self, x: int, ticket: int) -> int:
-        """The output that holds this ticket: near outputs first, then far ones, each in ascending order."""
         near = self.near(x)
         if ticket < self.near_total:
             return int(np.flatnonzero(near)[ticket // self.tickets.near])
         return int(np.flatnonzero(~near)[(ticket - self.near_total) // self.tickets.far])
+
+    def owners(self, index: Whole, tickets: Whole) -> Whole:
+        """The near outputs of every value that occurs are listed once."""
+        found, is_near = np.empty_like(index), tickets < self.near_total
+        near_item, far_item = tickets // self.tickets.near, (tickets - self.near_total) // self.tickets.far
+        for x in np.unique(index).tolist():
+            near, mine = self.near(x), index == x
+            found[mine & is_near] = np.flatnonzero(near)[near_item[mine & is_near]]
+            found[mine & ~is_near] = np.flatnonzero(~near)[far_item[mine & ~is_near]]
+        return found
 
     def draw(self, x: int, stream: Stream) -> int:
         """One report for input x, in plain Python and NumPy; O(N) to find its m-th neighbour."""
@@ -102,7 +117,6 @@ class Points(Deal):
                 return y
 
     def rows_of(self, inputs: Whole) -> Whole:
-        """The tickets of these inputs, one row each."""
         near = np.array([self.near(x) for x in inputs.tolist()])
         return np.where(near, self.tickets.near, self.tickets.far)
 
@@ -121,19 +135,15 @@ class Points(Deal):
         return max(self.tickets.ratio, 1 / self.tickets.ratio) if mixed else Fraction(1)
 
     def kernel(self, values: int) -> Kernel:
-        """Compiled where that pays."""
         kernels = point_kernels(values, self.inputs, prepared=self.prepared)
         return self.draw_block if kernels is None else kernels.point_kernel(self)
 
     def draw_block(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
-        """See `Deal`; the codes of points are their indices."""
-        del code_offset, report_offset
-        if not len(codes) or not all_inside(codes, self.inputs):
+        """By list as any deal, else by rejection, one word after another, as the scalar draw does."""
+        if self.by_list:
+            return super().draw_block(codes, reports, words, code_offset, report_offset)
+        if not len(codes) or not all_inside(codes, self.inputs):  # the codes of points are their indices
             return 0, 0, not len(codes)
-        return *(self._draw_listed if self.by_list else self._draw_tried)(codes, reports, words), True
-
-    def _draw_tried(self, codes: Whole, reports: Whole, words: Words) -> tuple[int, int]:
-        """Draw by rejection, one word after another, as the scalar draw does."""
         # Each distinct value needs a mask of all points; the rest waits for the next call.
         codes = codes[: max(1, _MOST_MASK_BYTES // self.inputs)]
         kept = is_kept(words, self.drawn_from)
@@ -146,25 +156,8 @@ class Points(Deal):
                 reports[done] = y
                 done += 1
                 if done == len(codes):
-                    return done, j + 1
-        return done, len(words)
-
-    def _draw_listed(self, codes: Whole, reports: Whole, words: Words) -> tuple[int, int]:
-        """Draw by the rule of windows over the listed near outputs of each value."""
-        # Whether a word is redrawn does not depend on the value, so every value's word is known at once.
-        ticket, used = tickets_below(self.drawn_from, words, len(codes))
-        done = len(ticket)
-        is_near = ticket < np.uint64(self.near_total)
-        near_item = (ticket // np.uint64(self.tickets.near)).view(np.int64)
-        far_item = ((ticket - np.uint64(self.near_total)) // np.uint64(self.tickets.far)).view(np.int64)
-        for x in np.unique(codes[:done]).tolist():
-            mask = self.near(x)
-            mine = codes[:done] == x
-            chosen = mine & is_near
-            reports[:done][chosen] = np.flatnonzero(mask)[near_item[chosen]]
-            chosen = mine & ~is_near
-            reports[:done][chosen] = np.flatnonzero(~mask)[far_item[chosen]]
-        return done, used
+                    return done, j + 1, True
+        return done, len(words), True
 
 
 def needs_list(m: int, outputs: int, tickets: Tickets) -> bool:

@@ -51,7 +51,6 @@ class Table(Deal):
         self._set(tickets=self.tickets, inputs=inputs, outputs=outputs, total=int(totals[0]), running=running)
 
     def rows_of(self, inputs: Whole) -> Whole:
-        """The tickets of these inputs, one row each."""
         return self.tickets[inputs]
 
     def rows(self, start: int, stop: int) -> Whole:
@@ -59,11 +58,9 @@ class Table(Deal):
         return self.tickets[start:stop]
 
     def owner(self, x: int, ticket: int) -> int:
-        """See `Deal`; searched in the running sums."""
         return int(np.searchsorted(self.running[x], ticket, side="right"))
 
     def owners(self, index: Whole, tickets: Whole) -> Whole:
-        """See `Deal`; searched in the running sums."""
         columns = self.outputs
         return search(self.running.ravel(), tickets, firsts=index * columns, lengths=columns, longest=columns)
 

@@ -76,63 +76,39 @@ class Window(Deal):
 
     def runs(self, x: Index) -> Runs:
         """The window, and what is far before and after it."""
-        start = self.starts(x) if isinstance(x, np.ndarray) else self.start(x)
+        start = self.start(x) if isinstance(x, int) else self.starts(x)
         near, far = self.tickets.near, self.tickets.far
         return (start, self.m, near), (0, start, far), (start + self.m, self.outputs - self.m - start, far)
 
     def kernel(self, values: int) -> Kernel:
-        """Compiled where that pays."""
         compiled = line_kernels(values)
         return self.draw_block if compiled is None else compiled.line_kernel(self)
 
     def draw_block(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
-        """See `Deal`; in blocks that fit in the cache."""
-        return self.of_groups(self._draw_line)(codes, reports, words, code_offset, report_offset)
-
-    def of_groups(self, line: Kernel) -> Kernel:
-        """A kernel that takes inputs, from one that takes the codes of a line: the groups, if there are any."""
-        if (groups := self.groups) is None:
-            return line
-
-        def draw(codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
-            index = codes - np.int64(code_offset)
-            if not all_inside(index, self.inputs):
-                return 0, 0, False
-            return line(groups[index], reports, words, 0, report_offset)
-
-        return draw
-
-    def _draw_line(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
+        """In blocks that fit in the cache; the near and the far outcome are both computed, whichever it is."""
         done = used = 0
-        inside = True
         while done < len(codes) and used < len(words):
-            block = slice(done, done + _BLOCK)
-            drawn, taken, fine = self._draw_some(
-                codes[block], reports[block], words[used : used + _BLOCK], code_offset, report_offset
-            )
-            done, used, inside = done + drawn, used + taken, inside and fine
-        return done, used, inside
+            ticket, taken = tickets_below(self.total, words[used : used + _BLOCK], min(_BLOCK, len(codes) - done))
+            block = slice(done, done + len(ticket))
+            start = codes[block] - np.int64(code_offset)
+            if not all_inside(start, self.inputs):
+                return done, used, False
+            if self.groups is not None:
+                start = self.groups[start]
+            start += np.int64(self.shift)
+            np.maximum(start, np.int64(0), out=start)
+            np.minimum(start, np.int64(self.outputs - self.m), out=start)
 
-    def _draw_some(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
-        """The near and the far outcome are both computed, whichever it is."""
-        ticket, used = tickets_below(self.total, words, len(codes))
-        done = len(ticket)
-
-        start = codes[:done] - np.int64(code_offset)
-        inside = all_inside(start, self.inputs if self.groups is None else self.windows)
-        start += np.int64(self.shift)
-        np.maximum(start, np.int64(0), out=start)
-        np.minimum(start, np.int64(self.outputs - self.m), out=start)
-
-        is_near = ticket < np.uint64(self.near_total)
-        near = (ticket // np.uint64(self.tickets.near)).view(np.int64)
-        near += start
-        ticket -= np.uint64(self.near_total)
-        ticket >>= np.uint64(self.tickets.far.bit_length() - 1)
-        far = ticket.view(np.int64)
-        far = np.where(far < start, far, far + np.int64(self.m))
-        np.add(np.where(is_near, near, far), np.int64(report_offset), out=reports[:done])
-        return done, used, inside
+            is_near = ticket < np.uint64(self.near_total)
+            near = (ticket // np.uint64(self.tickets.near)).view(np.int64)
+            near += start
+            ticket -= np.uint64(self.near_total)
+            ticket >>= np.uint64(self.tickets.far.bit_length() - 1)
+            far = ticket.view(np.int64)
+            far = np.where(far < start, far, far + np.int64(self.m))
+            np.add(np.where(is_near, near, far), np.int64(report_offset), out=reports[block])
+            done, used = block.stop, used + taken
+        return done, used, True
 
     def largest_ratio(self) -> Fraction:
         """The largest ratio of two inputs' tickets for one output, exactly, in O(1), or O(N) with groups.
@@ -176,6 +152,10 @@ class Window(Deal):
             return False
         return self.groups is None or bool((self.groups == np.arange(self.inputs)).all())
 
+    @functools.cached_property
+    def _starts(self) -> Whole:
+        return self.starts(np.arange(self.inputs))
+
     @property
     def line(self) -> Window | None:
         """The deal itself, if its windows move along a line of values."""
@@ -186,47 +166,29 @@ class Window(Deal):
         return np.full(self.outputs, self.q), np.full(self.outputs, self.tickets.near / self.total)
 
     def channel(self) -> Channel:
-        """The deal itself."""
         return self
 
     def distinct_rows(self) -> tuple[Whole | None, Window]:
         """All windows, and which of them each input has."""
         if self.slides:
             return None, self
-        windows = Window(self.windows, self.outputs, self.m, 0, self.tickets, self.word_bits)
-        return self.starts(np.arange(self.inputs)), windows
+        return self._starts, Window(self.windows, self.outputs, self.m, 0, self.tickets, self.word_bits)
 
     def forward(self, f: Array) -> Array:
-        """By running sums; the shares of inputs with one window are added up first."""
-        if not self.slides:
-            starts = self.starts(np.arange(self.inputs))
-            added = [np.bincount(starts, row, self.windows) for row in f.reshape(-1, self.inputs)]
-            f = np.array(added, dtype=np.float64).reshape(*f.shape[:-1], self.windows)
         spread = np.empty((*f.shape[:-1], self.outputs))
-        self._spread(f, spread, np.empty((*f.shape[:-1], self.windows + 1)))
+        self.forward_into(f, spread, np.empty((*f.shape[:-1], self.windows + 1)))
         return spread
 
     def backward(self, v: Array) -> Array:
-        """By running sums."""
-        means = np.empty((*v.shape[:-1], self.windows))
-        self._average(v, means, np.empty((*v.shape[:-1], self.outputs + 1)))
-        return means if self.slides else means[..., self.starts(np.arange(self.inputs))]
+        means = np.empty((*v.shape[:-1], self.inputs))
+        self.backward_into(v, means, np.empty((*v.shape[:-1], self.outputs + 1)))
+        return means
 
     def forward_into(self, f: Array, spread: Array, scratch: Array) -> None:
-        """See `Channel`."""
-        if self.slides:
-            self._spread(f, spread, scratch)
-        else:
-            super().forward_into(f, spread, scratch)
-
-    def backward_into(self, v: Array, means: Array, scratch: Array) -> None:
-        """See `Channel`."""
-        if self.slides:
-            self._average(v, means, scratch)
-        else:
-            super().backward_into(v, means, scratch)
-
-    def _spread(self, f: Array, spread: Array, scratch: Array) -> None:
+        """By running sums; the shares of inputs with one window are added up first."""
+        if not self.slides:
+            added = [np.bincount(self._starts, row, self.windows) for row in f.reshape(-1, self.inputs)]
+            f = np.array(added, dtype=np.float64).reshape(*f.shape[:-1], self.windows)
         running = _cumulative(f, scratch)
         spread[..., : self.windows] = running[..., 1:]
         spread[..., self.windows :] = running[..., -1:]
@@ -234,9 +196,13 @@ class Window(Deal):
         spread *= self.excess
         spread += self.q * running[..., -1:]
 
-    def _average(self, v: Array, means: Array, scratch: Array) -> None:
+    def backward_into(self, v: Array, means: Array, scratch: Array) -> None:
+        """By running sums: from where each window starts to where it ends."""
         running = _cumulative(v, scratch)
-        np.subtract(running[..., self.m :], running[..., : self.windows], out=means)
+        if self.slides:
+            np.subtract(running[..., self.m :], running[..., : self.windows], out=means)
+        else:
+            np.subtract(running[..., self._starts + self.m], running[..., self._starts], out=means)
         means *= self.excess
         means += self.q * running[..., -1:]
 
@@ -254,7 +220,7 @@ class Window(Deal):
         Disjoint windows in which nothing was seen are equal too, but get no share in any fit. Windows of one output
         are not merged: they have a closed form.
         """
-        firsts, group_of = np.arange(self.windows), None if self.slides else self.starts(np.arange(self.inputs))
+        firsts, group_of = np.arange(self.windows), None if self.slides else self._starts
         before = np.concatenate([np.zeros(1, np.int64), np.cumsum(seen)])
         moves = np.diff(before[: self.windows]) + np.diff(before[self.m :]) > 0
         if self.m > 1 and not moves.all():
@@ -318,7 +284,6 @@ class Ring(Deal):
         return self.around(self.turn.kernel(values))
 
     def draw_block(self, codes: Whole, reports: Whole, words: Words, code_offset: int, report_offset: int) -> Drawn:
-        """See `Deal`."""
         return self.around(self.turn.draw_block)(codes, reports, words, code_offset, report_offset)
 
     def around(self, turn: Kernel) -> Kernel:
@@ -351,7 +316,6 @@ class Ring(Deal):
 
     @property
     def ring(self) -> Ring:
-        """The deal itself."""
         return self
 
     @property
@@ -365,7 +329,6 @@ class Ring(Deal):
         return self.inputs - self.classes + 1
 
     def channel(self) -> Channel:
-        """The deal itself."""
         return self
 
     def distinct_rows(self) -> tuple[None, Ring]:
@@ -373,12 +336,10 @@ class Ring(Deal):
         return None, self
 
     def forward(self, f: Array) -> Array:
-        """By running sums."""
         # Output y is near the values from y + ⌊m/2⌋ − m + 1 on.
         return self._sums(f, self.m // 2 - self.m + 1)
 
     def backward(self, v: Array) -> Array:
-        """By running sums."""
         return self._sums(v, -(self.m // 2))
 
     def _sums(self, values: Array, first: int) -> Array:
