@@ -84,7 +84,7 @@ class Domain(Frozen, ABC):
 
     @property
     def step(self) -> float:
-        """The distance between neighbouring values, if it has ends."""
+        """The distance between neighbouring values, if it has ranges."""
         raise AttributeError(f"{self!r} has no steps")
 
     @property
