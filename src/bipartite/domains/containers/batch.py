@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from bipartite.domains.containers.arrow import ArrowArray
-from bipartite.domains.containers.cells import Cells, Container, Labels, Nulls, missing_error, objects
+from bipartite.domains.containers.cells import Cells, Container, Nulls, missing_error, objects
 from bipartite.domains.containers.plain import Array, Listed
 from bipartite.domains.containers.series import PandasSeries, PolarsSeries
 from bipartite.domains.product import in_fields
@@ -75,7 +75,7 @@ class Batch:
         found = [self.labels[at] for at in reports.tolist()]
         if hidden is not None:
             found = [None if hide else label for label, hide in zip(found, hidden.tolist(), strict=True)]
-        return self.container.of_labels(Labels(found, self.labels, nullable=hidden is not None))
+        return self.container.of_labels(found, self.labels, nullable=hidden is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
     from numpy.typing import NDArray
-
-    from bipartite.domains.containers.cells import Labels
 else:
     # Already imported: the caller holds one of their series.
     pa, pd, pl = LazyModule("pyarrow"), LazyModule("pandas"), LazyModule("polars")
@@ -79,14 +77,14 @@ class PandasSeries(Container["pd.Series"]):
             data = np.where(hidden, np.nan, reports)
         return self._series(data, copy=False)
 
-    def of_labels(self, drawn: Labels) -> pd.Series:
+    def of_labels(self, found: list[Any], labels: tuple[Any, ...], *, nullable: bool) -> pd.Series:
         dtype = self.held.dtype
         extended = isinstance(dtype, pd.api.extensions.ExtensionDtype)
-        if drawn.whole:
-            return self._series(drawn.found, dtype="Int64" if drawn.nullable or extended else "int64")
+        if isinstance(labels[0], int):
+            return self._series(found, dtype="Int64" if nullable or extended else "int64")
         # pandas infers "str" or object for text depending on the other values; "string" is an explicit choice.
         chosen = isinstance(dtype, pd.StringDtype) and dtype.na_value is pd.NA
-        return self._series(drawn.found, dtype=dtype if chosen else pd.Series(drawn.all).dtype)
+        return self._series(found, dtype=dtype if chosen else pd.Series(labels).dtype)
 
     def _is_nullable(self) -> bool:
         return isinstance(self.held.array, (pd.arrays.IntegerArray, pd.arrays.FloatingArray))
@@ -138,8 +136,8 @@ class PolarsSeries(Container["pl.Series"]):
         series = pl.Series(self.held.name, reports)
         return series if hidden is None else series.set(pl.Series(hidden), None)
 
-    def of_labels(self, drawn: Labels) -> pl.Series:
-        return pl.Series(self.held.name, drawn.found, dtype=pl.Int64 if drawn.whole else pl.String)
+    def of_labels(self, found: list[Any], labels: tuple[Any, ...], *, nullable: bool) -> pl.Series:  # noqa: ARG002
+        return pl.Series(self.held.name, found, dtype=pl.Int64 if isinstance(labels[0], int) else pl.String)
 
 
 def _is_number(dtype: pl.DataType) -> bool:
