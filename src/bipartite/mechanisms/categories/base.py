@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain, Outside
     from bipartite.domains.containers import Batch
-    from bipartite.lottery import Codec, Source, Stream
+    from bipartite.lottery import Source, Stream
     from bipartite.mechanisms.spec.parts import Fields
 
     Draw = Callable[[NDArray[np.int64], Stream], NDArray[Any]]
@@ -177,12 +177,12 @@ class CategoryMechanism(Certified):
     def _draw_array(
         self, draw: Draw, values: NDArray[Any], source: Source, outside: Outside, threads: int
     ) -> NDArray[Any] | None:
-        codec = self.domain.codec(None, outside)
         reports: NDArray[Any] = self._empty(len(values))
         refused: list[int] = []
 
         def job(start: int, stop: int, stream: Stream) -> None:
-            indices = _encode(codec, values[start:stop], len(self.domain), stream)
+            coins = take(stream, stop - start) if self.domain.coins else None
+            indices = self.domain.index_array(values[start:stop], outside, coins)
             if indices is None:
                 refused.append(start)
             if indices is None or refused:
@@ -191,7 +191,7 @@ class CategoryMechanism(Certified):
                 some = indices[first : first + self._slab]
                 reports[start + first : start + first + len(some)] = draw(some, stream)
 
-        by_people(len(reports), self._words_each + codec.coins, source, operator.index(threads), job)
+        by_people(len(reports), self._words_each + self.domain.coins, source, operator.index(threads), job)
         return None if refused else reports
 
     def _privatize_one(self, draw: Draw, value: object, source: Source, outside: Outside) -> NDArray[Any]:
@@ -313,14 +313,6 @@ def _open(domain: Domain, values: object) -> Batch:
     except NullError as error:
         refusal = NullError(f"{str(error).split(';', maxsplit=1)[0]}; {_NULL_HINT}")
     raise refusal  # outside the handler, so that no inner exception travels with it
-
-
-def _encode(codec: Codec, values: NDArray[Any], size: int, stream: Stream) -> NDArray[np.int64] | None:
-    """The indices of these values, or None if one of them cannot be reported."""
-    coins = take(stream, len(values)) if codec.coins else None
-    indices = codec.encode(values, coins) - np.int64(codec.code_offset)
-    inside = bool((indices.view(np.uint64) < np.uint64(size)).all())
-    return indices if inside else None
 
 
 def _check_counts(counts: object, size: int) -> NDArray[np.int64]:
