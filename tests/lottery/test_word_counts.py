@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from bipartite.lottery import MAX_TOTAL, draw_many
+from bipartite.lottery import MAX_TOTAL, Codec, draw_many
 from bipartite.lottery.words import InsecureSeed
 from tests.verification.test_audit import MECHANISMS
 
@@ -125,18 +125,10 @@ def test_on_a_line_the_words_do_not_depend_on_the_values(seed):
 
 def test_a_kernel_takes_the_words_that_its_rules_say(kernel):
     mechanism = bp.BRR(bp.Integers(0, 72), 1)
-
-    class Identity:
-        report_dtype = np.dtype(np.int64)
-        code_offset = report_offset = 0
-        coins = False
-        direct = True
-
-        def encode(self, values, coins):
-            return values
-
     source = Counting(6)
-    draw_many(mechanism.lottery, Identity(), np.full(VALUES, 9), source, kernel=kernel(mechanism.lottery))
+    draw_many(
+        mechanism.lottery, Codec(lambda values, _: values), np.full(VALUES, 9), source, kernel=kernel(mechanism.lottery)
+    )
     assert source.used == expected_words(mechanism, 9, VALUES, 6)
 
 
