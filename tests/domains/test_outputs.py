@@ -84,3 +84,30 @@ def test_reports_are_decoded_as_in_the_whole_domain(domain):
     reports = np.empty(3, dtype=few.report_dtype)
     few.decode(np.array([1, 0, 1]) + few.report_offset, reports)
     assert reports.tolist() == [domain[last], domain[0], domain[last]]
+
+
+def test_numbers_and_labels_of_their_own_are_outputs_too():
+    ends, answers = Outputs.of_numbers([-2.5, 2.5]), Outputs.of_labels(["young", "old"])
+    few = Outputs(Integers(18, 90), [2, 40])
+    assert [(each.own_numbers, each.own_labels, each.base is each) for each in (few, ends, answers)] == [
+        (False, False, False),
+        (True, False, True),
+        (False, True, True),
+    ]
+    for outputs in (few, ends, answers):
+        assert outputs == pickle.loads(pickle.dumps(outputs)) and hash(outputs) == hash(copy.copy(outputs))
+        assert [outputs.encode(each) for each in outputs] == [0, 1] and outputs.only_reports
+    assert few != ends and answers != Outputs.of_labels(["old", "young"]) and ends != Outputs.of_numbers([-2.5, 3])
+    assert few.find(np.array([20, 21, 58.0, 91])).tolist() == [0, -1, 1, -1]
+    assert ends.find(np.array([2.5000001, -2.5, 0, np.nan])).tolist() == [1, 0, -1, -1]
+    assert repr(answers) == "Outputs.of_labels(['young', 'old'])"
+
+
+@pytest.mark.parametrize("domain", [Integers(-3, 8), Interval(0, 1, points=5), *DOMAINS.values()], ids=repr)
+def test_arrays_become_the_indices_of_their_values_or_none(domain):
+    indices = np.arange(len(domain))
+    values = domain.report_array(indices)
+    assert (domain.index_array(values) == indices).all() and (domain.find(values) == indices).all()
+    assert len(domain.find(values[:0])) == 0 == len(domain.index_array(values[:0]))
+    assert domain.index_array(np.append(values, values.dtype.type(len(domain) + 99))) is None
+    assert (domain.codec(domain, "error").report_dtype, values.dtype.itemsize) == (values.dtype, 8)

@@ -125,10 +125,10 @@ def test_on_a_line_the_words_do_not_depend_on_the_values(seed):
 
 def test_a_kernel_takes_the_words_that_its_rules_say(kernel):
     mechanism = bp.BRR(bp.Integers(0, 72), 1)
-
-    identity = Codec(lambda values, _: values)
     source = Counting(6)
-    draw_many(mechanism.lottery, identity, np.full(VALUES, 9), source, kernel=kernel(mechanism.lottery))
+    draw_many(
+        mechanism.lottery, Codec(lambda values, _: values), np.full(VALUES, 9), source, kernel=kernel(mechanism.lottery)
+    )
     assert source.used == expected_words(mechanism, 9, VALUES, 6)
 
 

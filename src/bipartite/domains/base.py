@@ -84,7 +84,7 @@ class Domain(Frozen, ABC):
 
     @property
     def step(self) -> float:
-        """The distance between neighbouring values, if it has ends."""
+        """The distance between neighbouring values, if it has ranges."""
         raise AttributeError(f"{self!r} has no steps")
 
     @property
@@ -131,9 +131,16 @@ class Domain(Frozen, ABC):
         """
         return self.decode_array(indices)
 
-    @abstractmethod
+    def index_array(
+        self, values: NDArray[Any], outside: Outside = "error", coins: NDArray[np.uint64] | None = None
+    ) -> NDArray[np.int64] | None:
+        """The indices of these values; None if one of them must not be reported."""
+        indices = self.encode_array(values, outside, coins) - np.int64(self.code_offset)
+        return indices if bool((indices.view(np.uint64) < np.uint64(self.size)).all()) else None
+
     def find(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """The index of each public report, up to the rounding of files; −1 or N and above for what is none."""
+        return self.encode_array(values) - np.int64(self.code_offset)
 
     def codec(self, outputs: Domain | None, outside: Outside) -> Codec:
         """Encodes blocks of values, and decodes reports among ``outputs``; to their indices if that is None."""

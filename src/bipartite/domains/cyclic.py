@@ -83,6 +83,10 @@ class Cyclic(SetDomain):
         """The first value, if values are numbers."""
         return self._rows.low
 
+    @property
+    def step(self) -> float:
+        return 1.0
+
     def losses(self, x: int) -> NDArray[np.float64]:
         """The loss of reporting each value when value number x is true: the number of steps the shorter way round."""
         apart = np.abs(np.arange(self.size) - x)

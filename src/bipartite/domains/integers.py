@@ -113,18 +113,11 @@ class Integers(LineDomain):
             values = np.clip(values, self.low, self.high)
         # Two passes suffice for a block that is entirely inside (NaN fails both); only other blocks need masks.
         whole = np.floor(values) == values
-        if values.min() >= self.low and values.max() <= self.high and whole.all():
+        if len(values) and values.min() >= self.low and values.max() <= self.high and whole.all():
             return values.astype(np.int64)
         reportable = whole & (values >= self.low) & (values <= self.high)
         # Values that must not be reported get the code before the first, which every kernel refuses.
         return np.where(reportable, values, self.low - 1).astype(np.int64)
-
-    def find(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        if values.dtype.kind == "f":
-            whole = (values >= self.low) & (values <= self.high) & (np.floor(values) == values)
-            return np.where(whole, values, self.low - 1).astype(np.int64) - self.low
-        inside = (values >= self.low) & (values <= self.high)
-        return np.where(inside, values.astype(np.int64) - self.low, -1)
 
     def padded(self, half_window: int) -> Integers:
         low, high = self.low - half_window, self.high + half_window

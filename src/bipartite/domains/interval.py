@@ -142,7 +142,7 @@ class Interval(LineDomain):
         if outside == "clip":
             numbers = np.clip(numbers, self.low, self.high)
         # Two passes suffice for a block that is entirely inside (NaN fails both); only other blocks need masks.
-        if numbers.min() >= self.low and numbers.max() <= self.high:
+        if len(numbers) and numbers.min() >= self.low and numbers.max() <= self.high:
             return self._nodes_of(numbers, coins)
         inside = (numbers >= self.low) & (numbers <= self.high)
         # Values that must not be reported get index −1, which every kernel refuses; low replaces them in the

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from bipartite.domains import Cyclic, SetDomain
 from bipartite.errors import InputError, is_one_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.domains import Domain, LineDomain
+    from bipartite.domains import Domain, SetDomain
 
     Array = NDArray[np.float64]
 
@@ -88,20 +87,20 @@ class LossRows:
         return applied(cast("Function", function_of(self._loss)), self._own(start, stop))
 
     def _own(self, start: int, stop: int) -> Array:
-        if isinstance(self._domain, SetDomain):
-            if self._outputs.indices is not None and self._domain.metric not in {None, "callable"}:
-                # Distances are symmetric, and there are fewer outputs than values.
-                if self._columns is None:
-                    self._columns = np.array([self._domain.losses(int(y)) for y in self._outputs.indices])
-                return self._columns[:, start:stop].T
-            rows = np.array([self._domain.losses(x) for x in range(start, stop)])
-            return cast("Array", rows if self._outputs.indices is None else rows[:, self._outputs.indices])
+        domain, chosen = self._domain, self._outputs.indices
         if self._outputs.own_numbers:
-            values = self._domain.decode_array(np.arange(start, stop))
-            apart: Array = np.abs(self._outputs.to_numpy()[None, :] - values[:, None])
-            return apart
-        away: Array = np.abs(self._steps(start, stop)) * cast("LineDomain", self._domain).step
-        return away
+            values = domain.decode_array(np.arange(start, stop))
+            return cast("Array", np.abs(self._outputs.to_numpy()[None, :] - values[:, None]))
+        if domain.has_ends:
+            return np.abs(self._steps(start, stop)) * domain.step
+        losses = cast("SetDomain", domain).losses
+        if chosen is not None and domain.metric not in {None, "callable"}:
+            # Distances are symmetric, and there are fewer outputs than values.
+            if self._columns is None:
+                self._columns = np.array([losses(int(y)) for y in chosen])
+            return self._columns[:, start:stop].T
+        rows = np.array([losses(x) for x in range(start, stop)])
+        return rows if chosen is None else rows[:, chosen]
 
     def _steps(self, start: int, stop: int) -> NDArray[np.int64]:
         """The difference of indices between each output and each value; padded outputs lie past the ends."""
@@ -118,14 +117,11 @@ def output_positions(domain: Domain, outputs: Domain) -> NDArray[np.int64]:
 def largest_loss(domain: Domain, loss: Loss = None) -> float:
     """The largest loss between two values, by which QLoss divides."""
     function = function_of(loss)
-    if isinstance(domain, Cyclic) and function is not None:
-        return float(applied(function, np.arange(len(domain) // 2 + 1, dtype=np.float64)).max())
-    if not isinstance(domain, SetDomain) and function is not None:
-        # On a line the distances are known, but a function of them may peak anywhere.
-        step = cast("LineDomain", domain).step
-        if loss is None:
-            return (len(domain) - 1) * step
-        own: Array = np.arange(len(domain), dtype=np.float64) * step
-        return float(applied(function, own).max())
+    if domain.has_ends and loss is None:
+        return (len(domain) - 1) * domain.step
+    if domain.has_ranges and function is not None:
+        # The distances are known, but a function of them may peak anywhere.
+        steps = np.arange(len(domain) if domain.has_ends else len(domain) // 2 + 1, dtype=np.float64)
+        return float(applied(function, steps * domain.step).max())
     rows = LossRows(domain, domain, loss)
     return max(float(rows.rows(x, x + 1).max()) for x in range(len(domain)))

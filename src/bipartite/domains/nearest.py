@@ -8,7 +8,7 @@ distances may exceed 2^53 (far outside a plane) use the linear search.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import numpy as np
 
@@ -29,16 +29,6 @@ _SORT_FROM: Final = 2**13
 _BOXES: Final = 512
 
 
-class _Tree(Protocol):
-    """The part of scipy's k-d tree that is used here."""
-
-    def query(self, x: Array, *, k: int, p: int, workers: int) -> tuple[Array, NDArray[np.intp]]:
-        """(distances, indices) of the k nearest points of each position."""
-
-    def query_ball_point(self, x: Array, r: float, *, p: int) -> list[int]:
-        """The indices of the points within a distance."""
-
-
 def nearest_points(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.int64]:
     """For each position the index of the nearest point, the first among ties.
 
@@ -48,7 +38,7 @@ def nearest_points(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> 
         return _search_all(vectors, positions, kind)
     from scipy.spatial import cKDTree  # type: ignore[import-untyped]  # noqa: PLC0415 (loaded when it pays)
 
-    tree: _Tree = cKDTree(vectors.astype(np.float64))
+    tree = cKDTree(vectors.astype(np.float64))
     exact = _is_exact(vectors, positions, kind)
     if exact.all():
         return _search_tree(tree, vectors, positions, kind)
@@ -100,7 +90,12 @@ def _is_exact(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArr
     return cast("NDArray[np.bool_]", (reach if kind == "manhattan" else reach * reach).sum(axis=1) < _EXACT_BELOW)
 
 
-def _search_tree(tree: _Tree, vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.int64]:
+def _search_tree(
+    tree: Any,  # noqa: ANN401
+    vectors: NDArray[np.int64],
+    positions: Array,
+    kind: Kind,
+) -> NDArray[np.int64]:
     power = 1 if kind == "manhattan" else 2
     # Searching nearby positions one after the other reuses the cache.
     order = _spatial_order(positions) if len(vectors) >= _SORT_FROM else np.arange(len(positions))

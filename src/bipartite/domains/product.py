@@ -240,21 +240,22 @@ class Product(SetDomain):
         self, values: NDArray[Any], outside: Outside = "error", coins: NDArray[np.uint64] | None = None
     ) -> NDArray[np.int64]:
         self.check_outside(outside)
-        joined = np.zeros(len(values), dtype=np.int64)
-        inside = np.ones(len(values), dtype=np.bool_)
-        for number, part in enumerate(self.parts):
-            codes = part.encode_array(values[f"f{number}"], for_part(part, outside), coins)
-            index = codes - np.int64(part.code_offset)
-            inside &= (index >= 0) & (index < len(part))
-            joined = joined * len(part) + index
-        # Values that must not be reported get the code before the first, which every kernel refuses.
-        return np.where(inside, joined, -1)
+        indices = [
+            part.encode_array(values[f"f{number}"], for_part(part, outside), coins) - np.int64(part.code_offset)
+            for number, part in enumerate(self.parts)
+        ]
+        return self._joined(indices)
 
     def find(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        found = [part.find(values[f"f{number}"]) for number, part in enumerate(self.parts)]
-        wrong = [(own < 0) | (own >= size) for own, size in zip(found, self.shape, strict=True)]
-        bad = np.logical_or.reduce(wrong)
-        return np.where(bad, -1, self.join([np.where(bad, 0, own) for own in found]))
+        return self._joined([part.find(values[f"f{number}"]) for number, part in enumerate(self.parts)])
+
+    def _joined(self, indices: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """The indices of tuples; −1, which every kernel refuses, if a part must not be reported."""
+        joined, inside = np.zeros(len(indices[0]), dtype=np.int64), np.ones(len(indices[0]), dtype=np.bool_)
+        for part, index in zip(self.parts, indices, strict=True):
+            inside &= (index >= 0) & (index < len(part))
+            joined = joined * len(part) + index
+        return np.where(inside, joined, -1)
 
     def check_outside(self, outside: Outside) -> None:
         if not any(part.has_ends for part in self.parts):

@@ -142,9 +142,6 @@ class SetDomain(Domain):
         self.check_outside(outside)
         return self._rows.encode_array(values, outside, coins)
 
-    def find(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        return self._rows.find(values) if self.labels is None else values
-
     def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
         refusal = self._rows.explain(values, outside, place)
         hint = "; values are row numbers, use domain.nearest to report positions."

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 
 from bipartite.domains.containers import Cells, Container, library_of
-from bipartite.domains.containers.pandas_series import PandasSeries
 from bipartite.domains.containers.plain import Array, array_of
-from bipartite.domains.containers.polars_series import PolarsSeries
+from bipartite.domains.containers.series import PandasSeries, PolarsSeries
 from bipartite.errors import DataError, InputError, NotAValueError, NullError, OutsideDomainError
 from bipartite.learn.fitting import check_unmasked
 

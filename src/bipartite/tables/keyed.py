@@ -64,12 +64,12 @@ class KeyedRelease(Release):
         if opened.missing is not None:
             ids = [ids[at] for at in np.flatnonzero(~opened.missing).tolist()]
         mechanism, values = way.column.mechanism, opened.there
-        codec = way.codec()
-        indices = codec.encode(values, None) - np.int64(codec.code_offset)
-        if not (indices.view(np.uint64) < np.uint64(len(mechanism.domain))).all():
+        indices = mechanism.domain.index_array(values, way.column.domain_outside)
+        if indices is None:
             return None
         if mechanism.flat:
             return _draw_wide(mechanism, indices, ids, self._keys[name])
+        codec = way.codec(mechanism)
         parts = [
             _draw(mechanism.lottery, codec, values[cut], indices[cut], ids[cut], self._keys[name])
             for cut in (slice(start, start + CHUNK) for start in range(0, max(len(values), 1), CHUNK))

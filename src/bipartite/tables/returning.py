@@ -46,7 +46,7 @@ class Return:
         mechanism = self.column.mechanism
         if mechanism.flat:
             return cast("Flat", mechanism).draw_values(values, source, self.column.domain_outside)
-        codec = self.codec()
+        codec = self.codec(mechanism)
         # One chunk at a time, so that a column takes its words in order however its rows are split into batches.
         cuts = range(0, max(len(values), 1), CHUNK)
         try:
@@ -55,11 +55,9 @@ class Return:
             return None
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def codec(self) -> Codec:
+    def codec(self, mechanism: Mechanism) -> Codec:
         """The codec of the column, decoding to indices of outputs, or to outputs if there are too many."""
-        mechanism = self.column.mechanism
-        outputs = None if mechanism.flat or self.listed is not None else mechanism.outputs
-        return mechanism.domain.codec(outputs, self.column.domain_outside)
+        return mechanism.domain.codec(mechanism.outputs if self.listed is None else None, self.column.domain_outside)
 
     def array(self, reports: NDArray[Any], missing: NDArray[np.bool_] | None) -> pa.Array:
         """Build the column, with nulls for missing rows."""

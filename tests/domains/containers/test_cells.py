@@ -11,9 +11,8 @@ import pytest
 from bipartite import GRR, Integers, Items
 from bipartite.domains.containers import library_of
 from bipartite.domains.containers.arrow import numbers_of, rows_of
-from bipartite.domains.containers.pandas_series import PandasSeries
 from bipartite.domains.containers.plain import Array
-from bipartite.domains.containers.polars_series import PolarsSeries
+from bipartite.domains.containers.series import PandasSeries, PolarsSeries
 from bipartite.errors import NotAValueError, NullError, OutsideDomainError
 from bipartite.learn import PrivateColumns
 

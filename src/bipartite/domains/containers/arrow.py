@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains.base import Domain
-    from bipartite.domains.containers.cells import Labels
 else:
     pa, pc = (
         LazyModule("pyarrow"),
@@ -63,9 +62,9 @@ class ArrowArray(Container["pa.Array | pa.ChunkedArray"]):
     def of_numbers(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> pa.Array | pa.ChunkedArray:
         return self._chunked(pa.array(reports, mask=hidden))
 
-    def of_labels(self, drawn: Labels) -> pa.Array | pa.ChunkedArray:
+    def of_labels(self, found: list[Any], labels: tuple[Any, ...], *, nullable: bool) -> pa.Array | pa.ChunkedArray:  # noqa: ARG002
         text = pa.large_string() if pa.types.is_large_string(self.held.type) else pa.string()
-        return self._chunked(pa.array(drawn.found, type=pa.int64() if drawn.whole else text))
+        return self._chunked(pa.array(found, type=pa.int64() if isinstance(labels[0], int) else text))
 
     def _chunked(self, array: pa.Array) -> pa.Array | pa.ChunkedArray:
         return pa.chunked_array([array]) if isinstance(self.held, pa.ChunkedArray) else array

@@ -1,27 +1,37 @@
-"""A batch: the values of a container as a flat array, and how to rebuild a container of the same kind."""
+"""A batch: the values of a container as a flat array, tuples by columns, and how to rebuild the container."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from bipartite.domains.containers.arrow import ArrowArray
-from bipartite.domains.containers.cells import Cells, Container, Labels, Nulls, missing_error
-from bipartite.domains.containers.pandas_series import PandasSeries
+from bipartite.domains.containers.cells import Cells, Container, Nulls, missing_error, objects
 from bipartite.domains.containers.plain import Array, Listed
-from bipartite.domains.containers.polars_series import PolarsSeries
-from bipartite.domains.containers.tuples import columns_of
+from bipartite.domains.containers.series import PandasSeries, PolarsSeries
 from bipartite.domains.product import in_fields
-from bipartite.errors import InputError
+from bipartite.errors import InputError, NotAValueError
+from bipartite.lazily import LazyModule
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from bipartite.domains.base import Domain
-    from bipartite.domains.containers.tuples import Back
+
+    Back: TypeAlias = Callable[[Sequence[Any], NDArray[np.bool_] | None], Any]
+    """Rebuilds the caller's container from columns of reports and, if the call keeps nulls, a mask of missing rows."""
+    Columns: TypeAlias = tuple[list[Any], Back]
+else:
+    # Already imported: the caller holds one of their tables.
+    pa, pd, pl = LazyModule("pyarrow"), LazyModule("pandas"), LazyModule("polars")
 
 # A caller who holds a container has its library installed; a reader imports nothing else.
 _LIBRARIES: Final[dict[str, type[Container[Any]]]] = {
@@ -65,7 +75,7 @@ class Batch:
         found = [self.labels[at] for at in reports.tolist()]
         if hidden is not None:
             found = [None if hide else label for label, hide in zip(found, hidden.tolist(), strict=True)]
-        return self.container.of_labels(Labels(found, self.labels, nullable=hidden is not None))
+        return self.container.of_labels(found, self.labels, nullable=hidden is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +131,7 @@ def open_values(values: object, nulls: Nulls, domain: Domain) -> Batch:
 
 
 def _open_tuples(values: object, nulls: Nulls, domain: Domain) -> TupleBatch:
-    columns, back = columns_of(values, library_of(values), len(domain.parts))
+    columns, back = _columns_of(values, library_of(values), len(domain.parts))
     read = [_read(column, nulls, part) for column, part in zip(columns, domain.parts, strict=True)]
     missing = [_gone(container, cells, nulls) for container, cells in read]
     # A tuple with a missing part is missing.
@@ -150,7 +160,7 @@ def _gone(container: Container[Any], cells: Cells, nulls: Nulls) -> NDArray[np.b
 
 def _flat(cells: Cells, gone: NDArray[np.bool_] | None) -> NDArray[Any]:
     """The cells that are not missing, contiguous and in native byte order."""
-    flat = cells.values if gone is None else cells.values[~gone]
+    flat = cells.values if gone is None else cells.values[~gone]  # noqa: PD011 (no pandas here)
     return np.ascontiguousarray(flat, dtype=flat.dtype.newbyteorder("="))
 
 
@@ -171,3 +181,100 @@ def _read(values: object, nulls: Nulls, domain: Domain) -> tuple[Container[Any],
             f"got {type(values).__name__}; convert it first, for example with .to_numpy()."
         )
     return container, container.numbers()
+
+
+def _columns_of(values: object, library: str, count: int) -> Columns:
+    """The columns of a container of tuples of ``count`` parts, and how to rebuild it."""
+    if isinstance(values, list):
+        return _of_rows(values, count)
+    if _holds_objects(values):
+        return _of_objects(values, count)
+    if isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray):
+        return _of_fields(values, count) if values.dtype.names else _of_array(values, count)
+    if isinstance(values, tuple):
+        return _of_columns(values, count)
+    if library in _LIBRARIES and hasattr(values, "shape" if library != "pyarrow" else "column_names"):
+        return _of_table(values, library, count)
+    raise _refusal(count, f"got {type(values).__name__}")
+
+
+def _refusal(count: int, got: str) -> InputError:
+    return InputError(
+        f"Expected tuples of {count}, as one tuple, a list of tuples, an array or a frame of {count} columns, or "
+        f"{count} arrays or Series as a tuple, {got}; pass [(first, second), …], or frame[['age', 'genre']]."
+    )
+
+
+def _of_rows(rows: list[Any], count: int) -> Columns:
+    for at, row in enumerate(rows):
+        if row is not None and not (isinstance(row, (tuple, list)) and len(row) == count):
+            raise NotAValueError(f"values[{at}] is not a tuple of {count}; pass one value of each part.")
+    nothing = (None,) * count
+    filled = [nothing if row is None else row for row in rows]
+    columns = [list(column) for column in zip(*filled, strict=True)] if rows else [[] for _ in range(count)]
+
+    def back(reports: Sequence[Any], hidden: NDArray[np.bool_] | None) -> list[Any]:
+        made = list(zip(*reports, strict=True))
+        return made if hidden is None else [None if hide else row for row, hide in zip(made, hidden, strict=True)]
+
+    return columns, back
+
+
+def _holds_objects(values: object) -> bool:
+    """Whether this is a NumPy array or a pandas Series of tuples."""
+    if not isinstance(values, np.ndarray) and type(values).__name__ != "Series":
+        return False
+    return getattr(values, "ndim", 0) == 1 and getattr(values, "dtype", None) == np.dtype(object)
+
+
+def _of_objects(values: Any, count: int) -> Columns:  # noqa: ANN401 (an array, or a pandas Series)
+    # pandas writes NaN where a tuple is missing.
+    columns, back = _of_rows([None if each != each else each for each in values.tolist()], count)  # noqa: PLR0124
+
+    def as_objects(reports: Sequence[Any], hidden: NDArray[np.bool_] | None) -> object:
+        made = objects(back(reports, hidden))
+        return made if isinstance(values, np.ndarray) else pd.Series(made, index=values.index, name=values.name)
+
+    return columns, as_objects
+
+
+def _of_array(values: NDArray[Any], count: int) -> Columns:
+    if values.ndim != 2 or values.shape[1] != count:  # noqa: PLR2004
+        raise _refusal(count, f"got an array of shape {values.shape}")
+    if values.dtype.kind == "O":  # mixed types: treat each column as a list of its cells
+        columns = [values[:, at].tolist() for at in range(count)]
+        return columns, lambda reports, _: np.stack([np.array(each, dtype=object) for each in reports], axis=1)
+    return [values[:, at] for at in range(count)], lambda reports, _: np.stack(reports, axis=1)
+
+
+def _of_fields(values: NDArray[Any], count: int) -> Columns:
+    names = values.dtype.names or ()
+    if values.ndim != 1 or len(names) != count:
+        raise _refusal(count, f"got a structured array of shape {values.shape} with {len(names)} fields")
+
+    return [values[name] for name in names], lambda reports, _: in_fields(reports, names)
+
+
+def _of_columns(values: tuple[Any, ...], count: int) -> Columns:
+    # Lists are not accepted: ((1, 2), (3, 4)) could be two columns or two pairs.
+    if len(values) != count or any(isinstance(each, (list, tuple)) or not hasattr(each, "__len__") for each in values):
+        raise _refusal(count, f"got a tuple of {len(values)} that are not arrays or Series")
+    lengths = [len(each) for each in values]
+    if len(set(lengths)) > 1:
+        raise InputError(
+            f"Expected columns of one length, got {' and '.join(map(str, lengths))}; pass columns of one table."
+        )
+    return list(values), lambda reports, _: tuple(reports)
+
+
+def _of_table(values: Any, library: str, count: int) -> Columns:  # noqa: ANN401 (a table of one of three libraries)
+    width = values.num_columns if library == "pyarrow" else values.shape[1] if len(values.shape) > 1 else 1
+    if width != count:
+        raise _refusal(count, f"got {width} column{'s' if width != 1 else ''}")
+    if library == "pandas":
+        return [values.iloc[:, at] for at in range(count)], lambda reports, _: pd.concat(reports, axis=1)
+    if library == "polars":
+        return [values.to_series(at) for at in range(count)], lambda reports, _: pl.DataFrame(list(reports))
+    whole = isinstance(values, pa.Table)
+    make = pa.Table.from_arrays if whole else pa.RecordBatch.from_arrays
+    return values.columns, lambda reports, _: make(list(reports), names=values.column_names)

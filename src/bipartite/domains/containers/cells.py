@@ -57,23 +57,6 @@ def _is_nan(value: object) -> bool:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """Reported labels to be put into a container."""
-
-    found: list[Any]
-    """One label or None per position."""
-    all: tuple[Any, ...]
-    """The possible labels."""
-    nullable: bool
-    """Whether the options of the call allow None."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether the labels are whole numbers rather than text."""
-        return isinstance(self.all[0], int)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Container(ABC, Generic[Held]):
     """One kind of container: its cells, the names of their positions, and how to rebuild it.
@@ -110,8 +93,8 @@ class Container(ABC, Generic[Held]):
         """Put these reports into a container of the same kind."""
 
     @abstractmethod
-    def of_labels(self, drawn: Labels) -> Held:
-        """Put these labels into a container of the same kind."""
+    def of_labels(self, found: list[Any], labels: tuple[Any, ...], *, nullable: bool) -> Held:
+        """Put labels, or None where ``nullable``, into a container of the same kind; ``labels`` are all possible."""
 
     def codes(self, domain: Domain) -> Cells:
         """The indices of the labels, −1 for anything that is not a label of the domain."""

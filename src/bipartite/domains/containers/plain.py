@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.domains.containers.cells import Labels
-
 _NUMBERS: Final = (int, float, np.integer, np.floating)
 _NO_NUMBERS: Final = (bool, np.bool_, np.timedelta64)
 
@@ -58,8 +56,8 @@ class Listed(Container["list[Any] | tuple[Any, ...]"]):
             found = [None if hide else report for report, hide in zip(found, hidden.tolist(), strict=True)]
         return tuple(found) if isinstance(self.held, tuple) else found
 
-    def of_labels(self, drawn: Labels) -> list[Any] | tuple[Any, ...]:
-        return tuple(drawn.found) if isinstance(self.held, tuple) else drawn.found
+    def of_labels(self, found: list[Any], labels: tuple[Any, ...], *, nullable: bool) -> list[Any] | tuple[Any, ...]:  # noqa: ARG002
+        return tuple(found) if isinstance(self.held, tuple) else found
 
 
 class Array(Container["NDArray[Any]"]):
@@ -103,9 +101,9 @@ class Array(Container["NDArray[Any]"]):
         found: NDArray[Any] = np.ma.MaskedArray(data, hidden, fill_value=nothing).reshape(shape)
         return found
 
-    def of_labels(self, drawn: Labels) -> NDArray[Any]:
-        dtype = object if drawn.nullable else np.array(drawn.all).dtype
-        return np.array(drawn.found, dtype=dtype).reshape(self.held.shape)
+    def of_labels(self, found: list[Any], labels: tuple[Any, ...], *, nullable: bool) -> NDArray[Any]:
+        dtype = object if nullable else np.array(labels).dtype
+        return np.array(found, dtype=dtype).reshape(self.held.shape)
 
 
 def array_of(values: Sequence[Any]) -> NDArray[Any]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain, Outside
     from bipartite.domains.containers import Batch, Nulls
-    from bipartite.lottery import Codec, Deal, Epsilon, Source, Stream
+    from bipartite.lottery import Deal, Epsilon, Source, Stream
     from bipartite.lottery.bulk import ChunkJob
 
     Rows = Callable[[NDArray[np.int64], Stream], NDArray[Any]]
@@ -193,13 +193,13 @@ class Flat(Mechanism):
     def _draw_array(
         self, rows_of: Rows, values: NDArray[Any], source: Source, outside: Outside, threads: int
     ) -> NDArray[Any] | None:
-        codec = self.domain.codec(None, outside)
         reports: NDArray[Any] = self.draw.empty(len(values))
         slab = self.draw.slab
         refused: list[int] = []
 
         def job(start: int, stop: int, stream: Stream) -> None:
-            indices = _encode(codec, values[start:stop], len(self.domain), stream)
+            coins = take(stream, stop - start) if self.domain.coins else None
+            indices = self.domain.index_array(values[start:stop], outside, coins)
             if indices is None:
                 refused.append(start)
             if indices is None or refused:
@@ -208,7 +208,7 @@ class Flat(Mechanism):
                 some = indices[first : first + slab]
                 reports[start + first : start + first + len(some)] = rows_of(some, stream)
 
-        by_people(len(reports), self.draw.words_each + codec.coins, source, operator.index(threads), job)
+        by_people(len(reports), self.draw.words_each + self.domain.coins, source, operator.index(threads), job)
         return None if refused else reports
 
     def _report_one(self, rows_of: Rows, value: object, source: Source, outside: Outside) -> NDArray[Any]:
@@ -263,11 +263,3 @@ def check_reports(reports: object, dtype: type[np.generic], width: int | None) -
             "pass the result of privatize for a container, or np.stack of single reports."
         )
     return np.ascontiguousarray(found)
-
-
-def _encode(codec: Codec, values: NDArray[Any], size: int, stream: Stream) -> NDArray[np.int64] | None:
-    """The indices of these values, or None if one of them cannot be reported."""
-    coins = take(stream, len(values)) if codec.coins else None
-    indices = codec.encode(values, coins) - np.int64(codec.code_offset)
-    inside = bool((indices.view(np.uint64) < np.uint64(size)).all())
-    return indices if inside else None

@@ -1,4 +1,4 @@
-"""pandas Series, backed by NumPy, pandas' nullable types or Arrow; name and index are preserved."""
+"""pandas Series, backed by NumPy, nullable types or Arrow, and Polars Series; names and indexes are preserved."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from bipartite.lazily import LazyModule
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
     import pyarrow as pa
     from numpy.typing import NDArray
-
-    from bipartite.domains.containers.cells import Labels
 else:
-    pa, pd = LazyModule("pyarrow"), LazyModule("pandas")  # already imported: the caller holds one of its series
+    # Already imported: the caller holds one of their series.
+    pa, pd, pl = LazyModule("pyarrow"), LazyModule("pandas"), LazyModule("polars")
 
 
 class PandasSeries(Container["pd.Series"]):
@@ -77,17 +77,69 @@ class PandasSeries(Container["pd.Series"]):
             data = np.where(hidden, np.nan, reports)
         return self._series(data, copy=False)
 
-    def of_labels(self, drawn: Labels) -> pd.Series:
+    def of_labels(self, found: list[Any], labels: tuple[Any, ...], *, nullable: bool) -> pd.Series:
         dtype = self.held.dtype
         extended = isinstance(dtype, pd.api.extensions.ExtensionDtype)
-        if drawn.whole:
-            return self._series(drawn.found, dtype="Int64" if drawn.nullable or extended else "int64")
+        if isinstance(labels[0], int):
+            return self._series(found, dtype="Int64" if nullable or extended else "int64")
         # pandas infers "str" or object for text depending on the other values; "string" is an explicit choice.
         chosen = isinstance(dtype, pd.StringDtype) and dtype.na_value is pd.NA
-        return self._series(drawn.found, dtype=dtype if chosen else pd.Series(drawn.all).dtype)
+        return self._series(found, dtype=dtype if chosen else pd.Series(labels).dtype)
 
     def _is_nullable(self) -> bool:
         return isinstance(self.held.array, (pd.arrays.IntegerArray, pd.arrays.FloatingArray))
 
     def _series(self, data: object, **options: object) -> pd.Series:
         return pd.Series(data, index=self.held.index, name=self.held.name, **options)
+
+
+class PolarsSeries(Container["pl.Series"]):
+    """A Polars Series."""
+
+    __slots__ = ()
+
+    def cells(self) -> Cells:
+        series = self.held
+        missing = series.is_null().to_numpy() if series.null_count() else None
+        if series.dtype == pl.Null:
+            return Cells(np.zeros(len(series), dtype=np.int64), missing)
+        if not _is_number(series.dtype):
+            return Cells(objects(series.to_list()), missing)
+        there = series.drop_nulls().to_numpy()
+        if missing is None:
+            return Cells(there)
+        flat = np.zeros(len(series), dtype=there.dtype)
+        flat[~missing] = there
+        return Cells(flat, missing)
+
+    def numbers(self) -> Cells:
+        if not isinstance(self.held, pl.Series):
+            frame = isinstance(self.held, (pl.DataFrame, pl.LazyFrame))
+            advice = "select a column: frame['age'] (collect a LazyFrame first)" if frame else "pass a polars.Series"
+            refuse_object("polars", self.held, advice)
+        if self.held.dtype != pl.Null and not _is_number(self.held.dtype):
+            # The bare name of the type: an Enum in full would reveal its categories.
+            name = self.held.dtype.base_type().__name__
+            refuse_type("a Polars Series", name, "use .cast(pl.Int64) or .cast(pl.Float64)")
+        return self.cells()
+
+    @property
+    def label_types(self) -> tuple[type, ...]:
+        if not isinstance(self.held, pl.Series):
+            return ()
+        dtype = self.held.dtype
+        if dtype == pl.Null:  # a column in which every value is missing has no other type
+            return str, int
+        return (int,) if dtype.is_integer() else (str,) if dtype == pl.String else ()
+
+    def of_numbers(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> pl.Series:
+        series = pl.Series(self.held.name, reports)
+        return series if hidden is None else series.set(pl.Series(hidden), None)
+
+    def of_labels(self, found: list[Any], labels: tuple[Any, ...], *, nullable: bool) -> pl.Series:  # noqa: ARG002
+        return pl.Series(self.held.name, found, dtype=pl.Int64 if isinstance(labels[0], int) else pl.String)
+
+
+def _is_number(dtype: pl.DataType) -> bool:
+    """Whether NumPy can hold the type, which rules out 128-bit integers."""
+    return dtype.is_float() or (dtype.is_integer() and "128" not in str(dtype))
