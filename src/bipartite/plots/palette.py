@@ -23,6 +23,10 @@ def _line(look: Look) -> dict[str, Any]:
 _SILENCE: Final = Look(style.INK, 1.2, "1 3")
 # Curves that are not mechanisms of the catalogue, or are variants described elsewhere.
 _OTHERS: Final = {
+    "L-SRR as published": Look("#7b3f98", 1.8, mark="diamond"),
+    "L-SRR calibrated": Look("#7b3f98", 1.8, "6 2", "hollow diamond"),
+    "Two-level": Look("#0f766e", 1.6, "9 3 2 3"),
+    "Region-weighted": Look("#a16207", 1.6, "4 2"),
     "BRR-SGD as described": Look(style.BRR, 2.6),
     "Laplace, central": Look(LAPLACE_RED, 1.8, "6 2", "diamond"),
     "Laplace on the sum, as described": Look(LAPLACE_RED, 1.8, "6 2", "diamond"),
