@@ -17,7 +17,7 @@ FLOORS: Final[tuple[dict[str, tuple[str, ...]], ...]] = (
     {
         "tables": ("files, frames,", "Spark"),
         "ledger": ("who has", "spent what"),
-        "locations": ("places, regions,", "maps"),
+        "locations": ("places, maps,", "heat maps"),
         "learn": ("models with", "a guarantee"),
     },
     {

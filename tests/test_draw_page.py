@@ -81,5 +81,6 @@ def test_the_table_of_mechanisms_has_all_that_travel_with_their_versions():
     told = {
         (name, int(version)) for names, version, _ in rows for name in re.findall(r"`([\w-]+)`", names.split(" on ")[0])
     }
-    assert told == {(entry.name, entry.version) for entry in entries() if entry.version is not None}
+    weaker = {("planar-laplace", 2), ("within-region", 4)}  # read by the laboratory
+    assert told == weaker | {(entry.name, entry.version) for entry in entries() if entry.version is not None}
     assert all(f"\n## {section}. " in PAGE for _, _, section in rows)

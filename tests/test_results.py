@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bipartite.locations import CALIBRATED, PUBLISHED, WHOLE, WITHIN
 from reproduction.claims import boosting, networks, training
 from reproduction.experiments import gbdt, location_draws, location_errors, sgd
 from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.experiments.printed import BOOSTING_SHARES, SGD_BUDGETS
+from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN
 from reproduction.runner.contract import select
 from result_tables import ends_of_training, rows
 

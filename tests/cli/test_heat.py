@@ -81,9 +81,9 @@ def test_check_ins_become_a_heat_map_with_the_mechanism_that_is_recommended_for_
     code, out, _ = run(*asked)
     assert code == 0 and "To map how many people are at each place, take Subset Selection" in out
     found = conforms(run(*asked, "--json")[1], "locations-design")
-    assert (found["expected_loss"], found["rows"], found["holds"]) == (None, [], True)
-    code, _, err = run(*asked, "--mechanism", "grr", "--per-km", "1")
-    assert code == 2 and "--for map chooses the mechanism; leave out --mechanism, --per-km." in err
+    assert (found["expected_loss"], found["holds"]) == (None, True)
+    code, _, err = run(*asked, "--mechanism", "grr")
+    assert code == 2 and "--for map chooses the mechanism; leave out --mechanism." in err
     plan = '[columns.place]\nfrom = ["lat", "lon"]\nspec = "cells.json"\n'
     (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
     err = run("privatize", tmp_path / "people.csv", released, "--plan", tmp_path / "plan.toml")[2]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bipartite import BRR, GRR, Points, Record, fixed_words, insecure_seed, verify
 from bipartite.errors import DesignError, EpsilonError, InputError, PriorError
-from bipartite.lottery import MAX_TOTAL, BlockLottery, WeightLottery
+from bipartite.lottery import MAX_TOTAL
 from bipartite.quality import expected_loss
 from reproduction.places import Regions, WithinRegion, accountable, from_spec, proved, region_weighted, two_level
 from reproduction.places.in_regions import (
@@ -28,7 +28,6 @@ from reproduction.places.in_regions import (
     weighted_epsilon,
 )
 from tests.locations.worlds import authors_places, worlds
-from tests.lottery.test_draw import EveryWord
 from tests.oracle import number
 
 FOUR = Points([[52.5, 13.4], [52.4, 13.1], [48.9, 2.35], [48.8, 2.1]], metric="haversine")
@@ -183,32 +182,6 @@ def test_reports_follow_the_matrix(make):
         )
 
 
-LABELS = np.array([1, 0, 1, 0, 1])
-SMALL = {
-    "blocks": (
-        BlockLottery(
-            LABELS,
-            [np.array([[3, 2], [1, 4]]), np.array([[1, 1, 3], [2, 2, 1], [0, 4, 1]])],
-            np.array([1, 1, 1, 2, 1]),
-            word_bits=8,
-        ),
-        [[1, 1, 1, 2, 3], [1, 3, 1, 2, 1], [2, 1, 2, 2, 1], [1, 1, 1, 4, 1], [0, 1, 4, 2, 1]],
-    ),
-    "weights": (
-        WeightLottery(LABELS, np.array([5, 3]), np.array([2, 3]), 16, word_bits=8),
-        [[4, 3, 3, 3, 3], [2, 5, 2, 5, 2], [4, 3, 3, 3, 3], [2, 5, 2, 5, 2], [4, 3, 3, 3, 3]],
-    ),
-}
-
-
-@pytest.mark.parametrize(("lottery", "rows"), SMALL.values(), ids=SMALL)
-def test_over_all_words_every_place_gets_exactly_its_tickets(lottery, rows):
-    assert lottery.rows(0, 5).tolist() == rows
-    for x, row in enumerate(rows):
-        drawn = np.bincount([lottery.draw(x, EveryWord(word)) for word in range(256)], minlength=5)
-        assert drawn.tolist() == [count * 256 // lottery.total for count in row]
-
-
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 def test_a_release_comes_back_from_its_spec_and_from_a_pickle(make):
     mechanism = make(SEVEN)
@@ -261,26 +234,6 @@ def test_the_authors_places_give_the_reference_figures():
 def test_what_cannot_be_is_refused_with_advice(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
-
-
-def test_tickets_that_do_not_add_up_are_no_lottery():
-    labels = np.array([0, 0, 1, 1])
-    block = np.array([[2, 1], [1, 2]])
-    for blocks, outside in (
-        ([block, block + 1], [1, 1, 1, 1]),
-        ([block], [1, 1, 1, 1]),
-        ([block, block], [1, 1, -1, 3]),
-        ([block, -block], [1, 1, 1, 1]),
-        ([np.ones((3, 3), dtype=int), block], [1, 1, 1, 1]),
-        ([block * 2**52, block * 2**52], [1, 1, 1, 1]),
-    ):
-        with pytest.raises(AssertionError):
-            BlockLottery(labels, blocks, np.array(outside))
-    for own, other, total in (([2, 2], [1, 1], 5), ([2, 2], [1, 1], 8), ([0, 2], [1, 1], 6), ([2**62, 1], [1, 1], 6)):
-        with pytest.raises(AssertionError):
-            WeightLottery(labels, np.array(own), np.array(other), total)
-    with pytest.raises(AssertionError, match="a region of this lottery is empty"):
-        WeightLottery(np.array([0, 2]), np.array([1, 1]), np.array([1, 1]), 2)
 
 
 def test_no_row_holds_more_than_the_most_tickets_however_floats_round():
