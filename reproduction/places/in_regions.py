@@ -192,7 +192,7 @@ def two_level(
 
     rows = build_below(budget, build, least=_LEAST if budgets is None else 0.0)
     spec = _spec("two-level", regions, budget.text, ("near", "far", "outside"), rows.tickets, rows.total)
-    return cast("Mechanism", from_spec(spec | {"m": list(rows.m)}))
+    return from_spec(spec | {"m": list(rows.m)})
 
 
 def region_weighted(regions: Regions, epsilon: object) -> Mechanism:
@@ -238,7 +238,7 @@ def region_weighted(regions: Regions, epsilon: object) -> Mechanism:
     built = build_below(budget, build)
     tickets = list(zip(built.own.tolist(), built.other.tolist(), strict=True))
     spec = _spec("region-weighted", regions, budget.text, ("own", "other"), tickets, MAX_TOTAL)
-    return cast("Mechanism", from_spec(spec))
+    return from_spec(spec)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import bipartite as bp
 from reproduction.places.in_regions import WithinRegion
@@ -24,4 +24,4 @@ def from_spec(spec: object) -> Mechanism | Weaker:
         return WithinRegion.read(spec)
     if isinstance(spec, Mapping) and named == "lsrr" and spec.get("variant") == "published":
         return PublishedLSRR.read(spec)
-    return cast("Mechanism", bp.from_spec(spec))
+    return bp.from_spec(spec)

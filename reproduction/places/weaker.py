@@ -170,7 +170,7 @@ def _custom(domain: dict[str, Any], epsilon: str, rows: list[list[str]]) -> Mech
 def read_rows(spec: Mapping[str, Any]) -> tuple[Mechanism, NDArray[np.int64]]:
     """The rows of a spec, read by the library as those of ``custom`` with the ε that they spend; and its tickets."""
     outputs = spec.get("outputs")
-    loose = cast("Mechanism", from_spec({**spec, "mechanism": "custom", "epsilon": _MOST}))
+    loose = from_spec({**spec, "mechanism": "custom", "epsilon": _MOST})
     if not isinstance(outputs, list) or not all(type(each) is int for each in outputs):
         raise SpecError(
             f"Expected outputs as ascending indices from 0 to {len(loose.domain) - 1}; ask for another spec."

@@ -1,4 +1,4 @@
-"""Rows on places in regions, from specs: every ticket has one place, and rows that differ in their totals are refused."""
+"""Rows on places in regions, from specs: every ticket has one place, and unequal totals are refused."""
 
 from fractions import Fraction
 

@@ -63,8 +63,7 @@ def draw(
     elif at is not None:
         raise InputError("at= belongs to a mechanism; pass one, such as bp.BRR(places, epsilon=1), or leave at out.")
     else:
-        check_places(shown)
-        picture = _places(shown, credited)
+        picture = _places(check_places(shown), credited)
     if file is not None:
         save(picture, file)
     return picture

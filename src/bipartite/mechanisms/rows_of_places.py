@@ -92,7 +92,7 @@ class InRegions(Deal):
         each = self.away[region, there]
         before = self._running_away[region, there] - each * self.sizes[there]
         at = np.where(inside, self.starts[region] + near, self.starts[there] + (rest - before) // np.maximum(each, 1))
-        found: Whole = self.layout[np.minimum(at, self.outputs - 1)]
+        found: Whole = np.asarray(self.layout)[np.minimum(at, self.outputs - 1)]
         return found
 
     def owner(self, x: int, ticket: int) -> int:

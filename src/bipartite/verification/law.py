@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -149,7 +149,7 @@ def law_test(  # noqa: PLR0913 (a mechanism, and options by name)
     if isinstance(mechanism, Mechanism) and not mechanism.flat:
         draw, values, law, reports = _of_mechanism(mechanism, rng, matrix, inputs, outputs)
     else:
-        draw = mechanism
+        draw = cast("Callable[[Any], object]", mechanism)
         values, law, reports = _of_callable(mechanism, rng, matrix, inputs, outputs)
     counts, strange = _count(draw, values, reports, trials, progress)
     return _compare(law, counts, strange, values, reports, trials, confidence)

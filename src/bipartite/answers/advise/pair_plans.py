@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from decimal import Decimal
 
-    from bipartite.answers.advise.pair_errors import Mechanism
     from bipartite.answers.advise.reporting_plans import OfOne, OfPairs
     from bipartite.domains import Domain
+    from bipartite.mechanisms import Mechanism
 
 MOST_PAIRS: Final = 2**16
 """Largest number of pairs of values: errors are computed for each of them."""
