@@ -65,7 +65,7 @@ class Blocks(FlatDraw):
         """The tickets of every number, for values start … stop − 1."""
         block, row = np.divmod(np.arange(start, stop, dtype=np.int64)[:, None], self.length - 1)
         at, number = np.divmod(np.arange(self.numbers, dtype=np.int64)[None, :], self.length)
-        shared: NDArray[np.int64] = (row + 1) & number
+        shared = np.bitwise_and(row + 1, number)
         near = (at == block) & (_parity(shared) == 0)
         return np.where(near, self.tickets.near, self.tickets.far)
 

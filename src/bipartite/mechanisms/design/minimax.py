@@ -66,7 +66,7 @@ _ROUNDS_ON_A_LINE: Final = 600
 _TOLERANCE_ON_A_LINE: Final = 1e-8
 # Points visited in all rounds on a longer line: the best set for a prior takes about a second on a million points.
 _POINTS_TO_VISIT: Final = 4_000_000
-_ROUNDS_ON_A_LONG_LINE: Final = (3, 40)
+_ROUNDS_ON_A_LONG_LINE: Final = (3, 60)
 _TOLERANCE_ON_A_LONG_LINE: Final = 1e-5
 # A lottery stores a number for every pair of an input and a set, and at most this many numbers.
 MOST_ENTRIES: Final = 2**27
