@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -164,7 +164,7 @@ def rows_of(domain: Points, tickets: NDArray[np.int64]) -> Mechanism:
 
 def _custom(domain: dict[str, Any], epsilon: str, rows: list[list[str]]) -> Mechanism:
     head = {"bipartite": 2, "mechanism": "custom", "domain": domain, "epsilon": epsilon}
-    return (from_spec(head | {"outputs": list(range(len(rows[0]))), "rows": rows}))
+    return from_spec(head | {"outputs": list(range(len(rows[0]))), "rows": rows})
 
 
 def read_rows(spec: Mapping[str, Any]) -> tuple[Mechanism, NDArray[np.int64]]:
@@ -175,7 +175,7 @@ def read_rows(spec: Mapping[str, Any]) -> tuple[Mechanism, NDArray[np.int64]]:
         raise SpecError(
             f"Expected outputs as ascending indices from 0 to {len(loose.domain) - 1}; ask for another spec."
         )
-    rows = (from_spec(loose.to_spec() | {"epsilon": spent(loose.largest_ratio())}))
+    rows = from_spec(loose.to_spec() | {"epsilon": spent(loose.largest_ratio())})
     return rows, np.array([[int(count) for count in row] for row in spec["rows"]], dtype=np.int64)
 
 
