@@ -10,6 +10,7 @@ import bipartite as bp
 import bipartite.mechanisms.categories
 from bipartite.errors import BrokenPromiseError, InputError
 from bipartite.mechanisms.catalogue import Entry, by_column, by_spec, entries, register, unregister
+from bipartite.mechanisms.spec.fields import Field
 from bipartite.mechanisms.spec.read import VERSIONS
 from bipartite.plots.palette import line_of
 
@@ -106,6 +107,24 @@ def test_a_foreign_mechanism_that_breaks_its_promise_is_not_composed(kind):
         bp.Record({"age": liar})
     with pytest.raises(InputError, match="Expected a mechanism for a column that keeps its ε"):
         bp.tables.Column(liar)
+
+
+class Bold(bp.GRR):
+    """Has a fact that is named like a field of the head."""
+
+    schema = {**bp.GRR.schema, "mechanism": Field(lambda fields, name: fields[name])}  # noqa: RUF012
+
+    def __init__(self, domain, epsilon):
+        super().__init__(domain, epsilon)
+        self._hold(domain, self._budget, {**self.facts, "mechanism": "brr"})
+
+
+def test_facts_never_override_the_head_of_a_spec():
+    register(Entry("bold", Bold, "a toy", "rival", 2))
+    try:
+        assert Bold(bp.Integers(0, 9), 1).to_spec()["mechanism"] == "bold"
+    finally:
+        unregister("bold")
 
 
 def test_a_registered_mechanism_that_breaks_its_promise_is_not_read():

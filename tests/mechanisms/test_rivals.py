@@ -406,6 +406,12 @@ def test_a_domain_is_values_and_nothing_else(make):
         make([1, 2], 1)
 
 
+@pytest.mark.parametrize("kind", [BRR, GRR, Anchored])
+def test_labels_are_no_domain_even_where_epsilon_is_missing(kind):
+    with pytest.raises(InputError, match="Expected domain as bp.Items for labels, or bp.Integers for a range, got"):
+        kind(["a", "b"])
+
+
 @pytest.mark.grid(24)
 @pytest.mark.parametrize("make", MAKERS[:-1])
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "x", None, True, "1.234567890123456789012"])

@@ -98,13 +98,13 @@ class Anchored(Mechanism):
     schema: ClassVar[Mapping[str, Field]] = {"tickets": counts(Tickets), "anchors": INDICES}
 
     def __new__(
-        cls, *_: object, prior: object = None, anchors: object = None, outputs: object = "values", **__: object
+        cls, *given: object, prior: object = None, anchors: object = None, outputs: object = "values", **__: object
     ) -> Self:
         """An instance of the class for the given prior and outputs: Anchored, Minimax or AnchoredMeans."""
         wanted = {"minimax": is_one_of(prior, ("minimax",)), "anchored-means": is_one_of(outputs, ("means",))}
         named = next((name for name, asked in wanted.items() if asked and cls is Anchored and anchors is None), None)
         kind: type[Self] = cls if named is None else next(each for each in entries() if each.name == named).load()
-        return super().__new__(kind)
+        return super().__new__(kind, *given)
 
     def __init__(
         self,

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Self, cast, ov
 import numpy as np
 
 from bipartite.domains.containers import is_scalar, null_error, open_values
-from bipartite.errors import BrokenPromiseError, InputError
+from bipartite.errors import BrokenPromiseError, InputError, Problems
 from bipartite.frozen import Frozen
 from bipartite.lottery import SCALAR, Epsilon, ValuesRefusedError, draw_many, source_of
 from bipartite.lottery.words import redraw_if_forked
 from bipartite.mechanisms.catalogue import is_built_in, written_as
 from bipartite.mechanisms.checks import check_options, list_problem
+from bipartite.mechanisms.spec.fields import Fields
 from bipartite.names import moved
 
 if TYPE_CHECKING:
@@ -103,9 +104,9 @@ class Mechanism(Frozen):
         """Refuse facts of a spec that no design gives, or whose tickets do not keep ε, before tickets are dealt."""
 
     @classmethod
-    def schema_on(cls, domain: object) -> Mapping[str, Field]:  # noqa: ARG003 (BRR's depends on it)
-        """The schema of a spec with this domain, as the spec describes it."""
-        return cls.schema
+    def fields_on(cls, domain: object) -> set[str]:  # noqa: ARG003 (BRR's depend on it)
+        """The names of its facts in a spec with this domain, as the spec describes it."""
+        return set(cls.schema)
 
     def _options(self) -> str:
         """The rest of its repr, such as ``, m=27``."""
@@ -115,9 +116,7 @@ class Mechanism(Frozen):
 
     def _hold(self, domain: Domain, budget: Epsilon | None, facts: Mapping[str, Any], **known: object) -> None:
         """Become the mechanism with these facts; the last step of every constructor."""
-        for fact in facts.values():
-            if isinstance(fact, np.ndarray):
-                fact.flags.writeable = False
+        _freeze([*facts.values()])
         outputs, draw = self.law(domain, facts)
         self._set(
             domain=domain,
@@ -130,11 +129,17 @@ class Mechanism(Frozen):
 
     @classmethod
     def read(cls, domain: Domain, budget: Epsilon | None, facts: Mapping[str, Any], **known: object) -> Self:
-        """The mechanism with facts from a spec or a pickle, checked; refused unless its tickets keep its promise."""
+        """The mechanism with these facts, checked; refused unless its tickets keep its promise."""
         cls.check(domain, cast("Epsilon", budget), facts)  # None for a constant, which does not look at it
         made = object.__new__(cls)
         made._hold(domain, budget, facts, **known)
         return made.checked() if cls.checked_by_rows else made
+
+    @classmethod
+    def restore(cls, fields: Fields, **known: object) -> Self:
+        """The mechanism that these fields of a spec or a pickle state, refused unless they are understood."""
+        facts = {name: field.read(fields, name) for name, field in cls.schema.items() if name in fields.spec}
+        return cls.read(fields.domain, fields.budget, facts, **known)
 
     def checked(self) -> Self:
         """The mechanism itself; refused if its tickets do not keep its promise."""
@@ -148,8 +153,12 @@ class Mechanism(Frozen):
         """The portable description: everything a client needs to report, as JSON values."""
         entry = written_as(type(self))
         head = {"bipartite": entry.version, "mechanism": entry.name, "domain": self.domain.to_spec()}
-        head |= {} if self._budget is None else {"epsilon": self._epsilon_text}
-        return head | {name: self.schema_on(head["domain"])[name].write(fact) for name, fact in self.facts.items()}
+        return head | self._stated() | head  # facts never override the head
+
+    def _stated(self) -> dict[str, Any]:
+        """ε and the facts, as JSON values."""
+        budget = {} if self._budget is None else {"epsilon": self._epsilon_text}
+        return {name: self.schema[name].write(fact) for name, fact in self.facts.items()} | budget
 
     if not TYPE_CHECKING:  # so that type checkers report unknown names
 
@@ -159,7 +168,7 @@ class Mechanism(Frozen):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Read like a spec, but with the domain itself, because a spec does not store its losses.
-        return _reread, (type(self), self.domain, self._budget, dict(self.facts), dict(self.known))
+        return _reread, (type(self), self.domain, self._stated(), dict(self.known))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mechanism) and self.to_spec() == other.to_spec()
@@ -363,10 +372,17 @@ class Mechanism(Frozen):
         return self.lottery.draw(self.domain.encode(value, outside=outside, stream=stream), stream)
 
 
-def _reread(
-    kind: type[Mechanism], domain: Domain, budget: Epsilon | None, facts: dict[str, Any], known: dict[str, Any]
-) -> Mechanism:
-    return kind.read(domain, budget, facts, **known)
+def _reread(kind: type[Mechanism], domain: Domain, stated: dict[str, Any], known: dict[str, Any]) -> Mechanism:
+    return kind.restore(Fields(stated, domain, Problems()), **known)
+
+
+def _freeze(held: object) -> None:
+    """Make all arrays read-only, also within tuples."""
+    if isinstance(held, np.ndarray):
+        held.flags.writeable = False
+    elif isinstance(held, (list, tuple)):
+        for each in held:
+            _freeze(each)
 
 
 def check_mechanism(mechanism: object) -> None:

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     from bipartite.domains import LineDomain, SetDomain
     from bipartite.lottery import Deal
-    from bipartite.mechanisms.spec.fields import Field
 
     Rule = Callable[[int, Epsilon], int]
 
@@ -159,12 +158,17 @@ class BRR(Mechanism):
         if isinstance(self.draw, Points):
             prepare(self.draw, progress)
 
-    schema = {"m": whole(1), "edges": choice("clamped", "padded"), "tickets": counts(Tickets)}
+    schema = {
+        "m": whole(1),
+        "edges": choice("clamped", "padded"),
+        "tickets": counts(Tickets),
+        "draw": choice("tries", "list"),
+    }
 
     @classmethod
-    def schema_on(cls, domain: object) -> Mapping[str, Field]:
+    def fields_on(cls, domain: object) -> set[str]:
         on_set = isinstance(domain, Mapping) and set(domain) in ({"points"}, {"items"}, {"product"})
-        return {**cls.schema, "draw": choice("tries", "list")} if on_set else cls.schema
+        return set(cls.schema) if on_set else set(cls.schema) - {"draw"}
 
     @classmethod
     def check(cls, domain: Domain, budget: Epsilon, facts: Mapping[str, Any]) -> None:

@@ -128,6 +128,10 @@ class Tabled(Mechanism):
     def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:  # noqa: ARG003
         return facts["outputs"], Table(np.ascontiguousarray(facts["rows"]))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # As arrays: the counts as text would take ten times as long.
+        return _reread, (type(self), self.domain, self._budget, dict(self.facts), dict(self.known))
+
     @property
     def variant(self) -> str | None:
         """How the rows were designed, where a mechanism has variants."""
@@ -135,3 +139,9 @@ class Tabled(Mechanism):
 
     def _options(self) -> str:
         return "" if self.variant is None else f", variant={self.variant!r}"
+
+
+def _reread(
+    kind: type[Tabled], domain: Domain, budget: Epsilon, facts: dict[str, Any], known: dict[str, Any]
+) -> Tabled:
+    return kind.read(domain, budget, facts, **known)

@@ -58,9 +58,8 @@ def from_spec(spec: object) -> Mechanism:
     entry = known[name] if named else next(iter(known.values()))
     kind: type[Mechanism] = entry.load()
     problems = Problems()
-    schema = kind.schema_on(spec.get("domain"))
     head = {"bipartite", "mechanism", "domain"} | ({"epsilon"} if entry.epsilon else set())
-    check_fields("a spec", set(spec), head | set(schema), problems)
+    check_fields("a spec", set(spec), head | kind.fields_on(spec.get("domain")), problems)
     problems.raise_if_any(SpecError)
     if not named:
         problems.add(unknown)
@@ -68,8 +67,7 @@ def from_spec(spec: object) -> Mechanism:
         check_epsilon(spec["epsilon"], problems)
     fields = Fields(spec, read_domain(spec["domain"], problems), problems)
     try:
-        facts = {name: field.read(fields, name) for name, field in schema.items()}
-        mechanism = kind.read(fields.domain, fields.budget, facts)
+        mechanism: Mechanism = kind.restore(fields)
     except (DesignError, DomainError) as error:
         # No design could have produced this spec.
         raise SpecError(str(error)) from None
