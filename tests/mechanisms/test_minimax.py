@@ -11,7 +11,7 @@ import pytest
 import bipartite as bp
 from bipartite.errors import DesignError, InputError, SpecError
 from bipartite.lottery import Epsilon
-from bipartite.mechanisms.minimax import _tickets
+from bipartite.mechanisms.anchored import _tickets
 from tests.mechanisms.contract import assert_keeps
 from tests.mechanisms.design.test_anchors_sets import least_of_any_release
 

@@ -13,14 +13,14 @@ from bipartite.mechanisms.catalogue import entries
 
 if TYPE_CHECKING:
     from bipartite.mechanisms.anchored import Anchored as Anchored
-    from bipartite.mechanisms.anchored_means import AnchoredMeans as AnchoredMeans
+    from bipartite.mechanisms.anchored import AnchoredMeans as AnchoredMeans
+    from bipartite.mechanisms.anchored import Minimax as Minimax
     from bipartite.mechanisms.base import Mechanism as Mechanism
     from bipartite.mechanisms.brr import BRR as BRR
     from bipartite.mechanisms.constant import Constant as Constant
     from bipartite.mechanisms.custom import Custom as Custom
     from bipartite.mechanisms.exponential import Exponential as Exponential
     from bipartite.mechanisms.grr import GRR as GRR
-    from bipartite.mechanisms.minimax import Minimax as Minimax
     from bipartite.mechanisms.noise import Geometric as Geometric
     from bipartite.mechanisms.noise import Laplace as Laplace
     from bipartite.mechanisms.noise import Staircase as Staircase

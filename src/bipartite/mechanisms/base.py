@@ -158,7 +158,7 @@ class Mechanism(Frozen):
     def _stated(self) -> dict[str, Any]:
         """ε and the facts, as JSON values."""
         budget = {} if self._budget is None else {"epsilon": self._epsilon_text}
-        return {name: self.schema[name].write(fact) for name, fact in self.facts.items()} | budget
+        return budget | {name: self.schema[name].write(fact) for name, fact in self.facts.items()} | budget
 
     if not TYPE_CHECKING:  # so that type checkers report unknown names
 
