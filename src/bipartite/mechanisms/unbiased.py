@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -124,16 +124,14 @@ class Sliding:
         """M."""
         return self.stride * (inputs - 1) + self.m
 
-    def values(self, domain: Interval, near: int, far: int) -> NDArray[np.float64]:
+    def values(self, domain: Interval, tickets: Tickets) -> NDArray[np.float64]:
         """Equidistant outputs around the middle of the range, spread so that the mean of a report is its node.
 
         E[report] − middle = δ·(near − far)·m·stride·(i − (N − 1)/2)/W, because the far part is the same for all nodes
         and the mean of the window moves by ``stride`` outputs per node; δ scales this to (i − (N − 1)/2) steps.
         """
-        inputs = len(domain)
-        outputs = self.outputs(inputs)
-        total = self.m * near + (outputs - self.m) * far
-        apart = domain.step * (total / ((near - far) * self.m * self.stride))
+        outputs = self.outputs(len(domain))
+        apart = domain.step * (tickets.total(self.m, outputs) / ((tickets.near - tickets.far) * self.m * self.stride))
         from_middle = np.arange(outputs, dtype=np.float64) - (outputs - 1) / 2
         return domain.low / 2 + domain.high / 2 + apart * from_middle
 
@@ -288,7 +286,7 @@ class Piecewise(Mechanism):
     @classmethod
     def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:
         sliding, tickets = Sliding(facts["m"], facts["stride"]), facts["tickets"]
-        outputs = reports(sliding.values(cast("Interval", domain), tickets.near, tickets.far))
+        outputs = reports(sliding.values(cast("Interval", domain), tickets))
         starts = sliding.stride * np.arange(len(domain), dtype=np.int64)
         return outputs, Window(len(domain), len(outputs), sliding.m, 0, tickets, groups=starts)
 
@@ -317,43 +315,18 @@ def check_outputs(outputs: object) -> None:
     problems.raise_if_any(InputError)
 
 
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """The part of Hybrid that is Piecewise: a window, and its tickets."""
-
-    m: int
-    stride: int
-    near: int
-    far: int
-
-    @property
-    def sliding(self) -> Sliding:
-        """The window."""
-        return Sliding(self.m, self.stride)
-
-    @property
-    def tickets(self) -> Tickets:
-        """The tickets of likely and of other outputs."""
-        return Tickets(self.near, self.far)
-
-    def total(self, inputs: int) -> int:
-        """The tickets of a row."""
-        return self.tickets.total(self.m, self.sliding.outputs(inputs))
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """Duchi's part of Hybrid, and Piecewise's where there is one."""
+class _Parts(NamedTuple):
+    """Duchi's part of Hybrid and, where there is one, Piecewise's: its window and tickets."""
 
     ends: TwoEnds
-    window: _Window | None
+    window: tuple[Sliding, Tickets] | None
 
-    def written(self) -> dict[str, Any]:
-        """The parts in a spec."""
-        if self.window is None:
-            return {"ends": written(self.ends)}
-        window = {"m": self.window.m, "stride": self.window.stride} | written(self.window.tickets)
-        return {"ends": written(self.ends), "window": window}
+
+def _write_parts(parts: _Parts) -> dict[str, Any]:
+    if parts.window is None:
+        return {"ends": written(parts.ends)}
+    sliding, tickets = parts.window
+    return {"ends": written(parts.ends), "window": {"m": sliding.m, "stride": sliding.stride, **written(tickets)}}
 
 
 def _read_parts(fields: Fields, name: str) -> _Parts:
@@ -365,14 +338,13 @@ def _read_parts(fields: Fields, name: str) -> _Parts:
         given = parts["window"]
         if not isinstance(given, Mapping) or set(given) != {"m", "stride", "near", "far"}:
             fields.refuse(f"Expected window with m, stride, near and far; {AGAIN}")
-        m, stride = (fields.within(given).whole(each, 1, MOST_OUTPUTS) for each in ("m", "stride"))
+        sliding = Sliding(*(fields.within(given).whole(each, 1, MOST_OUTPUTS) for each in ("m", "stride")))
         both = {"tickets": {key: given[key] for key in ("near", "far")}}
-        tickets = fields.within(both).counts("tickets", Tickets)
-        window = _Window(m, stride, tickets.near, tickets.far)
+        window = sliding, fields.within(both).counts("tickets", Tickets)
     size = len(fields.interval)
     if window is not None:
-        window.sliding.check(size)
-    check_table(size, _ENDS + (0 if window is None else window.sliding.outputs(size)))
+        window[0].check(size)
+    check_table(size, _ENDS + (0 if window is None else window[0].outputs(size)))
     return _Parts(ends, window)
 
 
@@ -416,7 +388,7 @@ class Hybrid(Mechanism):
     """
 
     __slots__ = ()
-    schema = {"parts": Field(_read_parts, _Parts.written)}
+    schema = {"parts": Field(_read_parts, _write_parts)}
 
     def __init__(self, domain: Domain, epsilon: object, *, outputs: int | None = None) -> None:
         budget = Epsilon.of(epsilon)
@@ -436,35 +408,37 @@ class Hybrid(Mechanism):
         tickets = _share(budget, sliding, sliding.outputs(size))
         # The coin: Duchi's tickets to Piecewise's as e^(−ε/2) to 1 − e^(−ε/2).
         others = tickets.total(sliding.m, sliding.outputs(size)) / math.expm1(float(budget) / 2)
-        window = _Window(sliding.m, sliding.stride, tickets.near, tickets.far)
-        self._hold(domain, budget, {"parts": _Parts(TwoEnds.issue(budget, size, int(others)), window)})
+        ends = TwoEnds.issue(budget, size, int(others))
+        self._hold(domain, budget, {"parts": _Parts(ends, (sliding, tickets))})
 
     @classmethod
     def check(cls, domain: Domain, budget: Epsilon, facts: Mapping[str, Any]) -> None:
-        size, ends, window = len(domain), facts["parts"].ends, facts["parts"].window
+        size, (ends, window) = len(domain), facts["parts"]
         problems = ends.problems(budget, size)
         if window is not None:
-            if not window.near > window.far >= 1:
+            sliding, tickets = window
+            if not tickets.near > tickets.far >= 1:
                 problems.add(f"Expected near > far ≥ 1; {AGAIN}")
-            elif not budget.allows(window.near, window.far):
+            elif not budget.allows(tickets.near, tickets.far):
                 problems.add(f"The tickets of Piecewise exceed e^ε for ε={budget.text}; do not report with this spec.")
-            if ends.total(size) + window.total(size) > MAX_TOTAL:
+            if ends.total(size) + tickets.total(sliding.m, sliding.outputs(size)) > MAX_TOTAL:
                 problems.add(f"Expected at most 2^52 tickets per row; {AGAIN}")
         problems.raise_if_any(BrokenPromiseError)
 
     @classmethod
     def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:
         size, interval = len(domain), cast("Interval", domain)
-        ends, window = facts["parts"].ends, facts["parts"].window
+        ends, window = facts["parts"]
         values, rows = ends.values(interval), ends.rows(size)
         if window is not None:
-            at = np.arange(window.sliding.outputs(size))[None, :] - window.stride * np.arange(size)[:, None]
-            nodes = reports(window.sliding.values(interval, window.near, window.far)).to_numpy()
+            sliding, tickets = window
+            at = np.arange(sliding.outputs(size))[None, :] - sliding.stride * np.arange(size)[:, None]
+            nodes = reports(sliding.values(interval, tickets)).to_numpy()
             # An end of Duchi that is also a node of Piecewise is one output.
             values, which = np.unique(np.concatenate([values, nodes]), return_inverse=True)
             ends_rows, rows = rows, np.zeros((size, len(values)), dtype=np.int64)
             rows[:, which[:_ENDS]] += ends_rows
-            rows[:, which[_ENDS:]] += np.where((at >= 0) & (at < window.m), window.near, window.far)
+            rows[:, which[_ENDS:]] += np.where((at >= 0) & (at < sliding.m), tickets.near, tickets.far)
         return reports(values), Table(rows)
 
     @property
@@ -474,7 +448,7 @@ class Hybrid(Mechanism):
 
     def _options(self) -> str:
         window = self.facts["parts"].window
-        return "" if window is None else f", outputs={window.sliding.outputs(len(self.domain))}"
+        return "" if window is None else f", outputs={window[0].outputs(len(self.domain))}"
 
 
 def _mixes(epsilon: Decimal) -> bool:

@@ -166,11 +166,11 @@ def test_bits_that_would_bias_the_choice_of_a_value_are_a_failed_try(kernel):
 
 def test_without_a_compiler_numpy_serves(monkeypatch):
     monkeypatch.setitem(sys.modules, "bipartite.mechanisms.categories.compiled_bits", None)
-    assert isinstance(bits.kernel_for(0), NumpyBits)
+    assert type(bits.kernel_for(0)) is NumpyBits
     monkeypatch.delitem(sys.modules, "bipartite.mechanisms.categories.compiled_bits")
     monkeypatch.setattr(bits._Demand, "bytes", 0)
-    assert isinstance(bits.kernel_for(bits.LOAD_COMPILER_FROM - 1), NumpyBits)
-    assert not isinstance(bits.kernel_for(1), NumpyBits)
+    assert type(bits.kernel_for(bits.LOAD_COMPILER_FROM - 1)) is NumpyBits
+    assert type(bits.kernel_for(1)) is not NumpyBits
 
 
 def test_without_a_compiler_numpy_counts_hashes(monkeypatch):

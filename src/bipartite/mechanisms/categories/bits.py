@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 import sys
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -62,43 +62,6 @@ _ALL: Final = np.uint64(2**64 - 1)
 _ONE: Final = np.uint64(1)
 
 
-class BitKernel(Protocol):
-    """An implementation of the operations on bits; all give the same results."""
-
-    def start(self, words: Words, chances: int) -> tuple[Words, Words]:
-        """(answers, open coins) after comparing one row of words per bit; the answer of an open coin is 0 so far."""
-
-    def start_and_fold(self, words: Words, chances: int) -> tuple[Words, NDArray[np.int64]]:
-        """(answers, ties) after start and folds; coin i is listed as 2i, or as 2i + 1 if a fold has compared it."""
-
-    def settle(self, words: Words, chances: int, ties: NDArray[np.int64], answers: Words) -> None:
-        """Decide each tie by one word, in place."""
-
-    def put(self, rows: Bytes, indices: NDArray[np.int64], shown: NDArray[np.bool_]) -> None:
-        """Set the bit with this index in each row."""
-
-    def column_counts(self, rows: Words) -> NDArray[np.int64]:
-        """The number of rows with a 1 at each position."""
-
-    def first_round(
-        self, rows: Bytes, indices: NDArray[np.int64], wanted: NDArray[np.int64], words: Words, size: int
-    ) -> NDArray[np.int64]:
-        """The ones still missing (or, negative, in excess) after a `move` of all people.
-
-        The bit ``indices`` of a row does not count towards ``wanted``: it is set while ones are added and cleared while
-        they are removed, so that it is neither added nor removed.
-        """
-
-    def move(
-        self, rows: Bytes, needs: NDArray[np.int64], who: NDArray[np.int64], words: Words, size: int
-    ) -> NDArray[np.int64]:
-        """Add or remove ones at random until ``needs`` are met or tries run out; returns those of ``who`` not done.
-
-        Each of ``who`` has a column of ``words``, from whose low end one value after the other is tried, with
-        `try_bits` each.
-        """
-
-
 def row_bytes(size: int) -> int:
     """The number of bytes in a report of this many bits."""
     return -(-size // 8)
@@ -124,7 +87,7 @@ def last_mask(size: int) -> np.uint8:
     return np.uint8(0xFF >> (-size % 8))
 
 
-def coins(kernel: BitKernel, people: int, size: int, chances: int, stream: Stream) -> Bytes:
+def coins(kernel: NumpyBits, people: int, size: int, chances: int, stream: Stream) -> Bytes:
     """Packed rows of ``size`` coins of probability ``chances``/2^64; the spare bits of the last byte are 0."""
     width = row_bytes(size)
     answers, ties = kernel.start_and_fold(take(stream, coin_words(people * width)), chances)
@@ -152,7 +115,7 @@ def limits_of(chances: int, first: int, levels: int) -> list[int]:
     return [2**64 - 1 if chances >> (63 - first - level) & 1 else 0 for level in range(levels)]
 
 
-def count_rows(kernel: BitKernel, reports: Bytes) -> NDArray[np.int64]:
+def count_rows(kernel: NumpyBits, reports: Bytes) -> NDArray[np.int64]:
     """The number of reports with a 1 at each position."""
     people, width = reports.shape
     # Enough rows side by side to fill whole words, and to keep vector instructions busy.
@@ -176,7 +139,7 @@ class _Demand:
     bytes = 0
 
 
-def kernel_for(count: int) -> BitKernel:
+def kernel_for(count: int) -> NumpyBits:
     """The fastest implementation for a call with this many bytes of coins; all give the same reports."""
     _Demand.bytes += count
     if "bipartite.mechanisms.categories.compiled_bits" in sys.modules or _Demand.bytes >= LOAD_COMPILER_FROM:
@@ -189,17 +152,17 @@ def kernel_for(count: int) -> BitKernel:
 
 
 class NumpyBits:
-    """The operations on bits in NumPy."""
+    """The operations on bits in NumPy; `CompiledBits` gives the same results from the same words, faster."""
 
     __slots__ = ()
 
     def start(self, words: Words, chances: int) -> tuple[Words, Words]:
-        """See `BitKernel`."""
+        """(answers, open coins) after comparing one row of words per bit; the answer of an open coin is 0 so far."""
         undecided = np.full(words.shape[1], _ALL)
         return _compare(words, limits_of(chances, 0, len(words)), undecided), undecided
 
     def start_and_fold(self, words: Words, chances: int) -> tuple[Words, NDArray[np.int64]]:
-        """See `BitKernel`."""
+        """(answers, ties) after start and folds; coin i is listed as 2i, or as 2i + 1 if a fold has compared it."""
         whole = TILE // FOLDS[-1] * WORDS_OF_32
         tiled = len(words) // whole * whole
         kinds = (words[:tiled].reshape(-1, whole), words[None, tiled:])
@@ -246,7 +209,7 @@ class NumpyBits:
         layers &= ~served
 
     def settle(self, words: Words, chances: int, ties: NDArray[np.int64], answers: Words) -> None:
-        """See `BitKernel`."""
+        """Decide each tie by one word, in place."""
         compared = START_LEVELS + FOLD_LEVELS * (ties & 1).astype(np.uint64)
         rest = (np.uint64(chances) << compared) >> compared
         won = ((words >> compared) < rest).astype(np.uint64)
@@ -254,12 +217,12 @@ class NumpyBits:
         np.bitwise_or.at(answers, coin >> 6, won << (coin & 63).astype(np.uint64))
 
     def put(self, rows: Bytes, indices: NDArray[np.int64], shown: NDArray[np.bool_]) -> None:
-        """See `BitKernel`."""
+        """Set the bit with this index in each row."""
         people, at, bit = np.arange(len(rows)), indices >> 3, _bit(indices)
         rows[people, at] = (rows[people, at] & ~bit) | np.where(shown, bit, np.uint8(0))
 
     def column_counts(self, rows: Words) -> NDArray[np.int64]:
-        """See `BitKernel`."""
+        """The number of rows with a 1 at each position."""
         as_bytes = rows.astype("<u8", copy=False).view(np.uint8).reshape(len(rows), -1)
         counts = np.zeros(rows.shape[1] * 64, dtype=np.int64)
         # Sums of at most 255 bits fit into a byte, which NumPy adds fastest.
@@ -271,7 +234,11 @@ class NumpyBits:
     def first_round(
         self, rows: Bytes, indices: NDArray[np.int64], wanted: NDArray[np.int64], words: Words, size: int
     ) -> NDArray[np.int64]:
-        """See `BitKernel`."""
+        """The ones still missing (or, negative, in excess) after a `move` of all people.
+
+        The bit ``indices`` of a row does not count towards ``wanted``: it is set while ones are added and cleared while
+        they are removed, so that it is neither added nor removed.
+        """
         people, at, bit = np.arange(len(rows)), indices >> 3, _bit(indices)
         rows[people, at] &= ~bit
         needs: NDArray[np.int64] = wanted - np.unpackbits(rows, axis=1).sum(axis=1, dtype=np.int64)
@@ -282,7 +249,11 @@ class NumpyBits:
     def move(
         self, rows: Bytes, needs: NDArray[np.int64], who: NDArray[np.int64], words: Words, size: int
     ) -> NDArray[np.int64]:
-        """See `BitKernel`."""
+        """Add or remove ones at random until ``needs`` are met or tries run out; returns those of ``who`` not done.
+
+        Each of ``who`` has a column of ``words``, from whose low end one value after the other is tried, with
+        `try_bits` each.
+        """
         bits = try_bits(size)
         at = np.flatnonzero(needs[who])
         for start in range(0, len(words) * 64, bits):

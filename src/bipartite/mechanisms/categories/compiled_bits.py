@@ -18,6 +18,7 @@ from bipartite.mechanisms.categories.bits import (
     START_LEVELS,
     TILE,
     WORDS_OF_32,
+    NumpyBits,
     limits_array,
     try_bits,
 )
@@ -266,19 +267,17 @@ def _column_counts(rows: Any, counts: Any) -> Any:
                 counts[c * 64 + bit] += _i64(total)
 
 
-class CompiledBits:
+class CompiledBits(NumpyBits):
     """The operations on bits with the compiled kernels."""
 
     __slots__ = ()
 
     def start(self, words: Words, chances: int) -> tuple[Words, Words]:
-        """See `BitKernel`."""
         answers, undecided = np.empty((2, words.shape[1]), dtype=np.uint64)
         _start(words, limits_array(chances, len(words)), answers, undecided)
         return answers, undecided
 
     def start_and_fold(self, words: Words, chances: int) -> tuple[Words, NDArray[np.int64]]:
-        """See `BitKernel`."""
         answers = np.empty(len(words) // WORDS_OF_32 * FOLDS[-1], dtype=np.uint64)
         limits = limits_array(chances, START_LEVELS + FOLD_LEVELS)
         # One coin in 330 is a tie: 0.2 per word.
@@ -291,15 +290,12 @@ class CompiledBits:
         return answers, ties[:count]
 
     def settle(self, words: Words, chances: int, ties: NDArray[np.int64], answers: Words) -> None:
-        """See `BitKernel`."""
         _settle(words, _u64(chances), ties, answers)
 
     def put(self, rows: Bytes, indices: NDArray[np.int64], shown: NDArray[np.bool_]) -> None:
-        """See `BitKernel`."""
         _put(rows, indices, shown)
 
     def column_counts(self, rows: Words) -> NDArray[np.int64]:
-        """See `BitKernel`."""
         counts = np.zeros(rows.shape[1] * 64, dtype=np.int64)
         _column_counts(rows, counts)
         return counts
@@ -307,7 +303,6 @@ class CompiledBits:
     def first_round(
         self, rows: Bytes, indices: NDArray[np.int64], wanted: NDArray[np.int64], words: Words, size: int
     ) -> NDArray[np.int64]:
-        """See `BitKernel`."""
         people, width = rows.shape
         needs = np.empty(people, dtype=np.int64)
         done = 0
@@ -324,7 +319,6 @@ class CompiledBits:
     def move(
         self, rows: Bytes, needs: NDArray[np.int64], who: NDArray[np.int64], words: Words, size: int
     ) -> NDArray[np.int64]:
-        """See `BitKernel`."""
         rest = np.empty(len(who) + 1, dtype=np.int64)
         count = move(rows, needs, who, words, size, try_bits(size), rest)
         return rest[:count]

@@ -66,7 +66,7 @@ def _store_word(flat: Any, at: Any, word: Any) -> Any:
 
 @njit(types.void(types.uint8[:, ::1], _READ_INTS, _READ_INTS, types.int64[::1]), **OPTIONS)
 def shortfall(rows: Any, indices: Any, wanted: Any, needs: Any) -> Any:
-    """Fill ``needs`` with the ones that each row lacks, negative for an excess (see `BitKernel.first_round`)."""
+    """Fill ``needs`` with the ones that each row lacks, negative for an excess (see `NumpyBits.first_round`)."""
     width = rows.shape[1]
     whole = width // 8 * 8
     for i in range(rows.shape[0]):
@@ -95,7 +95,7 @@ def shortfall(rows: Any, indices: Any, wanted: Any, needs: Any) -> Any:
     **OPTIONS,
 )
 def move(rows: Any, needs: Any, who: Any, words: Any, size: Any, bits: Any, rest: Any) -> Any:
-    """List in ``rest`` who needs more after these tries (see `BitKernel.move`); returns their number."""
+    """List in ``rest`` who needs more after these tries (see `NumpyBits.move`); returns their number."""
     mask = (_i64(1) << bits) - 1
     refuse_below = (mask + 1) % size
     end = words.shape[0] * 64
