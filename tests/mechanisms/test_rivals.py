@@ -38,7 +38,7 @@ from bipartite.errors import (
     OutsideDomainError,
     PriorError,
 )
-from bipartite.mechanisms.square_wave import square_wave_width
+from bipartite.mechanisms.brr import square_wave_width
 from bipartite.quality import expected_loss
 from tests.rivals import DOMAINS, MECHANISMS
 from tests.strategies import epsilons

@@ -1,4 +1,4 @@
-"""One file per mechanism, one protocol, one catalogue: a domain and ε become a lottery whose tickets keep ε.
+"""A file for each family of mechanisms, one protocol, one catalogue: a domain and ε become tickets that keep ε.
 
 May import: lottery, domains.
 Begin reading: catalogue.py, base.py, brr.py.
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.anchored import Minimax as Minimax
     from bipartite.mechanisms.base import Mechanism as Mechanism
     from bipartite.mechanisms.brr import BRR as BRR
+    from bipartite.mechanisms.brr import SquareWave as SquareWave
     from bipartite.mechanisms.constant import Constant as Constant
     from bipartite.mechanisms.custom import Custom as Custom
     from bipartite.mechanisms.exponential import Exponential as Exponential
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.noise import Staircase as Staircase
     from bipartite.mechanisms.optimal import Optimal as Optimal
     from bipartite.mechanisms.record import Record as Record
-    from bipartite.mechanisms.square_wave import SquareWave as SquareWave
     from bipartite.mechanisms.unbiased import Duchi as Duchi
     from bipartite.mechanisms.unbiased import Hybrid as Hybrid
     from bipartite.mechanisms.unbiased import Piecewise as Piecewise

@@ -94,7 +94,7 @@ _ENTRIES: Final = [
               Form("BRR, padded, mean", {"m": "mean", "edges": "padded"}, reports="padded"),
               Form("BRR, padded, CDF", {"m": "cdf", "edges": "padded"}, reports="padded"),
               Form("BRR, padded, shares", {"m": "histogram", "edges": "padded"}, reports="padded"))),
-    Entry("square-wave", f"{_HERE}.square_wave.SquareWave",
+    Entry("square-wave", f"{_HERE}.brr.SquareWave",
           "the distribution of numbers: a padded BRR with the authors' window",
           "rival", None, "line", forms=(Form("Square Wave", reports="padded"),)),
     Entry("geometric", f"{_HERE}.noise.Geometric", "integers plus noise, clamped to the range",

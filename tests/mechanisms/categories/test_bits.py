@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bipartite as bp
+from bipartite.lottery.kernel import compiled
 from bipartite.mechanisms.categories import bits, hashing
 from bipartite.mechanisms.categories.bits import NumpyBits
 from bipartite.mechanisms.categories.compiled_bits import CompiledBits
@@ -166,8 +167,10 @@ def test_bits_that_would_bias_the_choice_of_a_value_are_a_failed_try(kernel):
 
 def test_without_a_compiler_numpy_serves(monkeypatch):
     monkeypatch.setitem(sys.modules, "bipartite.mechanisms.categories.compiled_bits", None)
+    compiled.cache_clear()
     assert type(bits.kernel_for(0)) is NumpyBits
     monkeypatch.delitem(sys.modules, "bipartite.mechanisms.categories.compiled_bits")
+    compiled.cache_clear()
     monkeypatch.setattr(bits._Demand, "bytes", 0)
     assert type(bits.kernel_for(bits.LOAD_COMPILER_FROM - 1)) is NumpyBits
     assert type(bits.kernel_for(1)) is not NumpyBits
@@ -178,8 +181,10 @@ def test_without_a_compiler_numpy_counts_hashes(monkeypatch):
     factors, buckets = np.ones((5, family.digits), dtype=np.uint16), np.zeros(5, dtype=np.uint16)
     counts = []
     monkeypatch.setitem(sys.modules, "bipartite.mechanisms.categories.compiled_hashing", None)
+    compiled.cache_clear()
     counts.append(family.supports(factors, buckets).tolist())
     monkeypatch.delitem(sys.modules, "bipartite.mechanisms.categories.compiled_hashing")
+    compiled.cache_clear()
     monkeypatch.setattr(hashing._Demand, "hashes", 0)
     counts.append(family.supports(factors, buckets).tolist())
     monkeypatch.setattr(hashing._Demand, "hashes", hashing.LOAD_COMPILER_FROM)

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from bipartite.lottery.kernel import compiled
 from bipartite.lottery.words import take
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ SLAB_BYTES: Final = 3 * 2**15
 # NumPy takes 0.9 s for this many bytes of coins; loading the compiled kernels takes 0.6 s, and 3.7 s the first time on
 # a machine (measured). So they are loaded after this many bytes, in one call or in several.
 LOAD_COMPILER_FROM: Final = 2**26
+_KERNELS: Final = "bipartite.mechanisms.categories.compiled_bits"
 
 # Up to this many values a try takes 16 bits.
 _SHORT_TRIES: Final = 2**12
@@ -142,13 +144,9 @@ class _Demand:
 def kernel_for(count: int) -> NumpyBits:
     """The fastest implementation for a call with this many bytes of coins; all give the same reports."""
     _Demand.bytes += count
-    if "bipartite.mechanisms.categories.compiled_bits" in sys.modules or _Demand.bytes >= LOAD_COMPILER_FROM:
-        try:
-            from bipartite.mechanisms.categories.compiled_bits import CompiledBits  # noqa: PLC0415 (numba, only when it pays)
-        except Exception:  # noqa: BLE001 (NumPy gives the same reports without the compiler)
-            return NumpyBits()
-        return CompiledBits()
-    return NumpyBits()
+    kernels = compiled(_KERNELS) if _KERNELS in sys.modules or _Demand.bytes >= LOAD_COMPILER_FROM else None
+    chosen: NumpyBits = NumpyBits() if kernels is None else kernels.CompiledBits()
+    return chosen
 
 
 class NumpyBits:

@@ -10,12 +10,13 @@ The seed holds a_0, a_1, … as digits in base g, as many per 64-bit number as k
 
 from __future__ import annotations
 
-import importlib
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+
+from bipartite.lottery.kernel import compiled
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -29,6 +30,7 @@ _MAX_SEED: Final = 2**52
 _TABLE: Final = 2**20
 # NumPy takes 4.4 ns per report and value, so 0.6 s for this many; loading the compiler takes as long (measured).
 LOAD_COMPILER_FROM: Final = 2**27
+_KERNELS: Final = "bipartite.mechanisms.categories.compiled_hashing"
 # The relative cost of a digit of a seed or of a value, which takes 5 to 7 ns in NumPy (measured).
 _DEARER: Final = 2
 
@@ -39,15 +41,10 @@ class _Demand:
     hashes = 0
 
 
-def _compiled(hashes: int) -> ModuleType | None:
+def _kernels(hashes: int) -> ModuleType | None:
     """The compiled kernels, once they pay and if they are available."""
     _Demand.hashes += hashes
-    if "bipartite.mechanisms.categories.compiled_hashing" in sys.modules or _Demand.hashes >= LOAD_COMPILER_FROM:
-        try:
-            return importlib.import_module("bipartite.mechanisms.categories.compiled_hashing")
-        except Exception:  # noqa: BLE001 (NumPy gives the same counts without the compiler)
-            return None
-    return None
+    return compiled(_KERNELS) if _KERNELS in sys.modules or _Demand.hashes >= LOAD_COMPILER_FROM else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +81,10 @@ class HashFamily:
 
     def factors(self, seeds: NDArray[np.uint64]) -> NDArray[np.uint16]:
         """a_0 … a_{K−1} of each seed, one row per person."""
-        compiled = _compiled(_DEARER * len(seeds) * self.digits)
-        if compiled is None:
+        kernels = _kernels(_DEARER * len(seeds) * self.digits)
+        if kernels is None:
             return self.factors_by_numpy(seeds)
-        found: NDArray[np.uint16] = compiled.factors_of(seeds, self.seeds, self.buckets)
+        found: NDArray[np.uint16] = kernels.factors_of(seeds, self.seeds, self.buckets)
         return found
 
     def factors_by_numpy(self, seeds: NDArray[np.uint64]) -> NDArray[np.uint16]:
@@ -104,10 +101,10 @@ class HashFamily:
 
     def hash(self, factors: NDArray[np.uint16], values: NDArray[np.int64]) -> NDArray[np.int64]:
         """h(x) of one value for each row of factors."""
-        compiled = _compiled(_DEARER * len(values) * self.digits)
-        if compiled is None:
+        kernels = _kernels(_DEARER * len(values) * self.digits)
+        if kernels is None:
             return self.hash_by_numpy(factors, values)
-        found: NDArray[np.int64] = compiled.hashes_of(factors, values, self.base, self.buckets)
+        found: NDArray[np.int64] = kernels.hashes_of(factors, values, self.base, self.buckets)
         return found
 
     def hash_by_numpy(self, factors: NDArray[np.uint16], values: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -121,10 +118,10 @@ class HashFamily:
 
     def supports(self, factors: NDArray[np.uint16], buckets: NDArray[np.uint16]) -> NDArray[np.int64]:
         """For each value, the number of these hash functions that map it to their bucket."""
-        compiled = _compiled(len(factors) * self.size)
-        if compiled is None:
+        kernels = _kernels(len(factors) * self.size)
+        if kernels is None:
             return self.supports_by_numpy(factors, buckets)
-        found: NDArray[np.int64] = compiled.supports(factors, buckets, self.size, self.base, self.buckets)
+        found: NDArray[np.int64] = kernels.supports(factors, buckets, self.size, self.base, self.buckets)
         return found
 
     def supports_by_numpy(self, factors: NDArray[np.uint16], buckets: NDArray[np.uint16]) -> NDArray[np.int64]:
