@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from bipartite.lottery import Deal, Epsilon, Source, Stream
     from bipartite.lottery.bulk import ChunkJob
 
-    Rows = Callable[[NDArray[np.int64], Stream], NDArray[Any]]
-
 CHUNK_PEOPLE: Final = 2**16
 _KEEP_HINT: Final = " (nulls='keep' passes nulls through and publishes them)"
 
@@ -151,18 +149,13 @@ class Flat(Mechanism):
         ---------
         Each single report is ε-LDP. n reports about one person spend n·ε.
         """
-        return self._privatize(self.draw.rows_of, values, rng, outside, nulls, threads)
-
-    def _privatize(
-        self, rows_of: Rows, values: object, rng: Source | None, outside: Outside, nulls: str, threads: int
-    ) -> NDArray[Any]:
         check_options(outside, "error", threads)
         refuse_nulls(nulls)
         source = source_of(rng)
         self.domain.check_outside(outside)
         if is_scalar(values, self.domain):
-            return self._report_one(rows_of, values, source, outside)
-        return self._report(rows_of, self.open_batch(values, "error"), source, outside, threads)
+            return self._report_one(values, source, outside)
+        return self.report_batch(self.open_batch(values, "error"), source, outside, threads)
 
     def open_batch(self, values: object, nulls: Nulls) -> Batch:
         refuse_nulls(nulls)
@@ -178,21 +171,16 @@ class Flat(Mechanism):
         raise refusal  # outside the handler, so that no inner exception travels with it
 
     def report_batch(self, batch: Batch, source: Source, outside: Outside, threads: int) -> NDArray[Any]:
-        return self._report(self.draw.rows_of, batch, source, outside, threads)
-
-    def _report(self, rows_of: Rows, batch: Batch, source: Source, outside: Outside, threads: int) -> NDArray[Any]:
-        reports = self._draw_array(rows_of, batch.values, source, outside, threads)
+        reports = self.draw_values(batch.values, source, outside, threads)
         if reports is None:
             refusal = self.domain.explain(batch.values, outside, batch.place)
             raise type(refusal)(str(refusal).replace(_KEEP_HINT, ""))
         return reports
 
-    def draw_values(self, values: NDArray[Any], source: Source, outside: Outside) -> NDArray[Any] | None:
-        return self._draw_array(self.draw.rows_of, values, source, outside, 1)
-
-    def _draw_array(
-        self, rows_of: Rows, values: NDArray[Any], source: Source, outside: Outside, threads: int
+    def draw_values(
+        self, values: NDArray[Any], source: Source, outside: Outside, threads: int = 1
     ) -> NDArray[Any] | None:
+        """The reports of an array of values; None if one of them is refused."""
         reports: NDArray[Any] = self.draw.empty(len(values))
         slab = self.draw.slab
         refused: list[int] = []
@@ -206,18 +194,18 @@ class Flat(Mechanism):
                 return
             for first in range(0, len(indices), slab):
                 some = indices[first : first + slab]
-                reports[start + first : start + first + len(some)] = rows_of(some, stream)
+                reports[start + first : start + first + len(some)] = self.draw.rows_of(some, stream)
 
         by_people(len(reports), self.draw.words_each + self.domain.coins, source, operator.index(threads), job)
         return None if refused else reports
 
-    def _report_one(self, rows_of: Rows, value: object, source: Source, outside: Outside) -> NDArray[Any]:
+    def _report_one(self, value: object, source: Source, outside: Outside) -> NDArray[Any]:
         if value is None:
             raise NullError(f"The value is missing; {NULL_HINT}")
 
         def drawn(stream: Stream) -> NDArray[Any]:
             index = self.domain.encode(value, outside=outside, stream=stream)
-            row: NDArray[Any] = rows_of(np.array([index], dtype=np.int64), stream)[0]
+            row: NDArray[Any] = self.draw.rows_of(np.array([index], dtype=np.int64), stream)[0]
             return row
 
         return draw_from(source, self.draw.words_each + 1, drawn)

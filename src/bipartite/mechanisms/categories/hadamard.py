@@ -83,6 +83,16 @@ class Blocks(FlatDraw):
         variances: NDArray[np.float64] = together * float(1 / (people * p)) + float(outside / (people * p * p))
         return variances - shares / people
 
+    def mean_variance(self) -> Fraction:
+        """The variance of a share from one report, on average over a uniform population, less a term common to all.
+
+        (2sb/W + F·p)/p², see the mechanism, with the average ΣF² over all blocks in place of F.
+        """
+        p, held = self.support[0], self.length - 1
+        full, rest = divmod(self.size, held)
+        together = Fraction(full * held**2 + rest**2, self.size**2)
+        return (Fraction(self.length * self.tickets.far, self.total) + together * p) / p**2
+
     def empty(self, people: int) -> NDArray[Any]:
         return np.empty(people, dtype=np.uint32)
 
@@ -182,11 +192,11 @@ class HadamardResponse(Flat):
         if powers[0].bit_count() != 1:
             raise InputError(f"Expected blocks as a power of two, got {shown(blocks)}; leave it out for the best.")
         found = [_plan(budget, size, power) for power in powers]
-        plans = [plan for plan in found if isinstance(plan, _Plan)]
+        plans = [plan for plan in found if isinstance(plan, Blocks)]
         if not plans:
             why = next(each for each in found if isinstance(each, TooFewTickets))
             raise too_few_tickets(budget, why, size, "values")
-        best = min(plans, key=lambda plan: plan.variance(size))
+        best = min(plans, key=Blocks.mean_variance)
         self._hold(domain, budget, {"blocks": best.blocks, "block-size": best.length, "tickets": best.tickets})
 
     @classmethod
@@ -209,34 +219,13 @@ class HadamardResponse(Flat):
         return self.draw.numbers
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """A number of blocks, their length, and their tickets."""
-
-    blocks: int
-    length: int
-    tickets: Tickets
-
-    def variance(self, size: int) -> Fraction:
-        """The variance of a share from one report, on average over a uniform population, less a term common to all.
-
-        (2sb/W + F·p)/p², see the class, with the average ΣF² over all blocks in place of F.
-        """
-        half, held = self.length // 2, self.length - 1
-        total = self.tickets.total(half, self.blocks * self.length)
-        p = Fraction(half * (self.tickets.near - self.tickets.far), total)
-        full, rest = divmod(size, held)
-        together = Fraction(full * held**2 + rest**2, size**2)
-        return (Fraction(self.length * self.tickets.far, total) + together * p) / p**2
-
-
-def _plan(budget: Epsilon, size: int, blocks: int) -> _Plan | TooFewTickets:
-    """The plan with this many blocks, as short as possible, or the reason why tickets cannot keep ε."""
+def _plan(budget: Epsilon, size: int, blocks: int) -> Blocks | TooFewTickets:
+    """The draw with this many blocks, as short as possible, or the reason why tickets cannot keep ε."""
     length = 2
     while (length - 1) * blocks < size:
         length *= 2
     issued = issue_tickets(budget, length // 2, blocks * length)
-    return issued if isinstance(issued, TooFewTickets) else _Plan(blocks, length, issued)
+    return issued if isinstance(issued, TooFewTickets) else Blocks(size, blocks, length, issued)
 
 
 def _parity(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

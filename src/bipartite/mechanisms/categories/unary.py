@@ -142,11 +142,7 @@ class CoinsOfCoins(PackedBits):
         return 1 + 3 * words_for(self.size)
 
     def rows_of(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[np.uint8]:
-        return self.answer(self.kept(indices, stream), stream)
-
-    def kept(self, indices: NDArray[np.int64], stream: Stream) -> NDArray[np.uint8]:
-        """The permanent responses."""
-        return Coins(self.size, self.permanent).rows_of(indices, stream)
+        return self.answer(Coins(self.size, self.permanent).rows_of(indices, stream), stream)
 
     def answer(self, held: NDArray[np.uint8], stream: Stream) -> NDArray[np.uint8]:
         """Two coins for every bit, of probability q and p; the permanent bit selects one."""
@@ -426,7 +422,9 @@ class RAPPOR(Flat):
         threads: int = 1,
     ) -> NDArray[np.uint8]:
         """The permanent response of each person, to be stored on their device, as rows of packed bits."""
-        return self._privatize(self.draw.kept, values, rng, outside, nulls, threads)
+        once = object.__new__(SUE)
+        once._hold(self.domain, self._budget, {"chances": self.draw.permanent})
+        return once.privatize(values, rng=rng, outside=outside, nulls=nulls, threads=threads)
 
     def instantaneous(
         self, permanent: NDArray[np.uint8], *, rng: Source | None = None, threads: int = 1
