@@ -5,13 +5,13 @@ import pytest
 
 from bipartite import BRR, Integers, Points
 from bipartite.cli import arguments
-from bipartite.lottery import bulk
+from bipartite.lottery import kernel
 
 
 @pytest.mark.parametrize("many", [False, True])
 @pytest.mark.parametrize("m", ["safe", "best", "7"])
 def test_the_rows_of_a_design_are_those_that_it_tells_of(monkeypatch, m, many):
-    for module in (arguments, bulk):
+    for module in (arguments, kernel):
         monkeypatch.setattr(module, "PREPARE_FROM", 60 if many else 61)
     places = Points(np.random.default_rng(1).uniform(0, 1, (60, 2)))
     told = []

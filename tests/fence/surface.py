@@ -2,7 +2,7 @@
 
 The one file of the fence that may be edited when a public name moves. It holds no expectation of its own: a function
 here builds what the case describes, calls public names and returns what they give. A function that is gone for good
-takes its cases with it, and the commit says so; a case that asks for a name that is gone stands under ``GONE``.
+takes its cases with it, and the commit says so.
 """
 
 from __future__ import annotations
@@ -57,11 +57,7 @@ MECHANISMS = {
     "two-level": laboratory.two_level,
     "within-region": laboratory.WithinRegion,
 }
-# Cases of names that are gone for good, and why.
-GONE = {"refusals: design: rr on five values": "RR is GRR on two values, and GRR takes any number of them"}
 MANY = 30
-# Members of `verify --json` that were null for every ε-LDP mechanism, and went with those that are not.
-NEVER_HELD = {"distance_unit": None, "publishes": None}
 ASKED = {}
 
 
@@ -688,8 +684,6 @@ def command(arguments, stdin="", files=None, read=(), leave_out=()):
             held = kept_specs()[text.removeprefix("spec: ")] if text.startswith("spec: ") else None
             Path(folder, name).write_text(text if held is None else json.dumps(held), encoding="utf-8")
         got = _run(arguments, Path(folder), stdin)
-        if arguments[0] == "verify" and isinstance(got["out"], dict):
-            got["out"] |= NEVER_HELD
         for name in read:
             got[name] = Path(folder, name).read_text(encoding="utf-8")
         return _without(got, leave_out)

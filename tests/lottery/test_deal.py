@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite.lottery import Deal, Mixture, Noise, Points, Ring, Table, Tickets, Window
+from bipartite.lottery import Deal, Mixture, Nearest, Noise, Ring, Table, Tickets, Window
 from bipartite.lottery.compiled import line_kernel
 from bipartite.lottery.order import RankOrder, VectorOrder
 
@@ -44,7 +44,7 @@ SEARCHED = {
     "table": Table(np.array([[1, 2, 4, 0], [4, 2, 1, 0], [2, 4, 1, 0]])),
 }
 POINTS = {
-    f"{name} by {'list' if by_list else 'tries'}": Points(order, 2, NEAR_FAR, by_list)
+    f"{name} by {'list' if by_list else 'tries'}": Nearest(order, 2, NEAR_FAR, by_list)
     for name, order in (("points", LINE), ("items", RANKS))
     for by_list in (True, False)
 }

@@ -12,8 +12,7 @@ from scipy.optimize import linprog
 
 import bipartite as bp
 from bipartite.errors import DesignError, InputError
-from bipartite.lottery import Epsilon
-from bipartite.lottery import Points as PointDeal
+from bipartite.lottery import Epsilon, Nearest
 from bipartite.lottery.order import RingOrder
 from bipartite.mechanisms.design.m import least_loss_m, ring_rank
 from bipartite.mechanisms.design.m_for_statistics import ring_risk, statistical_m
@@ -148,7 +147,7 @@ def test_a_circle_that_is_turned_has_the_same_law_turned(size, data, epsilon):
     for turn in range(size):
         assert (np.roll(np.roll(rows, turn, axis=0), turn, axis=1) == rows).all()
     # The same near-sets as by the order of neighbours, where nothing is known of circles.
-    by_order = PointDeal(RingOrder(size), m, mechanism.tickets, by_list=True)
+    by_order = Nearest(RingOrder(size), m, mechanism.tickets, by_list=True)
     assert (by_order.rows(0, size) == rows).all()
     assert bp.verify(mechanism).holds and bp.verify(mechanism).ratio == mechanism.tickets.ratio
     assert bp.from_spec(mechanism.to_spec()) == mechanism

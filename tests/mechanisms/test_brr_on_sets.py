@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from bipartite import BRR, Constant, Items, Points, fixed_words, from_spec, insecure_seed, verify
 from bipartite.errors import DesignError, InputError, OutsideDomainError
-from bipartite.lottery import Epsilon, Tickets, draw_many
-from bipartite.lottery import Points as PointDeal
+from bipartite.lottery import Epsilon, Nearest, Tickets, draw_many
 from bipartite.lottery.compiled_nearest import NearestTable
 from bipartite.lottery.compiled_points import point_kernel
 from bipartite.lottery.order import RankOrder, VectorOrder, farthest_near
@@ -134,7 +133,7 @@ RANKED = RankOrder(np.array([[0, 1, 1, 2], [1, 0, 2, 1], [0, 0, 0, 0], [3, 2, 1,
 @pytest.mark.parametrize("by_list", [False, True])
 def test_over_all_words_every_output_gets_exactly_its_tickets(order, tickets, by_list):
     for m in range(1, len(order)):
-        lottery = PointDeal(order, m, tickets, by_list, BITS)
+        lottery = Nearest(order, m, tickets, by_list, BITS)
         for x in range(len(order)):
             drawn = Counter()
             for word in range(2**BITS):
@@ -155,7 +154,7 @@ def test_kernels_agree_with_plain_python_on_points(mechanism, words, data):
     codes = data.draw(st.lists(st.integers(0, lottery.inputs - 1), min_size=1, max_size=40))
     words = [0, *words]
     for by_list in (True, False):
-        each = PointDeal(lottery.order, lottery.m, lottery.tickets, by_list)
+        each = Nearest(lottery.order, lottery.m, lottery.tickets, by_list)
         source = fixed_words(words)
         expected = []
         try:
@@ -177,7 +176,7 @@ def test_kernels_agree_with_plain_python_on_points(mechanism, words, data):
 @pytest.mark.parametrize("by_list", [True, False])
 @pytest.mark.parametrize("code", [-1, 5, 2**62, -(2**63)])
 def test_a_code_outside_is_noticed(kind, by_list, code):
-    lottery = PointDeal(LINE_OF_FIVE, 2, Tickets(5, 2), by_list)
+    lottery = Nearest(LINE_OF_FIVE, 2, Tickets(5, 2), by_list)
     words = np.random.default_rng(1).integers(0, 2**64, 50, dtype=np.uint64)
     assert not kind(lottery)(np.array([0, code]), np.zeros(2, dtype=np.int64), words, 0, 0)[2]
     assert kind(lottery)(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), words, 0, 0) == (0, 0, True)

@@ -10,14 +10,14 @@ from tests.lottery.test_draw import EveryWord
 
 LABELS = np.array([1, 0, 1, 0, 1])
 # Places 1 and 3 are region 0, places 0, 2 and 4 region 1.
-OF_PLACES = [[2, 1, 3], [3, 2, 0], [3, 2, 1], [1, 4, 0], [1, 4, 1]]
+OF_PLACES = [[2, 1, 3], [3, 2], [3, 2, 1], [1, 4], [1, 4, 1]]
 ROWS = [[2, 1, 1, 1, 3], [1, 3, 1, 2, 1], [3, 1, 2, 1, 1], [1, 1, 1, 4, 1], [1, 1, 4, 1, 1]]
 SMALL = {
     "a row for each place": (LABELS, np.arange(5), OF_PLACES, [[0, 1], [1, 0]], ROWS),
     "a row for each region": (
         LABELS,
         LABELS,
-        [[5, 5, 0], [4, 3, 3]],
+        [[5, 5], [4, 3, 3]],
         [[0, 2], [3, 0]],
         [[4, 3, 3, 3, 3], [2, 5, 2, 5, 2]] * 2 + [[4, 3, 3, 3, 3]],
     ),
@@ -25,7 +25,7 @@ SMALL = {
 
 
 def deal(labels, row_of, own, away, **bits):
-    return InRegions(np.array(labels), np.array(row_of), np.array(own), np.array(away), **bits)
+    return InRegions(np.array(labels), np.array(row_of), [np.array(row) for row in own], np.array(away), **bits)
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -48,6 +48,7 @@ def test_over_all_words_every_place_gets_exactly_its_tickets(name):
     [
         ([[2, 1], [1, 2], [3, 2], [2, 3]], [[0, 1], [1, 0]]),
         ([[2, 1]] * 4, [[0, -1], [1, 0]]),
+        ([[2, 1], [2, 1], [3], [2, 1]], [[0, 1], [1, 0]]),
         ([[-2, -1]] * 4, [[0, 1], [1, 0]]),
         ([[2**52, 1]] * 4, [[0, 1], [1, 0]]),
         ([[2, 1]] * 4, [[0, 2**62], [2**62, 0]]),

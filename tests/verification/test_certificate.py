@@ -7,8 +7,7 @@ import pytest
 
 from bipartite import BRR, Integers, Points, verify
 from bipartite.errors import InputError
-from bipartite.lottery import Points as PointDeal
-from bipartite.lottery import Tickets, Window
+from bipartite.lottery import Nearest, Tickets, Window
 
 
 def test_a_certificate_says_everything_and_rounds_against_itself():
@@ -69,8 +68,8 @@ def test_a_lottery_that_belongs_to_another_domain_is_refused():
 def test_a_near_set_of_another_size_is_refused(monkeypatch):
     # One item more near for one value would break the equal totals that the proof rests on.
     mechanism = BRR(Points([[0, 0], [0, 1], [5, 5], [9, 9]]), epsilon=1, m=2)
-    right = PointDeal.near
-    monkeypatch.setattr(PointDeal, "near", lambda self, x: right(self, x) | (x == 3))
+    right = Nearest.near
+    monkeypatch.setattr(Nearest, "near", lambda self, x: right(self, x) | (x == 3))
     with pytest.raises(AssertionError, match="do not hold the same total"):
         verify(mechanism)
 

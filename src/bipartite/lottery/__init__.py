@@ -12,7 +12,7 @@ from bipartite.lottery.integer_noise import discrete_laplace
 from bipartite.lottery.kernel import PREPARE_FROM, announce, prepare
 from bipartite.lottery.mixture import Mixture
 from bipartite.lottery.noise import Noise
-from bipartite.lottery.points import Points, needs_list
+from bipartite.lottery.points import Nearest, needs_list
 from bipartite.lottery.process import current_process
 from bipartite.lottery.table import Table, check_table, issue_rows, totals_of
 from bipartite.lottery.tickets import MAX_TOTAL, Tickets, TooFewTickets, issue_tickets
@@ -42,8 +42,8 @@ __all__ = [
     "FixedWords",
     "InsecureSeed",
     "Mixture",
+    "Nearest",
     "Noise",
-    "Points",
     "Ring",
     "Source",
     "Stream",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bipartite.lottery.deal import Drawn, Kernel, Whole, Words
-    from bipartite.lottery.points import Points
+    from bipartite.lottery.points import Nearest
 
     _Some = Callable[[Whole, Whole, Words], tuple[int, int]]
 
@@ -133,7 +133,7 @@ def _draw_from_lists(
         reports[i] = near_output if ticket < near_total else number + low
 
 
-def point_kernel(points: Points) -> Kernel:
+def point_kernel(points: Nearest) -> Kernel:
     """The compiled kernel of a set of points, whose codes are their indices."""
     some = _listed(points) if points.by_list else _tried(points)
 
@@ -146,7 +146,7 @@ def point_kernel(points: Points) -> Kernel:
     return draw
 
 
-def _listed(points: Points) -> _Some:
+def _listed(points: Nearest) -> _Some:
     """Draw by the rule of windows, with the near outputs of each value listed."""
     table = points.neighbours()
 
@@ -173,7 +173,7 @@ def _listed(points: Points) -> _Some:
     return draw
 
 
-def _tried(points: Points) -> _Some:
+def _tried(points: Nearest) -> _Some:
     """Draw by rejection."""
     table, tickets = points.neighbours(), points.tickets
     numbers = (points.drawn_from, points.redraw_below, tickets.near, tickets.far, *reciprocal_of(tickets.near))

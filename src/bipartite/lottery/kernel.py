@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from bipartite.lottery.points import Points
+    from bipartite.lottery.points import Nearest
 
 # Loading numba takes as long as it saves on about this many reports (0.6 s, measured), so it is loaded once that many
 # have been requested or announced, in one call or several; once loaded, it pays off for far smaller calls.
@@ -70,7 +70,7 @@ def point_kernels(values: int, points: int, *, prepared: bool) -> ModuleType | N
     return compiled(POINTS) if asked or (loaded and (few or prepared)) else None
 
 
-def prepare(points: Points, progress: Callable[[int], None] | None = None) -> None:
+def prepare(points: Nearest, progress: Callable[[int], None] | None = None) -> None:
     """Precompute the neighbours that the first large call needs, where that is slow and the compiler is available."""
     if points.inputs >= PREPARE_FROM and compiled(POINTS) is not None:
         points.neighbours(progress)

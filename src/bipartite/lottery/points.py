@@ -38,7 +38,7 @@ _MOST_MASK_BYTES: Final = 2**27
 
 
 @dataclass(frozen=True, eq=False)
-class Points(Deal):
+class Nearest(Deal):
     """The integer parameters of a draw on a set of points."""
 
     flat: ClassVar[bool] = False

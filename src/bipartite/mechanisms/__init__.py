@@ -1,7 +1,7 @@
-"""A file for each family of mechanisms, one protocol, one catalogue: a domain and ε become tickets that keep ε.
+"""One protocol, one reader of specs, one catalogue: a domain and ε become facts, and facts a deal that keeps ε.
 
 May import: lottery, domains.
-Begin reading: catalogue.py, base.py, brr.py.
+Begin reading: base.py, brr.py, catalogue.py.
 """
 
 from __future__ import annotations

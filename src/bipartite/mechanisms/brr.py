@@ -11,7 +11,7 @@ from bipartite.domains import Domain
 from bipartite.errors import BrokenPromiseError, DesignError, InputError, Problems, SpecError, is_one_of, shown
 from bipartite.lottery import (
     Epsilon,
-    Points,
+    Nearest,
     Ring,
     Tickets,
     TooFewTickets,
@@ -158,7 +158,7 @@ class BRR(Mechanism):
         if on_set:
             facts["draw"] = "list" if needs_list(chosen, len(domain), tickets) else "tries"
         self._hold(domain, budget, facts)
-        if isinstance(self.draw, Points):
+        if isinstance(self.draw, Nearest):
             prepare(self.draw, progress)
 
     schema = {
@@ -191,7 +191,7 @@ class BRR(Mechanism):
         if domain.wraps:
             return domain, Ring(len(domain), m, tickets)
         if not domain.has_ends:
-            return domain, Points(cast("SetDomain", domain).order, m, tickets, by_list=facts["draw"] == "list")
+            return domain, Nearest(cast("SetDomain", domain).order, m, tickets, by_list=facts["draw"] == "list")
         line = cast("LineDomain", domain)
         padded = facts["edges"] == "padded"
         outputs = line.padded(m // 2) if padded else line

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from bipartite.errors import BrokenPromiseError
-from bipartite.lottery import MAX_TOTAL, Deal, check_table
+from bipartite.lottery import MAX_TOTAL, Deal
 from bipartite.lottery.order import farthest_near
-from bipartite.lottery.table import search, totals_of
+from bipartite.lottery.table import MOST_TICKET_COUNTS, search, totals_of
 from bipartite.lottery.tickets import UNEQUAL
 from bipartite.lottery.uniform import WORD_BITS
 from bipartite.mechanisms.base import Mechanism
@@ -51,9 +51,9 @@ class InRegions(Deal):
     labels: Whole
     """The region of each place, 0 … R − 1, none of them empty."""
     row_of: Whole
-    """The number of each place's row of ``own``."""
-    own: Whole
-    """own[row, j]: the tickets of place number j of the own region, 0 beyond its last."""
+    """The number of each place's row in ``own``."""
+    own: Sequence[Whole]
+    """For each row, the tickets of the places of its own region, ascending."""
     away: Whole
     """away[r, q]: the tickets of each place of region q for the inputs of region r; 0 for the own."""
     word_bits: int = WORD_BITS
@@ -62,31 +62,36 @@ class InRegions(Deal):
     total: int = field(init=False)
     sizes: Whole = field(init=False)
     starts: Whole = field(init=False)
+    _firsts: Whole = field(init=False)
     _running: Whole = field(init=False)
     _running_away: Whole = field(init=False)
 
     def __post_init__(self) -> None:
         sizes = np.bincount(self.labels)
-        regions = self.labels[np.unique(self.row_of, return_index=True)[1]]
-        held = np.concatenate([self.own, (self.away * sizes)[regions]], axis=1)
-        exact = self.away.astype(np.float64) * sizes
-        totals = totals_of(held) if exact.max() <= MAX_TOTAL and (held >= 0).all() else None
-        if totals is None or (totals != totals[0]).any() or totals[0] < 1:
+        given = self.away.astype(np.float64) * sizes
+        own = [totals_of(row[None, :]) if row.min() >= 0 else None for row in self.own]
+        regions = self.labels[self.distinct_inputs()]
+        fits = [len(row) for row in self.own] == sizes[regions].tolist() and self.away.min() >= 0
+        if not fits or any(each is None for each in own) or given.sum(axis=1).max() > MAX_TOTAL:
+            raise AssertionError(UNEQUAL)
+        totals = np.array([int(each[0]) for each in own if each is not None]) + (self.away * sizes).sum(axis=1)[regions]
+        if (totals != totals[0]).any() or not 1 <= totals[0] <= MAX_TOTAL:
             raise AssertionError(UNEQUAL)
         self._set(inputs=len(self.labels), outputs=len(self.labels), total=int(totals[0]), sizes=sizes)
         self._set(layout=np.argsort(self.labels, kind="stable"), starts=np.cumsum(sizes) - sizes)
-        self._set(labels=self.labels, row_of=self.row_of, own=self.own, away=self.away)
-        self._set(_running=np.cumsum(self.own, axis=1), _running_away=np.cumsum(self.away * sizes, axis=1))
+        self._set(labels=self.labels, row_of=self.row_of, away=self.away)
+        lengths = sizes[regions]
+        self._set(_firsts=np.cumsum(lengths) - lengths, _running=np.concatenate([np.cumsum(row) for row in self.own]))
+        self._set(_running_away=np.cumsum(self.away * sizes, axis=1))
 
     def owners(self, index: Whole, tickets: Whole) -> Whole:
         """See `Deal`; inside and outside are both searched, whichever it is."""
-        region, row, (_, width) = self.labels[index], self.row_of[index], self.own.shape
-        mine = self._running[row, -1]
+        region, firsts = self.labels[index], self._firsts[self.row_of[index]]
+        sizes, count = self.sizes[region], len(self.sizes)
+        mine = self._running[firsts + sizes - 1]
         inside = tickets < mine
-        near = search(
-            self._running.ravel(), np.minimum(tickets, mine - 1), firsts=row * width, lengths=width, longest=width
-        )
-        rest, count = np.where(inside, 0, tickets - mine), len(self.sizes)
+        near = search(self._running, tickets, firsts=firsts, lengths=sizes, longest=int(self.sizes.max()))
+        rest = np.where(inside, 0, tickets - mine)
         there = search(self._running_away.ravel(), rest, firsts=region * count, lengths=count, longest=count)
         there = np.minimum(there, count - 1)
         each = self.away[region, there]
@@ -101,13 +106,10 @@ class InRegions(Deal):
 
     def rows_of(self, inputs: Whole) -> Whole:
         """See `Deal`."""
-        region = self.labels[inputs]
-        rows: Whole = self.away[region][:, self.labels]
-        place = np.empty(self.outputs, dtype=np.int64)  # the number of each place in its region
-        place[self.layout] = np.arange(self.outputs) - self.starts[self.labels[self.layout]]
-        mine = self.labels[None, :] == region[:, None]
-        held: Whole = np.where(mine, self.own[self.row_of[inputs][:, None], place[None, :]], rows)
-        return held
+        rows: Whole = self.away[self.labels[inputs]][:, self.labels]
+        for row, x in zip(rows, inputs.tolist(), strict=True):
+            row[self.labels == self.labels[x]] = self.own[self.row_of[x]]
+        return rows
 
     def distinct_inputs(self) -> Whole:
         """See `Deal`."""
@@ -215,10 +217,15 @@ class TwoLevel(_OnRegions):
 
     @classmethod
     def _dealt(cls, domain: Domain, labels: Whole, sizes: Whole, facts: Mapping[str, Any]) -> InRegions:
-        check_table(len(labels), int(sizes.max()))
+        counts = int((sizes.astype(np.float64) ** 2).sum())
+        if counts > MOST_TICKET_COUNTS:
+            raise BrokenPromiseError(
+                "Expected at most 2^25 ticket counts, one for every pair of places in one region, got "
+                f"{counts}; ask for another spec."
+            )
         held = facts["tickets"]
         given = [size * outside for size, (_, _, outside) in zip(sizes.tolist(), held, strict=True)]
-        own = np.zeros((len(labels), int(sizes.max())), dtype=np.int64)
+        own = [np.empty(0, dtype=np.int64)] * len(labels)
         for region, (near, far, _) in enumerate(held):
             m, size = facts["m"][region], int(sizes[region])
             # The first near places hold one more ticket, so that all rows have the total.
@@ -229,9 +236,9 @@ class TwoLevel(_OnRegions):
             for row, x in enumerate(members.tolist()):
                 distances = domain.order.distances(x)[members]  # type: ignore[attr-defined]  # places have an order
                 chosen = np.flatnonzero(farthest_near(row, distances, m).near(row, distances))
-                own[x, :size] = far
-                own[x, chosen] = near
-                own[x, chosen[:extra]] += 1
+                own[x] = np.full(size, far, dtype=np.int64)
+                own[x][chosen] = near
+                own[x][chosen[:extra]] += 1
         away = np.tile(np.array([outside for _, _, outside in held], dtype=np.int64), (len(sizes), 1))
         np.fill_diagonal(away, 0)
         return InRegions(labels, np.arange(len(labels)), own, away)
@@ -269,8 +276,7 @@ class RegionWeighted(_OnRegions):
         extra = facts["total"] - own * sizes - other * outsiders
         if (extra < 0).any() or (extra >= sizes).any():
             raise AssertionError(UNEQUAL)
-        place = np.arange(int(sizes.max()))[None, :]
-        mine = (own[:, None] + (place < extra[:, None])) * (place < sizes[:, None])
+        mine = [each + (np.arange(size) < more) for each, size, more in zip(own, sizes, extra, strict=True)]
         away = np.tile(other[:, None], (1, len(sizes)))
         np.fill_diagonal(away, 0)
         return InRegions(labels, labels, mine, away)

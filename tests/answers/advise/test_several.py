@@ -38,7 +38,7 @@ def test_one_attribute_a_person_is_best_for_little_budget_and_all_for_much():
     assert little.split.score / little.sampled.score == pytest.approx(math.sqrt(3), rel=0.05)
     assert "reporting 1 of 3 attributes per person at ε = 0.3 beats all 3 at ε = 0.1 each" in little.reason
     assert "reporting all 3 at ε = 4 each beats" in much.reason
-    assert "the other way" in str(little) and str(little).startswith("Mechanism")
+    assert "the other way" in str(little) and str(little).startswith("Reporting")
     assert list(little.to_frame()["attributes"]) == [1, 2, 3]
 
 
