@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 _MATRIX_LIMIT: Final = 2**26
 
 
-class Mechanism(Frozen):
+class Mechanism(Frozen, ABC):
     """Replaces a value by a random report, drawn from integer tickets whose ε :func:`bipartite.verify` computes.
 
     It is immutable and holds only public parameters, never a private value. A constructor designs the *facts* of its
@@ -95,9 +96,9 @@ class Mechanism(Frozen):
     # --- What a mechanism states
 
     @classmethod
+    @abstractmethod
     def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:
         """(the possible reports, the tickets of every value) that these facts describe."""
-        raise NotImplementedError
 
     @classmethod
     def check(cls, domain: Domain, budget: Epsilon, facts: Mapping[str, Any]) -> None:
@@ -369,7 +370,9 @@ class Mechanism(Frozen):
 
     def _draw_one(self, value: object, source: Source | None, outside: Outside) -> int:
         stream = SCALAR if source is None else source.streams().stream(0, 1)
-        return self.lottery.draw(self.domain.encode(value, outside=outside, stream=stream), stream)
+        deal: Any = self.draw  # not through `lottery`: this is the path of a single report
+        drawn: int = deal.draw(self.domain.encode(value, outside=outside, stream=stream), stream)
+        return drawn
 
 
 def _reread(kind: type[Mechanism], domain: Domain, stated: dict[str, Any], known: dict[str, Any]) -> Mechanism:
