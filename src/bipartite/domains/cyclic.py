@@ -125,8 +125,8 @@ class Cyclic(SetDomain):
             f"values are the whole numbers {self}: {around}, or use domain.nearest with its period.",
         )
 
-    def _domain_spec(self) -> dict[str, Any]:
-        return {"cyclic": {"size": self.size} | ({} if self.labels is not None else {"start": self.start})}
+    def to_spec(self) -> dict[str, Any]:
+        return self._spec("cyclic", size=self.size, **({"start": self.start} if self.labels is None else {}))
 
     def __str__(self) -> str:
         first, last = self.decode(0), self.decode(self.size - 1)

@@ -172,13 +172,11 @@ class Points(SetDomain):
         apart = distances_to(order.vectors, found, vectors, order.kind)
         return found, loss_of(apart, self.metric, self.bits) > max_distance
 
-    def _domain_spec(self) -> dict[str, Any]:
+    def to_spec(self) -> dict[str, Any]:
         if self.metric == "callable":
-            return {"items": {"ranks": self._order.ranks.tolist()}}
-        spec: dict[str, Any] = {"metric": self.metric, "vectors": self._order.vectors.tolist()}
-        if self.metric != "haversine":
-            spec["bits"] = self.bits
-        return {"points": spec}
+            return self._spec("items", ranks=self._order.ranks.tolist())
+        bits = {} if self.metric == "haversine" else {"bits": self.bits}
+        return self._spec("points", metric=self.metric, vectors=self._order.vectors.tolist(), **bits)
 
     def __repr__(self) -> str:
         return f"<{self.size} points, {self.metric}>"

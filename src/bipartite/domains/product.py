@@ -185,9 +185,6 @@ class Product(SetDomain):
         parts = [part.to_spec() for part in self.parts]
         return {"product": {"parts": parts, "weights": list(self.weights), "bits": self.bits, "losses": losses}}
 
-    def _domain_spec(self) -> dict[str, Any]:
-        return self.to_spec()
-
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ARG002
         self.check_outside(outside)
         if not isinstance(value, tuple) or len(value) != len(self.parts):

@@ -77,15 +77,9 @@ class SetDomain(Domain):
         """The N × N matrix of losses, for small sets."""
         return np.array([self.losses(x) for x in range(self.size)])
 
-    @abstractmethod
-    def _domain_spec(self) -> dict[str, Any]:
-        """The description of the set without its labels."""
-
-    def to_spec(self) -> dict[str, Any]:
-        spec = self._domain_spec()
-        if self.labels is not None:
-            next(iter(spec.values()))["labels"] = list(self.labels)
-        return spec
+    def _spec(self, kind: str, **described: object) -> dict[str, Any]:
+        """The description of the set, with its labels."""
+        return {kind: described if self.labels is None else {**described, "labels": list(self.labels)}}
 
     def check_outside(self, outside: Outside) -> None:
         if outside == "clip":
@@ -131,9 +125,7 @@ class SetDomain(Domain):
     def code_offset(self) -> int:  # type: ignore[override]
         return self._rows.low
 
-    @property
-    def report_offset(self) -> int | None:  # type: ignore[override]
-        return self._rows.low
+    report_offset = code_offset
 
     def encode_array(self, values: NDArray[Any], outside: Outside = "error", coins: Coins = None) -> Indices:
         self.check_outside(outside)
@@ -276,8 +268,8 @@ class Items(SetDomain):
                 return False
         return True
 
-    def _domain_spec(self) -> dict[str, Any]:
-        return {"items": {"ranks": self._order.ranks.tolist()}}
+    def to_spec(self) -> dict[str, Any]:
+        return self._spec("items", ranks=self._order.ranks.tolist())
 
     def __repr__(self) -> str:
         return f"<{self.size} items>"
