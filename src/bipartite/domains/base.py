@@ -171,7 +171,7 @@ class Domain(Frozen, ABC):
     def to_spec(self) -> dict[str, Any]:
         """The domain as part of a portable description."""
 
-    def _problems(self, values: NDArray[Any]) -> dict[str, Mask]:
+    def problems_of(self, values: NDArray[Any]) -> dict[str, Mask]:
         """For each reason to refuse a value, such as "outside", a mask of the values it applies to."""
         raise NotImplementedError
 
@@ -185,8 +185,8 @@ class Domain(Frozen, ABC):
     def refusals(self, values: NDArray[Any], outside: Outside) -> dict[str, Mask]:
         """For each reason why some values must not be reported, a mask of them; empty if all may be."""
         with np.errstate(all="ignore"):
-            numbers = values.astype(np.float64) if values.dtype.kind == "f" else values
-            found = {reason: bad for reason, bad in self._problems(numbers).items() if bad.any()}
+            given = values.astype(np.float64) if values.dtype.kind == "f" else values
+            found = {reason: bad for reason, bad in self.numbers.problems_of(given).items() if bad.any()}
         if outside == "clip":
             found.pop("outside", None)
         return found
@@ -274,7 +274,7 @@ class LineDomain(Domain):
     def padded(self, half_window: int) -> LineDomain:
         """The domain with ``half_window`` more values at each end: the outputs of a padded mechanism."""
 
-    def _problems(self, values: NDArray[Any]) -> dict[str, Mask]:
+    def problems_of(self, values: NDArray[Any]) -> dict[str, Mask]:
         bad_number = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
         outside = ~bad_number & ((values < self.low) | (values > self.high))
         return {"outside": outside, "not a number": bad_number}

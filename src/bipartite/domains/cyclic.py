@@ -79,7 +79,7 @@ class Cyclic(SetDomain):
     @property
     def start(self) -> int:
         """The first value, if values are numbers."""
-        return self._rows.low
+        return self.numbers.low
 
     @property
     def step(self) -> float:

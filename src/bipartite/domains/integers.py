@@ -129,8 +129,8 @@ class Integers(LineDomain):
     def to_spec(self) -> dict[str, Any]:
         return {"integers": [self.low, self.high]}
 
-    def _problems(self, values: NDArray[Any]) -> dict[str, Mask]:
-        found = super()._problems(values)
+    def problems_of(self, values: NDArray[Any]) -> dict[str, Mask]:
+        found = super().problems_of(values)
         fractional = ~found["outside"] & ~found["not a number"] & (np.floor(values) != values)
         return {**found, "not a whole number": fractional}
 

@@ -110,7 +110,7 @@ class Product(SetDomain):
     def _make(self, parts: tuple[Domain, ...], weights: tuple[float, ...], bits: int, steps: Steps) -> None:
         size = math.prod(map(len, parts))
         self._set(parts=parts, weights=weights, bits=bits, size=size, labels=None)
-        self._set(_steps=steps, _order=None, _rows=Integers(0, size - 1), _index={})
+        self._set(_steps=steps, _order=None, numbers=Integers(0, size - 1), _index={})
         self._freeze()
 
     def _arrays(self) -> Iterable[NDArray[Any] | None]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from bipartite.domains.base import Coins, Indices, Mask, Reals
+    from bipartite.domains.base import Coins, Indices, Reals
     from bipartite.lottery import Stream
     from bipartite.lottery.order import Order
 
@@ -29,12 +29,12 @@ _FEWEST: Final = 2
 class SetDomain(Domain):
     """A set whose elements may be nearer to or farther from each other."""
 
-    __slots__ = ("_index", "_order", "_rows", "labels", "size")
+    __slots__ = ("_index", "_order", "labels", "numbers", "size")
     whole = True
     bits: int = 0
     labels: tuple[Any, ...] | None
     _order: Any
-    _rows: Integers
+    numbers: Integers
 
     def _finish(
         self, order: Order, labels: Sequence[Any] | None, *, numbers: Integers | None = None, **own: object
@@ -43,16 +43,12 @@ class SetDomain(Domain):
         names = None if labels is None else tuple(labels)
         index = {name: at for at, name in enumerate(names or ())}
         rows = Integers(0, len(order) - 1) if numbers is None else numbers
-        self._set(size=len(order), _order=order, _rows=rows, labels=names, _index=index, **own)
+        self._set(size=len(order), _order=order, numbers=rows, labels=names, _index=index, **own)
         self._freeze()
 
     def _arrays(self) -> Iterable[NDArray[Any] | None]:
         held = [getattr(self._order, name, None) for name in ("vectors", "ranks")]
         return held + [getattr(self, name, None) for name in ("coordinates", "_losses")]
-
-    @property
-    def numbers(self) -> Integers:
-        return self._rows
 
     @property
     def order(self) -> Order:
@@ -91,7 +87,7 @@ class SetDomain(Domain):
         self.check_outside(outside)
         if self.labels is None:
             try:
-                return self._rows.encode(value)
+                return self.numbers.encode(value)
             except DataError as error:
                 outside_text, no_number, _ = self._remedies()
                 problem = outside_text if isinstance(error, OutsideDomainError) else no_number
@@ -113,30 +109,27 @@ class SetDomain(Domain):
         )
 
     def decode(self, index: int) -> Any:  # noqa: ANN401 (a number or a label)
-        return self._rows.decode(index) if self.labels is None else self.labels[index]
+        return self.numbers.decode(index) if self.labels is None else self.labels[index]
 
     def decode_array(self, indices: Indices) -> NDArray[Any]:
-        return self._rows.decode_array(indices) if self.labels is None else np.array(self.labels)[indices]
+        return self.numbers.decode_array(indices) if self.labels is None else np.array(self.labels)[indices]
 
     def report_array(self, indices: Indices) -> Indices:
-        return self._rows.decode_array(indices)
+        return self.numbers.decode_array(indices)
 
     @property
     def code_offset(self) -> int:  # type: ignore[override]
-        return self._rows.low
+        return self.numbers.low
 
     report_offset = code_offset
 
     def encode_array(self, values: NDArray[Any], outside: Outside = "error", coins: Coins = None) -> Indices:
         self.check_outside(outside)
-        return self._rows.encode_array(values, outside, coins)
+        return self.numbers.encode_array(values, outside, coins)
 
     def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
-        refusal = self._rows.explain(values, outside, place)
+        refusal = self.numbers.explain(values, outside, place)
         return type(refusal)(f"{str(refusal).split('; ')[0]}; {self._remedies()[2]}")
-
-    def _problems(self, values: NDArray[Any]) -> dict[str, Mask]:
-        return self._rows._problems(values)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self.to_spec() == other.to_spec()
@@ -257,16 +250,11 @@ class Items(SetDomain):
 
     @property
     def is_flat(self) -> bool:  # type: ignore[override]
-        right, wrong = (float(each) for each in self.losses(0)[:2])
-        if not wrong > right:
-            return False
+        right, wrong = self.losses(0)[:2]
+        at = np.arange(self.size)
         # Row by row: most sets fail at the first.
-        for x in range(self.size):
-            row = np.full(self.size, wrong)
-            row[x] = right
-            if not np.array_equal(self.losses(x), row):
-                return False
-        return True
+        rows = (np.array_equal(self.losses(x), np.where(at == x, right, wrong)) for x in range(self.size))
+        return bool(wrong > right) and all(rows)
 
     def to_spec(self) -> dict[str, Any]:
         return self._spec("items", ranks=self._order.ranks.tolist())

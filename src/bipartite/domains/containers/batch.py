@@ -99,16 +99,6 @@ def library_of(values: object) -> str:
     return next((module for module in modules if module in {*_LIBRARIES, "duckdb", "_duckdb"}), modules[0])
 
 
-def _container(values: object, nulls: Nulls) -> Container[Any] | None:
-    """The reader of a container, chosen by type name so that no library is imported that the caller does not use."""
-    if isinstance(values, (list, tuple)):
-        return Listed(values, nulls)
-    if isinstance(values, np.ndarray):
-        return Array(values, nulls)
-    kind = _LIBRARIES.get(library_of(values))
-    return None if kind is None else kind(values, nulls)
-
-
 def open_values(values: object, nulls: Nulls, domain: Domain) -> Batch:
     """Read the values of a container: numbers for a line, row numbers or labels for a set, tuples for a product."""
     parts = domain.parts or (domain,)
@@ -152,7 +142,11 @@ def _flat(cells: Cells, gone: Mask | None) -> NDArray[Any]:
 
 def _read(values: object, nulls: Nulls, domain: Domain) -> tuple[Container[Any], Cells]:
     """Read a container and its cells, as numbers or as the indices of labels."""
-    container = _container(values, nulls)
+    # By the name of the type, so that no library is imported that the caller does not use.
+    reader: type[Container[Any]] | None = _LIBRARIES.get(library_of(values))
+    if isinstance(values, (list, tuple, np.ndarray)):
+        reader = Array if isinstance(values, np.ndarray) else Listed
+    container = None if reader is None else reader(values, nulls)
     labels = domain.labels
     if labels is not None:
         if container is None or not isinstance(labels[0], container.label_types):
