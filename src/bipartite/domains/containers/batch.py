@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -106,14 +106,12 @@ def open_values(values: object, nulls: Nulls, domain: Domain) -> Batch:
     read = [_read(column, nulls, part) for column, part in zip(columns, parts, strict=True)]
     # A tuple with a missing part is missing.
     gone = reduce(_either, [_gone(container, cells, nulls) for container, cells in read])
-    batches = tuple(
-        Batch(_flat(cells, gone), container, part.labels) for (container, cells), part in zip(read, parts, strict=True)
-    )
-    flat = [each.values for each in batches]  # noqa: PD011 (no pandas here)
+    flat, container = [_flat(cells, gone) for _, cells in read], read[0][0]
     if back is None:
-        batch = replace(batches[0], gone=gone)
+        batch = Batch(flat[0], container, domain.labels, gone)
     else:
-        batch = Batch(in_fields(flat), read[0][0], None, gone, batches, back)
+        own = tuple(Batch(each, held, part.labels) for each, (held, _), part in zip(flat, read, parts, strict=True))
+        batch = Batch(in_fields(flat), container, None, gone, own, back)
     for number, part in enumerate(parts):
         if part.labels is not None:
             part.check_codes(flat[number], partial(batch.place, part=number if domain.parts else None))
@@ -142,11 +140,13 @@ def _flat(cells: Cells, gone: Mask | None) -> NDArray[Any]:
 
 def _read(values: object, nulls: Nulls, domain: Domain) -> tuple[Container[Any], Cells]:
     """Read a container and its cells, as numbers or as the indices of labels."""
-    # By the name of the type, so that no library is imported that the caller does not use.
-    reader: type[Container[Any]] | None = _LIBRARIES.get(library_of(values))
-    if isinstance(values, (list, tuple, np.ndarray)):
-        reader = Array if isinstance(values, np.ndarray) else Listed
-    container = None if reader is None else reader(values, nulls)
+    container: Container[Any] | None = None
+    if isinstance(values, np.ndarray):
+        container = Array(values, nulls)
+    elif isinstance(values, (list, tuple)):
+        container = Listed(values, nulls)
+    elif (reader := _LIBRARIES.get(library_of(values))) is not None:  # by name, so that no library is imported
+        container = reader(values, nulls)
     labels = domain.labels
     if labels is not None:
         if container is None or not isinstance(labels[0], container.label_types):
