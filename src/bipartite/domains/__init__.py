@@ -8,10 +8,9 @@ from bipartite.domains.base import Domain, LineDomain, Outside
 from bipartite.domains.cyclic import Cyclic
 from bipartite.domains.integers import Integers
 from bipartite.domains.interval import Interval
-from bipartite.domains.items import Items
 from bipartite.domains.points import Points
 from bipartite.domains.product import Product
-from bipartite.domains.sets import SetDomain
+from bipartite.domains.sets import Items, SetDomain
 
 __all__ = [
     "Cyclic",

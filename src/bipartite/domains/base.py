@@ -15,13 +15,17 @@ from bipartite.frozen import Frozen
 from bipartite.lottery import Codec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from bipartite.errors import Problems
     from bipartite.lottery import Stream
 
+    Indices = NDArray[np.int64]
+    Reals = NDArray[np.float64]
+    Mask = NDArray[np.bool_]
+    Coins = NDArray[np.uint64] | None
 Outside = Literal["error", "clip"]
 MAX_SIZE: Final = 2**31
 # Integers in a spec are JSON numbers that every reader represents exactly.
@@ -57,7 +61,7 @@ class Domain(Frozen, ABC):
     """Whether after the last value comes the first."""
     by_row: bool = False
     """Whether values without labels are numbers of rows, as of points and items."""
-    coordinates: NDArray[np.float64] | None = None
+    coordinates: Reals | None = None
     """The positions of values that are points."""
     metric: str | None = None
     """How distances between vectors are measured; "callable" where losses are in a table, None without distances."""
@@ -68,7 +72,7 @@ class Domain(Frozen, ABC):
     low: float
     """The lowest value, if it has ends."""
     high: float
-    indices: NDArray[np.int64] | None = None
+    indices: Indices | None = None
     """Of outputs that are some values of a domain, their indices there, ascending."""
     own_numbers: bool = False
     """Whether these are outputs that are numbers of their own, not values of the domain or steps beyond it."""
@@ -81,6 +85,19 @@ class Domain(Frozen, ABC):
     report_offset: int | None = None
     """A report is its index plus this, and can be written in place; None if reports are looked up."""
     _index: dict[Any, int]
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        super().__setstate__(state)
+        self._freeze()  # pickling loses read-only flags
+
+    def _freeze(self) -> None:
+        """Make the arrays read-only: moving a point would break the promised ε."""
+        for array in self._arrays():
+            if array is not None:
+                array.flags.writeable = False
+
+    def _arrays(self) -> Iterable[NDArray[Any] | None]:
+        return ()
 
     @property
     def step(self) -> float:
@@ -111,19 +128,17 @@ class Domain(Frozen, ABC):
         """The value with this index."""
 
     @abstractmethod
-    def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
+    def decode_array(self, indices: Indices) -> NDArray[Any]:
         """The values with these indices."""
 
     @abstractmethod
-    def encode_array(
-        self, values: NDArray[Any], outside: Outside = "error", coins: NDArray[np.uint64] | None = None
-    ) -> NDArray[np.int64]:
+    def encode_array(self, values: NDArray[Any], outside: Outside = "error", coins: Coins = None) -> Indices:
         """The codes of these values; one below ``code_offset``, or N above it, marks a value not to be reported.
 
         Labels are given by their indices, tuples as fields f0, f1, ….
         """
 
-    def report_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
+    def report_array(self, indices: Indices) -> NDArray[Any]:
         """The values with these indices as containers take them: labels by their indices.
 
         The type is int64 for whole numbers and float64 for others, whatever the type of the values. Whole numbers with
@@ -131,14 +146,12 @@ class Domain(Frozen, ABC):
         """
         return self.decode_array(indices)
 
-    def index_array(
-        self, values: NDArray[Any], outside: Outside = "error", coins: NDArray[np.uint64] | None = None
-    ) -> NDArray[np.int64] | None:
+    def index_array(self, values: NDArray[Any], outside: Outside = "error", coins: Coins = None) -> Indices | None:
         """The indices of these values; None if one of them must not be reported."""
         indices = self.encode_array(values, outside, coins) - np.int64(self.code_offset)
         return indices if bool((indices.view(np.uint64) < np.uint64(self.size)).all()) else None
 
-    def find(self, values: NDArray[Any]) -> NDArray[np.int64]:
+    def find(self, values: NDArray[Any]) -> Indices:
         """The index of each public report, up to the rounding of files; −1 or N and above for what is none."""
         return self.encode_array(values) - np.int64(self.code_offset)
 
@@ -146,7 +159,7 @@ class Domain(Frozen, ABC):
         """Encodes blocks of values, and decodes reports among ``outputs``; to their indices if that is None."""
         self.check_outside(outside)
 
-        def encode(values: NDArray[Any], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
+        def encode(values: NDArray[Any], coins: Coins) -> Indices:
             return self.encode_array(values, outside, coins)
 
         if outputs is None or outputs.report_offset is not None:
@@ -158,22 +171,22 @@ class Domain(Frozen, ABC):
     def to_spec(self) -> dict[str, Any]:
         """The domain as part of a portable description."""
 
-    @abstractmethod
-    def _problems(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+    def problems_of(self, values: NDArray[Any]) -> dict[str, Mask]:
         """For each reason to refuse a value, such as "outside", a mask of the values it applies to."""
+        raise NotImplementedError
 
-    def nearest_of(self, anchors: NDArray[np.int64]) -> NDArray[np.int64]:
+    def nearest_of(self, anchors: Indices) -> Indices:
         """The position of each value's nearest anchor, decided in integers; the lower of two equally near."""
         raise NotImplementedError
 
     def check_outside(self, outside: Outside) -> None:
         """Refuse ``outside="clip"`` on a domain without ends."""
 
-    def refusals(self, values: NDArray[Any], outside: Outside) -> dict[str, NDArray[np.bool_]]:
+    def refusals(self, values: NDArray[Any], outside: Outside) -> dict[str, Mask]:
         """For each reason why some values must not be reported, a mask of them; empty if all may be."""
         with np.errstate(all="ignore"):
-            numbers = values.astype(np.float64) if values.dtype.kind == "f" else values
-            found = {reason: bad for reason, bad in self._problems(numbers).items() if bad.any()}
+            given = values.astype(np.float64) if values.dtype.kind == "f" else values
+            found = {reason: bad for reason, bad in self.numbers.problems_of(given).items() if bad.any()}
         if outside == "clip":
             found.pop("outside", None)
         return found
@@ -194,7 +207,7 @@ class Domain(Frozen, ABC):
         kind = OutsideDomainError if set(refusals) == {"outside"} else NotAValueError
         return kind(f"{refused} of {len(values)} values cannot be reported: {', '.join(parts)}; {'; '.join(hints)}.")
 
-    def codes(self, values: Sequence[Any]) -> NDArray[np.int64]:
+    def codes(self, values: Sequence[Any]) -> Indices:
         """The indices of labels, −1 for anything that is not a label."""
         return np.array([self._index.get(value, -1) if is_label(value) else -1 for value in values], dtype=np.int64)
 
@@ -253,7 +266,7 @@ class LineDomain(Domain):
     __slots__ = ()
     has_ends = True
 
-    def nearest_of(self, anchors: NDArray[np.int64]) -> NDArray[np.int64]:
+    def nearest_of(self, anchors: Indices) -> Indices:
         last = np.append((anchors[:-1] + anchors[1:]) // 2, self.size - 1)
         return np.repeat(np.arange(len(anchors)), np.diff(last, prepend=-1))
 
@@ -261,17 +274,17 @@ class LineDomain(Domain):
     def padded(self, half_window: int) -> LineDomain:
         """The domain with ``half_window`` more values at each end: the outputs of a padded mechanism."""
 
-    def _problems(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
+    def problems_of(self, values: NDArray[Any]) -> dict[str, Mask]:
         bad_number = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
         outside = ~bad_number & ((values < self.low) | (values > self.high))
         return {"outside": outside, "not a number": bad_number}
 
 
-def _decoder(outputs: Domain) -> Callable[[NDArray[np.int64], NDArray[Any]], None]:
+def _decoder(outputs: Domain) -> Callable[[Indices, NDArray[Any]], None]:
     """Writes the reports with these indices; all are listed once a block is large enough for that to pay off."""
     table: NDArray[Any] | None = None
 
-    def decode(indices: NDArray[np.int64], reports: NDArray[Any]) -> None:
+    def decode(indices: Indices, reports: NDArray[Any]) -> None:
         nonlocal table
         if table is None and len(outputs) <= _TABLE_FROM_VALUES * len(indices):
             table = outputs.report_array(np.arange(len(outputs), dtype=np.int64))
@@ -283,7 +296,7 @@ def _decoder(outputs: Domain) -> Callable[[NDArray[np.int64], NDArray[Any]], Non
     return decode
 
 
-def nearest_nodes(nodes: NDArray[Any], at: NDArray[np.int64], values: NDArray[Any]) -> NDArray[np.int64]:
+def nearest_nodes(nodes: NDArray[Any], at: Indices, values: NDArray[Any]) -> Indices:
     """These indices where the values are those nodes up to rounding, −1 elsewhere (NaN too)."""
     gap = float(np.diff(nodes).min()) if len(nodes) > 1 else 1.0
     return np.where(np.abs(values - nodes[at]) <= _NEAR * gap, at, -1)

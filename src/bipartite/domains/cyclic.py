@@ -7,21 +7,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.domains.base import MAX_SIZE, MAX_SPEC_INTEGER, Outside, as_real, whole_number
+from bipartite.domains.base import MAX_SIZE, MAX_SPEC_INTEGER, as_real, whole_number
 from bipartite.domains.integers import Integers
 from bipartite.domains.sets import SetDomain, check_labels
-from bipartite.errors import DomainError, InputError, NotAValueError, OutsideDomainError, Problems, shown
+from bipartite.errors import DomainError, InputError, Problems, shown
 from bipartite.lottery.order import RingOrder
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from bipartite.errors import DataError
-    from bipartite.lottery import Stream
-
+    from bipartite.domains.base import Indices, Reals
 
 _FEWEST: Final = 2
 
@@ -81,23 +79,23 @@ class Cyclic(SetDomain):
     @property
     def start(self) -> int:
         """The first value, if values are numbers."""
-        return self._rows.low
+        return self.numbers.low
 
     @property
     def step(self) -> float:
         return 1.0
 
-    def losses(self, x: int) -> NDArray[np.float64]:
+    def losses(self, x: int) -> Reals:
         """The loss of reporting each value when value number x is true: the number of steps the shorter way round."""
         apart = np.abs(np.arange(self.size) - x)
-        steps: NDArray[np.float64] = np.minimum(apart, self.size - apart).astype(np.float64)
+        steps: Reals = np.minimum(apart, self.size - apart).astype(np.float64)
         return steps
 
-    def angles(self) -> NDArray[np.float64]:
+    def angles(self) -> Reals:
         """The direction of each value in radians: equally spaced, 0 for the first."""
         return np.linspace(0.0, 2 * math.pi, self.size, endpoint=False, dtype=np.float64)
 
-    def nearest(self, numbers: ArrayLike, *, period: float) -> NDArray[np.int64] | list[Any]:
+    def nearest(self, numbers: ArrayLike, *, period: float) -> Indices | list[Any]:
         """The values nearest to numbers with this period, such as degrees with period 360.
 
         The first value is at 0 and each next one period/N further: number v becomes value number
@@ -116,32 +114,19 @@ class Cyclic(SetDomain):
         found = np.floor(turns * self.size + 0.5).astype(np.int64) % self.size
         return self.decode_array(found) if self.labels is None else self.decode_array(found).tolist()
 
-    def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:
-        try:
-            return super().encode(value, outside=outside, stream=stream)
-        except OutsideDomainError:
-            if self.labels is not None:
-                raise
-            raise OutsideDomainError(f"is outside {self}; {self._around}.", shown=shown(value)) from None
-        except NotAValueError:
-            raise NotAValueError(
-                f"is not a whole number in {self}; round it, or use domain.nearest with its period.", shown=shown(value)
-            ) from None
-
-    def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
-        refusal = self._rows.explain(values, outside, place)
-        hint = f"; values are the whole numbers {self}: {self._around}, or use domain.nearest with its period."
-        return type(refusal)(str(refusal).split("; ")[0] + hint)
-
-    @property
-    def _around(self) -> str:
-        """How to wrap a number that keeps counting."""
+    def _remedies(self) -> tuple[str, str, str]:
         if not self.start:
-            return f"to wrap numbers around, pass value % {self.size}"
-        return f"to wrap numbers around, pass (value - {self.start}) % {self.size} + {self.start}"
+            around = f"to wrap numbers around, pass value % {self.size}"
+        else:
+            around = f"to wrap numbers around, pass (value - {self.start}) % {self.size} + {self.start}"
+        return (
+            f"is outside {self}; {around}.",
+            f"is not a whole number in {self}; round it, or use domain.nearest with its period.",
+            f"values are the whole numbers {self}: {around}, or use domain.nearest with its period.",
+        )
 
-    def _domain_spec(self) -> dict[str, Any]:
-        return {"cyclic": {"size": self.size} | ({} if self.labels is not None else {"start": self.start})}
+    def to_spec(self) -> dict[str, Any]:
+        return self._spec("cyclic", size=self.size, **({"start": self.start} if self.labels is None else {}))
 
     def __str__(self) -> str:
         first, last = self.decode(0), self.decode(self.size - 1)

@@ -20,6 +20,7 @@ from bipartite.errors import DesignError, DomainError, NotAValueError, Problems,
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bipartite.domains.base import Coins, Indices, Mask
     from bipartite.lottery import Stream
 
 
@@ -82,7 +83,7 @@ class Integers(LineDomain):
     def decode(self, index: int) -> int:
         return self.low + index
 
-    def decode_array(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+    def decode_array(self, indices: Indices) -> Indices:
         return indices + np.int64(self.low)
 
     @property
@@ -91,12 +92,7 @@ class Integers(LineDomain):
 
     report_offset = code_offset
 
-    def encode_array(
-        self,
-        values: NDArray[Any],
-        outside: Outside = "error",
-        coins: NDArray[np.uint64] | None = None,  # noqa: ARG002
-    ) -> NDArray[np.int64]:
+    def encode_array(self, values: NDArray[Any], outside: Outside = "error", coins: Coins = None) -> Indices:  # noqa: ARG002
         clip = outside == "clip"
         if values.dtype.kind == "f":
             return self._encode_floats(values, clip=clip)
@@ -106,7 +102,7 @@ class Integers(LineDomain):
         codes = values.astype(np.int64, copy=False)
         return np.clip(codes, self.low, self.high) if clip else codes
 
-    def _encode_floats(self, values: NDArray[Any], *, clip: bool) -> NDArray[np.int64]:
+    def _encode_floats(self, values: NDArray[Any], *, clip: bool) -> Indices:
         with np.errstate(all="ignore"):
             values = values.astype(np.float64, copy=False)  # wide enough for the ends of every domain
         if clip:
@@ -133,8 +129,8 @@ class Integers(LineDomain):
     def to_spec(self) -> dict[str, Any]:
         return {"integers": [self.low, self.high]}
 
-    def _problems(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
-        found = super()._problems(values)
+    def problems_of(self, values: NDArray[Any]) -> dict[str, Mask]:
+        found = super().problems_of(values)
         fractional = ~found["outside"] & ~found["not a number"] & (np.floor(values) != values)
         return {**found, "not a whole number": fractional}
 

@@ -23,6 +23,7 @@ from bipartite.errors import DesignError, DomainError, NotAValueError, Problems,
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bipartite.domains.base import Coins, Indices, Reals
     from bipartite.lottery import Stream
 
 Rounding = Literal["nearest", "random"]
@@ -115,7 +116,7 @@ class Interval(LineDomain):
         at = index + self._first
         return self.high if at == self._nodes - 1 else self.low + at * (self.high - self.low) / (self._nodes - 1)
 
-    def decode_array(self, indices: NDArray[np.int64]) -> NDArray[np.float64]:
+    def decode_array(self, indices: Indices) -> Reals:
         at = indices + np.int64(self._first)
         values = self.low + at * (self.high - self.low) / (self._nodes - 1)
         values[at == self._nodes - 1] = self.high
@@ -134,9 +135,7 @@ class Interval(LineDomain):
     def coins(self) -> bool:  # type: ignore[override]
         return self.rounding == "random"
 
-    def encode_array(
-        self, values: NDArray[Any], outside: Outside = "error", coins: NDArray[np.uint64] | None = None
-    ) -> NDArray[np.int64]:
+    def encode_array(self, values: NDArray[Any], outside: Outside = "error", coins: Coins = None) -> Indices:
         with np.errstate(all="ignore"):
             numbers = values.astype(np.float64, copy=False)
         if outside == "clip":
@@ -149,7 +148,7 @@ class Interval(LineDomain):
         # arithmetic.
         return np.where(inside, self._nodes_of(np.where(inside, numbers, self.low), coins), -1)
 
-    def _nodes_of(self, numbers: NDArray[np.float64], coins: NDArray[np.uint64] | None) -> NDArray[np.int64]:
+    def _nodes_of(self, numbers: Reals, coins: Coins) -> Indices:
         """The nodes of numbers inside the range; t = (v − low)·(points − 1)/(high − low) in that order."""
         node = numbers - self.low
         node *= self.size - 1
@@ -164,7 +163,7 @@ class Interval(LineDomain):
         # t may exceed the last node by a rounding error, and a coin could then raise it further.
         return np.minimum(index, self.size - 1)
 
-    def find(self, values: NDArray[Any]) -> NDArray[np.int64]:
+    def find(self, values: NDArray[Any]) -> Indices:
         with np.errstate(invalid="ignore"):
             at = np.rint((values.astype(np.float64) - self.decode(0)) / self.step)
         inside = (at >= 0) & (at < self.size)
@@ -172,14 +171,8 @@ class Interval(LineDomain):
 
     def padded(self, half_window: int) -> Interval:
         padded = object.__new__(Interval)
-        padded._set(
-            low=self.low,
-            high=self.high,
-            rounding="nearest",
-            size=self.size + 2 * half_window,
-            _nodes=self._nodes,
-            _first=-half_window,
-        )
+        padded._set(low=self.low, high=self.high, _nodes=self._nodes, rounding="nearest")
+        padded._set(size=self.size + 2 * half_window, _first=-half_window)
         if not padded._has_distinct_nodes():
             raise DesignError("Expected padded reports that are distinct finite doubles; use a smaller m.")
         return padded

@@ -8,14 +8,12 @@ distances may exceed 2^53 (far outside a plane) use the linear search.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+    from bipartite.domains.base import Indices, Mask, Reals
 
 Kind = Literal["squared", "manhattan"]
 _EXACT_BELOW: Final = 2.0**53
@@ -29,7 +27,7 @@ _SORT_FROM: Final = 2**13
 _BOXES: Final = 512
 
 
-def nearest_points(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.int64]:
+def nearest_points(vectors: Indices, positions: Reals, kind: Kind) -> Indices:
     """For each position the index of the nearest point, the first among ties.
 
     ``positions`` are integers in the unit of the vectors, as doubles.
@@ -40,8 +38,6 @@ def nearest_points(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> 
 
     tree = cKDTree(vectors.astype(np.float64))
     exact = _is_exact(vectors, positions, kind)
-    if exact.all():
-        return _search_tree(tree, vectors, positions, kind)
     found = np.empty(len(positions), dtype=np.int64)
     if exact.any():
         found[exact] = _search_tree(tree, vectors, positions[exact], kind)
@@ -49,14 +45,14 @@ def nearest_points(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> 
     return found
 
 
-def distances_to(vectors: NDArray[np.int64], found: NDArray[np.int64], positions: Array, kind: Kind) -> Array:
+def distances_to(vectors: Indices, found: Indices, positions: Reals, kind: Kind) -> Reals:
     """The distance of each position from the point found for it: squared Euclidean or Manhattan."""
     difference = vectors[found] - positions
-    distances: Array = (np.abs(difference) if kind == "manhattan" else difference * difference).sum(axis=1)
+    distances: Reals = (np.abs(difference) if kind == "manhattan" else difference * difference).sum(axis=1)
     return distances
 
 
-def _search_all(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.int64]:
+def _search_all(vectors: Indices, positions: Reals, kind: Kind) -> Indices:
     found = np.empty(len(positions), dtype=np.int64)
     step = max(1, _DISTANCES_A_BLOCK // len(vectors))
     for start in range(0, len(positions), step):
@@ -64,7 +60,7 @@ def _search_all(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDA
     return found
 
 
-def _distances(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> Array:
+def _distances(vectors: Indices, positions: Reals, kind: Kind) -> Reals:
     """All distances, summed axis by axis, so that rounding does not depend on the number of positions."""
     total = np.zeros((len(positions), len(vectors)))
     for axis in range(vectors.shape[1]):
@@ -73,7 +69,7 @@ def _distances(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> Arra
     return total
 
 
-def _is_exact(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArray[np.bool_]:
+def _is_exact(vectors: Indices, positions: Reals, kind: Kind) -> Mask:
     """Whether every distance of a position is certain to be an integer below 2^53.
 
     A box of the tree is never farther than the points in it.
@@ -81,21 +77,15 @@ def _is_exact(vectors: NDArray[np.int64], positions: Array, kind: Kind) -> NDArr
     if kind == "squared":
         # The triangle inequality through 0: enough for all places on the globe.
         longest = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64).max())
-        small: NDArray[np.bool_] = (
-            np.sqrt(np.einsum("ij,ij->i", positions, positions)) + longest + 1
-        ) ** 2 < _EXACT_BELOW
+        small: Mask = (np.sqrt(np.einsum("ij,ij->i", positions, positions)) + longest + 1) ** 2 < _EXACT_BELOW
         if small.all():
             return small
     reach = np.maximum(np.abs(positions - vectors.min(axis=0)), np.abs(positions - vectors.max(axis=0)))
-    return cast("NDArray[np.bool_]", (reach if kind == "manhattan" else reach * reach).sum(axis=1) < _EXACT_BELOW)
+    inside: Mask = (reach if kind == "manhattan" else reach * reach).sum(axis=1) < _EXACT_BELOW
+    return inside
 
 
-def _search_tree(
-    tree: Any,  # noqa: ANN401
-    vectors: NDArray[np.int64],
-    positions: Array,
-    kind: Kind,
-) -> NDArray[np.int64]:
+def _search_tree(tree: Any, vectors: Indices, positions: Reals, kind: Kind) -> Indices:  # noqa: ANN401
     power = 1 if kind == "manhattan" else 2
     # Searching nearby positions one after the other reuses the cache.
     order = _spatial_order(positions) if len(vectors) >= _SORT_FROM else np.arange(len(positions))
@@ -111,11 +101,9 @@ def _search_tree(
     return found
 
 
-def _spatial_order(positions: Array) -> NDArray[np.int64]:
+def _spatial_order(positions: Reals) -> Indices:
     """An order that groups the positions of each coarse box."""
     low, high = positions.min(axis=0), positions.max(axis=0)
     box = ((positions - low) * (_BOXES / np.maximum(high - low, 1.0))).astype(np.int64)
-    key = np.zeros(len(positions), dtype=np.int64)
-    for axis in range(min(positions.shape[1], 3)):
-        key = key * (_BOXES + 1) + box[:, axis]
-    return np.argsort(key, kind="stable")
+    axes = tuple(box.T[:3])
+    return np.argsort(np.ravel_multi_index(axes, (_BOXES + 1,) * len(axes)), kind="stable")

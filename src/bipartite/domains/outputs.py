@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from bipartite.domains.base import Coins, Indices
     from bipartite.lottery import Stream
 
 _WRITTEN_OUT: Final = 4
@@ -21,6 +22,8 @@ _WRITTEN_OUT: Final = 4
 
 class Outputs(Domain):
     """Reports that are no domain: some values of one, numbers of their own, or labels of their own.
+
+    Each report has a node, ascending: its index in the domain, the number itself, or the position of the label.
 
     >>> from bipartite import Integers
     >>> few = Outputs(Integers(18, 90), [2, 40])
@@ -34,19 +37,16 @@ class Outputs(Domain):
     (2, 'young', 1, False)
     """
 
-    __slots__ = ("_index", "domain", "indices", "labels", "size", "values", "whole")
+    __slots__ = ("_index", "domain", "labels", "nodes", "size", "whole")
     only_reports = True
     domain: Domain | None
     """The domain, if these are some of its values."""
-    indices: NDArray[np.int64] | None
-    values: NDArray[np.float64] | None
-    """The numbers themselves, ascending, if these are numbers of their own."""
+    nodes: NDArray[Any]
 
     def __init__(self, domain: Domain, indices: ArrayLike) -> None:
         chosen = np.array(indices, dtype=np.int64)
         names = domain.labels
-        labels = None if names is None else tuple(names[at] for at in chosen.tolist())
-        self._make(domain=domain, indices=chosen, size=len(chosen), whole=domain.whole, labels=labels)
+        self._make(chosen, None if names is None else [names[at] for at in chosen.tolist()], domain)
 
     @classmethod
     def of_numbers(cls, values: ArrayLike) -> Outputs:
@@ -56,97 +56,82 @@ class Outputs(Domain):
             raise DomainError(
                 "Expected ascending, finite reports that are distinct doubles; rescale the values, or use fewer."
             )
-        return cls.__new__(cls)._make(values=array, size=len(array))
+        return cls.__new__(cls)._make(array)
 
     @classmethod
     def of_labels(cls, labels: Sequence[Any]) -> Outputs:
         """Labels that are not values: the outputs of a :class:`~bipartite.Custom` mechanism that reports text."""
-        index = {name: at for at, name in enumerate(labels)}
-        return cls.__new__(cls)._make(labels=tuple(labels), size=len(labels), _index=index)
+        return cls.__new__(cls)._make(np.arange(len(labels)), labels)
 
-    def _make(self, **own: object) -> Outputs:
-        nothing = dict.fromkeys(("domain", "indices", "values", "labels"))
-        self._set(**{**nothing, "whole": False, "_index": {}, **own})
+    def _make(self, nodes: NDArray[Any], labels: Sequence[Any] | None = None, domain: Domain | None = None) -> Outputs:
+        names = None if labels is None else tuple(labels)
+        index = {name: at for at, name in enumerate(names or ())}
+        whole = domain is not None and domain.whole
+        self._set(nodes=nodes, size=len(nodes), domain=domain, labels=names, whole=whole, _index=index)
         self._freeze()
         return self
 
-    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        super().__setstate__(state)
-        self._freeze()  # pickling loses read-only flags
-
-    def _freeze(self) -> None:
-        for array in (self.indices, self.values):
-            if array is not None:
-                array.flags.writeable = False
+    def _arrays(self) -> tuple[NDArray[Any]]:
+        return (self.nodes,)
 
     @property
     def base(self) -> Domain:
         return self if self.domain is None else self.domain
 
     @property
+    def indices(self) -> Indices | None:  # type: ignore[override]
+        return None if self.domain is None else self.nodes
+
+    @property
     def own_numbers(self) -> bool:  # type: ignore[override]
-        return self.values is not None
+        return self.domain is None and self.labels is None
 
     @property
     def own_labels(self) -> bool:  # type: ignore[override]
-        return self.domain is None and self.values is None
+        return self.domain is None and self.labels is not None
 
     @property
     def report_offset(self) -> int | None:  # type: ignore[override]
         return 0 if self.own_labels else None  # the container looks up the labels
 
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:
-        if self.domain is not None and self.indices is not None:
-            return self._place(self.domain.encode(value, outside=outside, stream=stream), self.indices, value)
-        if self.values is not None:
-            return self._place(as_double(real_scalar(value)), self.values, value)
-        if not is_label(value) or value not in self._index:
-            raise _not_reported(value)
-        return self._index[value]
-
-    def _place(self, wanted: float, ascending: NDArray[Any], value: object) -> int:
-        """The position of a number among the outputs, or an error that shows the value it stands for."""
-        at = int(np.searchsorted(ascending, wanted))
-        if at == self.size or ascending[at] != wanted:
-            raise _not_reported(value)
+        node: float
+        if self.domain is not None:
+            node = self.domain.encode(value, outside=outside, stream=stream)
+        elif self.labels is None:
+            node = as_double(real_scalar(value))
+        else:
+            node = self._index.get(value, -1) if is_label(value) else -1
+        at = int(np.searchsorted(self.nodes, node))
+        if at == self.size or self.nodes[at] != node:
+            raise OutsideDomainError("is not one of the possible reports; mech.outputs lists them.", shown=shown(value))
         return at
 
     def decode(self, index: int) -> Any:  # noqa: ANN401 (a number or a label)
-        if self.domain is not None and self.indices is not None:
-            return self.domain.decode(int(self.indices[index]))
-        return (self.labels or ())[index] if self.values is None else float(self.values[index])
+        if self.domain is not None:
+            return self.domain.decode(int(self.nodes[index]))
+        return float(self.nodes[index]) if self.labels is None else self.labels[index]
 
-    def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
-        if self.domain is not None and self.indices is not None:
-            return self.domain.decode_array(self.indices[indices])
-        found: NDArray[Any] = (np.array(self.labels) if self.values is None else self.values)[indices]
-        return found
+    def decode_array(self, indices: Indices) -> NDArray[Any]:
+        if self.own_labels:
+            return np.array(self.labels)[indices]
+        nodes: NDArray[Any] = self.nodes[indices]
+        return nodes if self.domain is None else self.domain.decode_array(nodes)
 
-    def report_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
-        if self.domain is not None and self.indices is not None:
-            return self.domain.report_array(self.indices[indices])
-        return indices if self.values is None else self.decode_array(indices)
+    def report_array(self, indices: Indices) -> NDArray[Any]:
+        nodes: NDArray[Any] = self.nodes[indices]
+        return nodes if self.domain is None else self.domain.report_array(nodes)
 
-    def find(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        if self.domain is not None and self.indices is not None:
-            found = self.domain.find(values)
-            at = np.minimum(np.searchsorted(self.indices, found), self.size - 1)
-            return np.where(self.indices[at] == found, at, -1)
-        if self.values is None:
-            return values
-        at = np.searchsorted((self.values[1:] + self.values[:-1]) / 2, values)
-        return nearest_nodes(self.values, at, values)
+    def find(self, values: NDArray[Any]) -> Indices:
+        nodes = self.nodes
+        if self.domain is None:
+            return nearest_nodes(nodes, np.searchsorted((nodes[1:] + nodes[:-1]) / 2, values), values)
+        found = self.domain.find(values)
+        at = np.minimum(np.searchsorted(nodes, found), self.size - 1)
+        return np.where(nodes[at] == found, at, -1)
 
-    def encode_array(
-        self,
-        values: NDArray[Any],  # noqa: ARG002
-        outside: Outside = "error",  # noqa: ARG002
-        coins: NDArray[np.uint64] | None = None,  # noqa: ARG002
-    ) -> NoReturn:
+    def encode_array(self, values: NDArray[Any], outside: Outside = "error", coins: Coins = None) -> NoReturn:  # noqa: ARG002
         raise DomainError("The outputs of a mechanism cannot be privatized again; pass values of mech.domain.")
-
-    def _problems(self, values: NDArray[Any]) -> NoReturn:
-        self.encode_array(values)
 
     def to_spec(self) -> dict[str, Any]:
         raise DomainError("The outputs of a mechanism have no spec; use that of mech.domain.")
@@ -154,27 +139,19 @@ class Outputs(Domain):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Outputs) or (self.labels, self.domain) != (other.labels, other.domain):
             return False
-        return _same(self.indices, other.indices) and _same(self.values, other.values)
+        return np.array_equal(self.nodes, other.nodes)
 
     def __hash__(self) -> int:
         return hash((self.size, self.labels))
 
     def __str__(self) -> str:
-        if self.values is not None:
-            return f"{self.size} numbers from {self.values[0]:.12g} to {self.values[-1]:.12g}"
+        if self.own_numbers:
+            return f"{self.size} numbers from {self.nodes[0]:.12g} to {self.nodes[-1]:.12g}"
         return f"{self.size} labels" if self.domain is None else f"{self.size} of {self.domain}"
 
     def __repr__(self) -> str:
-        if self.values is not None:
-            return f"Outputs.of_numbers({self.values.tolist()})" if self.size <= _WRITTEN_OUT else f"<{self}>"
-        if self.indices is not None:
-            return f"Outputs({self.domain!r}, {self.indices.tolist()})"
-        return f"Outputs.of_labels({list(self.labels or ())!r})"
-
-
-def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
-    return other is None if one is None else other is not None and np.array_equal(one, other)
-
-
-def _not_reported(value: object) -> OutsideDomainError:
-    return OutsideDomainError("is not one of the possible reports; mech.outputs lists them.", shown=shown(value))
+        if self.domain is not None:
+            return f"Outputs({self.domain!r}, {self.nodes.tolist()})"
+        if self.labels is not None:
+            return f"Outputs.of_labels({list(self.labels)!r})"
+        return f"Outputs.of_numbers({self.nodes.tolist()})" if self.size <= _WRITTEN_OUT else f"<{self}>"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from bipartite.domains.base import Indices, Mask, Reals
+
 Metric = Literal["euclidean", "manhattan", "haversine", "callable"]
 Far = Literal["error", "drop", "nearest"]
 EARTH_RADIUS_KM: Final = 6371.0088
@@ -64,11 +66,11 @@ class Points(SetDomain):
 
     __slots__ = ("_losses", "bits", "coordinates", "metric")
     by_row = True
-    coordinates: NDArray[np.float64]
+    coordinates: Reals
     metric: Metric
     bits: int
     """Coordinates are integer multiples of 2^−bits (euclidean and manhattan)."""
-    _losses: NDArray[np.float64] | None
+    _losses: Reals | None
 
     def __init__(
         self,
@@ -85,20 +87,22 @@ class Points(SetDomain):
             _check_points(array, metric, problems)
         names = check_labels(labels, None if array is None else len(array), problems)
         problems.raise_if_any(DomainError)
-        array = cast("NDArray[np.float64]", array)
+        array = cast("Reals", array)
         if callable(metric):
             losses = _losses_by(metric, array)
-            self._finish(
-                RankOrder(ranks_of(losses)), names, coordinates=array, metric="callable", bits=0, _losses=losses
-            )
+            ranks = RankOrder(ranks_of(losses))
+            self._finish(ranks, names, coordinates=array, metric="callable", bits=0, _losses=losses)
             return
         bits = 0 if metric == "haversine" else _finest_bits(array, metric)
-        vectors = unit_vectors(array) if metric == "haversine" else _whole_vectors(array, bits)
-        _check_apart(vectors, "about 0.2 m" if metric == "haversine" else f"2^{-bits}")
+        vectors = _whole_vectors(array, metric, bits).astype(np.int64)
+        twins = len(vectors) - len(np.unique(vectors, axis=0))
+        if twins:
+            resolution = "about 0.2 m" if metric == "haversine" else f"2^{-bits}"
+            raise DomainError(f"Expected points at least {resolution} apart, got {twins} that are not; merge them.")
         self._finish(_order(vectors, metric), names, coordinates=array, metric=metric, bits=bits, _losses=None)
 
     @classmethod
-    def restore(cls, metric: Metric, vectors: NDArray[np.int64], bits: int, labels: Sequence[Any] | None) -> Points:
+    def restore(cls, metric: Metric, vectors: Indices, bits: int, labels: Sequence[Any] | None) -> Points:
         """Rebuild the points of a spec from its integer vectors, which determine the coordinates."""
         points = cls.__new__(cls)
         if metric == "haversine":
@@ -109,21 +113,16 @@ class Points(SetDomain):
         points._finish(_order(vectors, metric), labels, coordinates=coordinates, metric=metric, bits=bits, _losses=None)
         return points
 
-    def losses(self, x: int) -> NDArray[np.float64]:
+    def losses(self, x: int) -> Reals:
         """The loss of reporting each point when point number x is true."""
         if self._losses is not None:
-            row: NDArray[np.float64] = self._losses[x]
+            row: Reals = self._losses[x]
             return row
-        losses: NDArray[np.float64] = loss_of(self._order.distances(x), self.metric, self.bits)
-        return losses
+        return loss_of(self._order.distances(x), self.metric, self.bits)
 
     def nearest(
-        self,
-        coordinates: ArrayLike,
-        max_distance: float = math.inf,
-        *,
-        far: Far = "error",
-    ) -> NDArray[np.int64] | list[Any]:
+        self, coordinates: ArrayLike, max_distance: float = math.inf, *, far: Far = "error"
+    ) -> Indices | list[Any]:
         """The points nearest to these positions: the values to report for positions that are not points.
 
         Of equally near points the first is taken. About a million positions per second.
@@ -153,7 +152,7 @@ class Points(SetDomain):
         if not is_one_of(far, ("error", "drop", "nearest")):
             problems.add(f"Expected far='error', 'drop' or 'nearest', got {shown(far)}.")
         problems.raise_if_any(InputError)
-        found, beyond = self.nearest_rows(cast("NDArray[np.float64]", positions), float(max_distance))
+        found, beyond = self.nearest_rows(cast("Reals", positions), float(max_distance))
         if far == "error" and beyond.any():
             raise InputError(
                 f"{beyond.sum()} of {len(found)} cannot be reported: position {int(beyond.argmax())} is farther than "
@@ -164,49 +163,38 @@ class Points(SetDomain):
             found = found[~beyond]
         return self.decode_array(found) if self.labels is None else self.decode_array(found).tolist()
 
-    def nearest_rows(
-        self, positions: NDArray[np.float64], max_distance: float
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def nearest_rows(self, positions: Reals, max_distance: float) -> tuple[Indices, Mask]:
         """(row number of the nearest point, whether it is farther than ``max_distance``) for each checked position."""
-        if self.metric == "haversine":
-            vectors = unit_vectors(positions).astype(np.float64)
-        else:
-            vectors = np.rint(np.ldexp(positions, self.bits))
-        order = self._order
+        vectors, order = _whole_vectors(positions, self.metric, self.bits), self._order
         found = nearest_points(order.vectors, vectors, order.kind)
-        beyond = np.zeros(len(found), dtype=np.bool_)
-        if max_distance < math.inf:
-            apart = distances_to(order.vectors, found, vectors, order.kind)
-            beyond = loss_of(apart, self.metric, self.bits) > max_distance
-        return found, beyond
+        if max_distance == math.inf:
+            return found, np.zeros(len(found), dtype=np.bool_)
+        apart = distances_to(order.vectors, found, vectors, order.kind)
+        return found, loss_of(apart, self.metric, self.bits) > max_distance
 
-    def _domain_spec(self) -> dict[str, Any]:
+    def to_spec(self) -> dict[str, Any]:
         if self.metric == "callable":
-            return {"items": {"ranks": self._order.ranks.tolist()}}
-        spec: dict[str, Any] = {"metric": self.metric, "vectors": self._order.vectors.tolist()}
-        if self.metric != "haversine":
-            spec["bits"] = self.bits
-        return {"points": spec}
+            return self._spec("items", ranks=self._order.ranks.tolist())
+        bits = {} if self.metric == "haversine" else {"bits": self.bits}
+        return self._spec("points", metric=self.metric, vectors=self._order.vectors.tolist(), **bits)
 
     def __repr__(self) -> str:
         return f"<{self.size} points, {self.metric}>"
 
 
-def _order(vectors: NDArray[np.int64], metric: Metric) -> VectorOrder:
+def _order(vectors: Indices, metric: Metric) -> VectorOrder:
     return VectorOrder(vectors, "manhattan" if metric == "manhattan" else "squared")
 
 
-def loss_of(distances: NDArray[Any], metric: str | None, bits: int) -> NDArray[np.float64]:
+def loss_of(distances: NDArray[Any], metric: str | None, bits: int) -> Reals:
     """Convert integer distances to losses, monotonically."""
-    apart: NDArray[np.float64] = (
-        np.asarray(distances, dtype=np.float64) if metric == "manhattan" else np.sqrt(distances)
-    )
+    apart: Reals = np.asarray(distances, dtype=np.float64) if metric == "manhattan" else np.sqrt(distances)
     if metric == "haversine":
         return 2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(apart / (2 * UNIT), 1.0))
     return np.ldexp(apart, -bits)
 
 
-def _coordinates(coordinates: ArrayLike, problems: Problems, least: int = 2) -> NDArray[np.float64] | None:
+def _coordinates(coordinates: ArrayLike, problems: Problems, least: int = 2) -> Reals | None:
     try:
         given = np.asarray(coordinates)
         if isinstance(coordinates, np.ma.MaskedArray) or given.dtype.kind not in "iuf":
@@ -227,7 +215,7 @@ def _coordinates(coordinates: ArrayLike, problems: Problems, least: int = 2) -> 
     return array
 
 
-def _check_points(array: NDArray[np.float64], metric: object, problems: Problems) -> None:
+def _check_points(array: Reals, metric: object, problems: Problems) -> None:
     if metric == "haversine":
         if array.shape[1] != len(MOST_DEGREES):
             problems.add(f"Expected rows (latitude, longitude) with haversine, got {array.shape[1]} columns.")
@@ -238,18 +226,12 @@ def _check_points(array: NDArray[np.float64], metric: object, problems: Problems
         problems.add(f"Expected distinct points, got {twins} duplicates; remove them, for example with np.unique.")
 
 
-def _check_degrees(array: NDArray[np.float64], problems: Problems) -> None:
+def _check_degrees(array: Reals, problems: Problems) -> None:
     if (np.abs(array) > MOST_DEGREES).any():
         problems.add("Expected latitudes in ±90 and longitudes in ±180 degrees; are the columns swapped?")
 
 
-def _check_apart(vectors: NDArray[np.int64], resolution: str) -> None:
-    twins = len(vectors) - len(np.unique(vectors, axis=0))
-    if twins:
-        raise DomainError(f"Expected points at least {resolution} apart, got {twins} that are not; merge them.")
-
-
-def _losses_by(metric: Callable[[Any, Any], float], array: NDArray[np.float64]) -> NDArray[np.float64]:
+def _losses_by(metric: Callable[[Any, Any], float], array: Reals) -> Reals:
     try:
         losses = np.array([[float(metric(a, b)) for b in array] for a in array])
     except (TypeError, ValueError):
@@ -259,16 +241,20 @@ def _losses_by(metric: Callable[[Any, Any], float], array: NDArray[np.float64]) 
     return losses
 
 
-def unit_vectors(degrees: NDArray[np.float64]) -> NDArray[np.int64]:
+def unit_vectors(degrees: Reals) -> Indices:
     """Convert rows (latitude, longitude) to integer vectors of length 2^25."""
     latitude, longitude = np.radians(degrees).T
-    unit = np.column_stack(
-        [np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), np.sin(latitude)]
-    )
-    return cast("NDArray[np.int64]", np.rint(unit * UNIT).astype(np.int64))
+    unit = [np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), np.sin(latitude)]
+    vectors: Indices = np.rint(np.column_stack(unit) * UNIT).astype(np.int64)
+    return vectors
 
 
-def _finest_bits(array: NDArray[np.float64], metric: Metric) -> int:
+def _whole_vectors(rows: Reals, metric: str, bits: int) -> Reals:
+    """Positions as whole numbers, still doubles: those far outside a plane fit no int64."""
+    return unit_vectors(rows).astype(np.float64) if metric == "haversine" else np.rint(np.ldexp(rows, bits))
+
+
+def _finest_bits(array: Reals, metric: Metric) -> int:
     """The finest power of two at which every distance stays below 2^53 and every coordinate below 2^52."""
     width = np.ptp(array, axis=0)
     # Start where the largest coordinate is below 2^52, then go coarser until distances fit.
@@ -278,7 +264,3 @@ def _finest_bits(array: NDArray[np.float64], metric: Metric) -> int:
         if (whole.sum() if metric == "manhattan" else (whole**2).sum()) <= MAX_DISTANCE:
             return bits
         bits -= 1
-
-
-def _whole_vectors(array: NDArray[np.float64], bits: int) -> NDArray[np.int64]:
-    return cast("NDArray[np.int64]", np.rint(np.ldexp(array, bits)).astype(np.int64))

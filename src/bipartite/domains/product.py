@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -16,14 +17,15 @@ from bipartite.errors import DataError, DomainError, NotAValueError, OutsideDoma
 from bipartite.lottery.order import RankOrder, VectorOrder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from bipartite.domains.base import Coins, Indices, Mask, Reals
     from bipartite.lottery import Stream
     from bipartite.lottery.order import Order
 
-    Steps = tuple["int | NDArray[np.int64]", ...]
+    Steps = tuple[int | Indices, ...]
 
 MOST_ON_LINES: Final = 2**17
 """The most values with an order of neighbours if all parts are lines: one vector per value."""
@@ -107,25 +109,12 @@ class Product(SetDomain):
 
     def _make(self, parts: tuple[Domain, ...], weights: tuple[float, ...], bits: int, steps: Steps) -> None:
         size = math.prod(map(len, parts))
-        self._set(
-            parts=parts,
-            weights=weights,
-            bits=bits,
-            size=size,
-            labels=None,
-            _steps=steps,
-            _order=None,
-            _rows=Integers(0, size - 1),
-            _index={},
-        )
+        self._set(parts=parts, weights=weights, bits=bits, size=size, labels=None)
+        self._set(_steps=steps, _order=None, numbers=Integers(0, size - 1), _index={})
         self._freeze()
 
-    def _freeze(self) -> None:
-        for held in self._steps:
-            if isinstance(held, np.ndarray):
-                held.flags.writeable = False
-        if self._order is not None:
-            super()._freeze()
+    def _arrays(self) -> Iterable[NDArray[Any] | None]:
+        return [*super()._arrays(), *(held for held in self._steps if isinstance(held, np.ndarray))]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -133,7 +122,7 @@ class Product(SetDomain):
         return tuple(map(len, self.parts))
 
     @property
-    def metric(self) -> Literal["manhattan", "callable"]:  # type: ignore[override]
+    def metric(self) -> str:  # type: ignore[override]
         """How losses are stored: as distances of vectors if all parts are lines, otherwise as a table."""
         return "manhattan" if self.on_lines else "callable"
 
@@ -146,7 +135,8 @@ class Product(SetDomain):
     def order(self) -> Order:
         """The order of neighbours, in integers; built on first use."""
         if self._order is None:
-            self._set(_order=self._build_order())
+            self._check_size()
+            self._set(_order=self._built_order())
             self._freeze()
         order: Order = self._order
         return order
@@ -161,17 +151,13 @@ class Product(SetDomain):
                 "fewer points, or a mechanism without neighbours such as bp.GRR, bp.SubsetSelection or bp.OLH."
             )
 
-    def _build_order(self) -> Order:
-        self._check_size()
-        held: NDArray[Any]
+    def _built_order(self) -> Order:
         if self.on_lines:
-            units = np.array([int(step) for step in self._steps], dtype=np.int64)
-            held = np.stack(self.split(np.arange(self.size)), axis=1) * units
-        else:
-            held = np.array([self._whole_losses(x) for x in range(self.size)], dtype=np.int32)
-        return VectorOrder(held, "manhattan") if self.on_lines else RankOrder(held)
+            units = np.array(self._steps, dtype=np.int64)
+            return VectorOrder(np.stack(self.split(np.arange(self.size)), axis=1) * units, "manhattan")
+        return RankOrder(np.array([self._whole_losses(x) for x in range(self.size)], dtype=np.int32))
 
-    def _whole_losses(self, x: int) -> NDArray[np.int64]:
+    def _whole_losses(self, x: int) -> Indices:
         """The loss of reporting each value when value number x is true, in units of 2^−bits."""
         total = np.zeros(1, dtype=np.int64)
         for part, step, at in zip(self.parts, self._steps, np.unravel_index(x, self.shape), strict=True):
@@ -179,18 +165,18 @@ class Product(SetDomain):
             total = (total[:, None] + own).ravel()
         return total
 
-    def losses(self, x: int) -> NDArray[np.float64]:
+    def losses(self, x: int) -> Reals:
         """The loss of reporting each value when value number x is true."""
         self._check_size()
-        losses: NDArray[np.float64] = np.ldexp(self._whole_losses(x).astype(np.float64), -self.bits)
+        losses: Reals = np.ldexp(self._whole_losses(x).astype(np.float64), -self.bits)
         return losses
 
-    def join(self, indices: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    def join(self, indices: Sequence[Indices]) -> Indices:
         """The indices of values from the indices of their parts."""
-        joined: NDArray[np.int64] = np.ravel_multi_index(tuple(indices), self.shape).astype(np.int64)
+        joined: Indices = np.ravel_multi_index(tuple(indices), self.shape).astype(np.int64)
         return joined
 
-    def split(self, indices: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+    def split(self, indices: Indices) -> tuple[Indices, ...]:
         """The indices of the parts from the indices of values."""
         return tuple(each.astype(np.int64) for each in np.unravel_index(indices, self.shape))
 
@@ -198,9 +184,6 @@ class Product(SetDomain):
         losses = [held.tolist() if isinstance(held, np.ndarray) else held for held in self._steps]
         parts = [part.to_spec() for part in self.parts]
         return {"product": {"parts": parts, "weights": list(self.weights), "bits": self.bits, "losses": losses}}
-
-    def _domain_spec(self) -> dict[str, Any]:
-        return self.to_spec()
 
     def encode(self, value: object, *, outside: Outside = "error", stream: Stream | None = None) -> int:  # noqa: ARG002
         self.check_outside(outside)
@@ -224,21 +207,18 @@ class Product(SetDomain):
         where = np.unravel_index(index, self.shape)
         return tuple(part.decode(int(at)) for part, at in zip(self.parts, where, strict=True))
 
-    def decode_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
+    def decode_array(self, indices: Indices) -> NDArray[Any]:
         """The values with these indices, as a structured array with fields f0, f1, …, one per part."""
-        columns = [part.decode_array(at) for part, at in zip(self.parts, self.split(indices), strict=True)]
-        return in_fields(columns)
+        return in_fields([part.decode_array(at) for part, at in zip(self.parts, self.split(indices), strict=True)])
 
-    def report_array(self, indices: NDArray[np.int64]) -> NDArray[Any]:
+    def report_array(self, indices: Indices) -> NDArray[Any]:
         return in_fields([part.report_array(at) for part, at in zip(self.parts, self.split(indices), strict=True)])
 
     @property
     def report_offset(self) -> None:  # type: ignore[override]
         return None
 
-    def encode_array(
-        self, values: NDArray[Any], outside: Outside = "error", coins: NDArray[np.uint64] | None = None
-    ) -> NDArray[np.int64]:
+    def encode_array(self, values: NDArray[Any], outside: Outside = "error", coins: Coins = None) -> Indices:
         self.check_outside(outside)
         indices = [
             part.encode_array(values[f"f{number}"], for_part(part, outside), coins) - np.int64(part.code_offset)
@@ -246,10 +226,10 @@ class Product(SetDomain):
         ]
         return self._joined(indices)
 
-    def find(self, values: NDArray[Any]) -> NDArray[np.int64]:
+    def find(self, values: NDArray[Any]) -> Indices:
         return self._joined([part.find(values[f"f{number}"]) for number, part in enumerate(self.parts)])
 
-    def _joined(self, indices: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    def _joined(self, indices: list[Indices]) -> Indices:
         """The indices of tuples; −1, which every kernel refuses, if a part must not be reported."""
         joined, inside = np.zeros(len(indices[0]), dtype=np.int64), np.ones(len(indices[0]), dtype=np.bool_)
         for part, index in zip(self.parts, indices, strict=True):
@@ -262,28 +242,23 @@ class Product(SetDomain):
             super().check_outside(outside)
 
     def explain(self, values: NDArray[Any], outside: Outside, place: Callable[[int], str]) -> DataError:
+        def place_of(number: int, at: int) -> str:
+            return f"part {number} of {place(at)}"
 
-        def refusal(number: int, part: Domain) -> DataError:
-            own = values[f"f{number}"]
-            return part.explain(own, for_part(part, outside), lambda at: f"part {number} of {place(at)}")
-
-        refusals = [
-            refusal(number, part)
-            for number, part in enumerate(self.parts)
-            if part.refusals(values[f"f{number}"], for_part(part, outside))
-        ]
+        refusals = []
+        for number, part in enumerate(self.parts):
+            own, option = values[f"f{number}"], for_part(part, outside)
+            if part.refusals(own, option):
+                refusals.append(part.explain(own, option, partial(place_of, number)))
         kind = NotAValueError if any(isinstance(each, NotAValueError) for each in refusals) else OutsideDomainError
         return kind(" ".join(map(str, refusals)))
 
-    def refusals(self, values: NDArray[Any], outside: Outside) -> dict[str, NDArray[np.bool_]]:
-        found: dict[str, NDArray[np.bool_]] = {}
+    def refusals(self, values: NDArray[Any], outside: Outside) -> dict[str, Mask]:
+        found: dict[str, Mask] = {}
         for number, part in enumerate(self.parts):
             for reason, bad in part.refusals(values[f"f{number}"], for_part(part, outside)).items():
                 found[reason] = found.get(reason, False) | bad
         return found
-
-    def _problems(self, values: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
-        return self.refusals(values, "error")
 
     def __repr__(self) -> str:
         return f"Product({', '.join(map(repr, self.parts))})"
@@ -327,7 +302,7 @@ def _losses(part: Domain) -> tuple[Any, float, float]:
     return matrix, float(matrix.mean()), float(matrix.max())
 
 
-def _whole(losses: Any) -> int | NDArray[np.int64]:  # noqa: ANN401 (a number, or a table of them)
+def _whole(losses: Any) -> int | Indices:  # noqa: ANN401 (a number, or a table of them)
     """Round losses to integer units; a step is at least one."""
     if isinstance(losses, np.ndarray):
         return np.rint(losses).astype(np.int64)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 
 from bipartite.domains.containers import Cells, Container, library_of
-from bipartite.domains.containers.plain import Array, array_of
+from bipartite.domains.containers.cells import Array, array_of
 from bipartite.domains.containers.series import PandasSeries, PolarsSeries
 from bipartite.errors import DataError, InputError, NotAValueError, NullError, OutsideDomainError
 from bipartite.learn.fitting import check_unmasked

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 import numpy as np
 
 from bipartite.domains.containers import library_of
-from bipartite.domains.containers.plain import Listed
+from bipartite.domains.containers.cells import Listed
 from bipartite.domains.containers.series import PandasSeries
 from bipartite.errors import DataError, InputError, Problems
 from bipartite.tables.again import check_attributes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.domains import Points
-from bipartite.domains.containers.arrow import numbers_of, rows_of
+from bipartite.domains.containers.series import numbers_of, rows_of
 from bipartite.domains.points import LARGEST, MOST_DEGREES
 from bipartite.domains.product import for_part, in_fields
 from bipartite.errors import NotAValueError, NullError, OutsideDomainError

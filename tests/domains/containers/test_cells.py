@@ -10,9 +10,8 @@ import pytest
 
 from bipartite import GRR, Integers, Items
 from bipartite.domains.containers import library_of
-from bipartite.domains.containers.arrow import numbers_of, rows_of
-from bipartite.domains.containers.plain import Array
-from bipartite.domains.containers.series import PandasSeries, PolarsSeries
+from bipartite.domains.containers.cells import Array
+from bipartite.domains.containers.series import PandasSeries, PolarsSeries, numbers_of, rows_of
 from bipartite.errors import NotAValueError, NullError, OutsideDomainError
 from bipartite.learn import PrivateColumns
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from bipartite.domains.containers.arrow import ArrowArray
-from bipartite.domains.containers.cells import Cells, Container, Nulls, missing_error, objects
-from bipartite.domains.containers.plain import Array, Listed
-from bipartite.domains.containers.series import PandasSeries, PolarsSeries
+from bipartite.domains.containers.cells import (
+    Array,
+    Cells,
+    Container,
+    Listed,
+    Nulls,
+    missing_error,
+    objects,
+    with_nones,
+)
+from bipartite.domains.containers.series import ArrowArray, PandasSeries, PolarsSeries
 from bipartite.domains.product import in_fields
 from bipartite.errors import InputError, NotAValueError
 from bipartite.lazily import LazyModule
@@ -24,9 +31,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from bipartite.domains.base import Domain
+    from bipartite.domains.base import Domain, Mask
 
-    Back: TypeAlias = Callable[[Sequence[Any], NDArray[np.bool_] | None], Any]
+    Back: TypeAlias = Callable[[Sequence[Any], Mask | None], Any]
     """Rebuilds the caller's container from columns of reports and, if the call keeps nulls, a mask of missing rows."""
     Columns: TypeAlias = tuple[list[Any], Back]
 else:
@@ -46,18 +53,22 @@ class Batch:
     """The values of a container as one flat array, and how to rebuild the container."""
 
     values: NDArray[Any]
-    """The values that are not missing: numbers, or the indices of labels."""
+    """The values that are not missing: numbers, the indices of labels, or tuples with one field per part."""
     container: Container[Any]
     labels: tuple[Any, ...] | None
     """The labels that reports index, if values are labels."""
-    gone: NDArray[np.bool_] | None
+    gone: Mask | None = None
     """Which positions of the container stay missing; None where the call does not keep nulls."""
+    columns: tuple[Batch, ...] = ()
+    """The parts of tuples, one batch each."""
+    back: Back | None = None
 
-    def place(self, position: int) -> str:
-        """Name the position of one of the values in the caller's container."""
-        return self.container.place(position if self.gone is None else int(np.flatnonzero(~self.gone)[position]))
+    def place(self, position: int, part: int | None = None) -> str:
+        """Name the position of one of the values in the caller's container, or of a part of it."""
+        place = self.container.place(position if self.gone is None else int(np.flatnonzero(~self.gone)[position]))
+        return place if part is None else f"part {part} of {place}"
 
-    def rebuild(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> object:
+    def rebuild(self, reports: NDArray[Any], hidden: Mask | None) -> object:
         """Put the reports into the caller's kind of container, with its own null where ``hidden`` is true."""
         if self.gone is not None:
             # Every position is written, so that none of the caller's values lies under a null.
@@ -67,32 +78,12 @@ class Batch:
             if hidden is not None:
                 nulls[~self.gone] = hidden
             reports, hidden = filled, nulls
-        return self._fill(reports, hidden)
-
-    def _fill(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> object:
+        if self.back is not None:
+            return self.back([each.rebuild(reports[f"f{at}"], hidden) for at, each in enumerate(self.columns)], hidden)
         if self.labels is None:
             return self.container.of_numbers(reports, hidden)
-        found = [self.labels[at] for at in reports.tolist()]
-        if hidden is not None:
-            found = [None if hide else label for label, hide in zip(found, hidden.tolist(), strict=True)]
+        found = with_nones([self.labels[at] for at in reports.tolist()], hidden)
         return self.container.of_labels(found, self.labels, nullable=hidden is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class TupleBatch(Batch):
-    """Tuples, as a structured array with one field per part."""
-
-    columns: tuple[Batch, ...]
-    """The parts of the tuples, one batch each."""
-    back: Back
-
-    def place_of_part(self, number: int, position: int) -> str:
-        """Name a part of one of the tuples."""
-        return f"part {number} of {self.place(position)}"
-
-    def _fill(self, reports: NDArray[Any], hidden: NDArray[np.bool_] | None) -> object:
-        made = [each.rebuild(reports[f"f{number}"], hidden) for number, each in enumerate(self.columns)]
-        return self.back(made, hidden)
 
 
 def is_scalar(values: object, domain: Domain | None = None) -> bool:
@@ -108,47 +99,30 @@ def library_of(values: object) -> str:
     return next((module for module in modules if module in {*_LIBRARIES, "duckdb", "_duckdb"}), modules[0])
 
 
-def _container(values: object, nulls: Nulls) -> Container[Any] | None:
-    """The reader of a container, chosen by type name so that no library is imported that the caller does not use."""
-    if isinstance(values, (list, tuple)):
-        return Listed(values, nulls)
-    if isinstance(values, np.ndarray):
-        return Array(values, nulls)
-    kind = _LIBRARIES.get(library_of(values))
-    return None if kind is None else kind(values, nulls)
-
-
 def open_values(values: object, nulls: Nulls, domain: Domain) -> Batch:
     """Read the values of a container: numbers for a line, row numbers or labels for a set, tuples for a product."""
-    if domain.parts:
-        return _open_tuples(values, nulls, domain)
-    container, cells = _read(values, nulls, domain)
-    gone = _gone(container, cells, nulls)
-    batch = Batch(_flat(cells, gone), container, domain.labels, gone)
-    if batch.labels is not None:
-        domain.check_codes(batch.values, batch.place)
-    return batch
-
-
-def _open_tuples(values: object, nulls: Nulls, domain: Domain) -> TupleBatch:
-    columns, back = _columns_of(values, library_of(values), len(domain.parts))
-    read = [_read(column, nulls, part) for column, part in zip(columns, domain.parts, strict=True)]
-    missing = [_gone(container, cells, nulls) for container, cells in read]
+    parts = domain.parts or (domain,)
+    columns, back = _columns_of(values, library_of(values), len(parts)) if domain.parts else ([values], None)
+    read = [_read(column, nulls, part) for column, part in zip(columns, parts, strict=True)]
     # A tuple with a missing part is missing.
-    gone = None if nulls == "error" else np.logical_or.reduce([each for each in missing if each is not None])
-    flat = [_flat(cells, gone) for _, cells in read]
-    batches = tuple(
-        Batch(each, container, part.labels, None)
-        for each, (container, _), part in zip(flat, read, domain.parts, strict=True)
-    )
-    batch = TupleBatch(in_fields(flat), read[0][0], None, gone, batches, back)
-    for number, part in enumerate(domain.parts):
+    gone = reduce(_either, [_gone(container, cells, nulls) for container, cells in read])
+    flat, container = [_flat(cells, gone) for _, cells in read], read[0][0]
+    if back is None:
+        batch = Batch(flat[0], container, domain.labels, gone)
+    else:
+        own = tuple(Batch(each, held, part.labels) for each, (held, _), part in zip(flat, read, parts, strict=True))
+        batch = Batch(in_fields(flat), container, None, gone, own, back)
+    for number, part in enumerate(parts):
         if part.labels is not None:
-            part.check_codes(flat[number], partial(batch.place_of_part, number))
+            part.check_codes(flat[number], partial(batch.place, part=number if domain.parts else None))
     return batch
 
 
-def _gone(container: Container[Any], cells: Cells, nulls: Nulls) -> NDArray[np.bool_] | None:
+def _either(one: Mask | None, other: Mask | None) -> Mask | None:
+    return None if one is None or other is None else one | other
+
+
+def _gone(container: Container[Any], cells: Cells, nulls: Nulls) -> Mask | None:
     """Which cells are missing if the call keeps nulls; otherwise refuse any missing cell."""
     if nulls == "keep":
         missing = (cells.with_nan() if container.nan_is_null else cells).missing
@@ -158,7 +132,7 @@ def _gone(container: Container[Any], cells: Cells, nulls: Nulls) -> NDArray[np.b
     return None
 
 
-def _flat(cells: Cells, gone: NDArray[np.bool_] | None) -> NDArray[Any]:
+def _flat(cells: Cells, gone: Mask | None) -> NDArray[Any]:
     """The cells that are not missing, contiguous and in native byte order."""
     flat = cells.values if gone is None else cells.values[~gone]  # noqa: PD011 (no pandas here)
     return np.ascontiguousarray(flat, dtype=flat.dtype.newbyteorder("="))
@@ -166,7 +140,13 @@ def _flat(cells: Cells, gone: NDArray[np.bool_] | None) -> NDArray[Any]:
 
 def _read(values: object, nulls: Nulls, domain: Domain) -> tuple[Container[Any], Cells]:
     """Read a container and its cells, as numbers or as the indices of labels."""
-    container = _container(values, nulls)
+    container: Container[Any] | None = None
+    if isinstance(values, np.ndarray):
+        container = Array(values, nulls)
+    elif isinstance(values, (list, tuple)):
+        container = Listed(values, nulls)
+    elif (reader := _LIBRARIES.get(library_of(values))) is not None:  # by name, so that no library is imported
+        container = reader(values, nulls)
     labels = domain.labels
     if labels is not None:
         if container is None or not isinstance(labels[0], container.label_types):
@@ -213,11 +193,7 @@ def _of_rows(rows: list[Any], count: int) -> Columns:
     filled = [nothing if row is None else row for row in rows]
     columns = [list(column) for column in zip(*filled, strict=True)] if rows else [[] for _ in range(count)]
 
-    def back(reports: Sequence[Any], hidden: NDArray[np.bool_] | None) -> list[Any]:
-        made = list(zip(*reports, strict=True))
-        return made if hidden is None else [None if hide else row for row, hide in zip(made, hidden, strict=True)]
-
-    return columns, back
+    return columns, lambda reports, hidden: with_nones(list(zip(*reports, strict=True)), hidden)
 
 
 def _holds_objects(values: object) -> bool:
@@ -230,12 +206,10 @@ def _holds_objects(values: object) -> bool:
 def _of_objects(values: Any, count: int) -> Columns:  # noqa: ANN401 (an array, or a pandas Series)
     # pandas writes NaN where a tuple is missing.
     columns, back = _of_rows([None if each != each else each for each in values.tolist()], count)  # noqa: PLR0124
-
-    def as_objects(reports: Sequence[Any], hidden: NDArray[np.bool_] | None) -> object:
-        made = objects(back(reports, hidden))
-        return made if isinstance(values, np.ndarray) else pd.Series(made, index=values.index, name=values.name)
-
-    return columns, as_objects
+    if isinstance(values, np.ndarray):
+        return columns, lambda reports, hidden: objects(back(reports, hidden))
+    like = {"index": values.index, "name": values.name}
+    return columns, lambda reports, hidden: pd.Series(objects(back(reports, hidden)), **like)
 
 
 def _of_array(values: NDArray[Any], count: int) -> Columns:
@@ -251,7 +225,6 @@ def _of_fields(values: NDArray[Any], count: int) -> Columns:
     names = values.dtype.names or ()
     if values.ndim != 1 or len(names) != count:
         raise _refusal(count, f"got a structured array of shape {values.shape} with {len(names)} fields")
-
     return [values[name] for name in names], lambda reports, _: in_fields(reports, names)
 
 
