@@ -13,6 +13,8 @@ smaller loss under that prior. So the lottery is the best of these releases, up 
 Elsewhere the best lottery over sets may be a little worse than the best release, and its sets come from a search that
 may miss the best one. The bound is the certified bound for one hard prior.
 
+**Around a circle** all values are alike, so a lottery over the turns of the best set for the uniform prior is best.
+
 No guarantee rests on the linear programs, which are solved in floats: the loss of the weights found is computed, and
 the bound is proved for whatever prior and levels they propose.
 """
