@@ -89,8 +89,8 @@ _TOLERANCE: Final = ((_SMALL, 1e-8), (np.inf, 1e-5))
 _LOSSES_TO_CERTIFY: Final = 5e8
 _PASSES: Final = (4, 60)
 _CLOSE: Final = 1e-6
-# Perturbations of the best set where no search finds a better one, and the pairs of items that they may visit.
-_KICKS: Final = 250
+# Perturbations of the best sets where no search finds a better one, for each item, and the pairs that they may visit.
+_KICKS: Final = 4
 _PAIRS_TO_KICK: Final = 1e6
 # Places around a circle to which a set is turned, at most.
 _PLACES: Final = 256
@@ -461,7 +461,7 @@ def _turn(losses: AnchorLosses, cost: float) -> tuple[Lottery, tuple[Reals, ...]
 def _search(losses: AnchorLosses, cost: float, prior: Reals, bound: float) -> tuple[Lottery, tuple[Reals, ...]]:
     """(a lottery over sets that local search finds for one prior after another, hard priors)."""
     sites = _first_sites(losses)
-    kicks = int(min(_KICKS, _PAIRS_TO_KICK / losses.size**2))
+    kicks = int(min(_KICKS * losses.size, _PAIRS_TO_KICK / losses.size**2))
 
     def best_sets(prior: Reals, starts: list[Anchors]) -> tuple[dict[Anchors, Reals], float]:
         weighted = losses.with_prior(prior)
