@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.errors import DesignError, InputError
+from bipartite.domains import Domain
+from bipartite.domains.base import as_real
+from bipartite.domains.outputs import Outputs
+from bipartite.domains.sets import check_labels
+from bipartite.errors import DesignError, DomainError, InputError, Problems, shown
 from bipartite.lottery import MAX_TOTAL, Epsilon, check_table, issue_rows, log_between
 from bipartite.lottery.budgets import round_up
 from bipartite.mechanisms.checks import check_domain
-from bipartite.mechanisms.design.own_reports import own_reports
-from bipartite.mechanisms.tabled import Tabled, outputs_field
+from bipartite.mechanisms.tabled import Tabled, chosen_values, outputs_field
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from decimal import Decimal
 
     from numpy.typing import ArrayLike, NDArray
 
-    from bipartite.domains import Domain
+    Kept = Callable[[NDArray[np.bool_]], Domain]
 
 _CLOSE: Final = Fraction(1, 10**9)
 """How far a row sum may differ from 1, and a ratio exceed e^ε (relatively), and still count as rounding."""
@@ -81,7 +85,7 @@ class Custom(Tabled):
     ) -> None:
         budget = Epsilon.of(epsilon)
         check_domain(domain)
-        kept, order = own_reports(domain, outputs)
+        kept, order = _reports_of(domain, outputs)
         check_table(len(domain), len(order))
         given = _probabilities(matrix, len(domain), len(order))[:, order]
         used = np.atleast_1d(given.any(axis=0))
@@ -104,6 +108,71 @@ class Custom(Tabled):
     def _options(self) -> str:
         changed = "" if self.largest_change is None else f", largest_change={self.largest_change:.1e}"
         return f", outputs={len(self.outputs)}, realised={round_up(self.epsilon_realised, 6)}{changed}"
+
+
+def _reports_of(domain: Domain, outputs: object) -> tuple[Kept, NDArray[np.int64]]:
+    """(a function from a mask of used outputs to their domain, the order of the columns of the matrix among them)."""
+    listed = _listed(domain, outputs)
+    if isinstance(listed, Domain):
+        return _values(domain, list(range(len(domain)))), np.arange(len(domain))
+    try:
+        distinct = len(set(listed)) == len(listed)
+    except TypeError:
+        distinct = True  # refused below
+    if not distinct:
+        raise InputError(
+            f"Expected distinct outputs, got {len(listed) - len(set(listed))} duplicates; add their columns."
+        )
+    if all(each in domain for each in listed):
+        indices = [domain.encode(each) for each in listed]
+        order = np.argsort(indices, kind="stable")
+        return _values(domain, sorted(indices)), order
+    if domain.has_ends and np.isfinite([as_real(each) for each in listed]).all():
+        return _numbers(listed)
+    return _labels(domain, listed), np.arange(len(listed))
+
+
+def _listed(domain: Domain, outputs: object) -> list[Any] | Domain:
+    """The outputs one by one, or the domain itself."""
+    if isinstance(outputs, Domain) and outputs == domain:
+        return domain
+    # A set is refused because its order, and with it that of the columns, may differ each time.
+    if isinstance(outputs, (str, bytes, set, frozenset)) or not isinstance(outputs, Iterable):
+        raise InputError(
+            f"Expected outputs as the domain, or as a list of values, numbers or labels, got {shown(outputs)}; "
+            "pass domain, or a list such as ['yes', 'no']."
+        )
+    listed = [each.item() if isinstance(each, np.generic) else each for each in outputs]
+    if not listed:
+        raise InputError("Expected at least one output, got none; pass the domain itself, or a list.")
+    return listed
+
+
+def _values(domain: Domain, indices: list[int]) -> Kept:
+    return lambda used: chosen_values(domain, np.array(indices)[used].tolist())
+
+
+def _numbers(listed: list[Any]) -> tuple[Kept, NDArray[np.int64]]:
+    numbers = np.array([as_real(each) for each in listed]) + 0.0  # −0.0 becomes 0.0
+    order = np.argsort(numbers, kind="stable")
+    try:
+        ascending = Outputs.of_numbers(numbers[order]).to_numpy()
+    except DomainError:
+        raise InputError("Expected outputs that are distinct doubles; add the columns of those that are not.") from None
+    return lambda used: Outputs.of_numbers(ascending[used]), order
+
+
+def _labels(domain: Domain, listed: list[Any]) -> Kept:
+    problems = Problems()
+    names = check_labels(listed, None, problems)
+    if domain.parts:
+        problems.add("Expected outputs of a product as its values; pass the domain, or a list of tuples.")
+    elif problems:
+        or_numbers = "all as numbers, or " if domain.has_ends else ""
+        problems = Problems()
+        problems.add(f"Expected outputs all as values of {domain!r}, {or_numbers}all as labels; convert them with str.")
+    problems.raise_if_any(InputError)
+    return lambda used: Outputs.of_labels(np.array(names, dtype=object)[used].tolist())
 
 
 def _probabilities(matrix: object, rows: int, columns: int) -> NDArray[np.float64]:

@@ -11,7 +11,6 @@ from bipartite.domains.losses import Loss, LossRows
 from bipartite.errors import DesignError, InputError, shown
 from bipartite.lottery import Epsilon, check_table, issue_rows
 from bipartite.mechanisms.checks import check_domain, check_one_of
-from bipartite.mechanisms.design.crossing import crossing_from_below
 from bipartite.mechanisms.spec.fields import choice
 from bipartite.mechanisms.tabled import Tabled
 
@@ -130,5 +129,10 @@ def _realised(losses: NDArray[np.float64], theta: float) -> float:
 
 
 def _tightest(losses: NDArray[np.float64], wanted: float) -> float:
-    """A θ whose realised ε is ``wanted``, from below: a crossing of a continuous function that starts at 0."""
-    return crossing_from_below(lambda theta: _realised(losses, theta), wanted, wanted / 2, wanted / 2)
+    """A θ whose realised ε is ``wanted``, from below, to the last bit: a crossing of a continuous function."""
+    low = high = wanted / 2
+    while _realised(losses, high) < wanted:
+        low, high = high, 2 * high
+    while (middle := (low + high) / 2) not in (low, high):
+        low, high = (middle, high) if _realised(losses, middle) <= wanted else (low, middle)
+    return low

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
@@ -30,6 +30,8 @@ from bipartite.errors import DesignError, InputError, installing, is_one_of, sho
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from bipartite.mechanisms.design.compiled_anchors_line import CompiledLine
 
     Reals = NDArray[np.float64]
     Wholes = NDArray[np.int64]
@@ -211,13 +213,6 @@ def best_anchors_on_line(size: int, e: float, prior: Reals | None, loss: Loss) -
     return AnchorChoice(choice.anchors, base + choice.loss, base + choice.lower)
 
 
-class Solver(Protocol):
-    """Finds the best anchors for given opening costs."""
-
-    def solve(self, opening: Reals) -> tuple[float, Wholes]:
-        """The least Σ_{a∈A} opening_a + W(A), and its A."""
-
-
 def best_anchors_of(costs: LineCosts, excess: float, start: Wholes | None = None) -> AnchorChoice:
     """Dinkelbach's iteration on checked arguments; excess is e^ε − 1, ``start`` an initial set."""
     anchors = np.array([np.argmin(costs.single)], dtype=np.int64)
@@ -251,7 +246,7 @@ def _coarse_anchors(costs: LineCosts, excess: float) -> Wholes | None:
     return np.unique(np.minimum(coarse.anchors * _COARSER + _COARSER // 2, size - 1))
 
 
-def solver_for(costs: LineCosts, excess: float) -> tuple[Solver, float]:
+def solver_for(costs: LineCosts, excess: float) -> tuple[LineCosts | CompiledLine, float]:
     """The fastest solver, and the largest error of its costs relative to the loss, in units of rounding.
 
     Sums of N non-negative terms are off by N roundings. The compiled solver takes differences of sums about the mean,

@@ -308,7 +308,8 @@ def search_all_sets(losses: AnchorLosses, cost: float) -> list[int]:
 def local_search(losses: AnchorLosses, cost: float, sites: Wholes) -> Assignment:
     """Anchors among these sites that no insertion, removal or exchange improves, nor these after a forced one."""
     found = [_improved(each, sites) for each in grow(losses, cost, sites)]
-    return _kick(shake(min(found, key=lambda each: each.rank), sites), sites)
+    kicks = min(_KICKS, int(_LOSSES_TO_KICK / (len(sites) * len(losses.items))))
+    return kick(shake(min(found, key=lambda each: each.rank), sites), sites, kicks)
 
 
 def _improved(state: Assignment, sites: Wholes) -> Assignment:
@@ -337,15 +338,14 @@ def shake(state: Assignment, sites: Wholes) -> Assignment:
         state = best
 
 
-def _kick(state: Assignment, sites: Wholes) -> Assignment:
+def kick(state: Assignment, sites: Wholes, kicks: int) -> Assignment:
     """Replace some anchors by arbitrary sites and improve again: on small sets, where it costs little and helps."""
-    kicks = min(_KICKS, int(_LOSSES_TO_KICK / (len(sites) * len(state.losses.items))))
-    for kick in range(kicks):
+    for turn in range(kicks):
         other = state.copy()
         # From one anchor to all of them are removed, and from one site to one more than that are added.
-        leaving = _scatter(np.array(state.anchors, dtype=np.int64), 2 * kick)
-        leaving = leaving[: 1 + kick % len(leaving)]
-        coming = _scatter(sites, 2 * kick + 1)[: 1 + kick // 2 % (len(leaving) + 1)]
+        leaving = _scatter(np.array(state.anchors, dtype=np.int64), 2 * turn)
+        leaving = leaving[: 1 + turn % len(leaving)]
+        coming = _scatter(sites, 2 * turn + 1)[: 1 + turn // 2 % (len(leaving) + 1)]
         for y in coming[~other.chosen(coming)]:
             other.add(int(y))
         for y in leaving[: len(other.totals) - 1]:

@@ -147,47 +147,40 @@ def safe_m_of_set(domain: SetDomain, epsilon: Epsilon, progress: Progress | None
 
 def _row_counter(domain: SetDomain) -> Callable[..., None]:
     """The fastest way to count: compiled where it pays and is available, else NumPy row by row."""
-    if len(domain) ** 2 >= _COMPILE_FROM:
-        try:
-            from bipartite.mechanisms.design.compiled_m import CompiledRows  # noqa: PLC0415 (numba is loaded only when it pays
-        except Exception:  # noqa: BLE001 (NumPy gives the same m without the compiler)
-            return _count_with_numpy(domain)
-        return CompiledRows(domain).count
-    return _count_with_numpy(domain)
 
-
-def _count_with_numpy(domain: SetDomain) -> Callable[..., None]:
-    def count(
+    def with_numpy(
         start: int, stop: int, excess: float, roundings: int, counts: NDArray[np.int64], certain: NDArray[np.bool_]
     ) -> None:
         for x in range(start, stop):
             counts[x], certain[x] = count_raised(domain.losses(x), excess, roundings)
 
-    return count
+    if len(domain) ** 2 < _COMPILE_FROM:
+        return with_numpy
+    try:
+        from bipartite.mechanisms.design.compiled_m import CompiledRows  # noqa: PLC0415 (numba is loaded only when it pays
+    except Exception:  # noqa: BLE001 (NumPy gives the same m without the compiler)
+        return with_numpy
+    return CompiledRows(domain).count
 
 
 def count_raised(losses: NDArray[np.float64], excess: float, roundings: int = _ROUNDINGS) -> tuple[int, bool]:
     """(m^(x), whether floats decide it) for one row of losses; excess is e^ε − 1."""
     with np.errstate(over="ignore"):
-        return _count_raised(losses, excess, roundings)
-
-
-def _count_raised(losses: NDArray[np.float64], excess: float, roundings: int) -> tuple[int, bool]:
-    above = losses - losses.min()  # shifting all losses does not change the result
-    size = len(above)
-    total = float(above.sum())
-    bound = (size + roundings) * 2.0**-52 * max(float(np.abs(losses).max()), float(above.max()))
-    mean = total / size
-    count = size + 1
-    while True:
-        near = above < mean
-        now = int(np.count_nonzero(near))
-        if now >= count or not np.isfinite(mean):
-            break
-        count = now
-        mean = (excess * float(above[near].sum()) + total) / (excess * now + size)
-    doubtful = np.count_nonzero(np.abs(above - mean) <= bound)
-    return max(1, count), bool(doubtful == 0 and np.isfinite(mean) and np.isfinite(bound))
+        above = losses - losses.min()  # shifting all losses does not change the result
+        size = len(above)
+        total = float(above.sum())
+        bound = (size + roundings) * 2.0**-52 * max(float(np.abs(losses).max()), float(above.max()))
+        mean = total / size
+        count = size + 1
+        while True:
+            near = above < mean
+            now = int(np.count_nonzero(near))
+            if now >= count or not np.isfinite(mean):
+                break
+            count = now
+            mean = (excess * float(above[near].sum()) + total) / (excess * now + size)
+        doubtful = np.count_nonzero(np.abs(above - mean) <= bound)
+        return max(1, count), bool(doubtful == 0 and np.isfinite(mean) and np.isfinite(bound))
 
 
 def best_m_of_set(

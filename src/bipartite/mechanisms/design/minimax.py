@@ -13,6 +13,8 @@ smaller loss under that prior. So the lottery is the best of these releases, up 
 Elsewhere the best lottery over sets may be a little worse than the best release, and its sets come from a search that
 may miss the best one. The bound is the certified bound for one hard prior.
 
+**Around a circle** all values are alike, so a lottery over the turns of the best set for the uniform prior is best.
+
 No guarantee rests on the linear programs, which are solved in floats: the loss of the weights found is computed, and
 the bound is proved for whatever prior and levels they propose.
 """
@@ -36,7 +38,9 @@ from bipartite.mechanisms.design.anchors_sets import (
     cost_of,
     grow,
     improve,
+    kick,
     local_search,
+    search,
     shake,
 )
 from bipartite.mechanisms.design.optimum import LARGEST_E, Release, solve_program, solve_release
@@ -55,8 +59,11 @@ _TOWARDS_HARDEST: Final = 0.5
 # Sets without weight for this many rounds are dropped; they return when they are best again.
 _ROUNDS_UNUSED: Final = 25
 _STARTS: Final = 100
-# Sets with a smaller weight are dropped: they hardly matter, and would hold too few tickets to keep ε.
-_LEAST_WEIGHT: Final = 1e-6
+# Sets with a smaller weight are dropped, and so are those above it that leave their anchors too few tickets to keep ε:
+# the nearest anchor needs this chance (more below ε = 0.001), and each other one the next. No heavier set is dropped.
+_LEAST_NEAR: Final = 1e-8
+_LEAST_FAR: Final = 1e-14
+_ALWAYS_KEPT: Final = 1e-6
 # Of the solver: the largest loss relative to that of the best column.
 _LARGEST_COEFFICIENT: Final = 1e7
 
@@ -67,7 +74,6 @@ _TOLERANCE_ON_A_LINE: Final = 1e-8
 # Points visited in all rounds on a longer line: the best set for a prior takes about a second on a million points.
 _POINTS_TO_VISIT: Final = 4_000_000
 _ROUNDS_ON_A_LONG_LINE: Final = (3, 60)
-_TOLERANCE_ON_A_LONG_LINE: Final = 1e-5
 # A lottery stores a number for every pair of an input and a set, and at most this many numbers.
 MOST_ENTRIES: Final = 2**27
 # Losses computed at a time.
@@ -77,12 +83,20 @@ _SITES: Final = 200
 _SMALL: Final = 64
 # Pairs of items visited in all rounds, and the least and the largest number of rounds.
 _PAIRS_TO_VISIT: Final = 1e9
-_ROUNDS: Final = (20, 400)
+_ROUNDS: Final = (20, 1000)
 _TOLERANCE: Final = ((_SMALL, 1e-8), (np.inf, 1e-5))
 # Losses read in all passes of the certificate, and the least and the largest number of passes.
 _LOSSES_TO_CERTIFY: Final = 5e8
 _PASSES: Final = (4, 60)
 _CLOSE: Final = 1e-6
+# Perturbations of the best sets where no search finds a better one, for each item, and the pairs that they may visit.
+_KICKS: Final = 4
+_PAIRS_TO_KICK: Final = 1e6
+# Places around a circle to which a set is turned, at most.
+_PLACES: Final = 256
+# Numbers of anchors of the regular sets that are tried there, and how many of them are improved.
+_COUNTS: Final = 64
+_FINALISTS: Final = 5
 _GAIN: Final = 1e-10
 
 
@@ -166,13 +180,15 @@ def in_order(anchors: Anchors) -> tuple[int, Anchors]:
     return len(anchors), anchors
 
 
-def drop_light_sets(sets: list[Anchors], losses: Reals, weights: Reals) -> Lottery:
+def drop_light_sets(sets: list[Anchors], losses: Reals, weights: Reals, excess: float) -> Lottery:
     """The lottery over the sets whose weight matters; ``losses`` has a row for each input and a column for each set."""
+    chance = max(_LEAST_NEAR / min(1 + excess, 1e3 * max(excess, _LEAST_NEAR)), _LEAST_FAR)
     while True:
         kept = np.flatnonzero(weights)
         sets, losses, weights = [sets[at] for at in kept], losses[:, kept], weights[kept]
-        lightest = int(weights.argmin())
-        if weights[lightest] > _LEAST_WEIGHT:
+        least = np.minimum(_ALWAYS_KEPT, chance * (excess + np.array([len(each) for each in sets])))
+        lightest = int((weights / least).argmin())
+        if weights[lightest] > least[lightest]:
             return Lottery(sets, weights, float((losses @ weights).max()))
         # One at a time: the others are weighed again without it.
         sets, losses = sets[:lightest] + sets[lightest + 1 :], np.delete(losses, lightest, axis=1)
@@ -186,7 +202,13 @@ class _Found:
 
 
 def play(
-    best_set: Oracle, prior: Reals, rounds: int, tolerance: float, floor: float = 0.0, bound: float | None = None
+    best_set: Oracle,
+    prior: Reals,
+    excess: float,
+    rounds: int,
+    tolerance: float,
+    floor: float = 0.0,
+    bound: float | None = None,
 ) -> tuple[Lottery, tuple[Reals, ...], float]:
     """Play until the worst case and the bound differ by less than ``tolerance`` times the loss above ``floor``.
 
@@ -239,7 +261,7 @@ def play(
         kept = [turn - each.last_used <= _ROUNDS_UNUSED for each in found.values()]
         losses, weights = losses[:, kept], weights[kept]
         found = {anchors: each for (anchors, each), keep in zip(found.items(), kept, strict=True) if keep}
-    return drop_light_sets(list(found), losses, weights), (hardest, adversary, mean), value
+    return drop_light_sets(list(found), losses, weights, excess), (hardest, adversary, mean), value
 
 
 def minimax_lottery_on_line(size: int, e: float, loss: Loss) -> LotteryChoice:
@@ -272,7 +294,7 @@ def minimax_lottery_on_line(size: int, e: float, loss: Loss) -> LotteryChoice:
     """
     excess, from_zero, base = check_line(size, e, loss)
     line = _Line(size, excess, from_zero)
-    lottery, lower = _solve_short(line, _TOLERANCE_ON_A_LINE) if size <= _SHORT else _solve_long(line)
+    lottery, lower = _solve_short(line) if size <= _SHORT else _solve_long(line)
     by_set: dict[Anchors, float] = {}
     for anchors, weight in zip(lottery.sets, lottery.weights.tolist(), strict=True):
         for each in (anchors, line.mirror(anchors)):
@@ -337,14 +359,16 @@ class _Line:
         return np.unique(np.minimum(inputs, self.size - 1 - inputs))
 
 
-def _solve_short(line: _Line, tolerance: float) -> tuple[Lottery, float]:
+def _solve_short(line: _Line) -> tuple[Lottery, float]:
     inputs = np.arange(line.half)
 
     def best_set(prior: Reals, starts: list[Anchors]) -> tuple[dict[Anchors, Reals], float]:
         anchors, lower = line.best_set(inputs, prior, starts[0] if starts else None)
         return {anchors: line.losses(anchors, inputs)}, lower
 
-    lottery, _, lower = play(best_set, np.full(line.half, 1 / line.half), _ROUNDS_ON_A_LINE, tolerance)
+    lottery, _, lower = play(
+        best_set, np.full(line.half, 1 / line.half), line.excess, _ROUNDS_ON_A_LINE, _TOLERANCE_ON_A_LINE
+    )
     return lottery, lower
 
 
@@ -352,7 +376,7 @@ def _solve_long(line: _Line) -> tuple[Lottery, float]:
     """Start from the lottery of a shorter line, and play where the worst input of the long one may be."""
     places = np.rint(np.linspace(0, line.size - 1, _SHORT)).astype(np.int64)
     loss: Loss = line.loss if isinstance(line.loss, str) else line.loss[places]
-    coarse, _ = _solve_short(_Line(_SHORT, line.excess, loss), _TOLERANCE_ON_A_LONG_LINE)
+    coarse, _ = _solve_short(_Line(_SHORT, line.excess, loss))
     sets: list[Anchors] = [tuple(places[list(each)].tolist()) for each in coarse.sets]
     lower = -math.inf
     rounds = int(np.clip(_POINTS_TO_VISIT // line.size, *_ROUNDS_ON_A_LONG_LINE))
@@ -365,7 +389,7 @@ def _solve_long(line: _Line) -> tuple[Lottery, float]:
             break
         anchors, cost = line.best_set(inputs, prior)
         lower = max(lower, cost)
-        if worst - lower <= _TOLERANCE_ON_A_LONG_LINE * worst or anchors in sets:
+        if worst - lower <= _TOLERANCE_ON_A_LINE * worst or anchors in sets:
             break
         sets.append(anchors)
     most = max(1, MOST_ENTRIES // line.size // 2)  # each set and its mirror image
@@ -373,7 +397,7 @@ def _solve_long(line: _Line) -> tuple[Lottery, float]:
         kept = np.sort(np.argsort(-weights, kind="stable")[:most])
         sets, losses = [sets[at] for at in kept], losses[:, kept]
         weights, _ = solve_game(losses)
-    return drop_light_sets(sets, losses, weights), lower
+    return drop_light_sets(sets, losses, weights, line.excess), lower
 
 
 def minimax_lottery_of_set(domain: SetDomain, e: float, loss: LossFunction | None = None) -> LotteryChoice:
@@ -401,7 +425,7 @@ def minimax_lottery_of_set(domain: SetDomain, e: float, loss: LossFunction | Non
     if losses.size <= EXHAUSTIVE_TO:
         lottery, priors = _solve_all_sets(losses, cost)
     else:
-        lottery, priors = _search(losses, cost, prior, bound)
+        lottery, priors = _turn(losses, cost) if domain.wraps else _search(losses, cost, prior, bound)
     if solved:
         return lottery.certified(bound)
     likeliest = max(zip(lottery.weights.tolist(), lottery.sets, strict=True))[1]
@@ -413,12 +437,31 @@ def _solve_all_sets(losses: AnchorLosses, cost: float) -> tuple[Lottery, tuple[R
     sets = [each for count in range(1, losses.size + 1) for each in combinations(range(losses.size), count)]
     means = np.column_stack([_means(losses, cost, each) for each in sets])
     weights, prior = solve_game(means)
-    return drop_light_sets(sets, means, weights), (prior,)
+    return drop_light_sets(sets, means, weights, 1 / cost), (prior,)
+
+
+def _turn(losses: AnchorLosses, cost: float) -> tuple[Lottery, tuple[Reals, ...]]:
+    """Around a circle, where all values are alike: the best set for the uniform prior, turned to many places.
+
+    In all places alike, every input has the mean loss of that set, and no lottery over sets has a smaller worst case.
+    """
+    size, sites = losses.size, _first_sites(losses)
+    found = search(losses, cost, sites)
+    counts = np.unique(np.linspace(1, min(size, 2 * len(found.anchors) + 2), _COUNTS).astype(np.int64))
+    regular = [Assignment(losses, cost, (np.arange(each) * size // each).tolist()) for each in counts]
+    regular = sorted(regular, key=lambda each: each.rank)[:_FINALISTS]
+    anchors = min([found, *(_improve_around(each, sites) for each in regular)], key=lambda each: each.rank).anchors
+    # All places, or some that are spread evenly at every scale: multiples of the golden section.
+    places = np.arange(size) if size <= _PLACES else np.arange(_PLACES) * ((math.sqrt(5) - 1) / 2) % 1 * size
+    sets = list(dict.fromkeys(tuple(sorted((int(at) + each) % size for each in anchors)) for at in places))
+    means = np.column_stack([_means(losses, cost, each) for each in sets])
+    return drop_light_sets(sets, means, solve_game(means)[0], 1 / cost), (np.full(size, 1 / size),)
 
 
 def _search(losses: AnchorLosses, cost: float, prior: Reals, bound: float) -> tuple[Lottery, tuple[Reals, ...]]:
     """(a lottery over sets that local search finds for one prior after another, hard priors)."""
     sites = _first_sites(losses)
+    kicks = int(min(_KICKS * losses.size, _PAIRS_TO_KICK / losses.size**2))
 
     def best_sets(prior: Reals, starts: list[Anchors]) -> tuple[dict[Anchors, Reals], float]:
         weighted = losses.with_prior(prior)
@@ -431,13 +474,15 @@ def _search(losses: AnchorLosses, cost: float, prior: Reals, bound: float) -> tu
         if not any(each.value < bar for each in states) and (solved := _solve_program(weighted, cost, prior)):
             reported = np.flatnonzero(solved.matrix.max(axis=0) > 0)  # on a tree the best anchors
             states.append(_improve_around(Assignment(weighted, cost, reported.tolist()), sites))
+        if len(starts) > 1 and not any(each.value < bar for each in states):
+            states += [kick(each, sites, kicks) for each in sorted(states, key=lambda each: each.rank)[:2]]
         states.sort(key=lambda each: each.rank)
         sets = dict.fromkeys(tuple(each.anchors) for each in states)
         return {anchors: _means(losses, cost, anchors) for anchors in sets}, states[0].value
 
     rounds = int(np.clip(_PAIRS_TO_VISIT / losses.size**2, *_ROUNDS))
     tolerance = next(gap for size, gap in _TOLERANCE if losses.size <= size)
-    lottery, priors, _ = play(best_sets, prior, rounds, tolerance, losses.least, bound)
+    lottery, priors, _ = play(best_sets, prior, 1 / cost, rounds, tolerance, losses.least, bound)
     return lottery, priors
 
 

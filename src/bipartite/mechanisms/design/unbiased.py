@@ -63,20 +63,6 @@ _ROOMS: Final = (2**12, 2**9, 2**6, 2**3)
 first, a handful of outputs far fewer."""
 
 
-class Grid(NamedTuple):
-    """Outputs at middle ± j·2^power steps of the domain, j = 0 … half; the middle is (N − 1)/2."""
-
-    power: int
-    half: int
-
-    def units(self, size: int) -> tuple[NDArray[np.int64], int]:
-        """(outputs, one step of the domain), both as whole numbers of a common unit, counted from the first value."""
-        # In units of step/2^fine the middle and the grid are whole.
-        fine = max(1, -self.power)
-        places = np.arange(-self.half, self.half + 1, dtype=np.int64) << (self.power + fine)
-        return places + ((size - 1) << (fine - 1)), 1 << fine
-
-
 class Unbiased(NamedTuple):
     """The solution: probabilities, and outputs as integers."""
 
@@ -103,7 +89,7 @@ def unbiased_matrix(size: int, e: float, weights: Array | None) -> Unbiased:
     s = math.sqrt(e)
     reach = _REACH * (s + 1) / (s - 1) * (size - 1) / 2
     for _ in range(_ROUNDS):
-        outputs, step = _grid(size, reach).units(size)
+        outputs, step = _grid(size, reach)
         matrix = _solve(size, e, weights, outputs, step)
         used = np.flatnonzero(matrix.any(axis=0))
         if used[0] > 0 and used[-1] < len(outputs) - 1:
@@ -112,10 +98,18 @@ def unbiased_matrix(size: int, e: float, weights: Array | None) -> Unbiased:
     return Unbiased(matrix[:, used], outputs[used], step)
 
 
-def _grid(size: int, reach: float) -> Grid:
+def _grid(size: int, reach: float) -> tuple[NDArray[np.int64], int]:
+    """(outputs, one step of the domain), both as whole numbers of a common unit, counted from the first value.
+
+    Outputs lie at middle ± j·2^power steps of the domain, j = 0 … half; the middle is (N − 1)/2.
+    """
     wanted = min(max(_CELLS / size, _FEWEST), _MOST)
     power = round(math.log2(2 * reach / wanted))
-    return Grid(power, math.ceil(reach / 2.0**power))
+    half = math.ceil(reach / 2.0**power)
+    # In units of step/2^fine the middle and the grid are whole.
+    fine = max(1, -power)
+    places = np.arange(-half, half + 1, dtype=np.int64) << (power + fine)
+    return places + ((size - 1) << (fine - 1)), 1 << fine
 
 
 def _solve(size: int, e: float, weights: Array | None, outputs: NDArray[np.int64], step: int) -> Array:
