@@ -80,7 +80,7 @@ def _refuse_weaker(spec: Mapping[str, Any]) -> None:
     published = is_one_of(name, ("lsrr",)) and is_one_of(variant, ("published",))
     if published or is_one_of(name, ("planar-laplace", "within-region")):
         raise SpecError(
-            f"{name}{' as published' if published else ''} does not keep ε between all values, so bipartite does not "
+            f"{name}{' as published' if published else ''} promises less than ε-LDP, so bipartite does not "
             "report with it; reproduction.places.from_spec reads it, and says what it promises."
         )
 
