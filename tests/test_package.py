@@ -130,6 +130,12 @@ def test_a_former_name_raises_with_what_to_use_now(old, now):
         _ = getattr(place, name) if isinstance(place, ModuleType) else place.__getattr__(None, name)
 
 
+def test_importing_a_former_name_says_so_and_hasattr_does_not():
+    with pytest.raises(ImportError, match=r"bipartite\.expected_loss is now bipartite\.quality\.expected_loss"):
+        __import__("bipartite", fromlist=["BRR", "expected_loss"])  # what ``from bipartite import …`` does
+    assert not hasattr(bipartite, "expected_loss")
+
+
 # A submodule of the same name would take the place of a public name once it is imported.
 MODULES = ["design", "errors", "learn", "locations", "quality", "tables"]
 

@@ -66,6 +66,10 @@ class PriorError(InputError):
     """The prior is not a probability distribution over the domain."""
 
 
+class OtherKindError(InputError, AttributeError):
+    """What was asked of a mechanism is something that mechanisms of its kind do not have."""
+
+
 class SpecError(InputError):
     """The portable description is not understood by this version."""
 

@@ -24,7 +24,11 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
             what = f"module {package!r} has no attribute"
             if name.startswith("_"):
                 raise AttributeError(f"{what} {name!r}")
-            raise AttributeError(moved(package, name) or unknown_name(what, name, __dir__()))
+            told = moved(package, name)
+            # ``from package import name`` drops the message of an AttributeError; hasattr must see no other.
+            if told and sys._getframe(1).f_code.co_name == "_handle_fromlist":  # noqa: SLF001
+                raise ImportError(told, name=package)
+            raise AttributeError(told or unknown_name(what, name, __dir__()))
         module = importlib.import_module(homes[name])
         value = module if module.__name__ == f"{package}.{name}" else getattr(module, name)
         setattr(sys.modules[package], name, value)

@@ -1,6 +1,7 @@
 """Every mechanism of the catalogue keeps its promise, comes back from its spec and from pickles, and has its law."""
 
 import ast
+import inspect
 import json
 from pathlib import Path
 
@@ -136,3 +137,30 @@ def test_a_registered_mechanism_that_breaks_its_promise_is_not_read():
             bp.from_spec(spec)
     finally:
         unregister("liar")
+
+
+def test_what_only_other_kinds_have_is_not_there_for_whoever_looks():
+    one, flat = bp.GRR(bp.Integers(1, 3), epsilon=1), bp.OUE(bp.Integers(1, 3), epsilon=1)
+    for mechanism in (one, flat):
+        assert hasattr(mechanism, "lottery") is not hasattr(mechanism, "support")
+        assert "privatize" in dict(inspect.getmembers(mechanism))
+    with pytest.raises(InputError, match="too many to list; use count"):
+        _ = flat.lottery
+    with pytest.raises(InputError, match="Expected a mechanism for flat categories, such as bp.OUE, got GRR"):
+        _ = one.support
+
+
+def test_a_class_outside_the_catalogue_is_named():
+    class Alone(bp.mechanisms.Mechanism):
+        @classmethod
+        def law(cls, domain, facts):  # noqa: ARG003
+            return bp.GRR.law(domain, {"tickets": bp.GRR(domain, 1).facts["tickets"]})
+
+        def __init__(self, domain):
+            self._hold(domain, None, {})
+
+    for ask in (bp.verify, Alone.to_spec):
+        with pytest.raises(
+            InputError, match="Expected a mechanism of the catalogue, got Alone, which is not in it; call"
+        ):
+            ask(Alone(bp.Integers(1, 3)))

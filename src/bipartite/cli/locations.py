@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION", parser_class=Command)
     design = actions.add_parser("design", help="choose or build a release of places", epilog=_EXAMPLES)
     add_places(design)
-    add_mechanism(design, "auto, the smallest expected loss of all that are ε-LDP")
+    add_mechanism(design, "auto, the one with the smallest error for what --for says")
     design.add_argument(
         "--for",
         dest="purpose",

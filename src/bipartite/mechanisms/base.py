@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Self, cast, ov
 import numpy as np
 
 from bipartite.domains.containers import is_scalar, null_error, open_values
-from bipartite.errors import BrokenPromiseError, InputError, Problems
+from bipartite.errors import BrokenPromiseError, InputError, OtherKindError, Problems
 from bipartite.frozen import Frozen
 from bipartite.lottery import SCALAR, Epsilon, ValuesRefusedError, draw_many, source_of
 from bipartite.lottery.words import redraw_if_forked
@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     Given = TypeVar("Given", bound="float | str | bytes | list[Any] | Series | None")
 
 _MATRIX_LIMIT: Final = 2**26
+# Properties that only flat mechanisms have (True), or all others; hasattr and whatever lists members see no other.
+_OF_ONE_KIND: Final = {"lottery": False, "flat_draw": True, "support": True, "report_shape": True}
 
 
 class Mechanism(Frozen, ABC):
@@ -164,6 +166,9 @@ class Mechanism(Frozen, ABC):
     if not TYPE_CHECKING:  # so that type checkers report unknown names
 
         def __getattr__(self, name: str) -> NoReturn:
+            # Python comes here as well where a property raises AttributeError, whose message it drops.
+            if name in _OF_ONE_KIND and self.flat is not _OF_ONE_KIND[name]:
+                raise OtherKindError(self._other_kind())
             told = moved("bipartite.mechanisms.Mechanism", name)
             raise AttributeError(told or f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -234,17 +239,20 @@ class Mechanism(Frozen, ABC):
     def lottery(self) -> Deal:
         """The tickets of every report for every value; for mechanisms whose report is one of ``outputs``."""
         if self.flat:
-            raise InputError(f"The reports of {self!r} are rows of bits or numbers, too many to list; use count.")
+            raise OtherKindError(self._other_kind())
         return cast("Deal", self.draw)
 
     @property
     def flat_draw(self) -> FlatDraw:
         """How flat reports are drawn and counted."""
         if not self.flat:
-            raise InputError(
-                f"Expected a mechanism for flat categories, such as bp.OUE, got {self!r}; use bp.estimate."
-            )
+            raise OtherKindError(self._other_kind())
         return cast("FlatDraw", self.draw)
+
+    def _other_kind(self) -> str:
+        if self.flat:
+            return f"The reports of {self!r} are rows of bits or numbers, too many to list; use count."
+        return f"Expected a mechanism for flat categories, such as bp.OUE, got {self!r}; use bp.estimate."
 
     @property
     def support(self) -> tuple[Fraction, Fraction]:

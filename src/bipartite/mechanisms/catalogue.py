@@ -222,4 +222,10 @@ def written_as(kind: "type[Mechanism]") -> Entry:
 
 def _nearest(kind: "type[Mechanism]", own: "Mapping[Any, Entry]") -> Entry:
     homes = (home for base in kind.__mro__ for home in (base, f"{base.__module__}.{base.__name__}"))
-    return next(own[home] for home in homes if home in own)
+    found = next((own[home] for home in homes if home in own), None)
+    if found is None:
+        raise InputError(
+            f"Expected a mechanism of the catalogue, got {kind.__name__}, which is not in it; call "
+            "bipartite.mechanisms.catalogue.register(Entry(…)) first."
+        )
+    return found

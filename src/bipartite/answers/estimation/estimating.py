@@ -127,8 +127,8 @@ def estimate(  # noqa: PLR0913
     (:meth:`Estimate.ranges <bipartite.answers.estimation.Estimate.ranges>`).
 
     Flat categories (:class:`~bipartite.OUE` and others) are counted by value, which is all that ``inverse`` and
-    ``projected`` need; ``em`` needs the reports themselves, and gives no intervals of single shares. Each share is that
-    of ``mechanism.estimate``, and they need not add up to one; a linear answer, such as the mean or a cumulative share,
+    ``projected`` need; ``em`` needs the reports themselves, and gives no intervals of single shares. Each share is
+    estimated on its own, and they need not add up to one; a linear answer, such as the mean or a cumulative share,
     uses that the true shares do, so it is not Σ weights·``frequencies``. Its variance comes from the exact probability
     that a report supports two values at once. For :class:`~bipartite.OLH` with many values it comes from the reports
     themselves or, if only counts are given, from a bound, which makes errors too large. Every report must come from a

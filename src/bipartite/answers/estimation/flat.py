@@ -106,7 +106,7 @@ class BySupport(LinearAnswers):
         scale, base = float(1 / (p - q)), float(q / (p - q))
         self._unit = scale
         self.raw: Array = supports.first * (scale / supports.size) - base
-        """Each share on its own, as in ``mechanism.estimate``."""
+        """Each share on its own; they need not add up to one."""
         self._even = _even(self.raw)
         self._forged: ForgedSupports | None = None
         self._last: tuple[Array, Several] | None = None
