@@ -81,6 +81,8 @@ class Anchored(Mechanism):
         ``"values"``: reports are values of the domain. ``"means"``, on a line and for the squared loss: posterior means
         of bins, which need not be values and reduce the loss much where values are few
         (:class:`~bipartite.AnchoredMeans`).
+    progress
+        Called with the share of the search that is done, from 0 to 1.
 
     Guarantee
     ---------
@@ -270,6 +272,8 @@ class AnchoredMeans(Anchored):
         Public probabilities of the values, None for uniform. Never estimate it from the private data.
     loss
         ``"squared"``, the only loss for which means are optimal. For the distance, values are as good as any numbers.
+    outputs, progress
+        As in :class:`~bipartite.Anchored`; ``"means"`` is the only choice.
 
     Guarantee
     ---------
@@ -399,6 +403,8 @@ class Minimax(Anchored):
         The privacy budget of one report.
     loss
         None for the domain's own loss, ``"squared"``, or a non-decreasing function of that loss.
+    prior, outputs, progress
+        As in :class:`~bipartite.Anchored`; ``"minimax"`` and ``"values"`` are the only choices.
 
     Guarantee
     ---------

@@ -110,8 +110,7 @@ class Geometric(AddedNoise):
 
     Notes
     -----
-    Z has mean 0 and variance 2α/(1 − α)². Clamping biases reports towards the middle of the range, the only value
-    without bias.
+    Z has mean 0 and variance 2α/(1 − α)². Clamping biases reports towards the middle of the range.
 
     Reference
     ---------

@@ -143,7 +143,14 @@ class Flat(Mechanism):
     ) -> NDArray[Any]:
         """Report each value: a NumPy array with one row per person, or a single row for a single value.
 
-        As in ``privatize`` of any mechanism; but ``nulls="error"`` only, because there is no null report.
+        Parameters
+        ----------
+        values
+            A private value of the domain, or any container of them that other mechanisms take.
+        rng, outside, threads
+            As in ``privatize`` of other mechanisms: :meth:`bipartite.mechanisms.Mechanism.privatize`.
+        nulls
+            ``"error"`` only: there is no null report.
 
         Guarantee
         ---------
