@@ -339,7 +339,8 @@ class WithinRegion(Weaker):
     def read(cls, spec: Mapping[str, Any]) -> WithinRegion:
         """The release of a spec, after checking everything that its promise rests on."""
         wanted = {"bipartite", "mechanism", "domain", "epsilon", "regions", "tickets", "total", "m", "publishes"}
-        if set(spec) != wanted or spec["publishes"] != "region" or spec["bipartite"] != _VERSION:
+        version = spec.get("bipartite")
+        if set(spec) != wanted or spec["publishes"] != "region" or type(version) is not int or version != _VERSION:
             raise SpecError(
                 f"Expected a spec with {', '.join(sorted(wanted))}, publishes='region'; ask for another one."
             )
@@ -408,6 +409,8 @@ class WithinRegion(Weaker):
         """The report of a place, or those of a list, one after another: each takes its words from the source anew."""
         if isinstance(values, list):
             return [self.privatize(value, rng=rng) for value in values]
+        if np.ndim(values):  # before an error could show private values
+            raise InputError(f"Expected a place, or a list of places, got {type(values).__name__}; pass a list.")
         at = self.domain.encode(values)
         region = int(self.regions.labels[at])
         members = self.regions.members(region)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite import from_spec, verify
-from bipartite.errors import BrokenPromiseError, InputError, SpecError
+from bipartite.errors import BrokenPromiseError, EpsilonError, InputError, SpecError
 from bipartite.lottery import Epsilon, log_between
 
 if TYPE_CHECKING:
@@ -64,6 +64,11 @@ class Weaker(ABC):
     epsilon: str
     """The ε that it states, as a decimal: not that of ε-LDP."""
     words = Proof.words
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} cannot change: build another one instead of setting {name!r}")
+        super().__setattr__(name, value)
 
     @property
     def outputs(self) -> Points:
@@ -182,9 +187,13 @@ def read_rows(spec: Mapping[str, Any]) -> tuple[Mechanism, NDArray[np.int64]]:
 def read_epsilon(spec: Mapping[str, Any]) -> str:
     """The ε of a spec, in its canonical form."""
     given = spec.get("epsilon")
-    if not isinstance(given, str) or Epsilon.of(given).text != given:
+    try:
+        canonical = Epsilon.of(given).text if isinstance(given, str) else None
+    except EpsilonError as error:
+        raise SpecError(str(error)) from None
+    if given is None or given != canonical:
         raise SpecError(f"Expected epsilon as a decimal string in its canonical form, such as '1', got {given!r}.")
-    return given
+    return str(given)
 
 
 def checked(release: Weaker, bound: str) -> None:

@@ -45,6 +45,10 @@ FORMER_NAMES: Final = {
     "bipartite.locations.Release": "reproduction.places.PlaceRelease",
     "bipartite.mechanisms.Mechanism.estimate": "bipartite.estimate",
     "bipartite.mechanisms.Mechanism.keeps_epsilon": "bipartite.verify",
+    **{
+        f"bipartite.mechanisms.Mechanism.{name}": "reproduction.places.proved, for releases that are not ε-LDP"
+        for name in ("bound", "distance_unit", "publishes")
+    },
     "bipartite.design.calibrated_rows": "reproduction.places.lsrr.calibrated_rows",
 }
 """Former public names, and what to use now. A name of a class stands under it: ``bipartite.Plan.name``."""

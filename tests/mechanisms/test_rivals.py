@@ -438,3 +438,8 @@ def test_the_tight_exponential_spends_what_it_was_given(size, epsilon):
     spent = verify(Exponential(Integers(1, size), epsilon)).epsilon_upper
     # A ticket or two of the rarest report is what rounding may cost: it holds some 2^52/e^ε of them.
     assert float(epsilon) - float(spent) <= 1e-9 + 4 * math.exp(float(epsilon)) / 2**52
+
+
+def test_a_table_is_held_once():
+    for mechanism in (Exponential(Integers(1, 9), 1), Optimal(Integers(1, 9), 1)):
+        assert np.shares_memory(mechanism.facts["rows"], mechanism.lottery.tickets)

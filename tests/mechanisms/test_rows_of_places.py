@@ -5,6 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import bipartite as bp
+from bipartite.errors import BrokenPromiseError
 from bipartite.mechanisms.rows_of_places import InRegions
 from tests.lottery.test_draw import EveryWord
 
@@ -57,3 +59,31 @@ def test_over_all_words_every_place_gets_exactly_its_tickets(name):
 def test_tickets_that_do_not_add_up_are_no_deal(own, away):
     with pytest.raises(AssertionError, match="do not hold the same total"):
         deal([0, 0, 1, 1], range(4), own, away)
+
+
+def test_what_was_verified_cannot_be_changed():
+    *given, _ = SMALL["a row for each place"]
+    made = deal(*given)
+    for row in made.own:
+        with pytest.raises(ValueError, match="read-only"):
+            row[:] = 1
+    with pytest.raises(TypeError):
+        made.own[0] = made.own[1]
+
+
+def test_tickets_that_one_region_never_gives_are_checked_all_the_same():
+    places = bp.Points([[52.5, 13.4], [52.4, 13.1], [48.9, 2.35], [48.8, 2.1]], metric="haversine")
+    spec = {
+        "bipartite": 4,
+        "mechanism": "two-level",
+        "domain": places.to_spec(),
+        "epsilon": "1",
+        "m": [3],
+        "regions": {"labels": [0, 0, 0, 0], "names": ["all"]},
+        "tickets": [{"near": "4", "far": "2", "outside": "1"}],
+        "total": "14",
+    }
+    assert bp.verify(bp.from_spec(spec)).ratio == 2
+    spec["tickets"] = [{"near": "4", "far": "2", "outside": str(2**52 + 1)}]
+    with pytest.raises(BrokenPromiseError, match="Expected rows of one total of at most 2\\^52"):
+        bp.from_spec(spec)

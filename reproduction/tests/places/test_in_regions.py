@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import BRR, GRR, Points, Record, fixed_words, insecure_seed, verify
-from bipartite.errors import DesignError, EpsilonError, InputError, PriorError
+from bipartite.errors import DesignError, EpsilonError, InputError, PriorError, SpecError
 from bipartite.lottery import MAX_TOTAL
 from bipartite.quality import expected_loss
 from reproduction.places import Regions, WithinRegion, accountable, from_spec, proved, region_weighted, two_level
@@ -262,3 +262,20 @@ def test_the_ratio_of_counts_is_that_of_the_tables_but_for_one_ticket(regions, e
         bound, exact = rows_of(mechanism).largest_ratio(), mechanism.largest_ratio()
         assert exact <= bound <= exact * Fraction(2**20 + 1, 2**20)
         assert proved(mechanism).holds
+
+
+def test_a_release_within_regions_cannot_change_and_shows_no_private_value():
+    release = WithinRegion(TWO, 1, publishes="region")
+    with pytest.raises(AttributeError, match="WithinRegion cannot change: build another one"):
+        release.epsilon = "9"
+    for many in (np.zeros(5, dtype=int), (0, 1)):
+        with pytest.raises(InputError, match="^Expected a place, or a list of places, got (ndarray|tuple)"):
+            release.privatize(many)
+
+
+@pytest.mark.parametrize(
+    ("field", "odd"), [("bipartite", 4.0), ("bipartite", True), ("epsilon", "inf"), ("epsilon", 1)]
+)
+def test_a_spec_within_regions_is_read_as_strictly_as_any(field, odd):
+    with pytest.raises(SpecError, match="Expected"):
+        from_spec(WithinRegion(TWO, 1, publishes="region").to_spec() | {field: odd})

@@ -80,6 +80,14 @@ class Window(Deal):
         near, far = self.tickets.near, self.tickets.far
         return (start, self.m, near), (0, start, far), (start + self.m, self.outputs - self.m - start, far)
 
+    def owner(self, x: int, ticket: int) -> int:
+        """Without the runs: the time should not tell on which side of the window a far report lies."""
+        start = self.start(x)
+        if ticket < self.near_total:
+            return start + ticket // self.tickets.near
+        far = (ticket - self.near_total) // self.tickets.far
+        return far if far < start else far + self.m
+
     def kernel(self, values: int) -> Kernel:
         compiled = line_kernels(values)
         return self.draw_block if compiled is None else compiled.line_kernel(self)
@@ -278,6 +286,10 @@ class Ring(Deal):
             (end, size - m - far_wraps, far),
             (0, far_wraps, far),
         )
+
+    def owner(self, x: int, ticket: int) -> int:
+        """That of a line, turned."""
+        return int(self.start(x) + self.turn.owner(0, ticket)) % self.inputs
 
     def kernel(self, values: int) -> Kernel:
         """That of a line, turned."""

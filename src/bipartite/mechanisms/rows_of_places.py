@@ -79,7 +79,9 @@ class InRegions(Deal):
             raise AssertionError(UNEQUAL)
         self._set(inputs=len(self.labels), outputs=len(self.labels), total=int(totals[0]), sizes=sizes)
         self._set(layout=np.argsort(self.labels, kind="stable"), starts=np.cumsum(sizes) - sizes)
-        self._set(labels=self.labels, row_of=self.row_of, away=self.away)
+        for row in self.own:
+            row.flags.writeable = False
+        self._set(labels=self.labels, row_of=self.row_of, own=tuple(self.own), away=self.away)
         lengths = sizes[regions]
         self._set(_firsts=np.cumsum(lengths) - lengths, _running=np.concatenate([np.cumsum(row) for row in self.own]))
         self._set(_running_away=np.cumsum(self.away * sizes, axis=1))
@@ -225,6 +227,8 @@ class TwoLevel(_OnRegions):
             )
         held = facts["tickets"]
         given = [size * outside for size, (_, _, outside) in zip(sizes.tolist(), held, strict=True)]
+        if sum(given) > 2 * MAX_TOTAL:  # also where there is one region, which never gives them
+            raise AssertionError(UNEQUAL)
         own = [np.empty(0, dtype=np.int64)] * len(labels)
         for region, (near, far, _) in enumerate(held):
             m, size = facts["m"][region], int(sizes[region])

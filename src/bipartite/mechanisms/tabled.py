@@ -112,7 +112,7 @@ class Tabled(Mechanism):
         """Hold these tickets, with a column for every value of the domain, or for every one of ``outputs``."""
         if outputs is None:
             reported = np.flatnonzero(tickets.any(axis=0)).tolist()
-            outputs, tickets = chosen_values(domain, reported), tickets[:, reported]
+            outputs, tickets = chosen_values(domain, reported), np.ascontiguousarray(tickets[:, reported])
         self._hold(domain, budget, {**facts, "outputs": outputs, "rows": tickets}, **(known or {}))
 
     @classmethod
