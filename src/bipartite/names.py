@@ -43,6 +43,19 @@ FORMER_NAMES: Final = {
     "bipartite.locations.RegionWeighted": "reproduction.places.region_weighted",
     "bipartite.locations.TwoLevel": "reproduction.places.two_level",
     "bipartite.locations.Release": "reproduction.places.PlaceRelease",
+    **{
+        f"bipartite.lottery.{before}Lottery": f"bipartite.lottery.{now}"
+        for before, now in (
+            ("Line", "Window"),
+            ("Grouped", "Window"),
+            ("Ring", "Ring"),
+            ("Mixed", "Mixture"),
+            ("Noise", "Noise"),
+            ("Row", "Table"),
+            ("Point", "Nearest"),
+        )
+    },
+    "bipartite.lottery.Lottery": "bipartite.lottery.Deal",
     "bipartite.mechanisms.Mechanism.estimate": "bipartite.estimate",
     "bipartite.mechanisms.Mechanism.keeps_epsilon": "bipartite.verify",
     **{

@@ -150,6 +150,12 @@ def test_what_only_other_kinds_have_is_not_there_for_whoever_looks():
         _ = one.support
 
 
+def test_an_error_within_a_property_is_told():
+    kind = type("Odd", (bp.GRR,), {"odd": property(lambda self: self.facts.nothing)})
+    with pytest.raises(AttributeError, match="'mappingproxy' object has no attribute 'nothing'"):
+        _ = kind(bp.Integers(1, 3), epsilon=1).odd
+
+
 def test_a_class_outside_the_catalogue_is_named():
     class Alone(bp.mechanisms.Mechanism):
         @classmethod

@@ -4,6 +4,9 @@ May import: no room.
 Begin reading: deal.py, window.py.
 """
 
+from typing import TYPE_CHECKING
+
+from bipartite.lazily import lazily
 from bipartite.lottery.bulk import Codec, ValuesRefusedError, draw_many
 from bipartite.lottery.channel import Channel, Dense, Turned
 from bipartite.lottery.deal import Deal
@@ -70,3 +73,6 @@ __all__ = [
     "totals_of",
     "whole_numbers_below",
 ]
+
+if not TYPE_CHECKING:  # loads nothing: a former name says what it is now
+    __getattr__, __dir__ = lazily(__name__, {})

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -45,8 +45,6 @@ _TRANSFORMED: Final = 32
 @dataclass(frozen=True, eq=False)
 class Noise(Deal):
     """Noise on a line of ``inputs`` values, clamped ``padding`` steps past both ends."""
-
-    flat: ClassVar[bool] = False
 
     inputs: int
     padding: int

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -40,8 +40,6 @@ _MOST_MASK_BYTES: Final = 2**27
 @dataclass(frozen=True, eq=False)
 class Nearest(Deal):
     """The integer parameters of a draw on a set of points."""
-
-    flat: ClassVar[bool] = False
 
     order: Order
     m: int

@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     Given = TypeVar("Given", bound="float | str | bytes | list[Any] | Series | None")
 
 _MATRIX_LIMIT: Final = 2**26
-# Properties that only flat mechanisms have (True), or all others; hasattr and whatever lists members see no other.
-_OF_ONE_KIND: Final = {"lottery": False, "flat_draw": True, "support": True, "report_shape": True}
 
 
 class Mechanism(Frozen, ABC):
@@ -166,9 +164,8 @@ class Mechanism(Frozen, ABC):
     if not TYPE_CHECKING:  # so that type checkers report unknown names
 
         def __getattr__(self, name: str) -> NoReturn:
-            # Python comes here as well where a property raises AttributeError, whose message it drops.
-            if name in _OF_ONE_KIND and self.flat is not _OF_ONE_KIND[name]:
-                raise OtherKindError(self._other_kind())
+            if isinstance(held := getattr(type(self), name, None), property):
+                held.__get__(self)  # an AttributeError within a property, which Python dropped: raised again
             told = moved("bipartite.mechanisms.Mechanism", name)
             raise AttributeError(told or f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -239,20 +236,17 @@ class Mechanism(Frozen, ABC):
     def lottery(self) -> Deal:
         """The tickets of every report for every value; for mechanisms whose report is one of ``outputs``."""
         if self.flat:
-            raise OtherKindError(self._other_kind())
+            raise OtherKindError(f"The reports of {self!r} are rows of bits or numbers, too many to list; use count.")
         return cast("Deal", self.draw)
 
     @property
     def flat_draw(self) -> FlatDraw:
         """How flat reports are drawn and counted."""
         if not self.flat:
-            raise OtherKindError(self._other_kind())
+            raise OtherKindError(
+                f"Expected a mechanism for flat categories, such as bp.OUE, got {self!r}; use bp.estimate."
+            )
         return cast("FlatDraw", self.draw)
-
-    def _other_kind(self) -> str:
-        if self.flat:
-            return f"The reports of {self!r} are rows of bits or numbers, too many to list; use count."
-        return f"Expected a mechanism for flat categories, such as bp.OUE, got {self!r}; use bp.estimate."
 
     @property
     def support(self) -> tuple[Fraction, Fraction]:

@@ -1,5 +1,7 @@
 """What all flat categories share: containers in, rows out, counts that merge, errors that say what to do."""
 
+import inspect
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -207,3 +209,16 @@ def test_domains_that_are_too_large_are_refused():
         make("HadamardResponse", bp.Integers(0, 2**24))
     assert make("OLH", bp.Integers(0, 2**31 - 1)).privatize([5, 2**31 - 1]).shape[0] == 2
     assert make("OUE", bp.Integers(1, 2**18)).privatize([5, 7]).shape == (2, 2**15)
+
+
+@each_kind
+def test_what_other_reports_have_is_an_attribute_that_is_not_there(kind):
+    flat, single = make(kind), bp.BRR(AGES, 1)
+    assert (hasattr(flat, "support"), hasattr(flat, "lottery")) == (True, False)
+    assert (hasattr(single, "support"), hasattr(single, "lottery")) == (False, True)
+    for mechanism in (flat, single):
+        assert dict(inspect.getmembers(mechanism))["domain"] == AGES
+    with pytest.raises(InputError, match="rows of bits or numbers, too many to list; use count"):
+        _ = flat.lottery
+    with pytest.raises(InputError, match="Expected a mechanism for flat categories"):
+        _ = single.report_shape

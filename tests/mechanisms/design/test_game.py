@@ -1,4 +1,4 @@
-"""The least worst row of a table: the simplex method against HiGHS, and both players at one value."""
+"""The least worst row of a table: both players at one value, against a linear programme stated the other way."""
 
 import numpy as np
 import pytest

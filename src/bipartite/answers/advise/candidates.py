@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.catalogue import Entry, Form, Work
 
 SAFE: Final = "BRR, safe m"
-BEST: Final = "BRR, best m"
 ANCHORED: Final = "Anchored"
 OPTIMAL: Final = "Optimal"
 
