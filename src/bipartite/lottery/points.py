@@ -98,10 +98,11 @@ class Nearest(Deal):
         """The near outputs of every value that occurs are listed once."""
         found, is_near = np.empty_like(index), tickets < self.near_total
         near_item, far_item = tickets // self.tickets.near, (tickets - self.near_total) // self.tickets.far
+        is_far = ~is_near
         for x in np.unique(index).tolist():
             near, mine = self.near(x), index == x
-            found[mine & is_near] = np.flatnonzero(near)[near_item[mine & is_near]]
-            found[mine & ~is_near] = np.flatnonzero(~near)[far_item[mine & ~is_near]]
+            for outputs, items, chosen in ((near, near_item, mine & is_near), (~near, far_item, mine & is_far)):
+                found[chosen] = np.flatnonzero(outputs)[items[chosen]]
         return found
 
     def draw(self, x: int, stream: Stream) -> int:
