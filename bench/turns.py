@@ -122,12 +122,18 @@ def main(old: Path, new: Path) -> None:
                 taken = min(ask(servers[0], name, spec, kind, few) for _ in range(3))
                 counts[kind, name] = max(few // 10, int(few * wanted / taken))
             job = (name, spec, kind, counts[kind, name])
-            least = [min(each) for each in zip(*([ask(server, *job) for server in servers] for _ in range(BEST_OF)))]  # noqa: B905
+            least = [
+                min(each)
+                for each in zip(*([ask(server, *job) for server in servers] for _ in range(BEST_OF)), strict=True)
+            ]
             ratios.setdefault((kind, name), []).append(least[0] / least[1])
         for server in servers:
             server.communicate()
         for name, words in STARTS.items():
-            least = [min(each) for each in zip(*([start(each, words) for each in (old, new)] for _ in range(BEST_OF)))]  # noqa: B905
+            least = [
+                min(each)
+                for each in zip(*([start(each, words) for each in (old, new)] for _ in range(BEST_OF)), strict=True)
+            ]
             ratios.setdefault(("start", name), []).append(least[0] / least[1])
         print(".", end="", file=sys.stderr, flush=True)
     medians = {job: statistics.median(each[1:]) for job, each in ratios.items()}

@@ -6,7 +6,7 @@ reads the specs of all of them.
 """
 
 from reproduction.places.choosing import EPSILONS, Choice, Improvement, choose, compare, improvements
-from reproduction.places.in_regions import WithinRegion, region_weighted, two_level
+from reproduction.places.in_regions import region_weighted, two_level
 from reproduction.places.lsrr import PublishedLSRR, lsrr
 from reproduction.places.maps import draw
 from reproduction.places.planar import PlanarLaplace
@@ -14,6 +14,7 @@ from reproduction.places.reading import from_spec
 from reproduction.places.regions import Regions, parts
 from reproduction.places.releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN, PlaceRelease
 from reproduction.places.weaker import Weaker, accountable, proved
+from reproduction.places.within_region import WithinRegion
 
 __all__ = [
     "CALIBRATED",

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import bipartite as bp
-from reproduction.places.in_regions import WithinRegion
 from reproduction.places.lsrr import PublishedLSRR
 from reproduction.places.planar import PlanarLaplace
+from reproduction.places.within_region import WithinRegion
 
 if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism

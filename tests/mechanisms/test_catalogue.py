@@ -144,7 +144,7 @@ def test_what_only_other_kinds_have_is_not_there_for_whoever_looks():
     for mechanism in (one, flat):
         assert hasattr(mechanism, "lottery") is not hasattr(mechanism, "support")
         assert "privatize" in dict(inspect.getmembers(mechanism))
-    with pytest.raises(InputError, match="too many to list; use count"):
+    with pytest.raises(InputError, match="too many to list; count says which values"):
         _ = flat.lottery
     with pytest.raises(InputError, match="Expected a mechanism for flat categories, such as bp.OUE, got GRR"):
         _ = one.support

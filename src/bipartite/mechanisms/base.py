@@ -236,7 +236,10 @@ class Mechanism(Frozen, ABC):
     def lottery(self) -> Deal:
         """The tickets of every report for every value; for mechanisms whose report is one of ``outputs``."""
         if self.flat:
-            raise OtherKindError(f"The reports of {self!r} are rows of bits or numbers, too many to list; use count.")
+            raise OtherKindError(
+                f"The reports of {self!r} are rows of bits or numbers, too many to list; count says which values they "
+                "support."
+            )
         return cast("Deal", self.draw)
 
     @property

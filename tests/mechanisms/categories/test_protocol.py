@@ -218,7 +218,7 @@ def test_what_other_reports_have_is_an_attribute_that_is_not_there(kind):
     assert (hasattr(single, "support"), hasattr(single, "lottery")) == (False, True)
     for mechanism in (flat, single):
         assert dict(inspect.getmembers(mechanism))["domain"] == AGES
-    with pytest.raises(InputError, match="rows of bits or numbers, too many to list; use count"):
+    with pytest.raises(InputError, match="rows of bits or numbers, too many to list; count says which values"):
         _ = flat.lottery
     with pytest.raises(InputError, match="Expected a mechanism for flat categories"):
         _ = single.report_shape

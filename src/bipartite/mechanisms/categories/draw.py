@@ -105,9 +105,9 @@ class Flat(Mechanism):
     draw: FlatDraw
 
     @classmethod
+    @abstractmethod
     def draw_of(cls, size: int, facts: Mapping[str, Any]) -> FlatDraw:
         """The draw on ``size`` values that these facts describe."""
-        raise NotImplementedError
 
     @classmethod
     def law(cls, domain: Domain, facts: Mapping[str, Any]) -> tuple[Domain, Deal]:
