@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 import numpy as np
 
+from bipartite.answers.estimation import answer as asked_answer
 from bipartite.answers.estimation.asking import CIRCULAR, Question, circle_of, line_of, quantile_of, weights_of
 from bipartite.answers.estimation.asking_pairs import names_of_two
 from bipartite.answers.estimation.circular import CircularAnswers
@@ -77,6 +78,62 @@ class Estimate(Shown):
     def __init__(self, answers: LinearAnswers, histogram: Callable[[], Histogram]) -> None:
         self.mechanism, self.people, self.of_sample = answers.mechanism, answers.people, answers.of_sample
         self._answers, self._make_histogram = answers, histogram
+
+    # The surface at 1.0, over the insides of today; these are being replaced.
+
+    @property
+    def nobs(self) -> int:
+        """The number of reports."""
+        return self.people
+
+    @property
+    def shares(self) -> Array:
+        """The share of each value, in the order of the domain."""
+        return self._histogram.frequencies
+
+    @property
+    def std(self) -> float:
+        """The standard deviation of the values."""
+        return self.ask("std").value
+
+    @property
+    def check(self) -> GoodnessOfFit:
+        """Whether these reports can have come from the mechanism, for any population."""
+        return self.fits
+
+    @property
+    def identifiable(self) -> bool | None:
+        """Whether the reports can tell all values apart; None if there are too many to decide."""
+        return None if self._answers.found is None and not self._answers.tells_all else self._answers.tells_all
+
+    def ask(self, of: Asked = "mean") -> asked_answer.Answer:
+        """The answer to a question."""
+        if isinstance(of, str) and of == "std":
+            inner = self.ask("variance")
+            root = math.sqrt(max(inner.value, 0.0))
+
+            def interval(sure: float) -> ConfidenceInterval:
+                found = inner.interval(sure)
+                return ConfidenceInterval(*(math.sqrt(max(end, 0.0)) for end in found), sure, found.note)
+
+            return asked_answer.Answer(root, inner.se / (2 * root) if root else math.inf, interval)
+        asked = Question.read(of, self.domain)
+        if asked.kind in CIRCULAR:
+            value, error = getattr(self, asked.kind), math.nan
+        elif asked.kind == "quantile":
+            value = self.quantile(asked.q, None if not self.domain.wraps else of[2])
+            error = math.nan
+        elif asked.kind in {"bin", "cdf", "range"}:
+            value = float(asked.weights @ (self.shares if asked.kind == "bin" else self._histogram.distribution))
+            error = self.unbiased(of).standard_error
+        else:
+            value, error, _ = self.unbiased(of)
+
+        def forge(k: int) -> asked_answer.Forged:
+            found = self.poisoning(k, of)
+            return asked_answer.Forged(found.low, found.high, found.note)
+
+        return asked_answer.Answer(value, error, lambda sure: self.interval(sure, of), forge)
 
     @property
     def domain(self) -> Domain:
