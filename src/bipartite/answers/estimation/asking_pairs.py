@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.asking import Question
+from bipartite.answers.estimation.question import Question
 from bipartite.errors import InputError, shown
 
 if TYPE_CHECKING:

@@ -4,47 +4,51 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from scipy.optimize import brentq
 
-from bipartite.answers.estimation.answer import Answer, Forged
+from bipartite.answers.estimation.answer import Answer
 from bipartite.answers.estimation.asking_pairs import Pair, names_of_two, table_of
-from bipartite.answers.estimation.intervals import (
-    FEW,
-    ConfidenceInterval,
-    check_confidence,
-    few_note,
-    half_widths,
-    within,
-)
-from bipartite.answers.estimation.one_report import OneReport
-from bipartite.answers.estimation.projection import projected_bounds
+from bipartite.answers.estimation.histogram import Fitted, Unbiased
+from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, within
+from bipartite.answers.estimation.sample import Sample, spare
 from bipartite.answers.estimation.showing import load_pandas
-from bipartite.answers.estimation.two_reports import TwoReports
+from bipartite.answers.estimation.source import Several, Source
+from bipartite.answers.estimation.tally import Tally
+from bipartite.answers.estimation.two_reports import NOT_TOLD, TwoReports
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.texts import escaped, notebook_html
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
     from pandas import DataFrame
 
     from bipartite.answers.estimation.asking_pairs import PairQuestion, Weights
     from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.goodness import GoodnessOfFit
-    from bipartite.answers.estimation.sample import Sample
+    from bipartite.answers.estimation.sample import Averages
+    from bipartite.domains import Domain
 
     Array = NDArray[np.float64]
 
 METHODS: Final = ("auto", "inverse", "projected", "em")
-_NOT_TOLD: Final = "the reports cannot tell this"
 _NO_VARIANCE: Final = "a variance is not clearly above zero, so the correlation may be anything"
 _NO_GROUP: Final = "the group's share is not clearly above zero, so its mean may be anything"
 # A variance in a denominator must be at least this many standard errors above zero.
 _CLEARLY: Final = 3.0
 _USUAL: Final = 0.95
 _TWO: Final = 2
+# The most weights of pairs in memory at once.
+_ROOM: Final = 2**22
+_CLOSE: Final = 1e-6
+_SUMS: Final = "sums of unbiased shares of pairs over the other part"
+_NOT_APART: Final = "single shares and quantiles have no intervals if not all pairs can be told apart; ask for a range"
 
 
 class JointEstimate:
@@ -70,9 +74,12 @@ class JointEstimate:
     nobs: int
     """The number of people who reported both."""
 
-    def __init__(self, names: tuple[str, str], pairs: TwoReports | OneReport) -> None:
-        self.names, self.nobs = names, pairs.n
-        self._pairs, self._pair = pairs, Pair(names, pairs.domains)
+    def __init__(self, names: tuple[str, str], pairs: Estimate, parts: tuple[Estimate, Estimate] | None = None) -> None:
+        """``pairs`` is the estimate of pairs as values, row by row; ``parts`` are those of both alone, if known."""
+        self.names, self.nobs = names, pairs.nobs
+        self._pairs, self._parts = pairs, parts
+        first, second = pairs.domain.parts if parts is None else (each.domain for each in parts)
+        self._pair = Pair(names, (first, second))
 
     @property
     def method(self) -> str:
@@ -84,20 +91,25 @@ class JointEstimate:
         """The share of every pair of values: rows are values of the first attribute, columns of the second."""
         return self._pairs.shares.reshape([len(domain) for domain in self._pair.domains])
 
-    @functools.cached_property
+    @property
     def check(self) -> GoodnessOfFit:
         """Whether these reports can have come from their mechanisms, for any population."""
-        return self._pairs.check()
+        return self._pairs.check
 
     def marginal(self, name: str) -> Estimate:
         """The estimate of one attribute on its own, from the same people."""
-        return self._pairs.marginal(self._pair.at(name))
+        at, pairs = self._pair.at(name), self._pairs
+        if self._parts is not None:
+            return self._parts[at]
+        part = Part(pairs, at)
+        made = partial(Unbiased, part, "inverse", _SUMS) if part.tells_all else partial(SumsOfPairs, part)
+        return type(pairs)(part, made)
 
     def ask(self, of: object) -> Answer:
         """The answer to a question; ``of`` as in the class."""
         asked = self._pair.read(of)
         if asked.kind == "linear":
-            return self._pairs.average(asked.weights[0])
+            return self._pairs.ask(table_of(asked.weights[0]).ravel())
         if asked.kind == "mean":
             return self._mean(asked)
         return self._covariance() if asked.kind == "covariance" else self._correlation()
@@ -107,7 +119,8 @@ class JointEstimate:
         pd = load_pandas("joint.shares")
         first, second = (domain.to_numpy() for domain in self._pair.domains)
         values = {self.names[0]: np.repeat(first, len(second)), self.names[1]: np.tile(second, len(first))}
-        found: DataFrame = pd.DataFrame({**values, **self._pairs.columns(check_confidence(confidence))})
+        rows = self._pairs.to_frame(confidence=confidence).drop(columns="value")
+        found: DataFrame = pd.concat([pd.DataFrame(values), rows], axis=1)
         return found
 
     def summary(self, confidence: float = _USUAL) -> str:
@@ -118,7 +131,7 @@ class JointEstimate:
         if all(domain.has_ends for domain in self._pair.domains):
             asked = self.ask("correlation")
             lines.append(f"  correlation  {asked.value:.4g}, {asked.ci(confidence)}")
-        lines.append(f"  table by {self.method!r}: {self._pairs.reason}")
+        lines.append(f"  table by {self.method!r}: {self._pairs._histogram.reason}")
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -130,16 +143,20 @@ class JointEstimate:
     def __repr__(self) -> str:
         return f"<JointEstimate of {' and '.join(map(escaped, self.names))} from {self.nobs:,} people's reports>"
 
+    def _sample(self, *weights: Weights) -> Averages | None:
+        """The scores of several weights of pairs."""
+        return self._pairs._source.sample(np.stack([table_of(w).ravel() for w in weights]))
+
     @functools.cached_property
-    def _moments(self) -> Sample | None:
+    def _moments(self) -> Averages | None:
         """The product, both squares and both numbers, all relative to their estimated means, whose errors cancel."""
         x, y = (self._pair.numbers(at)[0] for at in (0, 1))
-        means = self._pairs.sample([(x, np.ones(len(y))), (np.ones(len(x)), y)])
+        one, other = np.ones(len(x)), np.ones(len(y))
+        means = self._sample((x, other), (one, y))
         if means is None:
             return None
         x, y = x - means.mean[0], y - means.mean[1]
-        one, other = np.ones(len(x)), np.ones(len(y))
-        return self._pairs.sample([(x, y), (x**2, other), (one, y**2), (x, other), (one, y)])
+        return self._sample((x, y), (x**2, other), (one, y**2), (x, other), (one, y))
 
     def _covariance(self) -> Answer:
         x, y = (self._pair.numbers(at)[0] for at in (0, 1))
@@ -148,17 +165,16 @@ class JointEstimate:
         if moments is None:
             shares = self.shares
             value = x @ shares @ y - (x @ shares.sum(axis=1)) * (y @ shares.sum(axis=0))
-            return _unknown(float(value), -half, half, _NOT_TOLD)
+            return _unknown(float(value), -half, half, NOT_TOLD)
         # The product of the estimated means is biased by their covariance.
-        bias = float(moments.cov[3, 4])
-        n = self._pairs.effective
-        error = float(moments.se[0]) * n / (n - 1)
-        return self._smooth(float(moments.mean[0]) + bias, error, moments.combined([1, 0, 0, 0, 0]), (-half, half))
+        value, product = float(moments.mean[0] + moments.cov[3, 4]), moments.combined(np.eye(1, 5))
+        found = _of_slopes(value, product, (-half, half))
+        return replace(found, se=found.se * moments.n / spare(moments.n))
 
     def _correlation(self) -> Answer:
         moments = self._moments
         if moments is None:
-            return _unknown(math.nan, -1.0, 1.0, _NOT_TOLD)
+            return _unknown(math.nan, -1.0, 1.0, NOT_TOLD)
         values, together = moments.mean, moments.cov
         # Correct the variances for the estimated means.
         variances = [float(values[1 + at] + together[3 + at, 3 + at]) for at in (0, 1)]
@@ -166,20 +182,8 @@ class JointEstimate:
             return _unknown(math.nan, -1.0, 1.0, _NO_VARIANCE)
         scale = math.sqrt(math.prod(variances))
         value = float(values[0] + together[3, 4]) / scale
-        slopes = moments.combined([1 / scale, -value / 2 / variances[0], -value / 2 / variances[1], 0, 0])
-        return self._smooth(value, float(slopes.se[0]), slopes, (-1.0, 1.0))
-
-    def _smooth(self, value: float, error: float, slopes: Sample, possible: tuple[float, float]) -> Answer:
-        """A smooth function of averages, which varies like the average of its slopes."""
-
-        def interval(sure: float) -> ConfidenceInterval:
-            if self._pairs.effective < FEW:
-                return ConfidenceInterval(*possible, sure, few_note(self._pairs.effective))
-            ends = (value + float(end[0] - slopes.mean[0]) for end in slopes.ci(sure))
-            low, high = within(*ends, value, possible)
-            return ConfidenceInterval(float(low), float(high), sure)
-
-        return Answer(value, error, interval)
+        slopes = [1 / scale, -value / 2 / variances[0], -value / 2 / variances[1], 0, 0]
+        return _of_slopes(value, _combined(moments, slopes), (-1.0, 1.0))
 
     def _mean(self, asked: PairQuestion) -> Answer:
         r"""The mean in a group: a ratio N/D of the averages of (number if in the group, else 0) and (1 if in it, else 0).
@@ -187,61 +191,182 @@ class JointEstimate:
         N − r·D has mean 0 at the true r, so Fieller's interval contains all r for which 0 is in the interval of
         N − r·D: whatever D is, its coverage is that of an average. It is bounded only if D is clearly above zero.
         """
-        both = self._pairs.sample(asked.weights)
+        both = self._sample(*asked.weights)
         if both is None:
             raise InputError(
                 "The reports cannot tell this group, or its numbers, from others; collect with edges='padded' or GRR."
             )
         numbers = table_of(asked.weights[0])
         possible = asked.middle + float(numbers.min()), asked.middle + float(numbers.max())
-        if _low(both.combined([0, 1]), _USUAL) <= 0:
-            return _unknown(math.nan, *possible, _NO_GROUP)
+        if _low(both, [0, 1], _USUAL) <= 0:
+            return _unknown(math.nan, *possible, both.note() or _NO_GROUP)
         ratio = float(both.mean[0] / both.mean[1])
+        value = asked.middle + ratio
 
         def end(bound: float, side: float, sure: float) -> float:
             """How far towards a bound r may go before 0 is outside of the interval of N − r·D."""
 
             def beyond(r: float) -> float:
-                return _low(both.combined([side, -side * r]), sure)
+                return _low(both, [side, -side * r], sure)
 
             if side * (ratio - bound) <= 0 or beyond(bound) <= 0:
                 return bound
-            return float(brentq(beyond, ratio, bound, rtol=_CLOSE))
+            return float(brentq(beyond, ratio, bound, xtol=_CLOSE * abs(ratio - bound)))
 
         def interval(sure: float) -> ConfidenceInterval:
-            if _low(both.combined([0, 1]), sure) <= 0:
-                return ConfidenceInterval(*possible, sure, _NO_GROUP)
+            if _low(both, [0, 1], sure) <= 0:
+                return ConfidenceInterval(*possible, sure, both.note() or _NO_GROUP)
             low = asked.middle + end(possible[0] - asked.middle, 1.0, sure)
             high = asked.middle + end(possible[1] - asked.middle, -1.0, sure)
-            return ConfidenceInterval(min(low, value), max(high, value), sure)
+            return ConfidenceInterval(min(low, value), max(high, value), sure, both.note())
 
-        value = asked.middle + ratio
-        return Answer(value, float(both.combined([1, -ratio]).se[0] / both.mean[1]), interval)
-
-
-def _low(sample: Sample, sure: float) -> float:
-    """The lower end of the interval of one average."""
-    return float(sample.ci(sure)[0][0])
+        error = both.combined(np.array([[1, -ratio]])).se[0] / both.mean[1]
+        return Answer(value, float(error), interval)
 
 
-def joint_of(first: Estimate, second: Estimate | None, names: object, method: object) -> JointEstimate:
-    """The joint distribution of two estimates of the same people, or of the pairs of one."""
+class Part(Source):
+    """One of both values that reports are about: its weight is the weight of all pairs that contain it."""
+
+    def __init__(self, pairs: Estimate, at: int) -> None:
+        self.pairs, self._inner, self._at = pairs, pairs._source, at
+        # Identifiability is known for pairs, not for their parts.
+        self.mechanism, self.tally, self.found = self._inner.mechanism, self._inner.tally, None
+
+    @property
+    def domain(self) -> Domain:
+        return self._inner.domain.parts[self._at]
+
+    @property
+    def tells_all(self) -> bool:
+        return self._inner.tells_all
+
+    @property
+    def distribution(self) -> Array:
+        return self.summed(self._inner.distribution)
+
+    def summed(self, pairs: Array) -> Array:
+        """The sum over all pairs that contain each value."""
+        found: Array = pairs.reshape([len(part) for part in self._inner.domain.parts]).sum(axis=1 - self._at)
+        return found
+
+    def of_pairs(self, w: Array) -> Array:
+        """The weights of all pairs, row by row, from those of this value, along the last axis."""
+        other = len(self._inner.domain.parts[1 - self._at])
+        found: Array = np.repeat(w, other, axis=-1) if self._at == 0 else np.tile(w, other)
+        return found
+
+    def sample(self, w: Array, *, fitted: bool = False) -> Averages | None:
+        return self._inner.sample(self.of_pairs(w), fitted=fitted)
+
+    def shares(self) -> Several:
+        return self._shares
+
+    @functools.cached_property
+    def _shares(self) -> Several:
+        step = max(1, _ROOM // len(self._inner.domain))
+        units = np.eye(len(self.domain))
+        parts = [self.sample(units[at : at + step], fitted=True) for at in range(0, len(units), step)]
+        columns = [(part.mean, part.se, part.spread) for part in parts if part is not None]
+        return Several(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+
+    def check(self, shares: Array) -> GoodnessOfFit:
+        del shares  # of this value only, but the reports are about pairs
+        return self.pairs.check
+
+
+class SumsOfPairs(Fitted):
+    """The shares of one of both values if not all pairs can be told apart: sums over the histogram of pairs."""
+
+    def __init__(self, part: Part) -> None:
+        self._part, self._pairs = part, part.pairs._histogram
+        assert self._pairs.fit is not None  # noqa: S101 (shares that are not unbiased are fitted)
+        sums = replace(self._pairs.fit, frequencies=part.summed(self._pairs.shares))
+        super().__init__(self._pairs.method, self._pairs.reason, sums, _NOT_APART)
+
+    def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
+        return self._pairs.interval(self._part.of_pairs(w), confidence)
+
+
+def _combined(averages: Averages, coefficients: list[float]) -> Averages:
+    """A combination of averages; where single scores are not known, the range of its scores is not known either."""
+    found = averages.combined(np.array([coefficients]))
+    return found if isinstance(found, Sample) else replace(found, spread=np.full(1, math.inf))
+
+
+def _low(averages: Averages, coefficients: list[float], sure: float) -> float:
+    """The lower end of the interval of a combination."""
+    return _combined(averages, coefficients).ends(0, sure)[0]
+
+
+def _of_slopes(value: float, slopes: Averages, possible: tuple[float, float]) -> Answer:
+    """A smooth function of averages, which varies as the average of its slopes."""
+
+    def interval(sure: float) -> ConfidenceInterval:
+        if slopes.n < FEW:
+            return ConfidenceInterval(*possible, sure, few_note(slopes.n))
+        low, high = (value + end - float(slopes.mean[0]) for end in slopes.ends(0, sure))
+        return ConfidenceInterval(*map(float, within(low, high, value, possible)), sure)
+
+    return Answer(value, float(slopes.se[0]), interval)
+
+
+def _unknown(value: float, low: float, high: float, note: str) -> Answer:
+    """An answer of which nothing is known but the possible range."""
+    return Answer(value, math.inf, lambda sure: ConfidenceInterval(low, high, sure, note))
+
+
+def joint_of(first: Estimate, second: object, names: object, method: object) -> JointEstimate:
+    """The joint distribution of the values of two estimates of the same people, or of the pairs of one."""
     two = names_of_two(names)
     if not is_one_of(method, METHODS):
         raise InputError(f"Expected method as one of {', '.join(map(repr, METHODS))}, got {shown(method)}.")
     if second is None:
-        return JointEstimate(two, OneReport(first, method))
-    _check_same_people(first, second)
-    return JointEstimate(two, TwoReports(first, second, method))
-
-
-def _check_same_people(first: Estimate, second: object) -> None:
-    """Refuse two estimates whose reports cannot be paired."""
+        if len(first.domain.parts or ()) != _TWO:
+            raise InputError(
+                f"Expected reports about pairs of values, got {first.domain!r}; report on bp.Product(a, b), or pass "
+                "the estimate of the same people's other reports, est.joint(other)."
+            )
+        if method != "auto":
+            raise InputError("The table of pairs is that of the estimate; pass method= to bp.estimate.")
+        return JointEstimate(two, first)
     if not isinstance(second, type(first)) or second is first:
         raise InputError(
             f"Expected the estimate of the same people's other reports, got {shown(second)}; names are names=('a', 'b')."
         )
-    one, other = first._source, second._source
+    _check_same_people(first._source.tally, second._source.tally)
+    source = TwoReports(first._source, second._source)
+    return JointEstimate(two, type(first)(source, source.histogram(str(method))), (first, second))
+
+
+def joint_of_record(
+    found: Mapping[str, Any], there: Mapping[str, NDArray[np.bool_]] | None, first: object, second: object, method: str
+) -> JointEstimate:
+    """The joint distribution of two attributes of a record; ``there`` says who reported which."""
+    if there is None:
+        raise InputError("Expected attributes of a bp.Record, got groups; use est[label].joint(…) for each group.")
+    if first == second or not {first, second} <= set(found):
+        named = ", ".join(map(escaped, found))
+        raise InputError(f"Expected two names of {named}, got {shown(first)} and {shown(second)}.")
+    both = there[str(first)] & there[str(second)]
+    if not both.any():
+        raise InputError("Nobody reported both attributes; collect with a Record of sample=None, or sample=2 or more.")
+    one, other = (_of_those(found[name], both[there[name]]) for name in (str(first), str(second)))
+    return joint_of(one, other, (first, second), method)
+
+
+def _of_those(est: Estimate, those: NDArray[np.bool_]) -> Estimate:
+    """The estimate from some of the reports."""
+    from bipartite.answers.estimation.estimating import from_tally
+
+    tally = est._source.tally
+    if those.all() or tally.rows is None:
+        return est
+    weights = None if tally.weights is None else tally.weights[those]
+    return from_tally(est.mechanism, Tally.of(est.mechanism, tally.rows[those], weights))
+
+
+def _check_same_people(one: Tally, other: Tally) -> None:
+    """Refuse reports that cannot be paired."""
     if one.rows is None or other.rows is None:
         raise InputError(
             "Which reports belong to one person is not known from counts, nor where missing reports were dropped; pass "
@@ -252,8 +377,3 @@ def _check_same_people(first: Estimate, second: object) -> None:
     weights = [np.ones(len(each.rows)) if each.weights is None else each.weights for each in (one, other)]
     if not np.array_equal(*weights):
         raise InputError("Expected the same weights of people in both estimates; pass weights= to both, or to none.")
-
-
-def unknown(value: float, low: float, high: float, note: str) -> Answer:
-    """An answer of which nothing is known but the possible range."""
-    return Answer(value, math.inf, lambda sure: ConfidenceInterval(low, high, sure, note))

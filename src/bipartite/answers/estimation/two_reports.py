@@ -16,7 +16,7 @@ import numpy as np
 
 from bipartite.answers.estimation.em import fit_em
 from bipartite.answers.estimation.goodness import either_fits, fit_of_pairs
-from bipartite.answers.estimation.histogram import Histogram, Unbiased
+from bipartite.answers.estimation.histogram import Unbiased
 from bipartite.answers.estimation.identify import identifiability
 from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, half_widths
 from bipartite.answers.estimation.sample import Averages, Sample, spare
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.goodness import GoodnessOfFit
+    from bipartite.answers.estimation.histogram import Histogram
     from bipartite.domains import Domain
 
     Array = NDArray[np.float64]
@@ -169,8 +170,13 @@ class TwoReports(Source):
         """The scores of one attribute for each row of w."""
         side, rows = self._sides[at], self._rows[at]
         if isinstance(side, Supports):
-            ends = side.limits(w)
-            return (lambda some: side.scores(w, rows[some])), ends, side.tails(w) if self.effective >= FEW else ends
+            middle = w.mean(axis=1)
+            z, law = w - middle[:, None], side._law
+            low, high = law.ends(z)
+            half = law.tail_spread(z, law.own(z)) / 2 if self.effective >= FEW else np.full(len(z), math.inf)
+            among = (z.min(axis=1) + z.max(axis=1)) / 2
+            tails = middle + np.maximum(low, among - half), middle + np.minimum(high, among + half)
+            return (lambda some: side._scores(w, rows[some])), (middle + low, middle + high), tails
         sample = side.sample(w)
         if not isinstance(sample, Sample):
             return None
@@ -191,7 +197,9 @@ class TwoReports(Source):
             scorers = [self._scorer(at, np.eye(size)) for at, size in enumerate(self.shape)]
             first, second = (each for each in scorers if each is not None)
             spreads = _products(first[2], second[2], np.multiply.outer)
-            parts = ((first[0](some), second[0](some), *(each[some] for each in self._weights)) for some in self._blocks())
+            parts = (
+                (first[0](some), second[0](some), *(each[some] for each in self._weights)) for some in self._blocks()
+            )
         else:
             u, v = (self._of_values(at) for at in (0, 1))
             spreads = _products((u.min(axis=1), u.max(axis=1)), (v.min(axis=1), v.max(axis=1)), np.multiply.outer)
@@ -216,21 +224,23 @@ class TwoReports(Source):
         return sample.u if isinstance(sample, Sample) else np.vstack([getattr(one, "u", unknown) for one in each])
 
     @property
-    def _operator(self) -> Kronecker:
+    def operator(self) -> Kronecker:
+        """The matrix of pairs."""
         return Kronecker(*(each.lottery.channel() for each in self.mechanism))
 
     def check(self, shares: Array) -> GoodnessOfFit:
-        del shares  # the most likely table of pairs is fitted again
         if self._flat:
-            return either_fits(*(side.check(np.empty(0)) for side in self._sides))
-        return fit_of_pairs(*self.mechanism, self._operator, self.tally.counts)
+            table = shares.reshape(self.shape)
+            return either_fits(*(side.check(table.sum(axis=1 - at)) for at, side in enumerate(self._sides)))
+        # The most likely table of pairs is fitted again.
+        return fit_of_pairs(*self.mechanism, self.operator, self.tally.counts)
 
     def histogram(self, method: str) -> Callable[[], Histogram]:
         """The table by one method, made when it is first needed."""
         name, reason = self._chosen(method)
         if name != "em":
             return functools.partial(Unbiased, self, name, reason)
-        return lambda: MostLikelyPairs(self, reason, fit_em(self._operator, self.tally.first).frequencies)
+        return functools.partial(MostLikelyPairs, self, reason)
 
     def _chosen(self, method: str) -> tuple[str, str]:
         """(the method, why)."""
@@ -267,42 +277,36 @@ class TwoReports(Source):
         return float((self._of_values(at) ** 2 @ mechanism.lottery.channel().uniform_law()).mean())
 
 
-class MostLikelyPairs(Histogram):
+class MostLikelyPairs(Unbiased):
     """The most likely table; the intervals of unbiased answers, extended to it."""
 
-    method, bins_note = "em", ""
-
-    def __init__(self, source: TwoReports, reason: str, shares: Array) -> None:
-        self._source, self.reason, self.shares = source, reason, shares
+    def __init__(self, source: TwoReports, reason: str) -> None:
+        self.method, self.reason, self._answers, self._origin = "em", reason, source, 0
+        self.frequencies = fit_em(source.operator, source.tally.first).frequencies
 
     @property
     def distribution(self) -> Array:
         # Sums of several most likely shares are biased.
-        return self._source.distribution if self._source.tells_all else self.shares
+        return self._answers.distribution if self._answers.tells_all else self.frequencies
 
     @property
     def share_errors(self) -> Array:
-        each = self._source.shares()
+        each = self._answers.shares()
         return np.where(np.isnan(each.values), math.inf, each.errors)
 
     def share_bounds(self, confidence: float) -> tuple[Array, Array]:
-        each = self._source.shares()
-        half = half_widths(each.errors, each.spreads, self._source.effective, confidence)
+        each, shown = self._answers.shares(), self.frequencies
+        half = half_widths(each.errors, each.spreads, self._answers.effective, confidence)
+        low, high = np.minimum(each.values - half, shown), np.maximum(each.values + half, shown)
         told = ~np.isnan(each.values)
-        return (
-            np.where(told, np.minimum(each.values - half, self.shares), 0.0),
-            np.where(told, np.maximum(each.values + half, self.shares), 1.0),
-        )
+        return np.where(told, low, 0.0), np.where(told, high, 1.0)
 
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
-        sample, ends = self._source.sample(w[None]), (float(w.min()), float(w.max()))
+        sample, possible = self._answers.sample(w[None]), (float(w.min()), float(w.max()))
         if sample is None:
-            return ConfidenceInterval(*ends, confidence, NOT_TOLD)
-        found, value = sample.answer(ends).ci(confidence), float(w @ self.distribution)
+            return ConfidenceInterval(*possible, confidence, NOT_TOLD)
+        found, value = sample.answer(possible).interval(confidence), float(w @ self.distribution)
         return ConfidenceInterval(min(found.low, value), max(found.high, value), confidence, found.note)
-
-    def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
-        raise NotImplementedError  # pairs have no order
 
 
 def _check_sizes(values: tuple[int, int], pairs: int) -> None:
