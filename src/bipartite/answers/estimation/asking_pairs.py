@@ -103,7 +103,8 @@ class Pair:
         """1 for the values of a group, 0 for others; a group is a value, a list, or ("range", first, last)."""
         domain = self.domains[at]
         if domain.has_ranges and isinstance(group, tuple) and group[:1] == ("range",):
-            return Question.read(group, domain).weights
+            asked = Question.read(group, domain)  # perhaps about all others
+            return asked.shift + asked.scale * asked.weights
         values = list(group) if isinstance(group, (list, tuple, set, range, np.ndarray)) else [group]
         member = np.sum([self._unit(at, value) for value in values], axis=0)
         if not values or member.max() > 1:

@@ -119,7 +119,7 @@ class JointEstimate:
         pd = load_pandas("joint.shares")
         first, second = (domain.to_numpy() for domain in self._pair.domains)
         values = {self.names[0]: np.repeat(first, len(second)), self.names[1]: np.tile(second, len(first))}
-        rows = self._pairs.to_frame(confidence=confidence).drop(columns="value")
+        rows = self._pairs.to_frame(confidence=confidence).drop(columns="value").rename(columns={"standard_error": "se"})
         found: DataFrame = pd.concat([pd.DataFrame(values), rows], axis=1)
         return found
 
@@ -230,7 +230,7 @@ class Part(Source):
     def __init__(self, pairs: Estimate, at: int) -> None:
         self.pairs, self._inner, self._at = pairs, pairs._source, at
         # Identifiability is known for pairs, not for their parts.
-        self.mechanism, self.tally, self.found = self._inner.mechanism, self._inner.tally, None
+        self.mechanism, self.tally, self.found = self._inner.mechanism, replace(self._inner.tally, rows=None), None
 
     @property
     def domain(self) -> Domain:
@@ -342,7 +342,7 @@ def joint_of_record(
     found: Mapping[str, Any], there: Mapping[str, NDArray[np.bool_]] | None, first: object, second: object, method: str
 ) -> JointEstimate:
     """The joint distribution of two attributes of a record; ``there`` says who reported which."""
-    if there is None:
+    if there is None or any(hasattr(each, "keys") for each in found.values()):
         raise InputError("Expected attributes of a bp.Record, got groups; use est[label].joint(…) for each group.")
     if first == second or not {first, second} <= set(found):
         named = ", ".join(map(escaped, found))

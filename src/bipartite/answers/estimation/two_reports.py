@@ -45,6 +45,8 @@ MOST_VALUES: Final = 1024
 MOST_PAIRS: Final = 2**22
 """The most pairs of reports: each takes one number in memory."""
 NOT_TOLD: Final = "the reports cannot tell this"
+# Up to this number, pairs that nobody reported are scored too: the largest score of a combination is then exact.
+_FEW_PAIRS: Final = 2**16
 # The most scores in memory at once: people times the values of both.
 _ROOM: Final = 2**22
 # Unbiased cells are worth showing while their standard errors stay below this fraction of an average cell.
@@ -105,7 +107,10 @@ class TwoReports(Source):
         twice = np.bincount(classes, once**2, len(counts))
         once = twice if weights is None else np.bincount(classes, once, len(counts))
         self.tally = Tally(once, twice, n, size, square, counts, classes, weights)
-        self._seen = np.flatnonzero(counts)
+        # All possible pairs of outputs or, if there are many, those that were seen.
+        self._all = not self._flat and len(counts) <= _FEW_PAIRS
+        possible = np.logical_and.outer(*(each.lottery.channel().uniform_law() > 0 for each in self.mechanism)) if self._all else counts
+        self._seen = np.flatnonzero(possible)
         self._rows = rows if self._flat else list(np.divmod(self._seen, many))
         self._weights = once[self._seen], twice[self._seen]
 
@@ -127,7 +132,7 @@ class TwoReports(Source):
         first, second = self._weights
         weights = self.tally.weights
         each = None if weights is None else (np.searchsorted(self._seen, self.tally.rows), weights)
-        found = Sample.of(u, first, first if weights is None else second, limits=(low, high), each=each)
+        found = Sample.of(u, first, first if weights is None else second, limits=None if self._all else (low, high), each=each)
         if not self._flat:
             return found
         # The bits of a report do not all deviate in one direction: the largest score says little about a tail.
