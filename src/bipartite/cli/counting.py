@@ -151,7 +151,7 @@ class GroupCounts:
     def add(self, reports: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
         """Add some reports: the indices of their outputs or, for flat categories, the reports themselves."""
         counts, size = self.counts, len(self.counts.values)
-        counts.people += len(reports)
+        counts.n += len(reports)
         if counts.mechanism.flat:
             counts.values += counts.mechanism.count(reports)
         else:
@@ -171,7 +171,7 @@ class GroupCounts:
     @property
     def empty(self) -> bool:
         """Whether no report with a positive weight was added."""
-        return not (self._weights[0] if self._sums is not None else self.counts.people)
+        return not (self._weights[0] if self._sums is not None else self.counts.n)
 
     @property
     def tally(self) -> Tally | Supports:

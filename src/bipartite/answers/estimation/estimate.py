@@ -27,7 +27,7 @@ from bipartite.answers.estimation.pair_domain import OfProduct
 from bipartite.answers.estimation.pictures import plot_estimate
 from bipartite.answers.estimation.poisoning import measure_poisoning, tipping_point
 from bipartite.answers.estimation.ranges import RANGES, is_number, range_shares, spans
-from bipartite.answers.estimation.rows import RANGE_COLUMNS, VALUE_COLUMNS, range_rows
+from bipartite.answers.estimation.rows import RANGE_COLUMNS, range_rows
 from bipartite.answers.estimation.showing import Shown, load_pandas
 from bipartite.answers.estimation.wording import answers_in_words, share_table
 from bipartite.errors import InputError, how_many, shown
@@ -78,6 +78,7 @@ class Estimate(Shown):
     def __init__(self, answers: LinearAnswers, histogram: Callable[[], Histogram]) -> None:
         self.mechanism, self.people, self.of_sample = answers.mechanism, answers.people, answers.of_sample
         self._answers, self._make_histogram = answers, histogram
+        self._source = answers
 
     # The surface at 1.0, over the insides of today; these are being replaced.
 
@@ -389,13 +390,13 @@ class Estimate(Shown):
         """(values, share, standard error) for every group of values that the reports cannot tell from each other."""
         return self._answers.group_shares()
 
-    def to_frame(self, confidence: float = 0.95, bins: Bins | None = None) -> DataFrame:
+    def to_frame(self, bins: Bins | None = None, confidence: float = 0.95) -> DataFrame:
         """A row for every value: value, share, standard error, low, high, note.
 
         Where a curve was fitted, standard error, low and high are NaN, and the note says why. With ``bins``, as in
         :meth:`ranges`, a row for every range: first, last, share, low, high, note.
         """
-        pd = load_pandas("est.frequencies and est.standard_errors")
+        pd = load_pandas("est.shares")
         if bins is not None:
             rows = range_rows(self, check_confidence(confidence), bins)
             found: DataFrame = pd.DataFrame(rows, columns=list(RANGE_COLUMNS))
@@ -403,7 +404,7 @@ class Estimate(Shown):
             values = self.domain.to_numpy()
             named = values if values.dtype.names is None else values.tolist()  # pandas cannot select rows of records
             columns = named, self.frequencies, self.standard_errors, *self.share_intervals(confidence)
-            found = pd.DataFrame(dict(zip(VALUE_COLUMNS, columns, strict=True)))
+            found = pd.DataFrame(dict(zip(("value", "share", "se", "low", "high"), columns, strict=True)))
         found["note"] = [self.bins_note if missing else "" for missing in found["low"].isna()]
         return found
 

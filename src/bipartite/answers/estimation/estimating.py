@@ -242,10 +242,10 @@ def _counted(mechanism: Mechanism, counts: object) -> Tally | Supports:
 
 def tally_of(counts: Counts) -> Tally | Supports:
     """Sums over reports, from their counts."""
-    if not counts.people:
+    if not counts.n:
         raise InputError(_EMPTY)
     if counts.mechanism.flat:
-        return Supports.of_counts(counts.values, counts.people)
+        return Supports.of_counts(counts.values, counts.n)
     return Tally.of_counts(counts.values)
 
 

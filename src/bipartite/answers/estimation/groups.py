@@ -45,11 +45,11 @@ class Estimates(Shown, Mapping[Any, "Estimate"]):
     def __len__(self) -> int:
         return len(self._groups)
 
-    def to_frame(self, confidence: float = 0.95, bins: Bins | None = None) -> DataFrame:
+    def to_frame(self, bins: Bins | None = None, confidence: float = 0.95) -> DataFrame:
         """A row for every value of every group or attribute; with ``bins``, a row for every range of every group."""
-        pd = load_pandas("the frequencies of each group")
+        pd = load_pandas("the shares of each group")
         cut = None if bins is None else reusable_bins(bins)
-        frames = {label: each.to_frame(confidence, cut) for label, each in self._groups.items()}
+        frames = {label: each.to_frame(bins=cut, confidence=confidence) for label, each in self._groups.items()}
         found: DataFrame = pd.concat(frames, names=[self._kind, None]).reset_index(level=0)
         return found
 
