@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.question import Question
 from bipartite.answers.estimation.pair_answers import table_of, unit
+from bipartite.answers.estimation.question import Question
 from bipartite.errors import InputError, shown
 
 if TYPE_CHECKING:
