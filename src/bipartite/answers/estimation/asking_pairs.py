@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.asking import Question
+from bipartite.answers.estimation.question import Question
 from bipartite.answers.estimation.pair_answers import table_of, unit
 from bipartite.errors import InputError, shown
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.asking import circle_of, line_of
+from bipartite.answers.estimation.question import circle_of, line_of
 from bipartite.answers.estimation.histogram import NO_BINS
 from bipartite.answers.estimation.intervals import FEW
-from bipartite.answers.estimation.poisoning import describe_forging
 from bipartite.answers.estimation.ranges import RANGES, reusable_bins, spans, splits
 from bipartite.errors import how_many
 from bipartite.plots import Band, Mark, forest, histogram, save, shares_by_name, shares_on_a_clock
@@ -349,7 +348,7 @@ def _notes(estimate: Estimate) -> list[str]:
         which = f": {', '.join(ranges)}{more}" if ranges else ""
         notes.append(f"the reports cannot tell some values apart, however many there are{which}")
     # The full reason is too long for a plot; it is in the text.
-    notes += [each for each in (describe_forging(estimate), estimate.doubt.split(":")[0]) if each]
+    notes += [each for each in ("", estimate.doubt.split(":")[0]) if each]
     return notes
 
 

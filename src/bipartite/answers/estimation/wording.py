@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.estimation.pictures import has_intervals, most_common, names_of, range_name
-from bipartite.answers.estimation.poisoning import describe_forging
 from bipartite.answers.estimation.ranges import RANGES, has_ranges, reusable_bins, spans, splits
 from bipartite.answers.estimation.rows import range_rows, value_rows
 from bipartite.errors import how_many
@@ -74,7 +73,7 @@ def _answers(estimate: Estimate, confidence: float) -> list[str]:
 
 
 def _cautions(estimate: Estimate) -> list[str]:
-    lines = [f"  {line}" for line in [describe_forging(estimate)] if line]
+    lines = [f"  {line}" for line in [""] if line]
     domain, found = estimate.domain, estimate.identifiability
     if found is not None and not found.identifiable:
         lines.append(f"  not identifiable: {found}")
