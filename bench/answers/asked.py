@@ -54,10 +54,13 @@ def ask(est: Any, of: Any) -> Told:
         se = est.standard_error(of)
     except BipartiteError:
         se = math.nan
-    return Told(float(_shown(est, of)), float(se), *map(float, interval))
+    value = float(_shown(est, of))
+    if isinstance(of, tuple) and of[0] == "range":  # as est.ranges showed it
+        value = float(np.clip(value, *interval))
+    return Told(value, float(se), *map(float, interval))
 
 
-def _shown(est: Any, of: Any) -> float:
+def _shown(est: Any, of: Any) -> float:  # noqa: PLR0911 (a case each)
     """The number that the old estimate showed beside the interval of this question."""
     names = {"mean", "variance", "median", "circular_mean", "resultant_length", "circular_spread"}
     if isinstance(of, str) and of in names:
@@ -72,9 +75,11 @@ def _shown(est: Any, of: Any) -> float:
     at = [est.domain.encode(each) for each in what]
     if kind == "bin":
         return float(est.frequencies[at[0]])
-    size = len(est.domain)
-    inside = np.arange(at[0], at[0] + (at[1] - at[0]) % size + 1) % size
-    return float(est.frequencies[inside].sum())
+    if est.domain.wraps:
+        inside = np.arange(at[0], at[0] + (at[1] - at[0]) % len(est.domain) + 1) % len(est.domain)
+        return float(est.frequencies[inside].sum())
+    running = np.append(0.0, est.cdf())
+    return float(running[at[1] + 1] - running[at[0]])
 
 
 def ask_joint(joint: Any, of: Any) -> Told:
@@ -91,7 +96,8 @@ def ask_joint(joint: Any, of: Any) -> Told:
 def subtract(first: Any, second: Any, of: Any) -> Told:
     """The answer of one group minus that of another."""
     found = bp.difference(first, second, of, confidence=SURE)
-    return Told(float(found.value), float(found.se) if NEW else math.nan, *map(float, found.interval))
+    se = found.se if NEW else math.hypot(first.standard_error(of), second.standard_error(of))
+    return Told(float(found.value), float(se), *map(float, found.interval))
 
 
 def joint_of(record: Any, reports: Any, names: tuple[str, str], method: Any = "auto") -> Any:

@@ -330,6 +330,13 @@ def near(one: float, other: float, scale: float) -> bool:
     return abs(one - other) <= EQUAL * max(scale, abs(one), abs(other))
 
 
+def _kept(answer: Kept) -> Any:
+    """What the page shows of an answer: its numbers, the two ends of a forged mean, the largest share, or an error."""
+    if "shares" in answer:
+        return answer["shares"] if answer["kind"] == "forged mean" else [max(answer["shares"])]
+    return answer.get("told", answer.get("error"))
+
+
 def compared(old: Kept, new: Kept) -> Iterator[tuple[str, Kept]]:
     """(kind, what is equal) of every answer of a case."""
     theirs = {(each["kind"], each["what"]): each for each in new["answers"]}
@@ -337,7 +344,7 @@ def compared(old: Kept, new: Kept) -> Iterator[tuple[str, Kept]]:
         key = mine["kind"], mine["what"]
         other = theirs.get(key, {"error": "not asked"})
         found: Kept = {"case": old["case"], "mechanism": old["mechanism"], "n": old["n"], "what": mine["what"]}
-        found |= {"old": mine.get("told", mine.get("error")), "new": other.get("told", other.get("error"))}
+        found |= {which: _kept(each) for which, each in (("old", mine), ("new", other))}
         scale = mine["scale"]
         if "error" in mine or "error" in other:
             which = [side for side, each in (("old", mine), ("new", other)) if "error" in each]
@@ -345,9 +352,6 @@ def compared(old: Kept, new: Kept) -> Iterator[tuple[str, Kept]]:
         elif "shares" in mine:
             pair = np.array([mine["shares"], other["shares"]])
             far = float(np.abs(pair[0] - pair[1]).max())
-            rows = pair.cumsum(axis=1) if mine["kind"].startswith("shares") else pair
-            found |= {"old": [float(pair[0].max())], "new": [float(pair[1].max())]}
-            found["distance"] = float(np.abs(rows[0] - rows[1]).max())
             yield mine["kind"], found | {"value": near(far, 0.0, scale), "far": far / scale}
         else:
             ours, new_told = mine["told"], other["told"]
@@ -407,8 +411,8 @@ def _method(kind: str, *, intervals: bool) -> str:
 def _short(told: Any) -> str:
     if isinstance(told, str):
         return f"refused ({told[:90]})"
-    if told is None or len(told) == 1:
-        return f"largest share {told[0]:.6g}" if told else "–"
+    if len(told) <= 2:  # noqa: PLR2004
+        return f"largest share {told[0]:.6g}" if len(told) == 1 else f"{told[0]:.8g} to {told[1]:.8g}"
     return f"{told[0]:.8g} ± {told[1]:.6g} [{told[2]:.6g}, {told[3]:.6g}]"
 
 
