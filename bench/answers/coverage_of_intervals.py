@@ -48,14 +48,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
-    Job = tuple["Cell", int, int, float]
+    Job = tuple["Cell", int, int, float, float]
 
 NS = (50, 200, 1_000, 10_000, 200_000)
 EPSILONS = (0.1, 0.5, 1.0, 3.0, 6.0)
 SIZES = (5, 20, 73, 500, 5_000)
 WANTED, SURE = 0.93, 1e-4
 LOOKS = 12  # batches of 4, 4, 8, 16 … trials
-FIRST = 4
+FIRST, MOST_FIRST = 4, 250  # trials of every cell, and of those that cost little
+THIN = {500: 2, 5_000: 6}  # of so many values one cell in so many, chosen by chance
 MOST = 4_000  # trials of a cell
 TOGETHER = 5  # cells of one matrix
 SAVE_AFTER = 60  # seconds
@@ -63,6 +64,7 @@ MANY = 100  # trials from which a cell is looked at on its own
 MOST_FOR_BOUND = 500
 FLAT_WORK = 2_000_000  # reports × values that are drawn one by one in a trial
 NO_DIRECTION = 1e-6  # length of the mean vector below which a circle has none
+DRAWN_ONE_BY_ONE = ("Subset Selection", "SUE", "OLH", "Hadamard Response", "RAPPOR")
 NONE = np.empty(0)
 
 
@@ -72,11 +74,20 @@ class Kind(NamedTuple):
     build: Callable[[int, float], Any]
     most: int
     asks: str = "one"
-    """"one" attribute, "circle", "two" groups, or a "pair" of attributes."""
+    """"one" attribute, "circle", "places", "two" groups, or a "pair" of attributes."""
 
 
 def _line(size: int) -> Any:
     return bp.Integers(0, size - 1)
+
+
+def _spaced(size: int) -> Any:
+    return bp.Interval(0, size - 1, points=size)
+
+
+def _places(size: int) -> Any:
+    north, east = np.divmod(np.arange(size), 5)
+    return bp.Points(np.column_stack([48 + north / 20, 2 + east / 20]), metric="haversine")
 
 
 def _padded(m: Any) -> Callable[[int, float], Any]:
@@ -90,7 +101,7 @@ KINDS: dict[str, Kind] = {
     "BRR for the CDF": Kind(_padded("cdf"), 5_000),
     "BRR for shares": Kind(_padded("histogram"), 5_000),
     "GRR": Kind(lambda size, epsilon: bp.GRR(_line(size), epsilon), 5_000),
-    "Piecewise": Kind(lambda size, epsilon: bp.Piecewise(bp.Interval(0, size - 1, points=size), epsilon), 5_000),
+    "Piecewise": Kind(lambda size, epsilon: bp.Piecewise(_spaced(size), epsilon), 5_000),
     "Anchored": Kind(lambda size, epsilon: bp.Anchored(_line(size), epsilon), 500),
     "Minimax": Kind(lambda size, epsilon: bp.Minimax(_line(size), epsilon), 73),
     "OUE": Kind(lambda size, epsilon: bp.OUE(_line(size), epsilon), 5_000),
@@ -102,6 +113,23 @@ KINDS: dict[str, Kind] = {
     "two groups, OUE": Kind(lambda size, epsilon: bp.OUE(_line(size), epsilon), 500, "two"),
     "pair, BRR padded": Kind(_padded("safe"), 73, "pair"),
     "pair, GRR": Kind(lambda size, epsilon: bp.GRR(_line(size), epsilon), 73, "pair"),
+}
+MAIN = tuple(KINDS)
+# The others of the catalogue, if they are asked for.
+KINDS |= {
+    "Square Wave": Kind(lambda size, epsilon: bp.SquareWave(_line(size), epsilon), 5_000),
+    "Geometric": Kind(lambda size, epsilon: bp.Geometric(_line(size), epsilon), 500),
+    "Exponential": Kind(lambda size, epsilon: bp.Exponential(_line(size), epsilon), 500),
+    "Laplace": Kind(lambda size, epsilon: bp.Laplace(_spaced(size), epsilon, clamped=True), 500),
+    "Staircase": Kind(lambda size, epsilon: bp.Staircase(_spaced(size), epsilon), 500),
+    "Duchi": Kind(lambda size, epsilon: bp.Duchi(_spaced(size), epsilon), 500),
+    "Hybrid": Kind(lambda size, epsilon: bp.Hybrid(_spaced(size), epsilon), 500),
+    "SUE": Kind(lambda size, epsilon: bp.SUE(_line(size), epsilon), 500),
+    "OLH": Kind(lambda size, epsilon: bp.OLH(_line(size), epsilon), 500),
+    "Hadamard Response": Kind(lambda size, epsilon: bp.HadamardResponse(_line(size), epsilon), 500),
+    "RAPPOR": Kind(lambda size, epsilon: bp.RAPPOR(_line(size), epsilon_permanent=2 * epsilon), 500),
+    "GRR of places": Kind(lambda size, epsilon: bp.GRR(_places(size), epsilon), 73, "places"),
+    "BRR of places": Kind(lambda size, epsilon: bp.BRR(_places(size), epsilon), 73, "places"),
 }
 
 
@@ -254,6 +282,10 @@ class Drawn:
             self.asked = joints(table)
         elif self.asks == "circle":
             self.asked = circular(f)
+        elif self.asks == "places":
+            own = questions(f)
+            place = self.mechanism.domain[int(f.argmax())]
+            self.asked = {"share": own["share"]._replace(of=("bin", place)), "weights": own["weights"]}
         else:
             self.asked = questions(f) if self.asks == "one" else differences(*self.populations)
 
@@ -368,15 +400,14 @@ class Sums:
 
 def drawn(job: Job) -> tuple[Cell, int, dict[str, dict[str, float]], float, str]:
     """(cell, trials made, sums of each question, seconds, what broke) of the next trials of a cell."""
-    cell, first, count, end = job
+    cell, first, count, cheap, end = job
     began, made = time.process_time(), 0
     sums: dict[str, Sums] = defaultdict(Sums)
     try:
         ready = Drawn(cell)
-        for number in range(first, first + count):
-            if time.time() > end:
-                break
-            for name, told in ready.trial(number).items():
+        start = time.process_time()
+        while time.time() < end and (made < count or (time.process_time() - start < cheap and made < MOST_FIRST)):
+            for name, told in ready.trial(first + made).items():
                 sums[name].add(told, ready.asked[name])
             made += 1
         if not first and made:
@@ -396,9 +427,11 @@ def cells(options: argparse.Namespace) -> list[Cell]:
         options.mechanisms, options.sizes, options.epsilons, options.n, options.shapes
     ):
         kind = KINDS[mechanism]
-        if size > kind.most or (mechanism == "Subset Selection" and n * size > FLAT_WORK):
+        if size > kind.most or (mechanism in DRAWN_ONE_BY_ONE and n * size > FLAT_WORK):
             continue
-        found[mechanism, size, epsilon].append(Cell(mechanism, size, epsilon, n, name))
+        cell = Cell(mechanism, size, epsilon, n, name)
+        if zlib.crc32(cell.key.encode()) % THIN.get(size, 1) == 0:
+            found[mechanism, size, epsilon].append(cell)
     order = random.Random(35)  # noqa: S311 (an order)
     parts = []
     for each in found.values():
@@ -444,7 +477,8 @@ class Search:
     def first(self) -> list[Job]:
         """The cells that have no trial yet."""
         early = time.time() + self.options.explore * self.options.seconds
-        return [(cell, 0, self.options.first, early) for cell in self.todo if cell not in self.results]
+        todo = [cell for cell in self.todo if cell not in self.results]
+        return [(cell, 0, self.options.first, self.options.cheap, early) for cell in todo]
 
     def more(self) -> list[Job]:
         """The least likely ones, as many as half of the time left allows if each doubles its trials."""
@@ -458,7 +492,7 @@ class Search:
             planned += self.seconds[cell] * count / self.trials[cell]
             if batch and planned > (self.end - time.time()) * self.options.jobs / 2:
                 break
-            batch.append((cell, self.trials[cell], count, self.end))
+            batch.append((cell, self.trials[cell], count, 0.0, self.end))
         return batch
 
     def save(self) -> None:
@@ -609,8 +643,11 @@ def main() -> None:
     )
     parser.add_argument("--resume", type=Path, help="begin with the trials of an earlier run of the same cells")
     parser.add_argument("--first", type=int, default=FIRST, help="trials of every cell before any gets more")
+    parser.add_argument(
+        "--cheap", type=float, default=0.3, help="seconds for the first trials of a cell if they are more"
+    )
     parser.add_argument("--chance", type=float, default=0.3, help="cells whose misses are likelier get no more trials")
-    parser.add_argument("--mechanisms", nargs="+", choices=tuple(KINDS), default=tuple(KINDS))
+    parser.add_argument("--mechanisms", nargs="+", choices=tuple(KINDS), default=MAIN)
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=SHAPES)
     parser.add_argument("--n", nargs="+", type=int, default=NS)
     parser.add_argument("--epsilons", nargs="+", type=float, default=EPSILONS)
