@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.answers.estimation.forecast import flat_variances
-from bipartite.answers.estimation.source import prepare
 from bipartite.answers.estimation.methods import method_for
 from bipartite.answers.estimation.scores import MOST_DENSE
+from bipartite.answers.estimation.source import prepare
 from bipartite.lottery import Window
 from bipartite.mechanisms.design.m_for_statistics import smooth_variance
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from bipartite.answers.estimation.intervals import ConfidenceInterval, check_confidence
 from bipartite.errors import InputError, shown
 from bipartite.lottery.checks import is_whole
-from bipartite.texts import Printed
+from bipartite.names import Renamed
+from bipartite.texts import Printed, in_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,7 @@ class Forged(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Answer(Printed):
+class Answer(Printed, Renamed):
     """An answer from reports: ``est.ask("mean")``.
 
     ``a - b`` is the difference of the answers of two disjoint groups of people: its interval combines theirs (MOVER:
@@ -108,4 +109,5 @@ class Answer(Printed):
     __rmul__ = __mul__
 
     def __str__(self) -> str:
-        return f"{self.value:.6g}, {self.ci()}"
+        held = self.ci()
+        return f"{in_digits(self.value, *held)[0]}, {held.written(self.value)}"

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any, Final, NoReturn, overload
+from typing import TYPE_CHECKING, Final, overload
 
 import numpy as np
 
 from bipartite.answers.estimation.answer import Answer, Forged
 from bipartite.answers.estimation.circular import NOT_KNOWN, Circular
-from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, check_confidence, within
+from bipartite.answers.estimation.intervals import ConfidenceInterval, check_confidence
 from bipartite.answers.estimation.moments import root, variance
 from bipartite.answers.estimation.pictures import plot_estimate
 from bipartite.answers.estimation.question import CIRCULAR, Question, circle_of, line_of, quantile_of
-from bipartite.answers.estimation.rows import RANGE_COLUMNS, VALUE_COLUMNS, range_rows
+from bipartite.answers.estimation.rows import RANGE_COLUMNS, range_rows, share_intervals
 from bipartite.answers.estimation.showing import Shown, load_pandas
 from bipartite.answers.estimation.wording import answers_in_words, share_table
 from bipartite.errors import how_many
-from bipartite.names import moved
+from bipartite.names import Renamed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _OTHER_SCORES: Final = "of the unbiased share; no bound is proved for the share that is shown"
 
 
-class Estimate(Shown):
+class Estimate(Shown, Renamed):
     """Answers from the reports of one mechanism. Made by :func:`bipartite.estimate`; ``print(est)`` shows a summary.
 
     The mean, the variance and averages of weights are averages of scores and unbiased for every population, whatever
@@ -185,8 +185,8 @@ class Estimate(Shown):
         else:
             values = self.domain.to_numpy()
             named = values if values.dtype.names is None else values.tolist()  # pandas cannot select rows of records
-            columns = named, self.shares, self._histogram.share_errors, *self._share_intervals(sure)
-            found = pd.DataFrame(dict(zip(VALUE_COLUMNS, columns, strict=True)))
+            columns = named, self.shares, self._histogram.share_errors, *share_intervals(self, sure)
+            found = pd.DataFrame(dict(zip(("value", "share", "se", "low", "high"), columns, strict=True)))
         found["note"] = [self._histogram.bins_note if missing else "" for missing in found["low"].isna()]
         return found
 
@@ -249,7 +249,7 @@ class Estimate(Shown):
         def share_interval(confidence: float) -> ConfidenceInterval:
             if not alone:
                 return histogram.interval(w, confidence)
-            low, high = (float(end[at]) for end in self._share_intervals(confidence))
+            low, high = (float(end[at]) for end in share_intervals(self, confidence))
             return ConfidenceInterval(low, high, confidence)
 
         def forge(k: int) -> Forged:
@@ -278,11 +278,6 @@ class Estimate(Shown):
         sample = self._source.sample(w[None], fitted=True)
         return math.inf if sample is None else float(sample.se[0])
 
-    def _share_intervals(self, confidence: float) -> tuple[Array, Array]:
-        """(low, high) of the share of each value; NaN if a curve was fitted."""
-        bounds = self._histogram.share_bounds(confidence)
-        return within(*bounds, self.shares, (0.0, 1.0), at_least=self._source.effective < FEW)
-
     @functools.cached_property
     def _circular(self) -> Circular:
         return Circular(self._source, lambda: self._histogram)
@@ -295,6 +290,3 @@ class Estimate(Shown):
 
     def __repr__(self) -> str:
         return f"<Estimate from {how_many(self.nobs, 'report')} of {self.mechanism!r}, method {self.method!r}>"
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(moved("bipartite.answers.estimation.Estimate", name) or f"an Estimate has no {name!r}")

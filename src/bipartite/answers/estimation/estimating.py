@@ -62,7 +62,7 @@ def estimate(
 ) -> Estimates: ...
 
 
-def estimate(  # noqa: PLR0913
+def estimate(
     mechanism: Mechanism | Record,
     reports: object = None,
     *,
@@ -244,9 +244,9 @@ def _counted(mechanism: Mechanism, counts: object) -> Tally:
 
 def tally_of(counts: Counts) -> Tally:
     """Sums over reports, from their counts."""
-    if not counts.people:
+    if not counts.n:
         raise InputError(_EMPTY)
-    return Tally.of_counts(counts.values, counts.people)
+    return Tally.of_counts(counts.values, counts.n)
 
 
 def _of_attributes(

@@ -8,25 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.estimation.goodness import (
-    TINY,
     Finding,
-    Known,
-    bernoulli,
     combine_tests,
-    divergence_of,
-    ratio_test,
     single_test,
-    tests_of_outputs,
 )
 from bipartite.answers.estimation.pairs import pair_law
-from bipartite.lottery import Channel
 from bipartite.mechanisms.categories import OLH, HadamardResponse, SubsetSelection
-from bipartite.mechanisms.categories.hadamard import walsh_hadamard
-from bipartite.mechanisms.categories.hashing import HashFamily
 from bipartite.mechanisms.categories.unary import PackedBits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 

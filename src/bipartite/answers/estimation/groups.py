@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from bipartite.answers.estimation.estimate import Estimate
+    from bipartite.answers.estimation.joint import JointEstimate
     from bipartite.answers.estimation.pictures import Naming
     from bipartite.answers.estimation.ranges import Bins
     from bipartite.plots import Picture
@@ -65,6 +66,12 @@ class Estimates(Shown, Mapping[Any, "Estimate"]):
         frames = {label: each.to_frame(cut, sure) for label, each in self._groups.items()}
         found: DataFrame = pd.concat(frames, names=[self._kind, None]).reset_index(level=0)
         return found
+
+    def joint(self, first: str, second: str, method: str = "auto") -> JointEstimate:
+        """The joint distribution of two attributes, from those who reported both; see :meth:`Estimate.joint`."""
+        from bipartite.answers.estimation.joint import joint_of_record
+
+        return joint_of_record(self._groups, self._there, first, second, method)
 
     def _lines(self, confidence: float, bins: Bins | None) -> list[str]:
         if not self._has_picture:

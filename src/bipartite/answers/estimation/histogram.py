@@ -20,7 +20,6 @@ from bipartite.answers.estimation.intervals import (
     ConfidenceInterval,
     few_note,
     half_widths,
-    within,
 )
 from bipartite.answers.estimation.likelihood import (
     Cells,
