@@ -58,7 +58,6 @@ def from_law(first, second, seen, names=("age", "car"), people=10**12):
     source = TwoReports(*(part._source for part in parts))
     counts = people * np.asarray(seen).ravel()
     source.tally = Tally(counts, counts, people, float(people), float(people), counts)
-    source._weights = counts, counts
     return JointEstimate(names, Estimate(source, source.histogram("inverse")), parts)
 
 
@@ -204,6 +203,13 @@ def test_two_estimates_of_the_same_people_are_paired():
         age.joint(bp.estimate(CARS, reports["car"][:-1]))
     with pytest.raises(InputError, match="is not known from counts"):
         age.joint(bp.estimate(CARS, counts=bp.Counts(CARS).add(reports["car"])))
+    # Two columns of equal length, each with one report missing, would pair the wrong people.
+    one, other = ([None, *reports["age"][1:]], [*reports["car"][:-1], None])
+    with pytest.raises(InputError, match="nor where missing reports were dropped"):
+        bp.estimate(AGES, one, nulls="drop").joint(bp.estimate(CARS, other, nulls="drop"))
+    both = bp.estimate(record, {"age": one, "car": other}, nulls="drop").joint("age", "car", method="inverse")
+    whole = joint(record, {name: column[1:-1] for name, column in reports.items()}, method="inverse")
+    assert both.nobs == 598 and np.array_equal(both.shares, whole.shares)
     with pytest.raises(InputError, match="Expected the same weights of people"):
         age.joint(bp.estimate(CARS, reports["car"], weights=np.arange(1.0, 601)))
     for other in (age, "car", ("age", "car")):

@@ -21,7 +21,8 @@ from bipartite.answers.estimation.source import Several, Source
 from bipartite.answers.estimation.tally import Tally
 from bipartite.answers.estimation.two_reports import NOT_TOLD, TwoReports
 from bipartite.errors import InputError, is_one_of, shown
-from bipartite.texts import escaped, notebook_html
+from bipartite.names import Renamed
+from bipartite.texts import escaped, in_digits, notebook_html
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +52,7 @@ _SUMS: Final = "sums of unbiased shares of pairs over the other part"
 _NOT_APART: Final = "single shares and quantiles have no intervals if not all pairs can be told apart; ask for a range"
 
 
-class JointEstimate:
+class JointEstimate(Renamed):
     r"""The joint distribution of two attributes: ``est.joint(other)``, or ``ests.joint("age", "city")`` of a record.
 
     The reports are pairs, drawn independently given the values, or reports about both values at once
@@ -119,7 +120,7 @@ class JointEstimate:
         pd = load_pandas("joint.shares")
         first, second = (domain.to_numpy() for domain in self._pair.domains)
         values = {self.names[0]: np.repeat(first, len(second)), self.names[1]: np.tile(second, len(first))}
-        rows = self._pairs.to_frame(confidence=confidence).drop(columns="value").rename(columns={"standard_error": "se"})
+        rows = self._pairs.to_frame(confidence=confidence).drop(columns="value")
         found: DataFrame = pd.concat([pd.DataFrame(values), rows], axis=1)
         return found
 
@@ -129,9 +130,13 @@ class JointEstimate:
         if self.check.doubt:
             lines.append(f"  {self.check.doubt}")
         if all(domain.has_ends for domain in self._pair.domains):
-            asked = self.ask("correlation")
-            lines.append(f"  correlation  {asked.value:.4g}, {asked.ci(confidence)}")
+            answer = self.ask("correlation")
+            held = answer.ci(confidence)
+            lines.append(f"  correlation  {in_digits(answer.value, *held)[0]}, {held.written(answer.value)}")
         lines.append(f"  table by {self.method!r}: {self._pairs._histogram.reason}")
+        fit = self._pairs._histogram.fit
+        if fit is not None and not fit.converged:
+            lines.append(f"  ended up to {fit.gap:.2g} nats below the most likely table: take it with care")
         return "\n".join(lines)
 
     def __str__(self) -> str:

@@ -45,8 +45,6 @@ MOST_VALUES: Final = 1024
 MOST_PAIRS: Final = 2**22
 """The most pairs of reports: each takes one number in memory."""
 NOT_TOLD: Final = "the reports cannot tell this"
-# Up to this number, pairs that nobody reported are scored too: the largest score of a combination is then exact.
-_FEW_PAIRS: Final = 2**16
 # The most scores in memory at once: people times the values of both.
 _ROOM: Final = 2**22
 # Unbiased cells are worth showing while their standard errors stay below this fraction of an average cell.
@@ -96,23 +94,22 @@ class TwoReports(Source):
         self.shape = len(first.domain), len(second.domain)
         _check_sizes(self.shape, 0 if self._flat else math.prod(len(each.outputs) for each in self.mechanism))
         rows, weights = [first.tally.rows, second.tally.rows], first.tally.weights
-        assert rows[0] is not None and rows[1] is not None  # noqa: S101, PT018 (reports that were paired)
-        once = np.ones(len(rows[0])) if weights is None else weights
-        n, size, square = int(np.count_nonzero(once)), float(once.sum()), float((once**2).sum())
-        classes, counts = np.arange(len(once)), np.ones(len(once), dtype=np.int64)
+        assert rows[0] is not None and rows[1] is not None  # noqa: S101, PT018 (they were paired)
+        each = np.ones(len(rows[0])) if weights is None else weights
+        classes, possible = np.arange(len(each)), np.ones(len(each), dtype=bool)
         if not self._flat:
-            many = len(second.mechanism.outputs)
-            classes = rows[0] * many + rows[1]
-            counts = np.bincount(classes, minlength=len(first.mechanism.outputs) * many)
-        twice = np.bincount(classes, once**2, len(counts))
-        once = twice if weights is None else np.bincount(classes, once, len(counts))
-        self.tally = Tally(once, twice, n, size, square, counts, classes, weights)
-        # All possible pairs of outputs or, if there are many, those that were seen.
-        self._all = not self._flat and len(counts) <= _FEW_PAIRS
-        possible = np.logical_and.outer(*(each.lottery.channel().uniform_law() > 0 for each in self.mechanism)) if self._all else counts
-        self._seen = np.flatnonzero(possible)
-        self._rows = rows if self._flat else list(np.divmod(self._seen, many))
-        self._weights = once[self._seen], twice[self._seen]
+            laws = [mechanism.lottery.channel().uniform_law() > 0 for mechanism in self.mechanism]
+            possible = np.logical_and.outer(*laws).ravel()
+            classes = rows[0] * len(laws[1]) + rows[1]
+            rows = list(np.divmod(np.flatnonzero(possible), len(laws[1])))
+        twice = np.bincount(classes, each**2, len(possible))
+        once = twice if weights is None else np.bincount(classes, each, len(possible))
+        n, size, square = int(np.count_nonzero(each)), float(each.sum()), float((each**2).sum())
+        self.tally = Tally(
+            once, twice, n, size, square, np.bincount(classes, minlength=len(possible)), classes, weights
+        )
+        # For every class of people, all pairs of outputs that are possible or each person: both reports, and weights.
+        self._rows, self._possible = rows, possible
 
     @property
     def domain(self) -> Domain:
@@ -128,25 +125,28 @@ class TwoReports(Source):
         held = [each for each in scored if each is not None]
         if len(held) < len(scored):
             return None
+        tally = self.tally
         u, low, high, spread = map(np.array, zip(*held, strict=True))
-        first, second = self._weights
-        weights = self.tally.weights
-        each = None if weights is None else (np.searchsorted(self._seen, self.tally.rows), weights)
-        found = Sample.of(u, first, first if weights is None else second, limits=None if self._all else (low, high), each=each)
-        if not self._flat:
-            return found
-        # The bits of a report do not all deviate in one direction: the largest score says little about a tail.
-        return Averages(found.mean, found.cov, spread, found.n, high - low, lambda: found)
+        first, second = (each[self._possible] for each in (tally.first, tally.second))
+        places = np.cumsum(self._possible) - 1
+        known = None if tally.weights is None else (places[tally.rows], tally.weights)
+        limits = (low, high) if self._flat else None
+        found = Sample.of(u, first, None if known is None else second, limits=limits, each=known)
+        # The bits of flat categories do not all deviate in one direction: the largest score says little about tails.
+        return Averages(found.mean, found.cov, spread, found.n, high - low, lambda: found) if self._flat else found
 
     def _score(self, w: Array) -> tuple[Array, float, float, float] | None:
-        """The score of every class of people, the smallest and the largest possible, and the spread of tails."""
-        factors = _factors(w)
-        if factors is None and (rest := _factors(1 - w)) is not None:
+        """The score of every class; if a report is flat, the smallest and the largest possible, and the spread of tails."""
+        factors, rest = _factors(w), _factors(1 - w)
+        if factors is None and rest is not None:
             # All scores of the weight 1 are 1.
             found = self._score_of_products(*rest)
             return None if found is None else (1 - found[0], 1 - found[2], 1 - found[1], found[3])
         if factors is None and not self._flat:
-            return self._score_of_table(w)
+            # Scores V with P₁·V·P₂ᵀ = W, solved on one side, then on the other.
+            half = self._sides[1].sample(w)
+            whole = self._sides[0].sample(np.ascontiguousarray(half.u.T)) if isinstance(half, Sample) else None
+            return (whole.u[self._rows[1], self._rows[0]], 0.0, 0.0, 0.0) if isinstance(whole, Sample) else None
         if factors is None:  # row by row, or column by column: flat categories tell every single value
             factors = (np.eye(len(w)), w) if self.mechanism[0].flat else (w.T, np.eye(w.shape[1]))
         return self._score_of_products(*factors)
@@ -156,20 +156,9 @@ class TwoReports(Source):
         first, second = self._scorer(0, one), self._scorer(1, other)
         if first is None or second is None:
             return None
-        u = np.empty(len(self._seen))
-        for some in self._blocks():
-            u[some] = (first[0](some) * second[0](some)).sum(axis=0)
+        blocks = [(first[0](some) * second[0](some)).sum(axis=0) for some in self._blocks()]
         (low, high), (least, most) = (_products(first[at], second[at]) for at in (1, 2))
-        return u, float(low.sum()), float(high.sum()), float((most - least).sum())
-
-    def _score_of_table(self, w: Array) -> tuple[Array, float, float, float] | None:
-        """Scores V with P₁·V·P₂ᵀ = W over pairs of outputs, solved on one side, then on the other."""
-        half = self._sides[1].sample(w)
-        whole = self._sides[0].sample(np.ascontiguousarray(half.u.T)) if isinstance(half, Sample) else None
-        if not isinstance(whole, Sample):
-            return None
-        low, high = float(whole.u.min()), float(whole.u.max())
-        return whole.u[self._rows[1], self._rows[0]], low, high, high - low
+        return np.concatenate(blocks), float(low.sum()), float(high.sum()), float((most - least).sum())
 
     def _scorer(self, at: int, w: Array) -> Scorer | None:
         """The scores of one attribute for each row of w."""
@@ -189,7 +178,7 @@ class TwoReports(Source):
 
     def _blocks(self) -> Iterator[slice]:
         step = max(1, _ROOM // sum(self.shape))
-        return (slice(start, start + step) for start in range(0, len(self._seen), step))
+        return (slice(start, start + step) for start in range(0, len(self._rows[0]), step))
 
     def shares(self) -> Several:
         """The share of every pair of values; NaN if the reports cannot tell it."""
@@ -202,9 +191,8 @@ class TwoReports(Source):
             scorers = [self._scorer(at, np.eye(size)) for at, size in enumerate(self.shape)]
             first, second = (each for each in scorers if each is not None)
             spreads = _products(first[2], second[2], np.multiply.outer)
-            parts = (
-                (first[0](some), second[0](some), *(each[some] for each in self._weights)) for some in self._blocks()
-            )
+            held = tally.first, tally.second
+            parts = ((first[0](some), second[0](some), *(each[some] for each in held)) for some in self._blocks())
         else:
             u, v = (self._of_values(at) for at in (0, 1))
             spreads = _products((u.min(axis=1), u.max(axis=1)), (v.min(axis=1), v.max(axis=1)), np.multiply.outer)
@@ -287,7 +275,8 @@ class MostLikelyPairs(Unbiased):
 
     def __init__(self, source: TwoReports, reason: str) -> None:
         self.method, self.reason, self._answers, self._origin = "em", reason, source, 0
-        self.frequencies = fit_em(source.operator, source.tally.first).frequencies
+        self.fit = fit_em(source.operator, source.tally.first)
+        self.frequencies = self.fit.frequencies
 
     @property
     def distribution(self) -> Array:
