@@ -95,21 +95,20 @@ class TwoReports(Source):
         _check_sizes(self.shape, 0 if self._flat else math.prod(len(each.outputs) for each in self.mechanism))
         rows, weights = [first.tally.rows, second.tally.rows], first.tally.weights
         assert rows[0] is not None and rows[1] is not None  # noqa: S101, PT018 (they were paired)
-        each = np.ones(len(rows[0])) if weights is None else weights
-        classes, possible = np.arange(len(each)), np.ones(len(each), dtype=bool)
+        classes, possible = np.arange(len(rows[0])), np.ones(len(rows[0]), dtype=bool)
         if not self._flat:
             laws = [mechanism.lottery.channel().uniform_law() > 0 for mechanism in self.mechanism]
             possible = np.logical_and.outer(*laws).ravel()
             classes = rows[0] * len(laws[1]) + rows[1]
             rows = list(np.divmod(np.flatnonzero(possible), len(laws[1])))
-        twice = np.bincount(classes, each**2, len(possible))
-        once = twice if weights is None else np.bincount(classes, each, len(possible))
-        n, size, square = int(np.count_nonzero(each)), float(each.sum()), float((each**2).sum())
-        self.tally = Tally(
-            once, twice, n, size, square, np.bincount(classes, minlength=len(possible)), classes, weights
-        )
-        # For every class of people, all pairs of outputs that are possible or each person: both reports, and weights.
+        # A class of people is a pair of outputs that is possible or, with flat categories, a person.
         self._rows, self._possible = rows, possible
+        counts = np.bincount(classes, minlength=len(possible))
+        if weights is None:
+            self.tally = Tally.of_counts(counts, first.n, classes)
+        else:
+            sums = (np.bincount(classes, each, len(possible)) for each in (weights, weights**2))
+            self.tally = Tally(*sums, first.n, first.tally.size, first.tally.square, counts, classes, weights)
 
     @property
     def domain(self) -> Domain:
