@@ -98,8 +98,11 @@ class Averages:
         """One average as an answer, plus ``shift``; no population has one outside ``possible``."""
         value = shift + float(self.mean[at])
 
+        def uncut(confidence: float) -> ConfidenceInterval:
+            return ConfidenceInterval(*(shift + end for end in self.ends(at, confidence)), confidence, self.note())
+
         def interval(confidence: float) -> ConfidenceInterval:
-            low, high = (shift + end for end in self.ends(at, confidence))
+            low, high = uncut(confidence)
             first, last = within(low, high, value, possible, at_least=self.n < FEW)
             beyond = high < possible[0] or low > possible[1]
             moved = _MOVED if value < possible[0] or value > possible[1] else ""
@@ -110,7 +113,7 @@ class Averages:
             down, up, note = self.forged(at, k)
             return Forged(value - down, value + up, note)
 
-        return Answer(value, float(self.se[at]), interval, forge)
+        return Answer(value, float(self.se[at]), interval, forge, uncut)
 
 
 @dataclass(frozen=True, eq=False)
