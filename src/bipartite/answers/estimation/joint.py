@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from scipy.optimize import brentq
 
 from bipartite.answers.estimation.answer import Answer
 from bipartite.answers.estimation.asking_pairs import Pair, names_of_two, table_of
@@ -210,13 +209,13 @@ class JointEstimate(Renamed):
 
         def end(bound: float, side: float, sure: float) -> float:
             """How far towards a bound r may go before 0 is outside of the interval of N − r·D."""
-
-            def beyond(r: float) -> float:
-                return _low(both, [side, -side * r], sure)
-
-            if side * (ratio - bound) <= 0 or beyond(bound) <= 0:
+            inside, outside = ratio, bound
+            if side * (ratio - bound) <= 0 or _low(both, [side, -side * bound], sure) <= 0:
                 return bound
-            return float(brentq(beyond, ratio, bound, xtol=_CLOSE * abs(ratio - bound)))
+            while abs(outside - inside) > _CLOSE * abs(bound - ratio):
+                r = (inside + outside) / 2
+                inside, outside = (r, outside) if _low(both, [side, -side * r], sure) <= 0 else (inside, r)
+            return outside
 
         def interval(sure: float) -> ConfidenceInterval:
             if _low(both, [0, 1], sure) <= 0:

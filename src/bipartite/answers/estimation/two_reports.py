@@ -2,15 +2,15 @@ r"""Two reports of each person, one about each of two values: the score of a pai
 
 Given a person's values, their two reports are drawn independently: Pr[y, z | a, b] = P₁[y\|a]·P₂[z\|b]. So the product
 u(y)·v(z) of unbiased scores for the weights w₁ and w₂ is unbiased for the weights w₁(a)·w₂(b) of pairs, and a product
-with the matrix of pairs is two products with the single matrices. Pairs of outputs are counted. Flat categories have too
-many different reports for that, so people are scored one by one, in blocks.
+with the matrix of pairs is two products with the single matrices. Pairs of outputs are counted. Flat categories have
+too many different reports for that, so people are scored one by one, in blocks.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from bipartite.domains import Domain
 
     Array = NDArray[np.float64]
-    Scorer = tuple[Callable[[slice], Array], tuple[Array, Array], tuple[Array, Array]]
-    """The scores of some people, their smallest and largest possible value, and how far these matter for a tail."""
+    Ends = tuple[Array, Array]
 
 MOST_VALUES: Final = 1024
 """The most values of one attribute: the scores of all its shares are in memory at once."""
@@ -84,6 +83,26 @@ class Kronecker(Channel):
         return np.add.outer(first * sides[1][1].inputs, second).ravel(), Kronecker(sides[0][1], sides[1][1])
 
 
+class Scores(NamedTuple):
+    """The scores of one attribute, a row for each row of weights."""
+
+    of: Callable[[slice], Array]
+    """Those of some classes of people."""
+    ends: Ends
+    """The smallest and the largest possible score of each row."""
+    tails: Ends
+    """The same, as far as tails reach: the bits of flat categories do not all deviate in one direction."""
+
+
+class PairScores(NamedTuple):
+    """The score of each class of people for one table of weights; the other fields are used with flat categories."""
+
+    u: Array
+    low: float = 0.0
+    high: float = 0.0
+    spread: float = 0.0
+
+
 class TwoReports(Source):
     """The reports of two attributes by the same people, in the same order; its values are pairs, row by row."""
 
@@ -93,22 +112,20 @@ class TwoReports(Source):
         self._flat = first.mechanism.flat or second.mechanism.flat
         self.shape = len(first.domain), len(second.domain)
         _check_sizes(self.shape, 0 if self._flat else math.prod(len(each.outputs) for each in self.mechanism))
-        rows, weights = [first.tally.rows, second.tally.rows], first.tally.weights
-        assert rows[0] is not None and rows[1] is not None  # noqa: S101, PT018 (they were paired)
+        rows: list[Any] = [first.tally.rows, second.tally.rows]
         classes, possible = np.arange(len(rows[0])), np.ones(len(rows[0]), dtype=bool)
         if not self._flat:
             laws = [mechanism.lottery.channel().uniform_law() > 0 for mechanism in self.mechanism]
             possible = np.logical_and.outer(*laws).ravel()
             classes = rows[0] * len(laws[1]) + rows[1]
             rows = list(np.divmod(np.flatnonzero(possible), len(laws[1])))
-        # A class of people is a pair of outputs that is possible or, with flat categories, a person.
+        # A class of people is a possible pair of outputs or, with flat categories, a person.
         self._rows, self._possible = rows, possible
-        counts = np.bincount(classes, minlength=len(possible))
-        if weights is None:
-            self.tally = Tally.of_counts(counts, first.n, classes)
-        else:
-            sums = (np.bincount(classes, each, len(possible)) for each in (weights, weights**2))
-            self.tally = Tally(*sums, first.n, first.tally.size, first.tally.square, counts, classes, weights)
+        counts, weights = np.bincount(classes, minlength=len(possible)), first.tally.weights
+        self.tally = Tally.of_counts(counts, first.n, classes)
+        if weights is not None:
+            once, twice = (np.bincount(classes, each, len(possible)).astype(float) for each in (weights, weights**2))
+            self.tally = Tally(once, twice, first.n, first.tally.size, first.tally.square, counts, classes, weights)
 
     @property
     def domain(self) -> Domain:
@@ -124,43 +141,40 @@ class TwoReports(Source):
         held = [each for each in scored if each is not None]
         if len(held) < len(scored):
             return None
-        tally = self.tally
         u, low, high, spread = map(np.array, zip(*held, strict=True))
-        first, second = (each[self._possible] for each in (tally.first, tally.second))
-        places = np.cumsum(self._possible) - 1
-        known = None if tally.weights is None else (places[tally.rows], tally.weights)
+        tally, each = self.tally, None
+        if tally.weights is not None:
+            each = (np.cumsum(self._possible) - 1)[tally.rows], tally.weights
+        first, second = (sums[self._possible] for sums in (tally.first, tally.second))
         limits = (low, high) if self._flat else None
-        found = Sample.of(u, first, None if known is None else second, limits=limits, each=known)
-        # The bits of flat categories do not all deviate in one direction: the largest score says little about tails.
+        found = Sample.of(u, first, None if each is None else second, limits=limits, each=each)
         return Averages(found.mean, found.cov, spread, found.n, high - low, lambda: found) if self._flat else found
 
-    def _score(self, w: Array) -> tuple[Array, float, float, float] | None:
-        """The score of every class; if a report is flat, the smallest and the largest possible, and the spread of tails."""
-        factors, rest = _factors(w), _factors(1 - w)
-        if factors is None and rest is not None:
-            # All scores of the weight 1 are 1.
-            found = self._score_of_products(*rest)
-            return None if found is None else (1 - found[0], 1 - found[2], 1 - found[1], found[3])
+    def _score(self, w: Array) -> PairScores | None:
+        factors = _factors(w)
         if factors is None and not self._flat:
             # Scores V with P₁·V·P₂ᵀ = W, solved on one side, then on the other.
             half = self._sides[1].sample(w)
             whole = self._sides[0].sample(np.ascontiguousarray(half.u.T)) if isinstance(half, Sample) else None
-            return (whole.u[self._rows[1], self._rows[0]], 0.0, 0.0, 0.0) if isinstance(whole, Sample) else None
+            return PairScores(whole.u[self._rows[1], self._rows[0]]) if isinstance(whole, Sample) else None
+        if factors is None and (rest := _factors(1 - w)) is not None:
+            # The complement of a group: all scores of the weight 1 are 1.
+            found = self._score_of_products(*rest)
+            return found and PairScores(1 - found.u, 1 - found.high, 1 - found.low, found.spread)
         if factors is None:  # row by row, or column by column: flat categories tell every single value
             factors = (np.eye(len(w)), w) if self.mechanism[0].flat else (w.T, np.eye(w.shape[1]))
         return self._score_of_products(*factors)
 
-    def _score_of_products(self, one: Array, other: Array) -> tuple[Array, float, float, float] | None:
+    def _score_of_products(self, one: Array, other: Array) -> PairScores | None:
         """The sum of products of scores, for as many weights of each side."""
-        first, second = self._scorer(0, one), self._scorer(1, other)
+        first, second = self._scores(0, one), self._scores(1, other)
         if first is None or second is None:
             return None
-        blocks = [(first[0](some) * second[0](some)).sum(axis=0) for some in self._blocks()]
-        (low, high), (least, most) = (_products(first[at], second[at]) for at in (1, 2))
-        return np.concatenate(blocks), float(low.sum()), float(high.sum()), float((most - least).sum())
+        u = np.concatenate([(first.of(some) * second.of(some)).sum(axis=0) for some in self._blocks()])
+        low, high = _products(first.ends, second.ends)
+        return PairScores(u, float(low.sum()), float(high.sum()), float(_spread(first.tails, second.tails).sum()))
 
-    def _scorer(self, at: int, w: Array) -> Scorer | None:
-        """The scores of one attribute for each row of w."""
+    def _scores(self, at: int, w: Array) -> Scores | None:
         side, rows = self._sides[at], self._rows[at]
         if isinstance(side, Supports):
             middle = w.mean(axis=1)
@@ -169,11 +183,11 @@ class TwoReports(Source):
             half = law.tail_spread(z, law.own(z)) / 2 if self.effective >= FEW else np.full(len(z), math.inf)
             among = (z.min(axis=1) + z.max(axis=1)) / 2
             tails = middle + np.maximum(low, among - half), middle + np.minimum(high, among + half)
-            return (lambda some: side._scores(w, rows[some])), (middle + low, middle + high), tails
+            return Scores(lambda some: side._scores(w, rows[some]), (middle + low, middle + high), tails)
         sample = side.sample(w)
         if not isinstance(sample, Sample):
             return None
-        return (lambda some: sample.u[:, rows[some]]), sample.range, sample.range
+        return Scores(lambda some: np.asarray(sample.u[:, rows[some]]), sample.range, sample.range)
 
     def _blocks(self) -> Iterator[slice]:
         step = max(1, _ROOM // sum(self.shape))
@@ -185,35 +199,40 @@ class TwoReports(Source):
 
     @functools.cached_property
     def _shares(self) -> Several:
-        tally, plain = self.tally, self.tally.weights is None
-        if self._flat:
-            scorers = [self._scorer(at, np.eye(size)) for at, size in enumerate(self.shape)]
-            first, second = (each for each in scorers if each is not None)
-            spreads = _products(first[2], second[2], np.multiply.outer)
-            held = tally.first, tally.second
-            parts = ((first[0](some), second[0](some), *(each[some] for each in held)) for some in self._blocks())
-        else:
-            u, v = (self._of_values(at) for at in (0, 1))
-            spreads = _products((u.min(axis=1), u.max(axis=1)), (v.min(axis=1), v.max(axis=1)), np.multiply.outer)
-            counts = u.shape[1], v.shape[1]
-            parts = iter([(u, v, tally.first.reshape(counts), tally.second.reshape(counts))])
+        tally, weighted = self.tally, self.tally.weights is not None
         means, raw, squares = np.zeros((3, *self.shape))
-        for u, v, once, twice in parts:
+        for u, v, once, twice in self._of_cells():
             means += _summed(u, once, v)
-            raw += 0 if plain else _summed(u, twice, v)
             squares += _summed(u**2, twice, v**2)
-        means, raw = means / tally.size, means if plain else raw
+            raw += _summed(u, twice, v) if weighted else 0
+        means, raw = means / tally.size, raw if weighted else means
         variances = np.maximum(squares - 2 * means * raw + means**2 * tally.square, 0.0) / tally.size**2
         errors = np.sqrt(variances * (self.effective / spare(self.effective)))
-        return Several(means.ravel(), errors.ravel(), (spreads[1] - spreads[0]).ravel())
+        return Several(means.ravel(), errors.ravel(), self._spreads.ravel())
+
+    def _of_cells(self) -> Iterator[tuple[Array, Array, Array, Array]]:
+        """Scores of the values of both, and both sums of weights: of people, or of all pairs of outputs."""
+        first, second = self.tally.first, self.tally.second
+        if self._flat:
+            one, other = (self._scores(at, np.eye(size)) for at, size in enumerate(self.shape))
+            assert one is not None and other is not None  # noqa: S101, PT018 (all values can be told apart)
+            self._spreads = _spread(one.tails, other.tails, np.multiply.outer)
+            for some in self._blocks():
+                yield one.of(some), other.of(some), first[some], second[some]
+        else:
+            u, v = self._of_values(0), self._of_values(1)
+            ends = ((each.min(axis=1), each.max(axis=1)) for each in (u, v))
+            self._spreads = _spread(*ends, np.multiply.outer)
+            yield u, v, first.reshape(u.shape[1], -1), second.reshape(u.shape[1], -1)
 
     def _of_values(self, at: int) -> Array:
         """The scores of every single value, over outputs; NaN if the reports cannot tell it."""
         side, units = self._sides[at], np.eye(self.shape[at])
         sample = side.sample(units)
-        each = [side.sample(unit[None]) for unit in units] if sample is None else []
+        if isinstance(sample, Sample):
+            return sample.u
         unknown = np.full((1, len(self.mechanism[at].outputs)), math.nan)
-        return sample.u if isinstance(sample, Sample) else np.vstack([getattr(one, "u", unknown) for one in each])
+        return np.vstack([getattr(side.sample(unit[None]), "u", unknown) for unit in units])
 
     @property
     def operator(self) -> Kronecker:
@@ -225,14 +244,14 @@ class TwoReports(Source):
             table = shares.reshape(self.shape)
             return either_fits(*(side.check(table.sum(axis=1 - at)) for at, side in enumerate(self._sides)))
         # The most likely table of pairs is fitted again.
-        return fit_of_pairs(*self.mechanism, self.operator, self.tally.counts)
+        return fit_of_pairs(self.mechanism[0], self.mechanism[1], self.operator, self.tally.counts)
 
     def histogram(self, method: str) -> Callable[[], Histogram]:
         """The table by one method, made when it is first needed."""
         name, reason = self._chosen(method)
-        if name != "em":
-            return functools.partial(Unbiased, self, name, reason)
-        return functools.partial(MostLikelyPairs, self, reason)
+        if name == "em":
+            return functools.partial(MostLikelyPairs, self, reason)
+        return functools.partial(Unbiased, self, name, reason)
 
     def _chosen(self, method: str) -> tuple[str, str]:
         """(the method, why)."""
@@ -306,8 +325,8 @@ def _check_sizes(values: tuple[int, int], pairs: int) -> None:
     """Refuse tables that are too large."""
     if max(values) > MOST_VALUES:
         raise DesignError(
-            f"Expected at most {MOST_VALUES} values of an attribute for a joint distribution, got {max(values)}; report "
-            "on a coarser domain, or estimate each attribute alone with bp.estimate."
+            f"Expected at most {MOST_VALUES} values of an attribute for a joint distribution, got {max(values)}; "
+            "report on a coarser domain, or estimate each attribute alone with bp.estimate."
         )
     if pairs > MOST_PAIRS:
         raise DesignError(
@@ -325,12 +344,16 @@ def _factors(w: Array) -> tuple[Array, Array] | None:
     return (first[None], second[None]) if alike else None
 
 
-def _products(
-    first: tuple[Array, Array], second: tuple[Array, Array], times: Callable[[Array, Array], Array] = np.multiply
-) -> tuple[Array, Array]:
+def _products(first: Ends, second: Ends, times: Callable[[Array, Array], Array] = np.multiply) -> Ends:
     """The smallest and the largest product of two numbers between these ends."""
     corners = [times(one, other) for one in first for other in second]
     return np.min(corners, axis=0), np.max(corners, axis=0)
+
+
+def _spread(first: Ends, second: Ends, times: Callable[[Array, Array], Array] = np.multiply) -> Array:
+    low, high = _products(first, second, times)
+    found: Array = high - low
+    return found
 
 
 def _summed(u: Array, weights: Array, v: Array) -> Array:
