@@ -190,7 +190,7 @@ class JointEstimate(Renamed):
         return _of_slopes(value, _combined(moments, slopes), (-1.0, 1.0))
 
     def _mean(self, asked: PairQuestion) -> Answer:
-        r"""The mean in a group: a ratio N/D of the averages of (number if in the group, else 0) and (1 if in it, else 0).
+        """The mean in a group: the ratio N/D of the averages of (number in the group, else 0) and (1 in it, else 0).
 
         N − r·D has mean 0 at the true r, so Fieller's interval contains all r for which 0 is in the interval of
         N − r·D: whatever D is, its coverage is that of an average. It is bounded only if D is clearly above zero.
@@ -309,7 +309,8 @@ def _of_slopes(value: float, slopes: Averages, possible: tuple[float, float]) ->
         if slopes.n < FEW:
             return ConfidenceInterval(*possible, sure, few_note(slopes.n))
         low, high = (value + end - float(slopes.mean[0]) for end in slopes.ends(0, sure))
-        return ConfidenceInterval(*map(float, within(low, high, value, possible)), sure)
+        low, high = map(float, within(low, high, value, possible))
+        return ConfidenceInterval(low, high, sure)
 
     return Answer(value, float(slopes.se[0]), interval)
 
@@ -335,7 +336,7 @@ def joint_of(first: Estimate, second: object, names: object, method: object) -> 
         return JointEstimate(two, first)
     if not isinstance(second, type(first)) or second is first:
         raise InputError(
-            f"Expected the estimate of the same people's other reports, got {shown(second)}; names are names=('a', 'b')."
+            f"Expected the estimate of the same people's other reports, got {shown(second)}; names go in names=(…, …)."
         )
     _check_same_people(first._source.tally, second._source.tally)
     source = TwoReports(first._source, second._source)
@@ -360,7 +361,7 @@ def joint_of_record(
 
 def _of_those(est: Estimate, those: NDArray[np.bool_]) -> Estimate:
     """The estimate from some of the reports."""
-    from bipartite.answers.estimation.estimating import from_tally
+    from bipartite.answers.estimation.estimating import from_tally  # noqa: PLC0415 (which imports this)
 
     tally = est._source.tally
     if those.all() or tally.rows is None:
@@ -376,8 +377,9 @@ def _check_same_people(one: Tally, other: Tally) -> None:
             "Which reports belong to one person is not known from counts, nor where missing reports were dropped; pass "
             "all reports of both to bp.estimate, in the same order."
         )
-    if len(one.rows) != len(other.rows):
-        raise InputError(f"Expected the same people in both, got {len(one.rows)} and {len(other.rows)} reports.")
-    weights = [np.ones(len(each.rows)) if each.weights is None else each.weights for each in (one, other)]
-    if not np.array_equal(*weights):
+    first, second = len(one.rows), len(other.rows)
+    if first != second:
+        raise InputError(f"Expected the same people in both, got {first} and {second} reports.")
+    ours, theirs = (np.ones(first) if each.weights is None else each.weights for each in (one, other))
+    if not np.array_equal(ours, theirs):
         raise InputError("Expected the same weights of people in both estimates; pass weights= to both, or to none.")

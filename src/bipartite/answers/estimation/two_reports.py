@@ -28,7 +28,7 @@ from bipartite.errors import DesignError, InputError
 from bipartite.lottery import Channel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -160,7 +160,7 @@ class TwoReports(Source):
         if factors is None and (rest := _factors(1 - w)) is not None:
             # The complement of a group: all scores of the weight 1 are 1.
             found = self._score_of_products(*rest)
-            return found and PairScores(1 - found.u, 1 - found.high, 1 - found.low, found.spread)
+            return None if found is None else PairScores(1 - found.u, 1 - found.high, 1 - found.low, found.spread)
         if factors is None:  # row by row, or column by column: flat categories tell every single value
             factors = (np.eye(len(w)), w) if self.mechanism[0].flat else (w.T, np.eye(w.shape[1]))
         return self._score_of_products(*factors)
@@ -200,30 +200,31 @@ class TwoReports(Source):
     @functools.cached_property
     def _shares(self) -> Several:
         tally, weighted = self.tally, self.tally.weights is not None
+        spreads, parts = self._of_people() if self._flat else self._of_outputs()
         means, raw, squares = np.zeros((3, *self.shape))
-        for u, v, once, twice in self._of_cells():
+        for u, v, once, twice in parts:
             means += _summed(u, once, v)
             squares += _summed(u**2, twice, v**2)
             raw += _summed(u, twice, v) if weighted else 0
         means, raw = means / tally.size, raw if weighted else means
         variances = np.maximum(squares - 2 * means * raw + means**2 * tally.square, 0.0) / tally.size**2
         errors = np.sqrt(variances * (self.effective / spare(self.effective)))
-        return Several(means.ravel(), errors.ravel(), self._spreads.ravel())
+        return Several(means.ravel(), errors.ravel(), spreads.ravel())
 
-    def _of_cells(self) -> Iterator[tuple[Array, Array, Array, Array]]:
-        """Scores of the values of both, and both sums of weights: of people, or of all pairs of outputs."""
-        first, second = self.tally.first, self.tally.second
-        if self._flat:
-            one, other = (self._scores(at, np.eye(size)) for at, size in enumerate(self.shape))
-            assert one is not None and other is not None  # noqa: S101, PT018 (all values can be told apart)
-            self._spreads = _spread(one.tails, other.tails, np.multiply.outer)
-            for some in self._blocks():
-                yield one.of(some), other.of(some), first[some], second[some]
-        else:
-            u, v = self._of_values(0), self._of_values(1)
-            ends = ((each.min(axis=1), each.max(axis=1)) for each in (u, v))
-            self._spreads = _spread(*ends, np.multiply.outer)
-            yield u, v, first.reshape(u.shape[1], -1), second.reshape(u.shape[1], -1)
+    def _of_people(self) -> tuple[Array, Iterable[tuple[Array, ...]]]:
+        """(the spreads of all cells; scores of single values and both weights, in blocks of people)."""
+        one, other = (self._scores(at, np.eye(size)) for at, size in enumerate(self.shape))
+        assert one is not None and other is not None  # noqa: S101, PT018 (all values can be told apart)
+        held = self.tally.first, self.tally.second
+        parts = ((one.of(some), other.of(some), *(each[some] for each in held)) for some in self._blocks())
+        return _spread(one.tails, other.tails, np.multiply.outer), parts
+
+    def _of_outputs(self) -> tuple[Array, Iterable[tuple[Array, ...]]]:
+        """The same over all pairs of outputs, at once."""
+        u, v = self._of_values(0), self._of_values(1)
+        held = (each.reshape(u.shape[1], v.shape[1]) for each in (self.tally.first, self.tally.second))
+        first, second = ((each.min(axis=1), each.max(axis=1)) for each in (u, v))
+        return _spread(first, second, np.multiply.outer), [(u, v, *held)]
 
     def _of_values(self, at: int) -> Array:
         """The scores of every single value, over outputs; NaN if the reports cannot tell it."""
