@@ -103,8 +103,7 @@ class Answer(Printed, Renamed):
 
     def __mul__(self, factor: float) -> Answer:
         def interval(confidence: float) -> ConfidenceInterval:
-            found = self.interval(confidence)
-            return ConfidenceInterval(*sorted(factor * end for end in found), confidence, found.note)
+            return self.interval(confidence).mapped(lambda end: factor * end)
 
         return Answer(factor * self.value, abs(factor) * self.se, interval)
 
