@@ -256,7 +256,13 @@ def test_a_correlation_needs_variances_that_are_clearly_above_zero():
     assert math.isnan(found.value) and math.isinf(found.se)
     assert found.ci() == (-1, 1) and "a variance is not clearly above zero" in found.note
     few = joint(BOTH, {name: column[:49] for name, column in reports.items()})
-    assert few.ask("covariance").ci() == (-2, 2) and "too few" in few.ask("covariance").note
+    low, high = few.ask("covariance").ci()
+    assert (
+        low <= -2
+        and high >= 2
+        and low <= few.ask("covariance").value <= high
+        and "too few" in few.ask("covariance").note
+    )
 
 
 def test_forged_pairs_move_an_average_as_far_as_they_can():
@@ -294,11 +300,22 @@ def test_what_cannot_be_asked_is_refused():
     found = joint(record, reports, "age", "pet")
     with pytest.raises(InputError, match="The values of 'pet' are not numbers"):
         found.ask("covariance")
-    for of in ("mean", None, ("cell", 1), [1, 2], ([1], [2]), np.full((5, 3), np.nan), "ab", ([1.0] * 5, [math.inf] * 3)):
+    for of in (
+        "mean",
+        None,
+        ("cell", 1),
+        [1, 2],
+        ([1], [2]),
+        np.full((5, 3), np.nan),
+        "ab",
+        ([1.0] * 5, [math.inf] * 3),
+    ):
         with pytest.raises(InputError, match="Expected 'covariance'"):
             found.ask(of)
     for where in ({"age": 1}, {}, "cat", {"pet": []}, {"pet": ["cat", "cat"]}):
-        with pytest.raises(InputError, match="Expected (\\('mean', 'age', {'pet': value}\\)|one or more distinct values)"):
+        with pytest.raises(
+            InputError, match="Expected (\\('mean', 'age', {'pet': value}\\)|one or more distinct values)"
+        ):
             found.ask(("mean", "age", where))
     with pytest.raises(InputError, match="'age' or 'pet'"):
         found.marginal("car")

@@ -30,7 +30,9 @@ def test_scores_of_pairs_are_unbiased_for_every_pair_of_values(name, other, flat
     (y, p1), (z, p2) = map(chances, pair)
     # Every pair of reports as one person, weighed by its chance given every pair of values.
     at = np.indices((len(y), len(z))).reshape(2, -1)
-    source = TwoReports(*(from_tally(each, Tally.of(each, rows))._source for each, rows in zip(pair, (y[at[0]], z[at[1]]), strict=True)))
+    source = TwoReports(
+        *(from_tally(each, Tally.of(each, rows))._source for each, rows in zip(pair, (y[at[0]], z[at[1]]), strict=True))
+    )
     law = np.einsum("ay,bz->abyz", p1, p2).reshape(p1.shape[0], p2.shape[0], -1)
     rng = np.random.default_rng(1)
     w1, w2 = (rng.normal(size=len(each.domain)) for each in pair)

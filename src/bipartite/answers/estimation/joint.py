@@ -307,7 +307,7 @@ def _of_slopes(value: float, slopes: Averages, possible: tuple[float, float]) ->
 
     def interval(sure: float) -> ConfidenceInterval:
         if slopes.n < FEW:
-            return ConfidenceInterval(*possible, sure, few_note(slopes.n))
+            return ConfidenceInterval(min(possible[0], value), max(possible[1], value), sure, few_note(slopes.n))
         low, high = (value + end - float(slopes.mean[0]) for end in slopes.ends(0, sure))
         low, high = map(float, within(low, high, value, possible))
         return ConfidenceInterval(low, high, sure)
