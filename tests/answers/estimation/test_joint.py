@@ -133,6 +133,7 @@ def test_every_method_gives_a_table_that_is_near_the_truth():
     assert few.shares.min() >= 0
     frame = few.to_frame()
     assert (frame["low"] <= frame["share"]).all() and (frame["share"] <= frame["high"]).all()
+    assert (frame["low"] < frame["high"]).all()  # also where the unbiased share is far below zero
     assert few.ask(("cell", 1, 0)).ci() == tuple(frame.loc[0, ["low", "high"]])
     assert few.ask(("cell", 1, 0)).value == few.shares[0, 0]
 
@@ -247,6 +248,21 @@ def units(found):
     first, second = np.zeros((2, 9))
     first[0] = second[0] = 1
     return tuple(each[:size] for each, size in zip((first, second), found.shares.shape, strict=True))
+
+
+def test_values_of_any_kind_make_a_table():
+    pair = bp.GRR(bp.Product(bp.Integers(0, 2), bp.Integers(0, 1)), 2)
+    record = bp.Record({"pair": pair, "hour": bp.BRR(bp.Cyclic(24), 2, m=5), "pet": PETS})
+    values = {"pair": [(0, 1), (2, 0)] * 150, "hour": [23, 4] * 150, "pet": ["cat", "dog"] * 150}
+    found = bp.estimate(record, record.privatize(values, rng=bp.insecure_seed(1)))
+    frame = found.joint("pair", "hour").to_frame()
+    assert frame["pair"][24] == (0, 1) and frame["hour"][25] == 1 and (frame["low"] < frame["high"]).all()
+    night = ("where", {"pair": [(0, 1)], "hour": ("range", 22, 3)})
+    same = ("where", {"pair": [(0, 1)], "hour": [22, 23, 0, 1, 2, 3]})
+    assert found.joint("pair", "hour").ask(night).ci() == found.joint("pair", "hour").ask(same).ci()
+    with pytest.raises(InputError, match="The values of 'pet' are not numbers"):
+        found.joint("pair", "pet").ask(("mean", "pet", {"pair": [(0, 1)]}))
+    assert "correlation" not in found.joint("hour", "pet").summary()
 
 
 def test_a_correlation_needs_variances_that_are_clearly_above_zero():

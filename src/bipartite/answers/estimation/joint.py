@@ -117,10 +117,12 @@ class JointEstimate(Renamed):
     def to_frame(self, confidence: float = _USUAL) -> DataFrame:
         """A row for every pair: both values, share, se, low, high, note."""
         pd = load_pandas("joint.shares")
-        first, second = (domain.to_numpy() for domain in self._pair.domains)
-        values = {self.names[0]: np.repeat(first, len(second)), self.names[1]: np.tile(second, len(first))}
-        rows = self._pairs.to_frame(confidence=confidence).drop(columns="value")
-        found: DataFrame = pd.concat([pd.DataFrame(values), rows], axis=1)
+        found: DataFrame = self._pairs.to_frame(confidence=confidence).drop(columns="value")
+        at = np.indices(self.shares.shape).reshape(2, -1)
+        for place, (name, domain) in enumerate(zip(self.names, self._pair.domains, strict=True)):
+            found.insert(
+                place, name, pd.Series(domain.to_numpy().tolist()).to_numpy()[at[place]], allow_duplicates=True
+            )
         return found
 
     def summary(self, confidence: float = _USUAL) -> str:

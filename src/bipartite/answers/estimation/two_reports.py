@@ -310,8 +310,9 @@ class MostLikelyPairs(Unbiased):
     def share_bounds(self, confidence: float) -> tuple[Array, Array]:
         each, shown = self._answers.shares(), self.frequencies
         half = half_widths(each.errors, each.spreads, self._answers.effective, confidence)
-        low, high = np.minimum(each.values - half, shown), np.maximum(each.values + half, shown)
-        told = ~np.isnan(each.values)
+        # The possible share nearest to the unbiased one is nearer to the truth, and its interval never empty.
+        near = np.clip(each.values, 0.0, 1.0)
+        low, high, told = np.minimum(near - half, shown), np.maximum(near + half, shown), ~np.isnan(near)
         return np.where(told, low, 0.0), np.where(told, high, 1.0)
 
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
