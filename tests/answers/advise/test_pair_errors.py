@@ -9,8 +9,9 @@ import pytest
 import bipartite as bp
 from bipartite.answers.advise import pair_plans
 from bipartite.answers.advise.pair_errors import error_of_pair, error_of_pair_in, error_of_part, error_of_two
-from bipartite.answers.estimation.estimating_joint import _of_people
-from bipartite.answers.estimation.pair_people import ByPeople
+from bipartite.answers.estimation.estimating import from_tally
+from bipartite.answers.estimation.tally import Tally
+from bipartite.answers.estimation.two_reports import TwoReports
 from bipartite.errors import InputError
 from tests.answers.estimation.test_categories import law_of
 
@@ -43,10 +44,15 @@ def test_errors_of_two_reports_are_those_of_all_pairs_of_them(of, first):
     pair = first, bp.SubsetSelection(CARS, 2)
     (y, p1), (z, p2) = map(chances, pair)
     at = np.indices((len(y), len(z))).reshape(2, -1)
-    answers = ByPeople((_of_people(pair[0], y[at[0]]), _of_people(pair[1], z[at[1]])), None)
+    both = zip(pair, (y[at[0]], z[at[1]]), strict=True)
+    source = TwoReports(*(from_tally(each, Tally.of(each, rows))._source for each, rows in both))
+
+    def score(w):
+        return source.sample((np.outer(*w) if isinstance(w, tuple) else w).reshape(1, -1)).people().u[0]
+
     for shares in (np.full((4, 3), 1 / 12), SHARES):
         law = (p1.T @ shares @ p2).ravel()
-        expected = root_mean_square(lambda w: answers._score(w)[0], law, WEIGHTS[of])
+        expected = root_mean_square(score, law, WEIGHTS[of])
         assert error_of_two(*pair, of, 1, shares) == pytest.approx(expected, rel=1e-9)
     assert error_of_two(*pair, of, 100) == pytest.approx(error_of_two(*pair, of, 1) / 10)
 
@@ -127,8 +133,8 @@ def test_the_forecast_is_what_people_then_see():
     squares = {"split": [], "product": []}
     for at in range(0, surveys * people, people):
         told = {name: each[at : at + people] for name, each in apart.items()}
-        squares["split"].append(bp.estimate_joint(split, told, method="inverse").correlation ** 2)
-        squares["product"].append(bp.estimate_joint(mech, together[at : at + people]).correlation ** 2)
+        squares["split"].append(bp.estimate(split, told).joint(*TWO).ask("correlation").value ** 2)
+        squares["product"].append(bp.estimate(mech, together[at : at + people]).joint().ask("correlation").value ** 2)
     for way, plan in (("split", found.split), ("product", found.product)):
         assert math.sqrt(np.mean(squares[way])) == pytest.approx(plan.score, rel=0.35)
 
