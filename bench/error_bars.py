@@ -21,12 +21,13 @@ import argparse
 import math
 import sys
 from concurrent.futures import ProcessPoolExecutor
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 import bipartite as bp
 from bipartite.answers.estimation import Estimate
+from reproduction.ems import ems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -82,7 +83,6 @@ def shape(name: str, size: int) -> Array:
 
 SHAPES: Final = ("ends", "two spikes", "narrow pair", "zipf", "heavy tail", "beta(2, 5)", "uniform")
 NEW_SHAPES: Final = ("three clusters", "sawtooth", "geometric decay", "nearly all alike", "block")
-OTHERS: Final[tuple[Literal["em", "ems"], ...]] = ("em", "ems")
 
 
 def quantile(f: Array, q: float) -> int:
@@ -161,9 +161,9 @@ def measured(job: tuple[Cell, int]) -> dict[str, Any]:
                 if point is not None:
                     inside_own.append(low - 1e-9 <= point <= high + 1e-9)
             continue
-        for method in OTHERS:
-            other = bp.estimate(mechanism, counts=counts, method=method)
-            distances[method].append(float(np.abs(other.cdf() - running).mean()))
+        others = {"em": bp.estimate(mechanism, counts=counts, method="em").cdf(), "ems": ems(matrix, counts)[0].cumsum()}
+        for method, other in others.items():
+            distances[method].append(float(np.abs(other - running).mean()))
         own = square_wave_ems(f, epsilon, people, chance)
         distances["Square Wave + EMS"].append(float(np.abs(own.cumsum() - running).mean()))
     return {

@@ -299,4 +299,4 @@ def from_tally(mechanism: Mechanism, tally: Tally | Supports, how: How) -> Estim
         # Raises the error that says why.
         identifiability(mechanism)
     answers = ByOutput(mechanism, tally, known, of_sample=how.of_sample)
-    return Estimate(answers, histogram_of(mechanism, tally, known, answers, how.method, how.progress))
+    return Estimate(answers, histogram_of(mechanism, tally, known, answers, how.method))

@@ -12,11 +12,10 @@ import numpy as np
 from bipartite.answers.estimation.forged_outputs import Moved
 from bipartite.answers.estimation.forged_supports import ForgedSupports, moved_single_supports
 from bipartite.answers.estimation.goodness_flat import fit_of_supports
-from bipartite.answers.estimation.histogram import Fitted, Unbiased, on_simplex
+from bipartite.answers.estimation.histogram import Unbiased, on_simplex
 from bipartite.answers.estimation.linear import Answer, LinearAnswers, Several
 from bipartite.answers.estimation.pairs import pair_law
 from bipartite.answers.estimation.tally import check_weights, spare
-from bipartite.answers.estimation.whole_reports import fit_reports
 from bipartite.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.em import Fit
     from bipartite.answers.estimation.goodness import GoodnessOfFit
     from bipartite.answers.estimation.histogram import Histogram
     from bipartite.mechanisms import Mechanism
@@ -229,16 +227,6 @@ class BySupport(LinearAnswers):
         # By symmetry, one report can move every share equally far.
         return Several(self.raw, self._errors, np.full(self._law.size, self.share(0).spread))
 
-    def most_likely(self) -> Fit:
-        """The most likely shares; this needs the reports themselves."""
-        held = self._supports
-        if held.reports is None:
-            raise InputError(
-                "method='em' needs whole reports, and flat categories are counted by value; pass the reports "
-                "themselves, or use method='projected' for shares that are never negative."
-            )
-        return fit_reports(self.mechanism, held.reports, held.weights)
-
     def group_shares(self) -> list[tuple[list[Any], float, float]]:
         values = self.mechanism.domain.to_numpy().tolist()
         rows = zip(values, self.raw.tolist(), self._errors.tolist(), strict=True)
@@ -253,13 +241,15 @@ def _even(shares: Array) -> Array:
 
 def flat_histogram(answers: BySupport, method: str) -> Callable[[], Histogram]:
     """A function that computes the shares by one method."""
-    if method in {"ems", "smooth"}:
+    if method == "smooth":
         raise InputError(
             f"method={method!r} smooths over neighbours, and flat categories have none; use method='projected'."
         )
     if method == "em":
-        fit = answers.most_likely()
-        return lambda: Fitted("em", "asked for", fit, _NO_INTERVALS)
+        raise InputError(
+            "method='em' of flat categories is in reproduction/flat_em.py of the repository, for comparison; use "
+            "method='projected' for shares that are never negative."
+        )
     # The projection is never farther from the truth than the unbiased shares: the truth is a distribution, and
     # projecting onto a convex set brings a point closer to every point of the set.
     name, reason = (method, "asked for") if method != "auto" else ("projected", _NEAREST)
