@@ -185,7 +185,7 @@ def test_counts_are_saved_and_merged_with_those_of_others(run, spec, write, tmp_
     saved, described = tmp_path / "counts.json", spec(RATING)
     code, out, _ = run("estimate", *parts[:2], "--spec", described, "--save-counts", saved)
     assert code == 0
-    assert bp.Counts.from_json(saved.read_text(encoding="utf-8")).people == 400
+    assert bp.Counts.from_json(saved.read_text(encoding="utf-8")).n == 400
     merged = run("estimate", parts[2], "--counts", saved, "--spec", described)[1]
     whole = run("estimate", *parts, "--spec", described)[1]
     assert merged == whole

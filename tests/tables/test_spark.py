@@ -105,7 +105,7 @@ def test_flat_categories_are_released_counted_and_estimated(people, tmp_path, ro
     released = spark.privatize(people, plan, tmp_path / "out", row_id=row_id)
     counts = spark.count(released, "colour")
     cells = pa.array([row["colour"] for row in released.collect()])
-    assert counts == bp.Counts(oue).add(from_cells(oue, cells)) and counts.people == ROWS
+    assert counts == bp.Counts(oue).add(from_cells(oue, cells)) and counts.n == ROWS
     found = estimate_file(tmp_path / "out").columns["colour"][None]
     assert np.array_equal(found.frequencies, bp.estimate(oue, counts=counts).frequencies)
     if row_id is not None:
@@ -363,7 +363,7 @@ def test_only_counts_travel(session, people, released, tmp_path):
         seen[name], tasks = shuffled_bytes(session, before)
         assert tasks > 0
         expected = bp.Counts(AGE).add([row[0] for row in frame.select("age").collect()])
-        assert counts == expected and counts.people == (ROWS if name == "few" else 40 * ROWS)
+        assert counts == expected and counts.n == (ROWS if name == "few" else 40 * ROWS)
     # At most 4 tasks, 73 outputs, and about 24 bytes for each of the two numbers, however many rows: 16,000 rows
     # themselves would be 64,000 bytes.
     assert 0 < seen["many"] <= 4 * 73 * 48 + 4096

@@ -120,7 +120,7 @@ def test_frames_of_every_kind_hold_the_same_reports(people):
         known = bp.estimate(MECHANISMS[name], from_cells(MECHANISMS[name], pa.array(first))).frequencies
         for column in (pandas["way"], polars["way"], pa.array(first), first, np.array(first)):
             assert np.array_equal(bp.estimate(MECHANISMS[name], column).frequencies, known)
-            assert bp.Counts(MECHANISMS[name]).add(column).people == PEOPLE
+            assert bp.Counts(MECHANISMS[name]).add(column).n == PEOPLE
     connection = duckdb.connect()
     connection.register("people", people)
     bp.tables.register(connection, plan("oue"))

@@ -401,7 +401,7 @@ def test_counts_are_exact_whatever_the_batches_and_their_order(batches, random):
         for batch in some:
             part.add(batch)
     merged = parts[1].merge(parts[0])
-    assert merged == together and merged.people == sum(map(len, batches))
+    assert merged == together and merged.n == sum(map(len, batches))
     assert Counts.from_json(together.to_json()) == together
     assert Counts.from_dict(json.loads(json.dumps(together.to_dict()))) == together
     assert pickle.loads(pickle.dumps(together)) == together
@@ -429,7 +429,7 @@ def test_counts_refuse_what_does_not_belong_to_them():
         counts.merge([30])
     with pytest.raises(OutsideDomainError, match=r"1 reports, the first at reports\[1\], are none that BRR"):
         counts.add([30, 500])
-    assert counts.people == 2  # all of a batch or nothing
+    assert counts.n == 2  # all of a batch or nothing
     with pytest.raises(InputError, match="Expected a mechanism, got str"):
         Counts("brr")
     with pytest.raises(InputError, match="at most 2\\^27 different reports"):
@@ -477,7 +477,7 @@ def test_counts_of_flat_categories_hold_supports_and_people():
     mechanism = OUE(Integers(0, 5), 1)
     reports = reports_of(mechanism, np.array([0, 1, 2] * 100))
     counts = Counts(mechanism).add(reports[:100]).merge(Counts(mechanism).add(reports[100:]))
-    assert counts.people == 300
+    assert counts.n == 300
     np.testing.assert_array_equal(counts.values, mechanism.count(reports))
     assert Counts.from_json(counts.to_json()) == counts
 

@@ -120,7 +120,7 @@ def test_a_thousand_reports_of_all_bits_among_a_hundred_thousand_are_found_from_
     mechanism = bp.OUE(bp.Integers(1, 100), epsilon=1)
     counts = bp.Counts(mechanism).add(mechanism.privatize([5, 50] * 49_500, rng=bp.insecure_seed(1)))
     counts.values += 1000
-    counts.people += 1000
+    counts.n += 1000
     found = bp.estimate(mechanism, counts=counts, method="inverse")
     assert found.frequencies.sum() > 3 and "instead of 1" in found.doubt
 

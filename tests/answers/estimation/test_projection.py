@@ -135,7 +135,7 @@ def test_intervals_of_projected_shares_hold_the_truth(size, shape):
         who = rng.multinomial(people, shares)
         supports = rng.binomial(who, p) + rng.binomial(people - who, q)
         counts = bp.Counts(mech)
-        counts.values, counts.people = supports, people
+        counts.values, counts.n = supports, people
         est = bp.estimate(mech, counts=counts)
         low, high = est.share_intervals(0.95)
         held += (low <= shares) & (shares <= high)

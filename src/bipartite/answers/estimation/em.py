@@ -21,7 +21,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -30,8 +29,6 @@ import numpy as np
 from bipartite.lottery import Window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from numpy.typing import NDArray
 
     from bipartite.lottery import Channel
@@ -66,18 +63,6 @@ _SHORTEST: Final = 1e-9
 # An extrapolated step of EM leaves every share at least this fraction of its value after two plain steps: a share that
 # drops to almost zero recovers only by a constant factor per step.
 _KEPT: Final = 0.1
-
-_watcher: ContextVar[Callable[[], None] | None] = ContextVar("watcher", default=None)
-
-
-@contextlib.contextmanager
-def watched(after_each_fit: Callable[[], None]) -> Iterator[None]:
-    """Call this after every fit made inside, so that what takes long can show that it goes on."""
-    token = _watcher.set(after_each_fit)
-    try:
-        yield
-    finally:
-        _watcher.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +124,6 @@ class Problem:
             # EM can continue, unless there is a tilt or the gap is already below the precision of doubles.
             if tilt is None and fit.steps < most_steps and fit.gap > max(MOST_GAP, _NO_DIGITS * self.people):
                 fit = min(fit, self._em(fit), key=lambda each: each.gap)
-        watcher = _watcher.get()
-        if watcher is not None:
-            watcher()
         return fit
 
     def law(self, f: Array) -> Array:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.answers.estimation.em import Fit
-from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, half_widths, within
+from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, half_widths
 from bipartite.answers.estimation.likelihood import (
     Model,
     by_chi_square,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from bipartite.answers.estimation.cells import Cells
     from bipartite.answers.estimation.likelihood import Allowed
-    from bipartite.answers.estimation.linear import LinearAnswers
+    from bipartite.answers.estimation.source import Source
 
     Array = NDArray[np.float64]
 
@@ -55,15 +55,6 @@ class Histogram(ABC):
     shares: Array
     fit: Fit | None = None
     _origin: int = 0
-
-    @property
-    def frequencies(self) -> Array:
-        """The former name of ``shares``."""
-        return self.shares
-
-    @frequencies.setter
-    def frequencies(self, shares: Array) -> None:
-        self.shares = shares
 
     @property
     def distribution(self) -> Array:
@@ -116,20 +107,13 @@ class Histogram(ABC):
             return ConfidenceInterval(least, most, confidence)
         high = w == most
         if not (high | (w == least)).all():
-            return ConfidenceInterval(*self._ends(w, confidence), confidence, self._note)
-        first, last = self._ends((high ^ high[0]).astype(np.float64), confidence)
-        if high[0]:
-            first, last = 1 - last, 1 - first
-        scaled = (least + end * (most - least) for end in (first, last))
-        return ConfidenceInterval(*scaled, confidence, self._note)
-
-    @property
-    def _note(self) -> str:
-        """The note of every interval."""
-        return ""
+            return self._interval(w, confidence)
+        found = self._interval((high ^ high[0]).astype(np.float64), confidence)
+        ends = (1 - found.high, 1 - found.low) if high[0] else found
+        return ConfidenceInterval(*(least + end * (most - least) for end in ends), confidence, found.note)
 
     @abstractmethod
-    def _ends(self, w: Array, confidence: float) -> tuple[float, float]:
+    def _interval(self, w: Array, confidence: float) -> ConfidenceInterval:
         """The interval of these weights, which are not all equal."""
 
     @abstractmethod
@@ -143,7 +127,7 @@ class Unbiased(Histogram):
     The nearest distribution is, over all shares together, at least as close to the truth as the unbiased shares.
     """
 
-    def __init__(self, answers: LinearAnswers, method: str, reason: str) -> None:
+    def __init__(self, answers: Source, method: str, reason: str) -> None:
         self.method, self.reason, self._answers = method, reason, answers
         values = answers.shares().values
         self.shares = values if method == "inverse" else on_simplex(values)
@@ -176,34 +160,29 @@ class Unbiased(Histogram):
         half = half_widths(shares.errors, shares.spreads, people, confidence)
         return self.shares - half, self.shares + half
 
-    def _ends(self, w: Array, confidence: float) -> tuple[float, float]:
-        value, half = float(w @ self.distribution), float(self._half_widths(w[None], confidence)[0])
-        possible, few = (float(w.min()), float(w.max())), self._answers.effective < FEW
-        low, high = within(value - half, value + half, value, possible, at_least=few)
-        return float(low), float(high)
+    def _interval(self, w: Array, confidence: float) -> ConfidenceInterval:
+        each = self._answers.sample(np.roll(w, self._origin)[None], fitted=True)
+        assert each is not None  # noqa: S101 (all shares can be told apart)
+        return each.answer((float(w.min()), float(w.max()))).interval(confidence)
 
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
         size, shown, running = len(self.shares), self.quantile(q), self.cdf
         count = min(size, _MOST_TESTED, max(_LEAST_TESTED, _MOST_NUMBERS // size))
         some = np.linspace(0, size - 1, count).round().astype(np.int64)
         at = np.unique(np.append(some, [max(shown - 1, 0), shown]))
-        half = self._half_widths((np.arange(size) <= at[:, None]).astype(np.float64), confidence)
+        up_to = (np.arange(size) <= at[:, None]).astype(np.float64)
+        each = self._answers.sample(np.roll(up_to, self._origin, axis=1), fitted=True)
+        assert each is not None  # noqa: S101 (all shares can be told apart)
+        people = self._answers.effective
+        half = half_widths(each.se, each.spread, people, confidence)
         # Values up to the last one tested whose cumulative share is clearly below q are ruled out.
         maybe = np.flatnonzero(running[at] + half >= q)
         first = int(maybe[0]) if len(maybe) else len(at) - 1
         # From the value after the last whose cumulative share may be below q, all are large enough.
         unsure = np.flatnonzero(running[at] - half < q)
         last = min(int(unsure[-1]) + 1, len(at) - 1) if len(unsure) else 0
-        return int(at[first - 1]) + 1 if first else 0, int(at[last]), self._note
-
-    def _half_widths(self, w: Array, confidence: float) -> Array:
-        each = self._answers.together(np.roll(w, self._origin, axis=1))
-        assert each is not None  # noqa: S101 (all shares can be told apart)
-        return half_widths(each.errors, each.spreads, self._answers.effective, confidence)
-
-    @property
-    def _note(self) -> str:
-        return few_note(self._answers.effective) if self._answers.effective < FEW else ""
+        note = few_note(people) if people < FEW else ""
+        return int(at[first - 1]) + 1 if first else 0, int(at[last]), note
 
 
 class MostLikely(Histogram):
@@ -249,7 +228,7 @@ class MostLikely(Histogram):
         why = "as always for so few reports" if self._people < FEW else weighted
         return f"; smoothed by a standard deviation of {wide} values, {why}"
 
-    def _ends(self, w: Array, confidence: float) -> tuple[float, float]:
+    def _interval(self, w: Array, confidence: float) -> ConfidenceInterval:
         # Text, JSON and plots ask for the same ranges, and each interval takes many fits.
         w = np.roll(w, self._origin)
         asked = w.tobytes(), confidence
@@ -259,7 +238,7 @@ class MostLikely(Histogram):
             value = float(w @ np.roll(self.shares, self._origin))
             # Shares may add up to slightly more or less than one.
             self._known[asked] = float(max(min(least, value), w.min())), float(min(max(most, value), w.max()))
-        return self._known[asked]
+        return ConfidenceInterval(*self._known[asked], confidence, self._note)
 
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
         asked = q, confidence, self._origin
@@ -324,13 +303,8 @@ class Fitted(Histogram):
     def bins_note(self) -> str:
         return self._why
 
-    @property
-    def _note(self) -> str:
-        return self._why
-
-    def _ends(self, w: Array, confidence: float) -> tuple[float, float]:
-        del confidence
-        return float(w.min()), float(w.max())
+    def _interval(self, w: Array, confidence: float) -> ConfidenceInterval:
+        return ConfidenceInterval(float(w.min()), float(w.max()), confidence, self._why)
 
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
         del q, confidence

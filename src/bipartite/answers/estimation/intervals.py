@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from bipartite.errors import InputError, how_many, shown
+from bipartite.texts import in_digits
 from bipartite.verification.binomial import chi_square_tail
 
 if TYPE_CHECKING:
@@ -57,8 +58,13 @@ class ConfidenceInterval(tuple[float, float]):  # noqa: SLOT001 (see below)
         return (*self, self.confidence, self.note)
 
     def __str__(self) -> str:
+        return self.written()
+
+    def written(self, value: float | None = None) -> str:
+        """The text, with the decimals of a value that stands before it."""
+        _, low, high = in_digits(self[0] if value is None else value, *self)
         note = f"; {self.note}" if self.note else ""
-        return f"{self[0]:.6g} to {self[1]:.6g} ({100 * self.confidence:g} %{note})"
+        return f"{low} to {high} ({100 * self.confidence:g} %{note})"
 
 
 def check_confidence(confidence: object) -> float:

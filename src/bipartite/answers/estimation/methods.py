@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bipartite.answers.estimation.histogram import Histogram
-    from bipartite.answers.estimation.linear import ByOutput, Prepared
-    from bipartite.answers.estimation.tally import Tally
+    from bipartite.answers.estimation.source import Outputs, Prepared
+    from bipartite.answers.estimation.supports import Supports
     from bipartite.mechanisms import Mechanism
 
 Method = Literal["auto", "inverse", "projected", "em", "smooth"]
 METHODS: Final = ("auto", "inverse", "projected", "em", "smooth")
+_NEAREST: Final = (
+    "the distribution nearest to the unbiased shares, which need not add up to one; it is never farther from the truth"
+)
 # Larger matrices have no likelihood intervals.
 _MOST_MATRIX: Final = 2**22
 # With so few values each is shown on its own, with an interval, if the reports are precise enough.
@@ -43,13 +46,12 @@ def check_method(method: object) -> str:
     return str(method)
 
 
-def histogram_of(
-    mechanism: Mechanism, tally: Tally, known: Prepared, answers: ByOutput, method: str
-) -> Callable[[], Histogram]:
+def histogram_of(source: Outputs, method: str) -> Callable[[], Histogram]:
     """A function that computes the shares by one method when they are first needed; a mean needs none."""
+    mechanism, known, tally = source.mechanism, source.known, source.tally
     name, reason = _choose(mechanism, known, method, tally.effective)
     if name in {"inverse", "projected"}:
-        return partial(Unbiased, answers, name, reason)
+        return partial(Unbiased, source, name, reason)
     # Scaled to the number of effective reports.
     lottery, counts = mechanism.lottery, tally.law * tally.effective
     around = mechanism.domain.wraps
@@ -59,6 +61,23 @@ def histogram_of(
             cells_of(lottery, together=together, around=around), counts, smooth=name == "smooth", reason=reason
         )
     return lambda: Fitted("em", reason, fit_em(lottery.channel(), counts), NOT_LOOKED_AT)
+
+
+def flat_histogram(source: Supports, method: str) -> Callable[[], Histogram]:
+    """A function that computes the shares of flat categories by one method."""
+    if method == "smooth":
+        raise InputError(
+            "method='smooth' smooths over neighbours, and flat categories have none; use method='projected'."
+        )
+    if method == "em":
+        raise InputError(
+            "method='em' of flat categories is in reproduction/flat_em.py of the repository, for comparison; use "
+            "method='projected' for shares that are never negative."
+        )
+    # The projection is never farther from the truth than the unbiased shares: the truth is a distribution, and
+    # projecting onto a convex set brings a point closer to every point of the set.
+    name, reason = (method, "asked for") if method != "auto" else ("projected", _NEAREST)
+    return partial(Unbiased, source, name, reason)
 
 
 def method_for(mechanism: Mechanism, known: Prepared, people: float) -> str:
