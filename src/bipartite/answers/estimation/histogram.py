@@ -7,6 +7,7 @@ contains the answer by construction.
 from __future__ import annotations
 
 import copy
+import hashlib
 import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Final
@@ -231,7 +232,7 @@ class MostLikely(Histogram):
     def _interval(self, w: Array, confidence: float) -> ConfidenceInterval:
         # Text, JSON and plots ask for the same ranges, and each interval takes many fits.
         w = np.roll(w, self._origin)
-        asked = w.tobytes(), confidence
+        asked = hashlib.sha256(w.tobytes()).digest(), confidence
         if asked not in self._known:
             region = self._region(confidence, counted=True)
             least, most = -self._furthest(-w, region), self._furthest(w, region)
