@@ -128,7 +128,7 @@ def test_degrees_of_freedom_are_between_one_and_the_values_in_use():
             inner, outer = (
                 ends(model, down_to(model, top - chi2.ppf(0.9, degrees) / 2), w) for degrees in (1, size)
             )
-            assert ends(model, by_chi_square(model, 0.9, counted=False), w) == pytest.approx(inner, abs=1e-9)
+            assert ends(model, by_chi_square(model, 0.9, extra=None), w) == pytest.approx(inner, abs=1e-9)
             room = 0.02 * (outer[1] - outer[0])
             assert outer[0] - room <= low <= inner[0] + room and inner[1] - room <= high <= outer[1] + room
 

@@ -46,6 +46,7 @@ _MOST_NUMBERS: Final = 2**24
 _WHOLE: Final = 1e-9
 # With few reports the smoothing is fixed: a standard deviation of a tenth of the line.
 _FEW_SMOOTH: Final = 10
+_SPIKE: Final = 0.1
 
 
 class Histogram(ABC):
@@ -234,7 +235,7 @@ class MostLikely(Histogram):
         w = np.roll(w, self._origin)
         asked = hashlib.sha256(w.tobytes()).digest(), confidence
         if asked not in self._known:
-            region = self._region(confidence, counted=True)
+            region = self._region(confidence, extra=self._beside_spike(w))
             least, most = -self._furthest(-w, region), self._furthest(w, region)
             value = float(w @ np.roll(self.shares, self._origin))
             # Shares may add up to slightly more or less than one.
@@ -245,7 +246,7 @@ class MostLikely(Histogram):
         asked = q, confidence, self._origin
         if asked not in self._known:
             size, shown = len(self.shares), self.quantile(q)
-            region = self._region(confidence, counted=False)
+            region = self._region(confidence, extra=None)
 
             def up_to(value: int) -> Array:
                 return np.roll((np.arange(size) <= value).astype(np.float64), self._origin)
@@ -273,8 +274,18 @@ class MostLikely(Histogram):
                 break
         return found
 
-    def _region(self, confidence: float, *, counted: bool) -> list[tuple[Model, Allowed]]:
-        """Models and the drops in log-likelihood that they allow."""
+    def _beside_spike(self, w: Array) -> int:
+        """Whether weights change within a cell of a tenth of all people, on a long line: where these lie matters."""
+        size = len(w)
+        near = -(-size // self._cells.many)
+        if near == 1:
+            return 0
+        running = np.pad(np.roll(self.shares, self._origin), near, mode="wrap").cumsum()
+        edges = np.flatnonzero(w != np.roll(w, 1))
+        return int((running[edges + 2 * near - 1] - running[edges - 1] * (edges > 0)).max() >= _SPIKE)
+
+    def _region(self, confidence: float, *, extra: int | None) -> list[tuple[Model, Allowed]]:
+        """Models and the drops in log-likelihood that they allow; ``extra`` degrees of freedom for shares, if any."""
         if self._people < FEW:
             first, second = halves(self._counts)
             fitted, other = Model(self._cells, second, max(self._weights)), Model(self._cells, first)
@@ -282,7 +293,7 @@ class MostLikely(Histogram):
             level = fitted.predicted(first) + math.log1p(-confidence) - fitted.top.gap - self.fit.gap
             return [(other, down_to(other, level))]
         models = dict.fromkeys((self._plain, *self._models))
-        return [(model, by_chi_square(model, confidence, counted=counted)) for model in models]
+        return [(model, by_chi_square(model, confidence, extra=extra)) for model in models]
 
     @property
     def _note(self) -> str:

@@ -11,7 +11,8 @@ the number of values that the constraint on the answer removes from the support,
 which shares are zero with and without the constraint, this is the distribution of the drop if the log-likelihood is
 quadratic (conditional likelihood ratio; Bartholomew 1961, Iverson, Harp 1987). With one degree, coverage would be too
 low for a range that contains nobody, and near a value that many people have. Quantiles lie where people are, and one
-degree is enough for them. That intervals keep their confidence is measured (``bench/error_bars.py``), not proved.
+degree is enough for them. Beyond 512 values a share has one more degree if its range begins or ends beside a value that
+many people have: where exactly they are is then uncertain, too. That intervals keep their confidence is measured (``bench/error_bars.py``), not proved.
 
 **Few reports.** Below 50 reports, the level comes from splitting them: a distribution g is fitted to one half, and f is
 ruled out if its likelihood on the other half is less than 1 − confidence times that of g. This is valid for any number
@@ -176,12 +177,15 @@ def _bracket(inside: _Tilted, outside: _Tilted | None) -> tuple[float, float]:
     return max(min(mixed, outside.answer), inside.answer), beyond
 
 
-def by_chi_square(model: Model, confidence: float, *, counted: bool = True) -> Allowed:
-    """Half the χ² quantile, with one degree of freedom, plus the number of values that the constraint removes."""
+def by_chi_square(model: Model, confidence: float, *, extra: int | None = 0) -> Allowed:
+    """Half the χ² quantile; degrees of freedom are one, the values that the constraint removes, and ``extra``.
+
+    Only one with ``extra=None``.
+    """
 
     def allowed(fit: Fit) -> float:
-        removed = max(model.in_use(model.top) - model.in_use(fit), 0) if counted else 0
-        return chi_square_quantile(confidence, 1 + removed) / 2
+        more = 0 if extra is None else max(model.in_use(model.top) - model.in_use(fit), 0) + extra
+        return chi_square_quantile(confidence, 1 + more) / 2
 
     return allowed
 
