@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bipartite as bp
-from bipartite.answers.estimation.intervals import chi_square_quantile, normal_width
 from bipartite.answers.estimation.cells import Cells
+from bipartite.answers.estimation.intervals import chi_square_quantile, normal_width
 from bipartite.errors import InputError
 from bipartite.lottery import Turned
 

@@ -179,7 +179,7 @@ def test_the_same_reports_give_the_same_histogram_in_any_order_and_from_either_e
 def test_no_share_of_people_up_to_a_value_is_above_one_whatever_rounding_says():
     shares = np.array([0.5, 0.5 + 2.0**-51, 0.0])
     assert shares[:2].sum() > 1
-    assert Fitted("em", "", Fit(shares, 1, 0.0, 0.0, converged=True), "").cdf.tolist() == [0.5, 1.0, 1.0]
+    assert Fitted("em", "", Fit(shares, 1, 0.0, 0.0), "").cdf.tolist() == [0.5, 1.0, 1.0]
 
 
 def test_the_share_up_to_a_value_of_one_part_of_two_reports_about_pairs_is_at_most_one():

@@ -125,9 +125,7 @@ def test_degrees_of_freedom_are_between_one_and_the_values_in_use():
             top = model.top.log_likelihood
             w = 1.0 * (np.arange(size) <= 1)
             low, high = ends(model, by_chi_square(model, 0.9), w)
-            inner, outer = (
-                ends(model, down_to(model, top - chi2.ppf(0.9, degrees) / 2), w) for degrees in (1, size)
-            )
+            inner, outer = (ends(model, down_to(model, top - chi2.ppf(0.9, degrees) / 2), w) for degrees in (1, size))
             assert ends(model, by_chi_square(model, 0.9, extra=None), w) == pytest.approx(inner, abs=1e-9)
             room = 0.02 * (outer[1] - outer[0])
             assert outer[0] - room <= low <= inner[0] + room and inner[1] - room <= high <= outer[1] + room

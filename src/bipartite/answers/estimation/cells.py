@@ -72,21 +72,21 @@ class Cells:
     @functools.cached_property
     def _matrix(self) -> Array:
         """The probability of every group of outputs for a uniformly random value of each cell."""
-        return self._by_group(self._inside, self.many)
+        return self._by_group(self._inside, np.arange(self.many))
 
-    def _by_group(self, chosen: Callable[[Places], Array], many: int) -> Array:
-        """The probability of every group of outputs for each of many distributions."""
-        found = np.empty((many, len(self._groups)))
-        for first in range(0, many, _BLOCK):
-            some = np.arange(first, min(first + _BLOCK, many))
-            found[some] = np.add.reduceat(self._operator.forward(chosen(some)), self._groups, axis=1)
+    def _by_group(self, chosen: Callable[[Places], Array], places: Places) -> Array:
+        """The probability of every group of outputs for the distributions that are chosen at these places."""
+        found = np.empty((len(places), len(self._groups)))
+        for first in range(0, len(places), _BLOCK):
+            some = slice(first, first + _BLOCK)
+            found[some] = np.add.reduceat(self._operator.forward(chosen(places[some])), self._groups, axis=1)
         return found
 
     def _inside(self, cells: Places) -> Array:
         """The uniform distribution over each of these cells."""
         at = np.arange(self.values)
         inside = (at >= self._starts[cells, None]) & (at < self._after[cells, None])
-        return inside / self._sizes[cells, None]
+        return np.divide(inside, self._sizes[cells, None])
 
     def _only(self, values: Places) -> Array:
         """Everybody at each of these values."""
@@ -100,11 +100,11 @@ class Cells:
             return operator
         if self.many == self.values:
             return Dense(self._matrix)
-        ends = [self._by_group(lambda some: self._only(at[some]), self.many) for at in (self._starts, self._after - 1)]
+        ends = [self._by_group(self._only, at) for at in (self._starts, self._after - 1)]
         alike = (np.abs(ends[0] - ends[1]) <= _HARDLY * np.minimum(*ends)).all()
         if alike or self.values * len(self._groups) > _MOST_MATRIX:
             return None
-        return Dense(self._by_group(self._only, self.values))
+        return Dense(self._by_group(self._only, np.arange(self.values)))
 
     @property
     def single(self) -> bool:
@@ -168,17 +168,18 @@ class Cells:
     def with_apart(self, counts: Array) -> Cells:
         """These components, and all values that stand out in these counts."""
         cells, single = self, self._single
-        for _ in range(0 if single is None or self.many == self.values else _ROUNDS):
+        if single is None or self.many == self.values:
+            return self
+        for _ in range(_ROUNDS):
             held = counts if single is not self._operator else np.add.reduceat(counts, self._groups)
             problem = Problem(Dense(cells.rows(0)), held)
             h = problem.of_values(problem.fit().frequencies)
             joining = cells._standing_out(single, counts, h)
             if not len(joining):
                 break
-            kept = cells.apart[h[self.many :] > 0]
+            apart = np.union1d(cells.apart[h[self.many :] > 0], joining)
             cells = copy.copy(self)
-            cells.apart, cells._rows = np.union1d(kept, joining), {}
-            cells._apart_rows = cells._by_group(lambda some: cells._only(cells.apart[some]), len(cells.apart))
+            vars(cells).update(apart=apart, _apart_rows=self._by_group(self._only, apart), _rows={})
         return cells
 
     def _standing_out(self, single: Channel, counts: Array, h: Array) -> Places:

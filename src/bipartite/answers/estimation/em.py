@@ -76,7 +76,11 @@ class Fit:
     """Σ_y c_y·ln (fᵀP)_y, up to a constant: comparable between fits of the same counts."""
     gap: float
     """An upper bound on the distance to the maximal log-likelihood."""
-    converged: bool
+
+    @property
+    def converged(self) -> bool:
+        """Whether it is close enough to be shown without a caution."""
+        return self.gap <= MOST_GAP
 
 
 def fit_em(operator: Channel, counts: Array, *, most_steps: int = _MOST_STEPS) -> Fit:
@@ -140,7 +144,7 @@ class Problem:
         law = self.law(f)
         slopes = self.slopes(law, tilt)
         gap = self.people * max(float(slopes.max() - f @ slopes), 0.0)
-        return Fit(f, steps, float(self.counts @ np.log(law)), gap, converged=gap <= MOST_GAP)
+        return Fit(f, steps, float(self.counts @ np.log(law)), gap)
 
     def _covered(self, tilt: Array | None) -> Array:
         """A start where every reported output has at least a fraction of its uniform probability.
@@ -173,7 +177,7 @@ class Problem:
             slopes = self.slopes(law, tilt)
             value, average = float(self.counts @ np.log(law)), float(f @ slopes)
             gap = self.people * max(float(slopes.max()) - average, 0.0)
-            fit = Fit(f, steps, value, gap, converged=gap <= MOST_GAP)
+            fit = Fit(f, steps, value, gap)
             # When gains are lost in rounding, a few more steps may still lower the gap.
             raised = value if tilt is None else value + self.people * float(tilt @ f)
             stalled = stalled + 1 if raised <= best + _ROUNDED * abs(raised) else 0
@@ -244,7 +248,7 @@ class Problem:
 
 
 def _normalized(f: Array) -> Array:
-    """f clipped at zero and normalized."""
+    """Clip f at zero and normalize it."""
     f = np.maximum(f, 0.0)
     total = float(f.sum())
     return f / total if total > 0 else np.full(len(f), 1 / len(f))
@@ -302,9 +306,11 @@ class _Quadratic:
             z, lost = self._solve(used)
             wrong = np.where(used, z < 0, lost < -1e-9 * np.abs(self._linear))
             if not wrong.any():
-                return self._scale * z
+                break
             used ^= wrong
-        return self._scale * self._by_dropping()
+        else:
+            z = self._by_dropping()
+        return np.multiply(self._scale, z)
 
     def _solve(self, used: NDArray[np.bool_]) -> tuple[Array, Array]:
         """(the maximizer on these values only, which may be negative; the Lagrange multipliers of the others)."""

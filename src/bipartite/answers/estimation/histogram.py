@@ -94,7 +94,7 @@ class Histogram(ABC):
     def from_origin(self, origin: int) -> Histogram:
         """The same on a circle with values indexed from another origin; for quantiles."""
         turned = copy.copy(self)
-        turned._origin, turned.shares = self._origin + origin, np.roll(self.shares, -origin)
+        vars(turned).update(_origin=self._origin + origin, shares=np.roll(self.shares, -origin))
         return turned
 
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
@@ -107,12 +107,13 @@ class Histogram(ABC):
         if least == most:
             # All shares together are exactly one, despite rounding.
             return ConfidenceInterval(least, most, confidence)
-        high = w == most
-        if not (high | (w == least)).all():
+        member = w == most
+        if not (member | (w == least)).all():
             return self._interval(w, confidence)
-        found = self._interval((high ^ high[0]).astype(np.float64), confidence)
-        ends = (1 - found.high, 1 - found.low) if high[0] else found
-        return ConfidenceInterval(*(least + end * (most - least) for end in ends), confidence, found.note)
+        found = self._interval((member ^ member[0]).astype(np.float64), confidence)
+        low, high = (1 - found.high, 1 - found.low) if member[0] else found
+        wide = most - least
+        return ConfidenceInterval(least + wide * low, least + wide * high, confidence, found.note)
 
     @abstractmethod
     def _interval(self, w: Array, confidence: float) -> ConfidenceInterval:
@@ -209,7 +210,6 @@ class MostLikely(Histogram):
             sum(top.steps for top in tops),
             log_likelihood(cells.law(self.shares), self._counts),
             max(top.gap for top in tops),
-            converged=all(top.converged for top in tops),
         )
         self.method = "smooth" if any(self._weights) else "em"
         self.reason = reason + (self._smoothed() if smooth else "")

@@ -12,7 +12,8 @@ which shares are zero with and without the constraint, this is the distribution 
 quadratic (conditional likelihood ratio; Bartholomew 1961, Iverson, Harp 1987). With one degree, coverage would be too
 low for a range that contains nobody, and near a value that many people have. Quantiles lie where people are, and one
 degree is enough for them. Beyond 512 values a share has one more degree if its range begins or ends beside a value that
-many people have: where exactly they are is then uncertain, too. That intervals keep their confidence is measured (``bench/error_bars.py``), not proved.
+many people have: where they are is then uncertain, too. That intervals keep their confidence is measured
+(``bench/answers``), not proved.
 
 **Few reports.** Below 50 reports, the level comes from splitting them: a distribution g is fitted to one half, and f is
 ruled out if its likelihood on the other half is less than 1 − confidence times that of g. This is valid for any number
@@ -63,6 +64,7 @@ _CLOSE: Final = 0.01
 _TINY: Final = 1e-12
 _GROWTH: Final = (1.5, 10.0)
 _ASIDE: Final = (0.95, 1.05)
+_OFTEN: Final = 3
 
 
 class Model:
@@ -77,7 +79,7 @@ class Model:
     def top(self) -> Fit:
         """The most likely mixture; uniform if there are no reports."""
         if not self.people:
-            return Fit(np.full(self._problem.rows, 1 / self._problem.rows), 0, 0.0, 0.0, converged=True)
+            return Fit(np.full(self._problem.rows, 1 / self._problem.rows), 0, 0.0, 0.0)
         return self._problem.fit()
 
     @functools.cached_property
@@ -124,7 +126,7 @@ class Model:
             # 5 % before it and one after it are enough. If that fails twice, halve.
             if outside is None:
                 tilt *= min(max(_ASIDE[1] / max(here.part, _TINY), _GROWTH[0]), _GROWTH[1])
-            elif abs(sides) <= 2:
+            elif abs(sides) < _OFTEN:
                 step = (_ASIDE[sides > 0] - inside.part) / (outside.part - inside.part)
                 tilt = inside.tilt + (outside.tilt - inside.tilt) * min(max(step, 0.1), 0.9)
             else:
