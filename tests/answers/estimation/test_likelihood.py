@@ -170,7 +170,7 @@ def test_with_few_reports_the_bound_holds_at_least_as_often_as_stated(mechanism,
         for each, w in enumerate((values <= 0, values <= 1, (values - 1) ** 2)):
             low, high = est._histogram.interval(1.0 * w, confidence)
             missed[each] += not low - 1e-9 <= w @ f <= high + 1e-9
-            shown = w @ est.frequencies
+            shown = w @ est.shares
             assert low - 1e-9 <= shown <= high + 1e-9
             narrow[each] += abs(shown - w @ f) > (high - low) / 20
     assert (missed <= binom.isf(1e-10, 150, 1 - confidence)).all()
@@ -180,9 +180,10 @@ def test_with_few_reports_the_bound_holds_at_least_as_often_as_stated(mechanism,
 def test_one_report_leaves_nearly_everything_open():
     for at in range(5):
         est = bp.estimate(MECHANISMS[0], counts=np.eye(len(MECHANISMS[0].outputs), dtype=int)[at])
-        low, high = est.interval(of=("cdf", 2))
-        assert low < 0.1 and high > 0.9 and low <= est.cdf(2) <= high and "only 1 report:" in est.interval().note
-        assert est.interval(of="median") == (0, 4)
+        low, high = est.ask(("cdf", 2)).ci()
+        assert low < 0.1 and high > 0.9 and low <= est.cdf(2) <= high
+        found = est.ask("median").ci()
+        assert found == (0, 4) and "only 1 report:" in found.note
 
 
 # Halves.
@@ -269,12 +270,12 @@ def test_the_average_lies_between_the_models_averaged_and_is_converged():
     amounts = weigh_smoothing(cells, held)
     assert len(amounts) > 1
     shares = [Model(cells, held, steps).shares for steps in amounts]
-    np.testing.assert_allclose(est.frequencies, np.average(shares, axis=0, weights=[*amounts.values()]), atol=1e-12)
-    assert est.fit.converged and est.fit.gap <= 1
-    law = est.frequencies @ mechanism.matrix()
-    assert est.fit.log_likelihood == pytest.approx(counts @ np.log(law))
+    np.testing.assert_allclose(est.shares, np.average(shares, axis=0, weights=[*amounts.values()]), atol=1e-12)
+    assert est._histogram.fit.converged and est._histogram.fit.gap <= 1
+    law = est.shares @ mechanism.matrix()
+    assert est._histogram.fit.log_likelihood == pytest.approx(counts @ np.log(law))
     widths = [np.sqrt(steps / 2) for steps in (min(amounts), max(amounts))]
-    assert f"deviation of {widths[0]:.3g} to {widths[1]:.3g} values, weighted by how well" in est.reason
+    assert f"deviation of {widths[0]:.3g} to {widths[1]:.3g} values, weighted by how well" in est._histogram.reason
 
 
 @pytest.mark.parametrize(("values", "cells"), [(40, 40), (73, 73), (700, 512), (1024, 512)])
@@ -336,8 +337,8 @@ def test_the_answer_from_reports_of_two_kinds_lies_in_its_interval(counts):
         for sure in (0.01, 0.5, 0.95):
             for at in (size // 2, size - 2, size - 1):
                 value = found.mechanism.domain.decode(at)
-                low, high = found.interval(sure, of=("cdf", value))
-                assert 0 <= low <= found.cdf(value) + 1e-12 and found.cdf(value) - 1e-12 <= high <= 1
+                low, high = found.ask(("cdf", value)).ci(sure)
+                assert -1e-12 <= low <= found.cdf(value) + 1e-12 and found.cdf(value) - 1e-12 <= high <= 1 + 1e-12
 
 
 def test_a_range_that_nobody_is_in_may_be_empty():
@@ -346,7 +347,7 @@ def test_a_range_that_nobody_is_in_may_be_empty():
     at = np.arange(100) / 100
     f = np.exp(-(((at - 0.62) / 0.02) ** 2) / 2) + np.exp(-(((at - 0.74) / 0.02) ** 2) / 2)
     samples = np.random.default_rng(1).multinomial(5000, f / f.sum() @ mechanism.matrix(), 40)
-    lows = [bp.estimate(mechanism, counts=counts, method="em").interval(of=("cdf", 33)).low for counts in samples]
+    lows = [bp.estimate(mechanism, counts=counts, method="em").ask(("cdf", 33)).ci().low for counts in samples]
     assert np.count_nonzero(np.array(lows) <= 1e-9) >= 29
 
 
@@ -366,7 +367,7 @@ def test_the_answer_shown_lies_in_its_interval_at_every_confidence(case):
         found = bp.estimate(mechanism, reports, weights=weights, method=method)
         for sure in (1e-9, 0.01, 0.9):
             for value in domain.to_numpy()[:: max(1, len(domain) // 2)]:
-                low, high = found.interval(sure, of=("cdf", value))
+                low, high = found.ask(("cdf", value)).ci(sure)
                 assert low - 1e-12 <= found.cdf(value) <= high + 1e-12
-            low, high = found.interval(sure, of="median")
+            low, high = found.ask("median").ci(sure)
             assert low <= found.median <= high

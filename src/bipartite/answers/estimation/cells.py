@@ -86,7 +86,8 @@ class Cells:
         """The uniform distribution over each of these cells."""
         at = np.arange(self.values)
         inside = (at >= self._starts[cells, None]) & (at < self._after[cells, None])
-        return np.divide(inside, self._sizes[cells, None])
+        found: Array = inside / self._sizes[cells, None]
+        return found
 
     def _only(self, values: Places) -> Array:
         """Everybody at each of these values."""

@@ -310,7 +310,8 @@ class _Quadratic:
             used ^= wrong
         else:
             z = self._by_dropping()
-        return np.multiply(self._scale, z)
+        found: Array = self._scale * z
+        return found
 
     def _solve(self, used: NDArray[np.bool_]) -> tuple[Array, Array]:
         """(the maximizer on these values only, which may be negative; the Lagrange multipliers of the others)."""
