@@ -403,6 +403,8 @@ def drawn(job: Job) -> tuple[Cell, int, dict[str, dict[str, float]], float, str]
     cell, first, count, cheap, end = job
     began, made = time.process_time(), 0
     sums: dict[str, Sums] = defaultdict(Sums)
+    if time.time() > end:
+        return cell, 0, {}, 0.0, ""
     try:
         ready = Drawn(cell)
         start = time.process_time()
