@@ -295,12 +295,12 @@ class MostLikelyPairs(Unbiased):
     def __init__(self, source: TwoReports, reason: str) -> None:
         self.method, self.reason, self._answers, self._origin = "em", reason, source, 0
         self.fit = fit_em(source.operator, source.tally.first)
-        self.frequencies = self.fit.frequencies
+        self.shares = self.fit.shares
 
     @property
     def distribution(self) -> Array:
         # Sums of several most likely shares are biased.
-        return self._answers.distribution if self._answers.tells_all else self.frequencies
+        return self._answers.distribution if self._answers.tells_all else self.shares
 
     @property
     def share_errors(self) -> Array:
@@ -308,7 +308,7 @@ class MostLikelyPairs(Unbiased):
         return np.where(np.isnan(each.values), math.inf, each.errors)
 
     def share_bounds(self, confidence: float) -> tuple[Array, Array]:
-        each, shown = self._answers.shares(), self.frequencies
+        each, shown = self._answers.shares(), self.shares
         half = half_widths(each.errors, each.spreads, self._answers.effective, confidence)
         # The possible share nearest to the unbiased one is nearer to the truth, and its interval never empty.
         near = np.clip(each.values, 0.0, 1.0)
