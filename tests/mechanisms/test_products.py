@@ -140,7 +140,7 @@ def test_values_estimate_the_cells():
     drawn = anchored.privatize(values[:100])
     assert bp.estimate(anchored, drawn).people == 100
     for wrong in ([(17, "jazz")], [(18.5, "jazz")], [(18, "rock")]):
-        with pytest.raises(bp.errors.OutsideDomainError, match="none that GRR"):
+        with pytest.raises(bp.errors.OutsideDomainError, match="cannot have come from GRR"):
             bp.estimate(mechanism, wrong)
     with pytest.raises(bp.errors.InputError, match=r"got tuple; pass \[report\]"):
         bp.estimate(mechanism, (18, "jazz"))

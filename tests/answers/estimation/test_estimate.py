@@ -427,7 +427,7 @@ def test_counts_refuse_what_does_not_belong_to_them():
         counts.merge(Counts(BRR(AGES, 2, edges="padded")))
     with pytest.raises(InputError, match="Expected Counts to merge, got list; use add for reports"):
         counts.merge([30])
-    with pytest.raises(OutsideDomainError, match=r"1 reports, the first at reports\[1\], are none that BRR"):
+    with pytest.raises(OutsideDomainError, match=r"1 report, the first at reports\[1\], cannot have come from BRR"):
         counts.add([30, 500])
     assert counts.n == 2  # all of a batch or nothing
     with pytest.raises(InputError, match="Expected a mechanism, got str"):
@@ -525,7 +525,7 @@ def test_reports_of_intervals_survive_files_and_narrow_types():
     ],
 )
 def test_reports_that_the_mechanism_does_not_give_are_refused(mechanism, reports):
-    with pytest.raises(OutsideDomainError, match="none that .* gives; pass reports as they came, unclipped"):
+    with pytest.raises(OutsideDomainError, match="cannot have come from .*; pass reports as they came, unclipped"):
         estimate(mechanism, reports)
 
 
