@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.estimation import Counts
-from bipartite.answers.estimation.estimating import How, from_tally
+from bipartite.answers.estimation.estimating import from_tally
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.answers.estimation.methods import FEW_VALUES, METHODS
 from bipartite.answers.estimation.ranges import has_ranges, spans
@@ -256,5 +256,5 @@ def _estimated(
             raise DataFileError(
                 f"All weights of the group {label!r} are 0, so nothing can be estimated for it; leave it out."
             )
-        found[label] = from_tally(mechanism, group.tally, How(options.method))
+        found[label] = from_tally(mechanism, group.tally, options.method)
     return found

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bipartite.answers.estimation import Estimates
-from bipartite.answers.estimation.asking import CIRCULAR
 from bipartite.answers.estimation.carried import carried_arcs, carried_edges
 from bipartite.answers.estimation.pictures import UNNAMED
+from bipartite.answers.estimation.question import CIRCULAR
 from bipartite.answers.estimation.ranges import has_ranges
 from bipartite.answers.estimation.rows import (
     RANGE_COLUMNS,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bipartite.answers.estimation import Estimates
-from bipartite.answers.estimation.estimating import How, from_tally, tally_of
+from bipartite.answers.estimation.estimating import from_tally, tally_of
 from bipartite.answers.estimation.methods import check_method
 from bipartite.errors import DataFileError, InputError, SpecError, shown
 from bipartite.tables.complaints import without_lines
@@ -137,10 +137,10 @@ def estimate_file(
     wanted = list(about.mechanisms) if columns is None else columns
     check_asked(about, wanted, by)
     counted = count_files(*files_of(paths), {name: about.mechanisms[name] for name in wanted}, by)
-    how = How(check_method(method))
+    check_method(method)
     found = {
         name: {
-            label: from_tally(about.mechanisms[name], tally_of(counts), how) for label, counts in each.groups.items()
+            label: from_tally(about.mechanisms[name], tally_of(counts), method) for label, counts in each.groups.items()
         }
         for name, each in counted.items()
     }

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.answers.estimation.forecast import flat_variances
-from bipartite.answers.estimation.linear import prepare
 from bipartite.answers.estimation.methods import method_for
 from bipartite.answers.estimation.scores import MOST_DENSE
+from bipartite.answers.estimation.source import prepare
 from bipartite.lottery import Window
 from bipartite.mechanisms.design.m_for_statistics import smooth_variance
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.identify import Identifiability
-    from bipartite.answers.estimation.linear import Prepared
+    from bipartite.answers.estimation.source import Prepared
     from bipartite.domains import Domain
     from bipartite.lottery import Channel
     from bipartite.mechanisms import Mechanism

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.asking import numbers_of
-from bipartite.answers.estimation.linear import prepared
 from bipartite.answers.estimation.pairs import pair_law
+from bipartite.answers.estimation.question import numbers_of
+from bipartite.answers.estimation.source import prepared
 from bipartite.mechanisms import Mechanism
 
 if TYPE_CHECKING:

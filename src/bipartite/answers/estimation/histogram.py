@@ -20,7 +20,6 @@ from bipartite.answers.estimation.intervals import (
     ConfidenceInterval,
     few_note,
     half_widths,
-    within,
 )
 from bipartite.answers.estimation.likelihood import (
     Cells,
@@ -37,7 +36,7 @@ from bipartite.lottery import Turned
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.linear import LinearAnswers
+    from bipartite.answers.estimation.source import Source
     from bipartite.lottery import Channel
 
     Array = NDArray[np.float64]
@@ -62,6 +61,11 @@ class Histogram(ABC):
     reason: str
     frequencies: Array
     fit: Fit | None = None
+
+    @property
+    def shares(self) -> Array:
+        """The share of each value."""
+        return self.frequencies
 
     @property
     def distribution(self) -> Array:
@@ -115,7 +119,7 @@ class Unbiased(Histogram):
     The nearest distribution is, over all shares together, at least as close to the truth as the unbiased shares.
     """
 
-    def __init__(self, answers: LinearAnswers, method: str, reason: str, origin: int = 0) -> None:
+    def __init__(self, answers: Source, method: str, reason: str, origin: int = 0) -> None:
         self.method, self.reason, self._answers, self._origin = method, reason, answers, origin
         values = np.roll(answers.shares().values, -origin)
         self.frequencies = values if method == "inverse" else on_simplex(values)
@@ -158,12 +162,9 @@ class Unbiased(Histogram):
         if possible[0] == possible[1]:
             # All shares together are exactly one, despite rounding.
             return ConfidenceInterval(*possible, confidence)
-        value = float(w @ self._distribution)
-        each = self._answers.together(w[None])
+        each = self._answers.sample(w[None], fitted=True)
         assert each is not None  # noqa: S101 (all shares can be told apart)
-        half = float(half_widths(each.errors, each.spreads, self._answers.effective, confidence)[0])
-        low, high = within(value - half, value + half, value, possible, at_least=self._few)
-        return ConfidenceInterval(float(low), float(high), confidence, self._note)
+        return each.answer(possible).interval(confidence)
 
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
         at, halves_ = self._tested(self.quantile(q), confidence)
@@ -184,9 +185,9 @@ class Unbiased(Histogram):
         some = np.linspace(0, size - 1, count).round().astype(np.int64)
         at = np.unique(np.append(some, [max(shown - 1, 0), shown]))
         up_to = (np.arange(size) <= at[:, None]).astype(np.float64)
-        each = self._answers.together(np.roll(up_to, self._origin, axis=1))
+        each = self._answers.sample(np.roll(up_to, self._origin, axis=1), fitted=True)
         assert each is not None  # noqa: S101 (all shares can be told apart)
-        return at, half_widths(each.errors, each.spreads, self._answers.effective, confidence)
+        return at, half_widths(each.se, each.spread, self._answers.effective, confidence)
 
     @property
     def _few(self) -> bool:

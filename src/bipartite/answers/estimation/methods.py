@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bipartite.answers.estimation.histogram import Histogram
-    from bipartite.answers.estimation.linear import ByOutput, Prepared
-    from bipartite.answers.estimation.tally import Tally
+    from bipartite.answers.estimation.source import Outputs, Prepared
+    from bipartite.answers.estimation.supports import Supports
     from bipartite.mechanisms import Mechanism
 
 Method = Literal["auto", "inverse", "projected", "em", "smooth", "ems"]
 METHODS: Final = ("auto", "inverse", "projected", "em", "smooth", "ems")
+_NEAREST: Final = (
+    "the distribution nearest to the unbiased shares, which need not add up to one; it is never farther from the truth"
+)
 # With so few values each is shown on its own, with an interval, if the reports are precise enough.
 FEW_VALUES: Final = 32
 # Unbiased shares are worth showing while their standard errors stay below this fraction of an average share.
@@ -35,29 +38,37 @@ def check_method(method: object) -> str:
     return str(method)
 
 
-def histogram_of(
-    mechanism: Mechanism,
-    tally: Tally,
-    known: Prepared,
-    answers: ByOutput,
-    method: str,
-    progress: Callable[[int], None] | None,
-) -> Callable[[], Histogram]:
+def histogram_of(source: Outputs, method: str) -> Callable[[], Histogram]:
     """A function that computes the shares by one method when they are first needed; a mean needs none."""
+    mechanism, known, tally = source.mechanism, source.known, source.tally
     name, reason = _choose(mechanism, known, method, tally.effective)
     if name in {"inverse", "projected"}:
-        return partial(Unbiased, answers, name, reason)
+        return partial(Unbiased, source, name, reason)
     operator = mechanism.lottery.channel()
     # Scaled to the number of effective reports.
     counts = tally.law * tally.effective
     if name == "ems":
-        return lambda: Fitted("ems", reason, fit_ems(operator, counts, progress=progress), BIASED)
+        return lambda: Fitted("ems", reason, fit_ems(operator, counts), BIASED)
     around = mechanism.domain.wraps
     together = (around or mechanism.domain.has_ends) and not _tells_neighbours_apart(known)
     if together or can_be_held(operator):
         shape = {"together": together, "around": around}
         return partial(MostLikely, operator, counts, smooth=name == "smooth", **shape, reason=reason)
-    return lambda: Fitted("em", reason, fit_em(operator, counts, progress=progress), NOT_LOOKED_AT)
+    return lambda: Fitted("em", reason, fit_em(operator, counts), NOT_LOOKED_AT)
+
+
+def flat_histogram(source: Supports, method: str) -> Callable[[], Histogram]:
+    """A function that computes the shares of flat categories by one method."""
+    if method in {"ems", "smooth"}:
+        raise InputError(
+            f"method={method!r} smooths over neighbours, and flat categories have none; use method='projected'."
+        )
+    if method == "em":
+        raise InputError("method='em' of flat categories is now in reproduction; use method='projected'.")
+    # The projection is never farther from the truth than the unbiased shares: the truth is a distribution, and
+    # projecting onto a convex set brings a point closer to every point of the set.
+    name, reason = (method, "asked for") if method != "auto" else ("projected", _NEAREST)
+    return partial(Unbiased, source, name, reason)
 
 
 def method_for(mechanism: Mechanism, known: Prepared, people: float) -> str:

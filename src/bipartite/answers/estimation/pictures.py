@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.asking import circle_of, line_of
 from bipartite.answers.estimation.intervals import FEW
+from bipartite.answers.estimation.question import circle_of, line_of
 from bipartite.answers.estimation.ranges import RANGES, reusable_bins, spans, splits
 from bipartite.answers.estimation.rows import (
     Forging,

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.histogram import Histogram
-    from bipartite.answers.estimation.linear import LinearAnswers
     from bipartite.answers.estimation.ranges import Bins, RangeShare
+    from bipartite.answers.estimation.source import Source
 
     Array = NDArray[np.float64]
     RangeRow = tuple[Any, Any, float, float | None, float | None]
@@ -47,15 +47,15 @@ class Forging(NamedTuple):
     note: str
 
 
-def insides(estimate: Estimate) -> tuple[LinearAnswers, Histogram]:
+def insides(estimate: Estimate) -> tuple[Source, Histogram]:
     """The reports behind an estimate, and its histogram; for what is shown, not for users."""
     return estimate._source, estimate._histogram  # noqa: SLF001 (of this room)
 
 
 def averages(estimate: Estimate, w: Array) -> tuple[Array, Array] | None:
     """The unbiased answers Σ w·share for each row of w, and their standard errors; None if the reports cannot tell."""
-    found = insides(estimate)[0].covariance(w)
-    return None if found is None else (found[0], np.sqrt(np.maximum(found[1].diagonal(), 0.0)))
+    sample = insides(estimate)[0].sample(w)
+    return None if sample is None else (sample.mean, sample.se)
 
 
 def has_intervals(estimate: Estimate) -> bool:
