@@ -77,6 +77,7 @@ _ANSWERS: Final = {  # by class, the former attributes and what to use now
     "Answer": {"standard_error": "answer.se", "spread": "answer.ci(), which follows from it"},
 }
 FORMER_NAMES: Final = {
+    **{f"{before}.{name}": f"{now}.{name}" for before, now, names in _MOVED for name in names.split()},
     **{
         f"bipartite.answers.estimation.{owner}.{name}": now
         for owner, names in _ANSWERS.items()
