@@ -149,7 +149,16 @@ def results():
         "Counts": bipartite.Counts(mech).add(reports),
         "Answer": est.ask(),
     }, {
-        **{"mech": mech, "reports": reports, "record": record, "w": w, "bins": 2, "population": 10, "numpy": np, "k": 1},
+        **{
+            "mech": mech,
+            "reports": reports,
+            "record": record,
+            "w": w,
+            "bins": 2,
+            "population": 10,
+            "numpy": np,
+            "k": 1,
+        },
         **{"confidence": 0.9, "of": "mean", "weights": [0, 1, 1, 0], "bipartite": bipartite},
         **{"first": "a", "second": "b", "name": "a", "other": "b", "where": ("range", 0, 1), "value": 1},
     }

@@ -21,6 +21,7 @@ from bipartite.answers.estimation.source import Several, Source
 from bipartite.answers.estimation.tally import Tally
 from bipartite.answers.estimation.two_reports import NOT_TOLD, TwoReports
 from bipartite.errors import InputError, is_one_of, shown
+from bipartite.names import Renamed
 from bipartite.texts import escaped, notebook_html
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ _SUMS: Final = "sums of unbiased shares of pairs over the other part"
 _NOT_APART: Final = "single shares and quantiles have no intervals if not all pairs can be told apart; ask for a range"
 
 
-class JointEstimate:
+class JointEstimate(Renamed):
     r"""The joint distribution of two attributes: ``est.joint(other)``, or ``ests.joint("age", "city")`` of a record.
 
     The reports are pairs, drawn independently given the values, or reports about both values at once
