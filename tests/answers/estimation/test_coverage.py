@@ -1,4 +1,4 @@
-"""Intervals hold the truth as often as they say: small and seeded; bench/error_bars.py has the tables."""
+"""Intervals hold the truth as often as they say: small and seeded; bench/answers has the tables."""
 
 import functools
 import itertools
