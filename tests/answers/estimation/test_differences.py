@@ -95,13 +95,13 @@ def test_a_difference_is_that_of_the_answers_and_its_error_adds_up():
     first, second = pairs(PADDED, PADDED)[0]
     for of, one, other in (
         ("mean", first.mean, second.mean),
-        (BIN, first.frequencies[3], second.frequencies[3]),
-        (CDF, first.unbiased(CDF).value, second.unbiased(CDF).value),
-        (WEIGHTS, first.linear(WEIGHTS), second.linear(WEIGHTS)),
+        (BIN, first.shares[3], second.shares[3]),
+        (CDF, first.ask(CDF).value, second.ask(CDF).value),
+        (WEIGHTS, first.ask(WEIGHTS).value, second.ask(WEIGHTS).value),
     ):
         found, swapped = difference(first, second, of=of), difference(second, first, of=of)
         assert found.value == pytest.approx(one - other)
-        error = math.hypot(first.standard_error(of), second.standard_error(of))
+        error = math.hypot(first.ask(of).se, second.ask(of).se)
         assert found.interval.high - found.value == pytest.approx(1.959964 * error, rel=1e-6)
         assert found.p_value == pytest.approx(2 * norm.sf(abs(found.value) / error))
         assert (swapped.value, swapped.p_value) == pytest.approx((-found.value, found.p_value))
@@ -114,12 +114,12 @@ def test_distributions_are_compared_by_the_share_that_differs_most():
     first = sample(mechanism, np.array([0.2, 0.3, 0.5]), 20_000, generator)
     second = sample(mechanism, np.array([0.2, 0.5, 0.3]), 20_000, generator)
     found = difference(first, second, of="distribution")
-    apart = first.frequencies - second.frequencies
+    apart = first.shares - second.shares
     assert found.value == pytest.approx(apart[np.abs(apart).argmax()])
     assert found.p_value < 1e-6
     # Three shares are compared, so the interval is that of one at a confidence of 1 − 0.05/3.
-    error = math.hypot(first.standard_errors[2], second.standard_errors[2])
-    assert error == pytest.approx(math.hypot(first.standard_errors[1], second.standard_errors[1]), rel=0.01)
+    error = math.hypot(first.to_frame()["se"].to_numpy()[2], second.to_frame()["se"].to_numpy()[2])
+    assert error == pytest.approx(math.hypot(first.to_frame()["se"].to_numpy()[1], second.to_frame()["se"].to_numpy()[1]), rel=0.01)
     assert found.interval.high - found.value == pytest.approx(norm.isf(0.05 / 6) * error, rel=0.01)
 
 
@@ -141,12 +141,12 @@ def test_few_reports_are_compared_by_a_bound_that_holds_for_any_number():
         few = sample(PADDED, population(), 30, generator)
         found = difference(few, many)
         assert "only 30 reports" in found.interval.note
-        spread = math.sqrt(few.unbiased().spread ** 2 / 30 + many.unbiased().spread ** 2 / PEOPLE)
+        spread = math.sqrt(few.ask().spread ** 2 / 30 + many.ask().spread ** 2 / PEOPLE)
         half = spread * math.sqrt(math.log(2 / 0.05) / 2)
         assert found.interval == pytest.approx((found.value - half, found.value + half))
         assert found.p_value == pytest.approx(min(1, 2 * math.exp(-2 * (found.value / spread) ** 2)))
         assert (found.p_value < 0.05) == (found.interval.low > 0 or found.interval.high < 0)
-        assert found.interval.high - found.value > 1.96 * few.standard_error()
+        assert found.interval.high - found.value > 1.96 * few.ask().se
         assert "only 30 reports" in difference(few, many, of="distribution").interval.note
 
 

@@ -75,13 +75,13 @@ def test_moments_of_fitted_scores_are_those_of_the_scores():
 def test_ranges_are_sums_of_shares_and_all_shares_are_one():
     counts = np.random.default_rng(3).multinomial(2000, two_spikes(32) @ matrix_of(LINE))
     est = estimate(LINE, counts=counts, method="inverse")
-    assert est.frequencies.sum() == pytest.approx(1)
-    assert est.unbiased(("cdf", 11)).value == pytest.approx(est.frequencies[:12].sum())
-    assert est.unbiased(("range", 5, 20)).value == pytest.approx(est.frequencies[5:21].sum())
-    assert est.unbiased(("bin", 6)).value == pytest.approx(est.frequencies[6])
-    assert est.standard_error(("bin", 6)) == pytest.approx(est.standard_errors[6])
-    low, high = est.interval(of=("range", 5, 20))
-    assert low <= est.unbiased(("range", 5, 20)).value <= high
+    assert est.shares.sum() == pytest.approx(1)
+    assert est.ask(("cdf", 11)).value == pytest.approx(est.shares[:12].sum())
+    assert est.ask(("range", 5, 20)).value == pytest.approx(est.shares[5:21].sum())
+    assert est.ask(("bin", 6)).value == pytest.approx(est.shares[6])
+    assert est.ask(("bin", 6)).se == pytest.approx(est.to_frame()["se"].to_numpy()[6])
+    low, high = est.ask(("range", 5, 20)).ci()
+    assert low <= est.ask(("range", 5, 20)).value <= high
 
 
 def test_shares_are_as_certain_as_unbiased_ones_can_be_and_as_forecast():
@@ -100,9 +100,9 @@ def test_shares_are_as_certain_as_unbiased_ones_can_be_and_as_forecast():
     assert abs(after.mean() - 1) < 0.1
     promised = forecast(LINE, people, prior=shares)
     each = [estimate(LINE, counts=counts, method="inverse") for counts in all_counts[:20]]
-    errors = np.mean([est.standard_errors**2 for est in each])
+    errors = np.mean([est.to_frame()["se"].to_numpy()**2 for est in each])
     assert np.sqrt(errors) == pytest.approx(promised.histogram, rel=0.05)
-    up_to = np.mean([[est.standard_error(("cdf", value)) ** 2 for value in range(32)] for est in each])
+    up_to = np.mean([[est.ask(("cdf", value)).se ** 2 for value in range(32)] for est in each])
     assert np.sqrt(up_to) == pytest.approx(promised.cdf, rel=0.05)
 
 
@@ -113,7 +113,7 @@ def test_errors_for_the_people_who_answered_are_those_of_repeated_surveys():
     w = np.zeros(32)
     w[:7] = 1
     counts = rng.multinomial(held[0], matrix[6], 400) + rng.multinomial(held[1], matrix[25], 400)
-    each = [estimate(LINE, counts=row, method="inverse", of_sample=True).unbiased(("cdf", 6)) for row in counts]
+    each = [estimate(LINE, counts=row, method="inverse", of_sample=True).ask(("cdf", 6)) for row in counts]
     off = np.sqrt(np.mean([(answer.value - 2 / 3) ** 2 for answer in each]))
     assert np.sqrt(np.mean([answer.standard_error**2 for answer in each])) == pytest.approx(off, rel=0.2)
 
@@ -123,8 +123,8 @@ def test_few_reports_and_mechanisms_without_a_choice_keep_fixed_scores():
     for mechanism, people in ((LINE, 49), (GRR(Integers(0, 31), 2), 5000)):
         est = estimate(mechanism, counts=rng.multinomial(people, two_spikes(32) @ matrix_of(mechanism)))
         up_to = (np.arange(32) <= 10) * 1.0
-        assert est.unbiased(("cdf", 10)) == pytest.approx(est.unbiased(up_to))
-    assert est.poisoning(5, ("bin", 6)).exact
+        assert est.ask(("cdf", 10)) == pytest.approx(est.ask(up_to))
+    assert est.ask(("bin", 6)).forged(5).exact
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -140,11 +140,11 @@ def test_no_forged_reports_move_a_share_past_its_bound(weighted):
         first, last = sorted(rng.integers(0, size, 2).tolist())
         est = estimate(mechanism, reports, weights=weights, method="inverse")
         for of in (("bin", first), ("cdf", first), ("range", first, last)):
-            value = est.unbiased(of).value
-            none = est.poisoning(0, of)
+            value = est.ask(of).value
+            none = est.ask(of).forged(0)
             assert (none.low, none.high) == pytest.approx((value, value), abs=1e-9)
             for k in (1, 5, people // 3, people):
-                bound = est.poisoning(k, of)
+                bound = est.ask(of).forged(k)
                 assert not bound.exact
                 for _ in range(4):
                     forged = reports.copy()
@@ -153,13 +153,13 @@ def test_no_forged_reports_move_a_share_past_its_bound(weighted):
                     forged[order[:k]] = (
                         rng.choice(rng.choice(outputs, 2), k) if rng.random() < 0.5 else rng.choice(outputs)
                     )
-                    moved = estimate(mechanism, forged, weights=weights, method="inverse").unbiased(of).value
+                    moved = estimate(mechanism, forged, weights=weights, method="inverse").ask(of).value
                     assert bound.low - 1e-9 <= moved <= bound.high + 1e-9
 
 
 def test_forged_reports_move_the_mean_by_what_is_known_exactly():
     counts = np.random.default_rng(8).multinomial(2000, two_spikes(32) @ matrix_of(LINE))
     est = estimate(LINE, counts=counts, method="inverse")
-    assert est.poisoning(20).exact
-    assert est.poisoning(20, (np.arange(32) <= 10) * 1.0).exact
-    assert est.poisoning(20, ("cdf", 10)).high < 1.5
+    assert est.ask().forged(20).exact
+    assert est.ask((np.arange(32) <= 10) * 1.0).forged(20).exact
+    assert est.ask(("cdf", 10)).forged(20).high < 1.5

@@ -62,10 +62,10 @@ def answer(estimate, of):
     if isinstance(of, str):
         return getattr(estimate, of)
     if isinstance(of, tuple) and of[0] == "bin":
-        return float(estimate.frequencies[estimate.mechanism.domain.encode(of[1])])
+        return float(estimate.shares[estimate.mechanism.domain.encode(of[1])])
     if isinstance(of, tuple) and of[0] == "cdf":
         return estimate.cdf(of[1])
-    return estimate.linear(of)
+    return estimate.ask(of).value
 
 
 def asked_of(mechanism):
@@ -97,7 +97,7 @@ def test_exact_ends_are_reached_and_nothing_goes_beyond(mechanism, weighted):
         own = np.array([table[np.asarray(report).tobytes()] for report in reports])
         found = bp.estimate(mechanism, reports, method="inverse", **given)
         for k in (0, 1, 7, 48):
-            bound = found.poisoning(k, of=of)
+            bound = found.ask(of).forged(k)
             assert bound.exact, bound
             assert bound.value == pytest.approx(answer(found, of), rel=1e-12, abs=1e-12)
             for best, end, sign in ((scores.argmax(), bound.high, 1), (scores.argmin(), bound.low, -1)):
@@ -142,7 +142,7 @@ def test_no_attack_exceeds_a_bound(mechanism, method):
     rng = np.random.default_rng(4)
     asked = asked_of(mechanism) + ([] if mechanism in SETS else ["median", "variance"])
     for of in asked:
-        bound = found.poisoning(5, of=of)
+        bound = found.ask(of).forged(5)
         assert bound.low <= bound.value <= bound.high
 
         def measure(forged, of=of):
@@ -162,7 +162,7 @@ def test_counts_alone_give_a_bound_that_holds_for_the_reports_behind_them(mechan
     )
     for of in asked_of(mechanism):
         for k in (1, 9, 60):
-            exact, bound = whole.poisoning(k, of=of), counted.poisoning(k, of=of)
+            exact, bound = whole.ask(of).forged(k), counted.ask(of).forged(k)
             assert bound.low <= exact.low + 1e-12 and exact.high <= bound.high + 1e-12
             assert bound.exact or "counts do not say" in bound.note
 
@@ -177,7 +177,7 @@ def test_sums_of_weights_give_a_bound_that_holds_for_the_reports_behind_them():
     sums = Tally(held.first, held.second, held.people, held.counts, None)
     bounded = from_tally(mechanism, sums, How("inverse"))
     for k in (1, 10, 200):
-        exact, bound = whole.poisoning(k), bounded.poisoning(k)
+        exact, bound = whole.ask().forged(k), bounded.ask().forged(k)
         assert exact.exact and not bound.exact
         assert bound.low <= exact.low + 1e-12 and exact.high <= bound.high + 1e-12
 
@@ -186,25 +186,25 @@ def test_what_is_fitted_has_no_proved_bound_and_says_so():
     mechanism = LINES[0]
     found = bp.estimate(mechanism, true_reports(mechanism, 500, 1), method="em")
     for of, ends in ((("bin", 3), (0, 1)), ("median", (1, 9))):
-        bound = found.poisoning(5, of=of)
+        bound = found.ask(of).forged(5)
         assert (bound.low, bound.high) == ends and not bound.exact and "no bound is proved" in bound.note
     # The mean is unbiased, whatever the histogram is.
-    assert found.poisoning(5).exact
+    assert found.ask().forged(5).exact
     clamped = bp.BRR(bp.Integers(18, 90), epsilon=1)
-    bound = bp.estimate(clamped, clamped.privatize([30] * 500, rng=bp.insecure_seed(1))).poisoning(5)
+    bound = bp.estimate(clamped, clamped.privatize([30] * 500, rng=bp.insecure_seed(1))).ask().forged(5)
     assert (bound.low, bound.high, bound.exact) == (18, 90, False) and "do not determine this answer" in bound.note
 
 
 def test_text_and_picture_tell_what_one_forged_report_in_a_hundred_could_do():
     mechanism = bp.GRR(bp.Integers(1, 5), epsilon=1)
     found = bp.estimate(mechanism, true_reports(mechanism, 5000, 1))
-    bound = found.poisoning(50)
+    bound = found.ask().forged(50)
     line = f"50 forged reports could move the mean by {bound.farthest:.2g}"
     assert line in found.summary() and line in str(found.plot())
     assert str(bound).startswith("50 forged reports could turn ")
     oue = FLAT[0]
     wide = bp.estimate(oue, true_reports(oue, 500, 1))
-    assert "even all of them" in wide.poisoning(5).note
+    assert "even all of them" in wide.ask().forged(5).note
     assert "by at most" in bp.estimate(oue, counts=bp.Counts(oue).add(true_reports(oue, 500, 1))).summary()
     letters = bp.estimate(SETS[0], true_reports(SETS[0], 300, 1))
     assert "3 forged reports could move the largest share by " in letters.summary()
@@ -215,8 +215,8 @@ def test_the_tipping_point_is_the_least_number_that_leaves_the_interval():
     mechanism = LINES[1]
     found = bp.estimate(mechanism, true_reports(mechanism, 3000, 2))
     tip = found.tipping_point()
-    low, high = found.interval(0.95)
-    before, at = found.poisoning(tip - 1), found.poisoning(tip)
+    low, high = found.ask().ci()
+    before, at = found.ask().forged(tip - 1), found.ask().forged(tip)
     assert low <= before.low and before.high <= high and (at.low < low or at.high > high)
     assert found.tipping_point(of=("bin", 3)) > 0
 
@@ -224,22 +224,22 @@ def test_the_tipping_point_is_the_least_number_that_leaves_the_interval():
 @pytest.mark.parametrize("k", [-1, 61, 2.5, True, None])
 def test_a_number_of_reports_is_asked_for(k):
     with pytest.raises(bp.errors.InputError, match="whole number from 0 to 60"):
-        bp.estimate(LINES[1], true_reports(LINES[1], 60, 1)).poisoning(k)
+        bp.estimate(LINES[1], true_reports(LINES[1], 60, 1)).ask().forged(k)
 
 
 def test_a_quantile_of_many_categories_is_bounded_without_looking_at_every_report(monkeypatch):
     """The bound from counts is wider, and takes no minutes with 2,000 values."""
     mech = bp.OLH(bp.Integers(1, 30), 1)
     found = bp.estimate(mech, mech.privatize([9] * 2000 + [20] * 900, rng=bp.insecure_seed(4)), method="inverse")
-    near = found.poisoning(20, "median")
+    near = found.ask("median").forged(20)
     monkeypatch.setattr("bipartite.answers.estimation.poisoning._MOST_LOOKED_AT", 0)
-    far = found.poisoning(20, "median")
+    far = found.ask("median").forged(20)
     assert far.low <= near.low <= found.median <= near.high <= far.high and not far.exact
 
 
 def test_one_report_has_no_variance_to_move():
     mechanism = bp.BRR(bp.Integers(0, 9), 1, edges="padded")
-    found = bp.estimate(mechanism, [3]).poisoning(1, "variance")
+    found = bp.estimate(mechanism, [3]).ask("variance").forged(1)
     assert np.isnan(found.value) and (found.low, found.high) == (0, 20.25) and "one report" in found.note
 
 
@@ -256,4 +256,4 @@ def test_a_tipping_point_looks_at_every_report_once_for_each_answer(monkeypatch)
     assert {of: est.tipping_point(of=of) for of in expected} == expected
     assert len(seen) == len(expected)
     # Another question in between changes nothing.
-    assert est.poisoning(5, ("cdf", 10)).high < 1.5 and est.poisoning(5).high == est.poisoning(5).high > 2
+    assert est.ask(("cdf", 10)).forged(5).high < 1.5 and est.ask().forged(5).high == est.ask().forged(5).high > 2

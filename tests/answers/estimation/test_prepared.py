@@ -11,7 +11,7 @@ from bipartite.answers.estimation.linear import prepared
 def answers(mechanism, counts, of_sample):
     est = estimate(mechanism, counts=counts, of_sample=of_sample)
     asked = ["mean", "variance", "median", ("cdf", 5), ("bin", 2)]
-    return [tuple(est.interval(of=of)) for of in asked]
+    return [tuple(est.ask(of).ci()) for of in asked]
 
 
 @pytest.mark.grid(2)
