@@ -97,7 +97,9 @@ def test_direction_and_spread_are_those_of_the_people(mechanism, middle, strengt
     mean, length = truth_of(shares)
     assert est.ask("circular_mean").value == pytest.approx(mean, abs=0.02)
     assert est.ask("resultant_length").value == pytest.approx(length, abs=0.001)
-    assert est.ask("circular_spread").value == pytest.approx(math.sqrt(-2 * math.log(length)) * 24 / (2 * math.pi), abs=0.02)
+    assert est.ask("circular_spread").value == pytest.approx(
+        math.sqrt(-2 * math.log(length)) * 24 / (2 * math.pi), abs=0.02
+    )
 
 
 def test_numbers_count_from_the_start_and_labels_from_zero():
@@ -318,7 +320,11 @@ def test_what_a_circle_has_not_is_refused(ask, message):
 
 def test_what_only_a_circle_has_is_refused_elsewhere():
     est = bp.estimate(bp.GRR(bp.Integers(0, 23), 1), counts=[10] * 24)
-    for ask in (lambda: est.ask("circular_mean").value, lambda: est.ask("resultant_length").ci(), lambda: est.quantile(0.5, 3)):
+    for ask in (
+        lambda: est.ask("circular_mean").value,
+        lambda: est.ask("resultant_length").ci(),
+        lambda: est.quantile(0.5, 3),
+    ):
         with pytest.raises(InputError, match="Expected values on a circle, bp.Cyclic, got Integers\\(0, 23\\)"):
             ask()
 

@@ -119,7 +119,9 @@ def test_distributions_are_compared_by_the_share_that_differs_most():
     assert found.p_value < 1e-6
     # Three shares are compared, so the interval is that of one at a confidence of 1 − 0.05/3.
     error = math.hypot(first.to_frame()["se"].to_numpy()[2], second.to_frame()["se"].to_numpy()[2])
-    assert error == pytest.approx(math.hypot(first.to_frame()["se"].to_numpy()[1], second.to_frame()["se"].to_numpy()[1]), rel=0.01)
+    assert error == pytest.approx(
+        math.hypot(first.to_frame()["se"].to_numpy()[1], second.to_frame()["se"].to_numpy()[1]), rel=0.01
+    )
     assert found.interval.high - found.value == pytest.approx(norm.isf(0.05 / 6) * error, rel=0.01)
 
 

@@ -100,7 +100,7 @@ def test_shares_are_as_certain_as_unbiased_ones_can_be_and_as_forecast():
     assert abs(after.mean() - 1) < 0.1
     promised = forecast(LINE, people, prior=shares)
     each = [estimate(LINE, counts=counts, method="inverse") for counts in all_counts[:20]]
-    errors = np.mean([est.to_frame()["se"].to_numpy()**2 for est in each])
+    errors = np.mean([est.to_frame()["se"].to_numpy() ** 2 for est in each])
     assert np.sqrt(errors) == pytest.approx(promised.histogram, rel=0.05)
     up_to = np.mean([[est.ask(("cdf", value)).se ** 2 for value in range(32)] for est in each])
     assert np.sqrt(up_to) == pytest.approx(promised.cdf, rel=0.05)

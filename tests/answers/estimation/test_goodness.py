@@ -194,7 +194,9 @@ def test_the_bound_of_a_single_output_is_that_of_a_binomial_law():
     mechanism = bp.GRR(bp.Integers(1, 2), epsilon=1)
     near = mechanism.matrix()[0, 0]
     number = 200
-    doubted = [count for count in range(number + 1) if bp.estimate(mechanism, counts=[count, number - count]).check.doubt]
+    doubted = [
+        count for count in range(number + 1) if bp.estimate(mechanism, counts=[count, number - count]).check.doubt
+    ]
     tails = [
         math.fsum(math.comb(number, k) * near**k * (1 - near) ** (number - k) for k in range(count, number + 1))
         for count in range(number + 1)

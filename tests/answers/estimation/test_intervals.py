@@ -82,7 +82,9 @@ def test_reports_that_are_all_alike_have_an_interval_and_are_doubted():
     low, high = found.ask("median").ci()
     assert (low, high) == (18, 33) and low <= found.median <= high
     assert "cannot have come from this mechanism" in found.summary()
-    assert found.check.doubt in found.summary() and "100.00%" in found.check.doubt and "at most 2.28%" in found.check.doubt
+    assert (
+        found.check.doubt in found.summary() and "100.00%" in found.check.doubt and "at most 2.28%" in found.check.doubt
+    )
     empty = bp.estimate(clamped, counts=np.where(np.arange(73) == 50, 0, 1000))
     assert "one value is 0.00% of them, but should be at least 0.84% for any population" in empty.check.doubt
 

@@ -15,6 +15,7 @@ from bipartite.answers.estimation.moments import root, variance
 from bipartite.answers.estimation.pictures import plot_estimate
 from bipartite.answers.estimation.question import CIRCULAR, Question, circle_of, line_of, quantile_of
 from bipartite.answers.estimation.rows import RANGE_COLUMNS, range_rows, share_intervals
+from bipartite.answers.estimation.sample import moved_note
 from bipartite.answers.estimation.showing import Shown, load_pandas
 from bipartite.answers.estimation.wording import answers_in_words, share_table
 from bipartite.errors import how_many
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+_DOUBTED: Final = "no population has an answer in this range: these reports cannot have come from this mechanism"
 _OTHER_SCORES: Final = "of the unbiased share; no bound is proved for the share that is shown"
 
 
@@ -249,7 +251,8 @@ class Estimate(Shown):
             if not alone:
                 return histogram.interval(w, confidence)
             low, high = (float(end[at]) for end in share_intervals(self, confidence))
-            return ConfidenceInterval(low, high, confidence)
+            note = _DOUBTED if high < 0 and self.check.doubt else moved_note(value, low, high, (0.0, 1.0))
+            return ConfidenceInterval(low, high, confidence, note)
 
         def forge(k: int) -> Forged:
             found = None if fixed is None else fixed.answer((0.0, 1.0)).forged(k)
