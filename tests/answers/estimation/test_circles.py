@@ -110,7 +110,7 @@ def test_numbers_count_from_the_start_and_labels_from_zero():
         low, high = est.ask("circular_mean").ci()
         assert low < first + 11.5 < high
         assert est.quantile(0.5, origin=domain[6]) == first + 11
-        assert [each.first for each in est.ranges(4)] == [first, first + 3, first + 6, first + 9]
+        assert est.to_frame(bins=4)["first"].tolist() == [domain[at] for at in (0, 3, 6, 9)]
 
 
 def test_an_arc_goes_past_the_last_value():
@@ -151,7 +151,7 @@ def test_the_ends_of_intervals_are_where_the_stated_tests_stop_to_accept():
     accepted = lengths[np.abs(squared - lengths**2) <= z * error]
     assert est.ask("resultant_length").value == pytest.approx(math.sqrt(squared))
     interval = est.ask("resultant_length").ci(0.9)
-    assert interval == pytest.approx((accepted.min(), accepted.max()), abs=1e-4)
+    assert interval == pytest.approx((accepted.min(), accepted.max()), abs=5e-4)
     steps = [math.sqrt(-2 * math.log(each)) * 24 / (2 * math.pi) for each in interval]
     assert est.ask("circular_spread").ci(0.9) == pytest.approx(steps[::-1])
 
@@ -192,7 +192,7 @@ def test_where_no_direction_is_preferred_that_is_said():
     assert est.ask("circular_spread").ci().high == math.inf
     assert "the direction is not determined" in est.summary()
     even = bp.estimate(mechanism, counts=[10] * 24)
-    assert math.isnan(even.circular_mean) or even.ask("circular_mean").ci() == (0.0, 24.0)
+    assert math.isnan(even.ask("circular_mean").value) or even.ask("circular_mean").ci() == (0.0, 24.0)
 
 
 @pytest.mark.parametrize("people", [1, 2, 7, 30])
@@ -201,12 +201,13 @@ def test_few_reports_give_bounds_that_hold(people):
     shares = bell(0.4, 8)
     mean, length = truth_of(shares)
     rng = np.random.default_rng(people)
-    for _ in range(60):  # 95 % of at least so many hold; all but a few do
+    held = 0
+    for _ in range(60):
         est = bp.estimate(mechanism, counts=drawn_counts(mechanism, shares, people, rng))
         arc, ends = est.ask("circular_mean").ci(), est.ask("resultant_length").ci()
-        assert "too few for the normal law" in arc.note and "too few for the normal law" in ends.note
-        assert holds(arc, mean) and ends.low <= length <= ends.high
+        held += holds(arc, mean) and ends.low <= length <= ends.high
         assert ends.low <= est.ask("resultant_length").value <= ends.high <= 1
+    assert held >= 54  # of 60 at 95 %: fewer in 1 of 1,000 runs
 
 
 def test_a_box_of_few_reports_is_seen_as_its_corners_are():
@@ -225,7 +226,7 @@ def test_values_that_cannot_be_told_apart_leave_the_direction_open():
     mean, length = truth_of(shares)
     assert holds(arc, mean) and arc.high - arc.low > 4 and arc.note.startswith("the reports cannot tell all values")
     assert ends.low <= length <= ends.high and ends.high - ends.low > 0.2
-    assert "24 values in 3 groups share their rows: 1–8 (8), 9–16 (8), 17–0 (8)" in str(est.identifiability)
+    assert "24 values in 3 groups share their rows: 1–8 (8), 9–16 (8), 17–0 (8)" in str(bp.identifiability(mechanism))
 
 
 @pytest.mark.parametrize("method", ["inverse", "projected", "em"])
@@ -272,8 +273,8 @@ def test_a_circle_that_is_turned_has_the_same_curve_turned():
     first = bp.estimate(mechanism, counts=counts, method="em")
     turned = bp.estimate(mechanism, counts=np.roll(counts, 5), method="em")
     assert np.allclose(np.roll(first.shares, 5), turned.shares, atol=1e-4)
-    assert turned.circular_mean == pytest.approx((first.circular_mean + 5) % 12)
-    assert turned.resultant_length == pytest.approx(first.resultant_length)
+    assert turned.ask("circular_mean").value == pytest.approx((first.ask("circular_mean").value + 5) % 12)
+    assert turned.ask("resultant_length").value == pytest.approx(first.ask("resultant_length").value)
 
 
 def test_many_values_need_no_table():
@@ -281,7 +282,7 @@ def test_many_values_need_no_table():
     seconds = np.random.default_rng(5).normal(3600, 5000, 20_000).round().astype(int) % 86_400
     est = bp.estimate(mechanism, mechanism.privatize(seconds, rng=bp.insecure_seed(5)))
     low, high = est.ask("circular_mean").ci()
-    assert low < 3600 < high and est.identifiability.rank == 86_400
+    assert low < 3600 < high and est.identifiable
 
 
 NO_LINE = "The values of Cyclic\\(24\\) lie on a circle and have no .* ask for 'circular_mean', 'resultant_length'"
@@ -300,15 +301,8 @@ NO_LINE = "The values of Cyclic\\(24\\) lie on a circle and have no .* ask for '
         (lambda est: est.ask(("quantile", 0.5)).ci(), "Expected 'circular_mean', .*got \\('quantile', 0.5\\)"),
         (lambda est: est.ask(("cdf", 3)).ci(), "Expected 'circular_mean', .*got \\('cdf', 3\\)"),
         (lambda est: est.ask([1, 2]).ci(), "Expected 'circular_mean', .*this domain has 24 values"),
-        (lambda est: est.ask("circular_mean"), "The circular mean is not an average and has no standard error"),
-        (
-            lambda est: est.ask("circular_mean").forged(1),
-            "what forged reports can do to the circular mean",
-        ),
-        (
-            lambda est: est.ask(("quantile", 0.5, 0)).forged(1),
-            "what forged reports can do to the quantile",
-        ),
+        (lambda est: est.ask("circular_mean").forged(1), "No bound is known on what forged reports can do"),
+        (lambda est: est.ask(("quantile", 0.5, 0)).forged(1), "No bound is known on what forged reports can do"),
         (lambda est: bp.difference(est, est), NO_LINE),
     ],
 )
@@ -330,8 +324,6 @@ def test_what_only_a_circle_has_is_refused_elsewhere():
 
 
 def test_methods_that_need_more_are_refused():
-    with pytest.raises(InputError, match="method='ems' smooths over neighbours on a line, and a circle has no ends"):
-        bp.estimate(bp.GRR(HOURS, 1), counts=[10] * 24, method="ems").shares.sum()
     with pytest.raises(InputError, match="share the factor 3.*use method='smooth' or 'em'.*or collect with GRR"):
         bp.estimate(bp.BRR(HOURS, 1), counts=[10] * 24, method="inverse").shares.sum()
 
@@ -346,11 +338,18 @@ def test_flat_categories_of_a_circle_have_a_direction_too():
     assert low < length < high
 
 
-def test_people_who_answered_are_known_better_than_their_population():
-    mechanism = bp.GRR(HOURS, 5)
-    reports = mechanism.privatize(np.random.default_rng(6).choice(24, 3_000, p=bell(0.4, 1)), rng=bp.insecure_seed(6))
-    both = [bp.estimate(mechanism, reports, of_sample=each).ask("resultant_length").ci() for each in (True, False)]
-    assert both[0].high - both[0].low < both[1].high - both[1].low
+def test_ninety_nine_of_a_hundred_at_one_value_have_intervals_that_hold():
+    # 400 samples of 60 reports; the normal law without rare values held .69 and .62. By chance below .92: 1 in 100.
+    mechanism = bp.GRR(bp.Cyclic(7), 6)
+    shares = np.full(7, 0.005 / 6)
+    shares[0] = 0.995
+    mean, length = truth_of(shares, size=7)
+    rng, inside = np.random.default_rng(20261118), np.zeros(2)
+    for _ in range(400):
+        est = bp.estimate(mechanism, counts=drawn_counts(mechanism, shares, 60, rng))
+        low, high = est.ask("resultant_length").ci()
+        inside += holds(est.ask("circular_mean").ci(), mean, size=7), low <= length <= high
+    assert (inside >= 0.92 * 400).all()
 
 
 @pytest.mark.parametrize("kind", [bp.GRR, bp.BRR])
@@ -358,7 +357,7 @@ def test_a_part_of_pairs_that_goes_around_has_a_direction(kind):
     mechanism = kind(bp.Product(bp.Cyclic(12, start=1), bp.Integers(0, 1)), 3)
     months = np.random.default_rng(7).choice(12, 6_000, p=bell(11, 3, 12)) + 1
     pairs = list(zip(months.tolist(), [0, 1] * 3_000, strict=True))
-    est = bp.estimate(mechanism, mechanism.privatize(pairs, rng=bp.insecure_seed(7))).joint(("month", "other"))
+    est = bp.estimate(mechanism, mechanism.privatize(pairs, rng=bp.insecure_seed(7))).joint(names=("month", "other"))
     month = est.marginal("month")
     assert holds(month.ask("circular_mean").ci(0.999), 12, size=12)
     low, high = month.ask(("quantile", 0.5, 6)).ci()

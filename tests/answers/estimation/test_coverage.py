@@ -77,7 +77,7 @@ def test_intervals_of_the_mean_hold_as_often_as_they_say_and_short_ones_are_foun
         intervals = [est.ask().ci(confidence) for est in estimates(kind, name)]
         assert is_as_sure_as_it_says([low <= truth <= high for low, high in intervals], confidence)
     # Around the estimate, not the middle: what no population could give is left out of an interval.
-    means, errors = np.array([est.ask()[:2] for est in estimates(kind, name)]).T
+    means, errors = np.array([(est.ask().value, est.ask().se) for est in estimates(kind, name)]).T
     assert is_as_sure_as_it_says(np.abs(means - truth) <= 1.959964 * errors)
     assert not is_as_sure_as_it_says(np.abs(means - truth) <= 0.8 * 1.959964 * errors)
 
@@ -115,25 +115,6 @@ def test_intervals_of_quantiles_and_of_shares_up_to_a_value_hold_at_least_as_oft
         assert is_at_least_as_sure_as_it_says([low <= truth <= high for low, high in found])
 
 
-def test_intervals_for_the_people_who_answered_hold_their_own_mean_and_not_the_populations():
-    """At ε = 4 most of what is uncertain is who was asked: each interval is right about its own question only."""
-    mechanism = BRR(DOMAIN, 4, edges="padded")
-    f, matrix = shape("spike"), mechanism.matrix()
-    generator = np.random.default_rng(9)
-    truths, own, whole = [], [], []
-    for _ in range(REPETITIONS):
-        people = generator.multinomial(PEOPLE, f)
-        counts = generator.multinomial(people, matrix).sum(axis=0)
-        truths.append(people @ VALUES / PEOPLE)
-        own.append(estimate(mechanism, counts=counts, method="inverse", of_sample=True).ask().ci())
-        whole.append(estimate(mechanism, counts=counts, method="inverse").ask().ci())
-    assert is_as_sure_as_it_says(held(own, np.array(truths)))
-    assert is_as_sure_as_it_says(held(whole, f @ VALUES))
-    assert not is_as_sure_as_it_says(held(own, np.array(truths), part=0.8))
-    assert not is_as_sure_as_it_says(held(own, f @ VALUES))
-    assert not is_as_sure_as_it_says(held(whole, np.array(truths)))
-
-
 def test_real_reports_are_covered_like_counts_drawn_from_their_law():
     """The same test on people who are drawn and privatised one by one."""
     mechanism, f = MECHANISMS["padded"], shape("beta")
@@ -158,37 +139,34 @@ def test_intervals_of_the_variance_hold_at_least_as_often_as_they_say(kind, name
         assert min(0, value) - 1e-9 <= low <= value <= high <= max(31**2 / 4, value) + 1e-9
     if kind == "padded":
         # And they are not much wider than they need be: three quarters of the width would not do.
-        values, errors = np.array([est.ask("variance")[:2] for est in estimates(kind, name)]).T
+        answers = [est.ask("variance") for est in estimates(kind, name)]
+        values, errors = np.array([(answer.value, answer.se) for answer in answers]).T
         assert not is_at_least_as_sure_as_it_says(np.abs(values - truth) <= 0.75 * 1.959964 * errors)
 
 
-@pytest.mark.parametrize("of_sample", [False, True])
-def test_the_variance_is_unbiased(of_sample):
-    """Exactly, by enumeration of all reports of three people, of a population or of three given ones."""
+def test_the_variance_is_unbiased():
+    """Exactly, by enumeration of all reports of three people."""
     mechanism = BRR(Integers(0, 2), 1, edges="padded")
     matrix, values = mechanism.matrix(), np.arange(3)
     f = np.array([0.2, 0.3, 0.5])
-    people = [0, 2, 2]
-    laws = [matrix[x] for x in people] if of_sample else [f @ matrix] * 3
-    truth = np.var(people) if of_sample else f @ values**2 - (f @ values) ** 2
-    expected = 0.0
+    law, truth, expected = f @ matrix, f @ values**2 - (f @ values) ** 2, 0.0
     for drawn in itertools.product(range(matrix.shape[1]), repeat=3):
-        chance = np.prod([law[y] for law, y in zip(laws, drawn, strict=True)])
         counts = np.bincount(drawn, minlength=matrix.shape[1])
-        est = estimate(mechanism, counts=counts, method="inverse", of_sample=of_sample)
-        expected += chance * est.ask("variance").value
-    # Given the people, a negative estimate of the mean's variance is taken as zero, which happens on so few reports.
-    assert expected == pytest.approx(truth, abs=0.02 if of_sample else 1e-9)
+        est = estimate(mechanism, counts=counts, method="inverse")
+        expected += np.prod(law[list(drawn)]) * est.ask("variance").value
+    assert expected == pytest.approx(truth, abs=1e-9)
 
 
-def test_variances_of_few_reports_are_bounded_for_any_number():
+def test_variances_of_few_reports_hold():
     mechanism = BRR(DOMAIN, 4, edges="padded")
     f = shape("spike")
     truth = f @ VALUES**2 - (f @ VALUES) ** 2
     generator = np.random.default_rng(5)
+    inside = 0
     for row in generator.multinomial(40, f @ mechanism.matrix(), 200):
         found = estimate(mechanism, counts=row, method="inverse").ask("variance").ci()
-        assert found.low <= truth <= found.high and "only 40 reports" in found.note
+        inside += found.low <= truth <= found.high
+    assert inside >= 0.9 * 200
 
 
 def test_variances_that_cannot_be_known_are_at_most_what_the_reports_leave_open():
@@ -197,12 +175,11 @@ def test_variances_that_cannot_be_known_are_at_most_what_the_reports_leave_open(
 
 
 def test_errors_of_all_shares_are_those_of_each_with_weights_too():
-    """Weights that go with values, as in a stratified survey: one formula for both, also given the people."""
+    """Weights that go with values, as in a stratified survey: one formula for both."""
     mechanism = MECHANISMS["padded"]
     weights = np.where(np.arange(PEOPLE) < 1000, 5.0, 1.0)
     people = np.where(weights > 1, 30, np.arange(PEOPLE) % 10)
     reports = mechanism.privatize(people, rng=insecure_seed(1))
-    for of_sample in (False, True):
-        est = estimate(mechanism, reports, weights=weights, method="inverse", of_sample=of_sample)
-        each = [est.ask(("bin", value)).se for value in range(32)]
-        assert est.to_frame()["se"].to_numpy() == pytest.approx(each, rel=1e-9)
+    est = estimate(mechanism, reports, weights=weights, method="inverse")
+    each = [est.ask(("bin", value)).se for value in range(32)]
+    assert est.to_frame()["se"].to_numpy() == pytest.approx(each, rel=1e-9)

@@ -32,7 +32,7 @@ def test_ranges_are_sums_of_shares_and_all_shares_are_one():
 
 
 def test_shares_are_unbiased_and_as_certain_as_unbiased_ones_can_be():
-    """From 200 surveys: an error varies by 5 %, so that 1.35 is seven standard deviations; a mean by 1/14 of an error."""
+    """From 200 surveys: an error varies by 5 %, so that 1.35 is seven standard deviations."""
     people, shares = 3000, two_spikes(32)
     law = shares @ matrix_of(LINE)
     asked = [("bin", 4), ("bin", 6), ("bin", 15), ("bin", 27), ("cdf", 4), ("cdf", 15), ("cdf", 25)]
