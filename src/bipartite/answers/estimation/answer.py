@@ -47,6 +47,8 @@ class Answer(Printed, Renamed):
     interval: Interval = field(compare=False)
     """The interval at a confidence that was checked; users call :meth:`ci`."""
     forge: Forge | None = field(default=None, compare=False)
+    uncut: Interval | None = field(default=None, compare=False)
+    """The interval before it was cut to what some population could give, which differences need."""
 
     def ci(self, confidence: float = _USUAL) -> ConfidenceInterval:
         """The confidence interval (low, high), which always contains the value."""
@@ -90,7 +92,7 @@ class Answer(Printed, Renamed):
             return NotImplemented
 
         def interval(confidence: float) -> ConfidenceInterval:
-            one, two = self.interval(confidence), other.interval(confidence)
+            one, two = ((each.uncut or each.interval)(confidence) for each in (self, other))
             down = math.hypot(self.value - one.low, two.high - other.value)
             up = math.hypot(one.high - self.value, other.value - two.low)
             value = self.value - other.value
@@ -101,8 +103,7 @@ class Answer(Printed, Renamed):
 
     def __mul__(self, factor: float) -> Answer:
         def interval(confidence: float) -> ConfidenceInterval:
-            found = self.interval(confidence)
-            return ConfidenceInterval(*sorted(factor * end for end in found), confidence, found.note)
+            return self.interval(confidence).mapped(lambda end: factor * end)
 
         return Answer(factor * self.value, abs(factor) * self.se, interval)
 

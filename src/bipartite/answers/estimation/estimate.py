@@ -244,41 +244,38 @@ class Estimate(Shown):
     def _share_answer(self, asked: Question) -> Answer:
         """The share of a set of values, scaled and shifted as asked."""
         histogram, w, at = self._histogram, asked.weights, asked.alone
-        alone = at is not None and not histogram.bins_note
+        unbiased, alone = not histogram.bins_note, at is not None and not histogram.bins_note
         value = float(self.shares[at]) if at is not None else float(w @ histogram.distribution)
+        fitted = self._source.sample(w[None], fitted=True)
+        error = math.inf if fitted is None else float(fitted.se[0])
 
-        def share_interval(confidence: float) -> ConfidenceInterval:
-            if not alone:
-                return histogram.interval(w, confidence)
-            low, high = (float(end[at]) for end in share_intervals(self, confidence))
-            note = _DOUBTED if high < 0 and self.check.doubt else moved_note(value, low, high, (0.0, 1.0))
+        def placed(ends: tuple[float, float], confidence: float, note: str = "") -> ConfidenceInterval:
+            low, high = sorted(asked.shift + asked.scale * end for end in ends)
             return ConfidenceInterval(low, high, confidence, note)
 
+        def interval(confidence: float) -> ConfidenceInterval:
+            if not alone:
+                found = histogram.interval(w, confidence)
+                return placed(found, confidence, found.note)
+            low, high = (float(end[at]) for end in share_intervals(self, confidence))
+            note = _DOUBTED if high < 0 and self.check.doubt else moved_note(value, low, high, (0.0, 1.0))
+            return placed((low, high), confidence, note)
+
+        def uncut(confidence: float) -> ConfidenceInterval:
+            assert fitted is not None  # noqa: S101 (unbiased shares are known)
+            low, high = fitted.ends(0, confidence)
+            return placed((min(low, value), max(high, value)), confidence)
+
         def forge(k: int) -> Forged:
-            found = None if fixed is None else fixed.answer((0.0, 1.0)).forged(k)
-            if found is None:
+            fixed = self._source.sample(w[None])
+            if fixed is None:
                 return Forged(*asked.possible, "the reports do not determine this answer")
-            ends = sorted(asked.shift + asked.scale * end for end in found[:2])
-            same = fixed is not None and math.isclose(float(fixed.mean[0]), value, rel_tol=1e-9, abs_tol=1e-12)
-            return Forged(*ends, found.note if same else _OTHER_SCORES)
+            low, high, note = fixed.answer((0.0, 1.0)).forged(k)
+            same = math.isclose(float(fixed.mean[0]), value, rel_tol=1e-9, abs_tol=1e-12)
+            return Forged(*placed((low, high), 0.5), note if same else _OTHER_SCORES)
 
-        fixed = self._source.sample(w[None])
-        error = self._share_error(w, at if alone else None)
-        share = Answer(value, error, share_interval) * asked.scale
-        interval = share.interval
-
-        def shifted(confidence: float) -> ConfidenceInterval:
-            found = interval(confidence)
-            return ConfidenceInterval(*(asked.shift + end for end in found), confidence, found.note)
-
-        return Answer(asked.shift + share.value, share.se, shifted, forge)
-
-    def _share_error(self, w: Array, at: int | None) -> float:
-        """The standard error of the unbiased share; infinite if there is none."""
-        if at is not None:
-            return float(self._histogram.share_errors[at])
-        sample = self._source.sample(w[None], fitted=True)
-        return math.inf if sample is None else float(sample.se[0])
+        shown = asked.shift + asked.scale * value
+        return Answer(shown, abs(asked.scale) * error, interval, forge, uncut if unbiased else None)
 
     @functools.cached_property
     def _circular(self) -> Circular:

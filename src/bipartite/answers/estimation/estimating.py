@@ -119,8 +119,8 @@ def estimate(
     Flat categories (:class:`~bipartite.OUE` and others) are counted by value. Each share is estimated on its own, and
     they need not add up to one; an average, such as the mean or a cumulative share, uses that the true shares do, so it
     is not Σ weights·``shares``. Its variance comes from the exact probability that a report supports two values at
-    once. For :class:`~bipartite.OLH` with many values it comes from the reports themselves or, if only counts are given,
-    from a bound, which makes errors too large. Every report must come from a different person: several reports from one
+    once. For :class:`~bipartite.OLH` with many values it comes from the reports themselves or, if only counts are
+    given, from a bound, which makes errors too large. Every report must come from a different person: several reports from one
     :class:`~bipartite.RAPPOR` permanent response are not independent, so estimate each date on its own.
 
     Each attribute of a record is estimated on its own, from those who reported it;
@@ -179,7 +179,8 @@ def scores(mechanism: Mechanism, reports: object, of: Asked = "mean", *, nulls: 
         if sample is None:
             raise InputError(f"The reports of {mechanism!r} cannot tell this; collect with edges='padded' or GRR.")
         found = sample.u[0][rows]
-    return asked.shift + asked.scale * found
+    numbers: Array = asked.shift + asked.scale * found
+    return numbers
 
 
 def _check_arguments(

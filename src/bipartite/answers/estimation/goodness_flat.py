@@ -17,7 +17,6 @@ from bipartite.mechanisms.categories import OLH, HadamardResponse, SubsetSelecti
 from bipartite.mechanisms.categories.unary import PackedBits
 
 if TYPE_CHECKING:
-
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.goodness import GoodnessOfFit

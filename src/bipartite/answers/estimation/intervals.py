@@ -14,6 +14,8 @@ from bipartite.texts import in_digits
 from bipartite.verification.binomial import chi_square_tail
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
@@ -53,6 +55,11 @@ class ConfidenceInterval(tuple[float, float]):  # noqa: SLOT001 (see below)
     def high(self) -> float:
         """The upper end."""
         return self[1]
+
+    def mapped(self, change: Callable[[float], float]) -> ConfidenceInterval:
+        """The interval of a monotone function of the answer."""
+        low, high = sorted(change(end) for end in self)
+        return ConfidenceInterval(low, high, self.confidence, self.note)
 
     def __getnewargs__(self) -> tuple[Any, ...]:
         return (*self, self.confidence, self.note)

@@ -36,7 +36,8 @@ def variance(source: Source, numbers: Array, histogram: Callable[[], Histogram])
     centres = np.clip([centre, centre - error, centre + error], numbers.min(), numbers.max())
     around = None if math.isnan(error) else source.sample((numbers - np.append(centre, centres[1:])[:, None]) ** 2)
     if mean is not None and math.isnan(error):
-        return Answer(math.nan, math.nan, lambda sure: ConfidenceInterval(*possible, sure, "one report"))
+        one = "one report says nothing about how values vary"
+        return Answer(math.nan, math.nan, lambda sure: ConfidenceInterval(*possible, sure, one))
     if around is None:
         return _open(histogram(), numbers, possible)
     value = float(around.mean[0]) + error**2
@@ -48,7 +49,8 @@ def variance(source: Source, numbers: Array, histogram: Callable[[], Histogram])
         down = max(float(m) - end[0] for m, end in zip(around.mean, ends, strict=True))
         up = max(end[1] - float(m) for m, end in zip(around.mean, ends, strict=True))
         low, high = value - math.hypot(down, beside), value + math.hypot(up, beside)
-        return ConfidenceInterval(*map(float, within(low, high, value, possible, at_least=True)), confidence)
+        first, last = within(low, high, value, possible, at_least=True)
+        return ConfidenceInterval(float(first), float(last), confidence)
 
     return Answer(value, math.hypot(float(around.se.max()), second), interval)
 
@@ -70,7 +72,6 @@ def root(answer: Answer) -> Answer:
     value = math.sqrt(max(answer.value, 0.0)) if not math.isnan(answer.value) else math.nan
 
     def interval(confidence: float) -> ConfidenceInterval:
-        found = answer.interval(confidence)
-        return ConfidenceInterval(*(math.sqrt(max(end, 0.0)) for end in found), confidence, found.note)
+        return answer.interval(confidence).mapped(lambda end: math.sqrt(max(end, 0.0)))
 
     return Answer(value, answer.se / (2 * value) if value > 0 else math.inf, interval)

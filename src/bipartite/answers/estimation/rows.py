@@ -49,7 +49,7 @@ class Forging(NamedTuple):
 
 def insides(estimate: Estimate) -> tuple[Source, Histogram]:
     """The reports behind an estimate, and its histogram; for what is shown, not for users."""
-    return estimate._source, estimate._histogram  # noqa: SLF001 (of this room)
+    return estimate._source, estimate._histogram
 
 
 def averages(estimate: Estimate, w: Array) -> tuple[Array, Array] | None:

@@ -105,8 +105,12 @@ class Averages:
         """One average as an answer, plus ``shift``; no population has one outside ``possible``."""
         value = shift + float(self.mean[at])
 
+        def uncut(confidence: float) -> ConfidenceInterval:
+            low, high = self.ends(at, confidence)
+            return ConfidenceInterval(shift + low, shift + high, confidence, self.note())
+
         def interval(confidence: float) -> ConfidenceInterval:
-            low, high = (shift + end for end in self.ends(at, confidence))
+            low, high = uncut(confidence)
             first, last = within(low, high, value, possible, at_least=self.n < FEW)
             notes = (self.note(), moved_note(value, low, high, possible))
             return ConfidenceInterval(float(first), float(last), confidence, "; ".join(filter(None, notes)))
@@ -115,7 +119,7 @@ class Averages:
             down, up, note = self.forged(at, k)
             return Forged(value - down, value + up, note)
 
-        return Answer(value, float(self.se[at]), interval, forge)
+        return Answer(value, float(self.se[at]), interval, forge, uncut)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,14 +132,14 @@ class Sample(Averages):
     second: Array = field(kw_only=True)
     """The sum of their squares."""
     limits: tuple[Array, Array] | None = None
-    """The smallest and the largest score of any report, for each question; None if every possible report has a class."""
+    """The smallest and the largest score of any report, for each question; None if all possible reports have classes."""
     unattained: str = ""
     """Why no report may have the scores at the limits, if so: then forging is only bounded."""
     each: tuple[NDArray[np.int64], Array] | None = None
     """The class and the weight of each report, if reports have weights and these are known."""
 
     @classmethod
-    def of(cls, u: Array, first: Array, second: Array | None = None, **known: Any) -> Sample:
+    def of(cls, u: Array, first: Array, second: Array | None = None, **known: Any) -> Sample:  # noqa: ANN401
         """The sample of these scores; without second sums, each report counts once."""
         second = first if second is None else second
         size, square = float(first.sum()), float(second.sum())
@@ -207,11 +211,12 @@ def _binned(scores: Array, reports: Array) -> tuple[Array, Array]:
         return scores, reports
     bins = np.minimum(((scores - low) * (_BINS / wide)).astype(np.int64), _BINS - 1)
     held = np.bincount(bins, reports, _BINS)
-    return np.bincount(bins, reports * scores, _BINS)[held > 0] / held[held > 0], held[held > 0]
+    sums = np.bincount(bins, reports * scores, _BINS)
+    return sums[held > 0] / held[held > 0], np.asarray(held[held > 0], float)
 
 
 def _upper_end(scores: Array, reports: Array, most: float, z: float) -> float:
-    """The quantile Φ(z) of the randomly weighted average of these scores and one more report with the score ``most``."""
+    """The quantile Φ(z) of the randomly weighted average of these scores and one more with the score ``most``."""
     u, held = np.append(scores, most), np.append(reports, 1.0)
     n = float(held.sum())
     mean = float(held @ u) / n
@@ -224,13 +229,13 @@ def _upper_end(scores: Array, reports: Array, most: float, z: float) -> float:
     # Cornish–Fisher is close for many reports; the root is bracketed from there.
     guess = mean + error * max(z + skew * (z * z - 1) / 6, 0.1 * z)
     low, high, t = mean, most, min(guess, (mean + 9 * most) / 10)
-    slope, before = 1 / error, None
+    slope, before = 1 / error, (math.nan, math.nan)
     for _ in range(_STEPS):
         off = _signed_root(u - t, held) - z
         low, high = (t, high) if off < 0 else (low, t)
         if abs(off) < _CLOSE:
             break
-        if before is not None and off != before[1]:
+        if off != before[1] and not math.isnan(before[1]):
             slope = max((off - before[1]) / (t - before[0]), 1e-3 / error)
         before = t, off
         step = t - off / slope
@@ -247,8 +252,7 @@ def _signed_root(d: Array, held: Array) -> float:
     r* = r + ln(v/r)/r.
     """
     low, high = 1 / float(d.min()), 1 / float(d.max())
-    s = -float(held @ d) / float(held @ d**2)
-    s = min(max(s, 0.9 * low), 0.9 * high)
+    s: float = min(max(-float(held @ d) / float(held @ d**2), 0.9 * low), 0.9 * high)
     for _ in range(_STEPS):
         part = d / (1 - s * d)
         slope, curve = float(held @ part), float(held @ part**2)

@@ -3,8 +3,8 @@
 **Two kinds of scores.** A number (the mean, the variance, one weight per value) is an average of scores that depend on
 no report: those of least variance for a uniform population, for means within 3 % of the best. The best scores of a
 share depend strongly on the population, so from 50 reports on these are **cross-fitted**: the reports are split in two
-by coins, and each half is scored with the scores of least variance for the distribution of the other half. A score never
-depends on its own report, so the average stays unbiased for every population.
+by coins, and each half is scored with the scores of least variance for the distribution of the other half. A score
+never depends on its own report, so the average stays unbiased for every population.
 
 There is one class for each kind of report: :class:`Outputs` if every report is one of M outputs, and
 :class:`~bipartite.answers.estimation.supports.Supports` if it supports some values (flat categories).
@@ -236,4 +236,3 @@ class Outputs(Source):
             squares += held.square - 2 * values * held.mean + values**2 * float(part.second.sum())
         factor = self.effective / spare(self.effective) / tally.size**2
         return self.found, values, np.maximum(squares, 0.0) * factor
-

@@ -3,8 +3,8 @@
 Every share is linear in the supports and unbiased: share = (support/n − q)/(p − q). The variance of a report's
 contribution to an answer, given the value x held, is a known function of x (:mod:`bipartite.answers.estimation.pairs`),
 so its average over people is itself a linear answer: standard errors come from unbiased variances, clipped to the
-possible range. For :class:`~bipartite.OLH` with many values they come from the reports themselves or, if only counts are
-given, from a bound.
+possible range. For :class:`~bipartite.OLH` with many values they come from the reports themselves or, if only counts
+are given, from a bound.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ class Supports(Source):
         people = on_simplex(self._squared)
         together = self._law.products(z, people) + (w * people) @ w.T - np.outer(w @ people, w @ people)
         root = np.sqrt(np.divide(variances, np.diagonal(together), out=np.zeros(len(w)), where=together.diagonal() > 0))
-        return together * np.outer(root, root)
+        found: Array = together * np.outer(root, root)
+        return found
 
     def _seen_covariance(self, w: Array, values: Array) -> Array:
         """From the contributions of the reports themselves: all, or some spread evenly."""
@@ -100,7 +101,8 @@ class Supports(Source):
 
     def _scores(self, w: Array, rows: NDArray[np.generic]) -> Array:
         middle = w.mean(axis=1, keepdims=True)
-        return middle + self._law.parts(w - middle, rows)
+        found: Array = middle + self._law.parts(w - middle, rows)
+        return found
 
     def people(self, w: Array) -> Sample:
         """The score of each report, a column for each; its range is that of all possible reports."""

@@ -55,7 +55,7 @@ class Tally:
             return cls.of_counts(counts, len(rows), rows)
         held = check_weights(weights, len(rows))
         first, second = (
-            _supports(mechanism, rows, each) if mechanism.flat else np.bincount(rows, each, outputs)
+            _supports(mechanism, rows, each) if mechanism.flat else np.bincount(rows, each, outputs).astype(np.float64)
             for each in (held, held**2)
         )
         n = int(np.count_nonzero(held))
