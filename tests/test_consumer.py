@@ -35,7 +35,7 @@ def test_from_reports_to_answers() -> None:
     survey = bp.BRR(AGES, epsilon=1.0, edges="padded", m="mean")
     reports = survey.privatize([25] * 900 + [60] * 1_100, rng=bp.insecure_seed(7))
     est = assert_type(bp.estimate(survey, reports), Estimate)
-    low, high = est.interval(0.95, of="mean")
+    low, high = est.ask("mean").ci(0.95)
     assert low < assert_type(est.mean, float) < high
     assert assert_type(est.cdf(), NDArray[np.float64])[-1] > 0.5
     by_half = assert_type(bp.estimate(survey, reports, by=["a", "b"] * 1_000), Estimates)

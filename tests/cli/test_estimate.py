@@ -48,10 +48,10 @@ def test_a_file_of_reports_gives_the_answers_of_python(run, spec, ages):
     (one,) = found["estimates"]
     assert (one["group"], one["people"], one["identifiable"]) == (None, 5000, True)
     assert one["mean"]["value"] == pytest.approx(expected.mean)
-    assert (one["mean"]["low"], one["mean"]["high"]) == pytest.approx(expected.interval(0.9))
+    assert (one["mean"]["low"], one["mean"]["high"]) == pytest.approx(expected.ask().ci(0.9))
     assert one["median"]["value"] == expected.median
     assert one["median"]["standard_error"] is None
-    assert [each["share"] for each in one["shares"]] == pytest.approx(expected.frequencies.tolist())
+    assert [each["share"] for each in one["shares"]] == pytest.approx(expected.shares.tolist())
     # A fitted curve has intervals of ranges, and none of single shares.
     assert {each["high"] for each in one["shares"]} == {None} and one["bins_note"] == expected.bins_note != ""
     for each, other in zip(one["ranges"], expected.ranges(confidence=0.9), strict=True):
@@ -72,7 +72,7 @@ def test_few_values_are_shown_as_a_table_and_written_as_csv(run, spec, write, tm
     expected = bp.estimate(RATING, reports, of_sample=True)
     assert (code, err) == (0, "")
     assert out.startswith(expected.summary()) and "for these people alone" in out
-    assert f"{expected.frequencies[3]:.2%}" in out and "95 % interval" in out
+    assert f"{expected.shares[3]:.2%}" in out and "95 % interval" in out
     rows = list(csv.DictReader(shares.read_text(encoding="utf-8").splitlines()))
     assert list(rows[0]) == ["value", "share", "standard_error", "low", "high"]
     frame = expected.to_frame()
@@ -131,7 +131,7 @@ def test_groups_and_weights_are_those_of_python(run, spec, write, tmp_path):
     for each in found:
         theirs = expected[each["group"]]
         assert each["mean"]["value"] == pytest.approx(theirs.mean)
-        assert each["mean"]["standard_error"] == pytest.approx(theirs.standard_error())
+        assert each["mean"]["standard_error"] == pytest.approx(theirs.ask().se)
         assert each["effective_people"] == pytest.approx(theirs.effective_people)
         assert each["people"] == theirs.people
     assert shares.read_text(encoding="utf-8").startswith("group,value,share,standard_error,low,high\n")
@@ -433,7 +433,7 @@ def test_reports_of_flat_categories_are_read_as_a_table_holds_them(run, spec, wr
         code, out, _ = run("estimate", file, "--spec", spec(mechanism), "--column", "way", *options, "--json")
         assert code == 0
         for found, same in zip(json.loads(out)["estimates"], wanted, strict=True):
-            assert [each["share"] for each in found["shares"]] == pytest.approx(same.frequencies.tolist())
+            assert [each["share"] for each in found["shares"]] == pytest.approx(same.shares.tolist())
             assert [each["standard_error"] for each in found["shares"]] == pytest.approx(same.standard_errors.tolist())
     code, out, _ = run("estimate", write("bare.csv", "\n".join(cells) + "\n"), "--spec", spec(mechanism))
     assert code == 0 and "400 reports" in out
@@ -558,7 +558,7 @@ def test_spaces_are_part_of_a_label_where_a_label_has_them(run, spec, write):
         assert (code, err) == (0, "")
         (found,) = conforms(out, "estimate")["estimates"]
         expected = bp.estimate(odd, [" a", "a", "a", "b ", "x\ny", 'q"'])
-        assert [each["share"] for each in found["shares"]] == pytest.approx(expected.frequencies.tolist())
+        assert [each["share"] for each in found["shares"]] == pytest.approx(expected.shares.tolist())
 
 
 def test_a_file_may_begin_with_a_missing_report(run, spec, write):

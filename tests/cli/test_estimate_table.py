@@ -57,9 +57,9 @@ def by_hand(table, name, by=None):
     mechanism = {"age": AGES, "job": JOBS}[name]
     if by is None:
         one = bp.estimate(mechanism, table[name].to_pylist())
-        return {None: (one.people, pytest.approx(one.frequencies[0]))}
+        return {None: (one.nobs, pytest.approx(one.shares[0]))}
     found = bp.estimate(mechanism, table[name].to_pylist(), by=table[by].to_pylist())
-    return {label: (each.people, pytest.approx(each.frequencies[0])) for label, each in found.items()}
+    return {label: (each.nobs, pytest.approx(each.shares[0])) for label, each in found.items()}
 
 
 def test_the_file_of_specs_of_a_release_is_a_spec(run, tmp_path, write):
@@ -177,7 +177,7 @@ def test_weights_of_every_kind_of_table_are_those_of_python(run, tmp_path):
         for each in column["estimates"]:
             theirs = expected[each["group"]]
             assert each["mean"]["value"] == pytest.approx(theirs.mean)
-            assert each["mean"]["standard_error"] == pytest.approx(theirs.standard_error())
+            assert each["mean"]["standard_error"] == pytest.approx(theirs.ask().se)
             assert each["effective_people"] == pytest.approx(theirs.effective_people)
         code, out, _ = run("estimate", file, "--column", "job", "--weights", "w", "--json")
         (column,) = conforms(out, "estimate-table")["columns"]

@@ -48,7 +48,7 @@ def test_a_frame_holds_each_tuple_as_one_text(at):
     column = reports.column("who") if at < 2 else reports["who"]
     assert [str(each) for each in column] == TEXTS
     assert bp.estimate(MECHANISM, column).people == 3
-    shares = bp.estimate(MECHANISM, column).frequencies
+    shares = bp.estimate(MECHANISM, column).shares
     assert shares[[PEOPLE.encode(row[:2]) for row in ROWS]] == pytest.approx([1 / 3] * 3, abs=1e-6)
 
 
@@ -58,7 +58,7 @@ def test_files_of_every_kind_hold_the_same_and_are_estimated_from_there(tmp_path
     privatize_file(put(tmp_path / f"people.{kind}", table()), out, PLAN)
     assert read(out)["who"] == TEXTS
     answers = estimate_file(out, by="country")
-    shares = answers.columns["who"]["DE"].frequencies
+    shares = answers.columns["who"]["DE"].shares
     assert shares[PEOPLE.encode((25, "blues"))] == pytest.approx(0.5, abs=1e-6)
 
 

@@ -107,7 +107,7 @@ def test_flat_categories_are_released_counted_and_estimated(people, tmp_path, ro
     cells = pa.array([row["colour"] for row in released.collect()])
     assert counts == bp.Counts(oue).add(from_cells(oue, cells)) and counts.n == ROWS
     found = estimate_file(tmp_path / "out").columns["colour"][None]
-    assert np.array_equal(found.frequencies, bp.estimate(oue, counts=counts).frequencies)
+    assert np.array_equal(found.shares, bp.estimate(oue, counts=counts).shares)
     if row_id is not None:
         again = spark.privatize(people.repartition(3), plan, tmp_path / "again", row_id=row_id)
         by_id = [{row["id"]: row["colour"] for row in frame.collect()} for frame in (released, again)]
