@@ -61,7 +61,7 @@ def brr():
 def test_without_smoothing_a_heat_map_holds_the_unbiased_shares(grr):
     heat = heat_map(grr)
     np.testing.assert_allclose(heat.shares, grr.shares, atol=1e-12)
-    np.testing.assert_allclose(heat.standard_errors, grr.standard_errors, rtol=1e-6)
+    np.testing.assert_allclose(heat.standard_errors, grr.to_frame()["se"].to_numpy(), rtol=1e-6)
     low, high = heat.intervals(0.999)
     assert ((low <= TRUTH) & (high >= TRUTH)).all()
     assert (heat.people, heat.note, heat.smoothing_km) == (60_000, "", 0.0)
@@ -77,7 +77,7 @@ def test_smoothing_spreads_each_person_over_a_normal_law_of_kilometres(grr):
     assert heat.shares.sum() == pytest.approx(1)
     errors = [grr.ask(row).se for row in weights]
     np.testing.assert_allclose(heat.standard_errors, errors, rtol=1e-3)
-    assert heat.standard_errors.mean() < grr.standard_errors.mean()
+    assert heat.standard_errors.mean() < grr.to_frame()["se"].to_numpy().mean()
 
 
 @pytest.mark.parametrize("kind", [GRR, SubsetSelection])
@@ -155,7 +155,7 @@ def test_a_box_and_a_circle_count_what_lies_in_them(grr):
     assert found.places == inside.sum() and found.known and found.note == ""
     assert found.share == pytest.approx(grr.ask(inside.astype(float)).value)
     assert found.low < TRUTH[inside].sum() * PEOPLE < found.high
-    assert (found.share_low * PEOPLE, found.share * PEOPLE) == pytest.approx((found.low, found.nobs))
+    assert (found.share_low * PEOPLE, found.share * PEOPLE) == pytest.approx((found.low, found.people))
     near = np.array([kilometres(row, (50.0, 8.0)) for row in ROWS]) <= 700
     found = range_count(grr, centre=(50, 8), radius_km=700, confidence=0.999)
     assert found.places == near.sum() and found.low < TRUTH[near].sum() * PEOPLE < found.high

@@ -332,7 +332,7 @@ def test_estimates_recover_what_a_matrix_of_full_rank_tells():
         low, high = est.ask(("bin", value)).ci(1 - 1e-9)
         assert low < share < high < low + 0.5
     with pytest.raises(
-        OutsideDomainError, match="reports, the first at reports\\[1\\], are none|Some reports are none"
+        OutsideDomainError, match="the first at reports\\[1\\], cannot have|Some reports cannot have come from"
     ):
         bp.estimate(mech, ["a", "e"])
 

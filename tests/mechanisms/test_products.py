@@ -138,7 +138,7 @@ def test_values_estimate_the_cells():
     assert np.array_equal(gaps.shares, est.shares)
     anchored = Anchored(MIXED, 2)
     drawn = anchored.privatize(values[:100])
-    assert bp.estimate(anchored, drawn).people == 100
+    assert bp.estimate(anchored, drawn).nobs == 100
     for wrong in ([(17, "jazz")], [(18.5, "jazz")], [(18, "rock")]):
         with pytest.raises(bp.errors.OutsideDomainError, match="cannot have come from GRR"):
             bp.estimate(mechanism, wrong)
@@ -174,7 +174,7 @@ def test_a_product_may_be_an_attribute_of_a_record():
     assert np.array_equal(found["who"].shares, again["who"].shares)
     sampled = bp.Record({"who": BRR(MIXED, 1), "visits": GRR(Integers(0, 9), 1)}, sample=1)
     drawn = sampled.privatize({name: people[name] for name in ("who", "visits")}, rng=bp.insecure_seed(1))
-    assert sum(each is not None for each in drawn["who"]) == bp.estimate(sampled, drawn)["who"].people
+    assert sum(each is not None for each in drawn["who"]) == bp.estimate(sampled, drawn)["who"].nobs
     with pytest.raises(
         bp.errors.InputError, match=r"who: Expected tuples as a list, got ndarray; pass \[\(first, second"
     ):

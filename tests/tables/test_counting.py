@@ -52,7 +52,7 @@ def test_how_often_a_spec_is_hashed_does_not_depend_on_how_many_different_report
 
         with monkeypatch.context() as patch:
             patch.setattr(canonical, "hashlib", SimpleNamespace(sha256=sha256))
-            assert estimate_file(file).columns["c"][None].people == 200
+            assert estimate_file(file).columns["c"][None].nobs == 200
         return len(hashed)
 
     assert hashes(100) == hashes(4) <= 2
@@ -187,7 +187,7 @@ def test_a_column_that_is_gone_is_named(tmp_path):
 def test_arrow_is_read_as_a_file_and_as_a_stream(tmp_path):
     for name in ("r.arrow", "r.stream.arrow"):
         file = write(tmp_path / name, bp.Plan({"age": AGE}), {"age": [60, 60, 70]})
-        assert estimate_file(file).columns["age"][None].people == 3
+        assert estimate_file(file).columns["age"][None].nobs == 3
 
 
 @pytest.mark.parametrize(

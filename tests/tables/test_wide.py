@@ -91,7 +91,7 @@ def test_a_file_of_reports_is_estimated_as_the_reports_themselves_are(tmp_path, 
     german = people.filter(pa.compute.equal(people["country"], "DE")).num_rows
     for name, mechanism in MECHANISMS.items():
         same = bp.estimate(mechanism, from_cells(mechanism, frame[name].combine_chunks()))
-        assert np.array_equal(whole[name][None].shares, same.shares) and whole[name][None].people == PEOPLE
+        assert np.array_equal(whole[name][None].shares, same.shares) and whole[name][None].nobs == PEOPLE
         assert {label: each.nobs for label, each in grouped[name].items()} == {"DE": german, "FR": PEOPLE - german}
 
 
@@ -101,7 +101,7 @@ def test_reports_in_a_table_follow_the_law_of_the_mechanism(people, name):
     mechanism = MECHANISMS[name]
     frame = bp.privatize_frame(people, plan(name), bp.insecure_seed(11))
     counted = bp.Counts(mechanism).add(from_cells(mechanism, frame["way"].combine_chunks()))
-    shares, errors = laws.shares(mechanism, counts=counted.values, people=counted.people)
+    shares, errors = laws.shares(mechanism, counts=counted.values, people=counted.n)
     truth = np.array([np.mean(people["way"].to_numpy() == each) for each in WAYS.labels])
     off = np.abs(shares - truth) / errors
     assert (off < 6).all()
