@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -126,7 +127,9 @@ def counts_of(mechanism: Any, values: Any, n: int) -> Any:
 
 
 def frame_of_means(groups: Any) -> Any:
-    """The mean of every group with its error and interval, as fast as the code allows."""
-    if NEW:
+    """The mean of every group with its error and interval; as a frame where there is one and pandas is there."""
+    if NEW and find_spec("pandas"):
         return groups.to_frame(confidence=SURE)
+    if NEW:
+        return [(label, est.nobs, *ask(est, "mean")) for label, est in groups.items()]
     return [(label, est.people, est.mean, est.standard_error(), *est.interval(SURE)) for label, est in groups.items()]

@@ -403,6 +403,8 @@ def drawn(job: Job) -> tuple[Cell, int, dict[str, dict[str, float]], float, str]
     cell, first, count, cheap, end = job
     began, made = time.process_time(), 0
     sums: dict[str, Sums] = defaultdict(Sums)
+    if time.time() > end:
+        return cell, 0, {}, 0.0, ""
     try:
         ready = Drawn(cell)
         start = time.process_time()
@@ -476,7 +478,7 @@ class Search:
 
     def first(self) -> list[Job]:
         """The cells that have no trial yet."""
-        early = time.time() + self.options.explore * self.options.seconds
+        early = min(time.time() + self.options.explore * self.options.seconds, self.end)
         todo = [cell for cell in self.todo if cell not in self.results]
         return [(cell, 0, self.options.first, self.options.cheap, early) for cell in todo]
 
@@ -522,6 +524,8 @@ def run(options: argparse.Namespace) -> None:
             made = f"{len(search.results)} of {len(search.todo)} cells, {sum(search.trials.values()):,} trials"
             print(f"{made}, {search.end - time.time():.0f} s left", flush=True)
             batch, together = search.more(), 1
+            if not batch:  # nothing looks bad: to the cells that the time for first trials did not reach
+                batch, together = search.first(), TOGETHER
     search.save()
     text = report(json.loads(options.out.read_text()), None)
     options.out.with_suffix(".md").write_text(text)

@@ -46,7 +46,7 @@ MOST_FITTED = 600  # values with which every method is asked for
 LISTED = 40  # differing answers of a kind that the page lists; NEW.json has all
 # Which answers are computed in the same way, and why others are not.
 SAME = {
-    "mean", "weights", "covariance", "where", "cell", "table of weights", "difference of means",
+    "mean", "weights", "covariance", "where", "table of weights", "difference of means",
     "shares, inverse", "shares, projected", "shares, em", "joint shares, inverse", "joint shares, projected",
     "joint shares, em", "forged mean", "group mean",
 }  # fmt: skip
@@ -71,6 +71,7 @@ OTHER = {
     "circular_mean": "widened for rare values",
     "resultant_length": "widened for rare values",
     "circular_spread": "widened for rare values",
+    "cell": "the share of the table shown",
     "difference of ranges": "the difference of the shares shown",
     "difference of medians": "refused before",
 }

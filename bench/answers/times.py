@@ -18,6 +18,8 @@ import statistics
 import subprocess
 import sys
 import time
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +41,8 @@ def jobs() -> dict[str, Callable[[], Job]]:  # noqa: C901, PLR0915 (a list)
 
     import bipartite as bp
 
+    if find_spec("pandas"):
+        import_module("pandas")  # which the first frame would otherwise wait for
     rng = np.random.default_rng(35)
     words: Callable[[int], Any] = bp.insecure_seed
     ages: Any = bp.BRR(bp.Integers(18, 90), 1, edges="padded")

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bipartite as bp
+from bipartite.answers.estimation.cells import Cells
 from bipartite.answers.estimation.intervals import chi_square_quantile, normal_width
-from bipartite.answers.estimation.likelihood import Cells
 from bipartite.errors import InputError
 from bipartite.lottery import Turned
 
@@ -258,7 +258,7 @@ def test_quantiles_of_a_curve_count_from_their_origin_and_lie_in_their_interval(
 
 
 def test_smoothing_goes_around():
-    cells = Cells.of(bp.GRR(bp.Cyclic(9), 1).lottery.channel(), together=True, around=True)
+    cells = Cells(bp.GRR(bp.Cyclic(9), 1).lottery.channel(), together=True, around=True)
     step = (2 * np.eye(9) + np.roll(np.eye(9), 1, axis=1) + np.roll(np.eye(9), -1, axis=1)) / 4
     for steps in (1, 2, 5):
         assert np.allclose(cells.smoother(steps), np.linalg.matrix_power(step, steps))
@@ -324,6 +324,8 @@ def test_what_only_a_circle_has_is_refused_elsewhere():
 
 
 def test_methods_that_need_more_are_refused():
+    with pytest.raises(InputError, match="method='ems' is in reproduction/ems.py of the repository.*method='smooth'"):
+        bp.estimate(bp.GRR(HOURS, 1), counts=[10] * 24, method="ems").shares.sum()
     with pytest.raises(InputError, match="share the factor 3.*use method='smooth' or 'em'.*or collect with GRR"):
         bp.estimate(bp.BRR(HOURS, 1), counts=[10] * 24, method="inverse").shares.sum()
 

@@ -66,7 +66,7 @@ def split_or_sample(domains: Mapping[str, Domain], epsilon: object, users: objec
     For small ε an unbiased answer from n reports has a variance of about c/(n·ε²), so k of d attributes give
     c·d·k/(n·ε²): one attribute per person is best. With large ε the noise of a report is small beside the differences
     between people, and more reports are better. With one attribute per person no two attributes are seen together, and
-    :func:`bipartite.estimate_joint` has nothing to work with. Where both are reported at ε/2 each, the noise of two
+    a joint estimate has nothing to work with. Where both are reported at ε/2 each, the noise of two
     reports multiplies, and a share of a pair of values has a variance of about c/(n·ε⁴); the pair as one value has
     c/(n·ε²). But a product ignores distances, and its error for a sum over values grows with their number: the
     correlation of two long lines is better estimated from two reports made for means.

@@ -10,6 +10,7 @@ from bipartite.answers.estimation.goodness import GoodnessOfFit
 from bipartite.answers.estimation.groups import Estimates
 from bipartite.answers.estimation.identify import Identifiability, identifiability
 from bipartite.answers.estimation.intervals import ConfidenceInterval
+from bipartite.answers.estimation.joint import JointEstimate
 from bipartite.answers.estimation.ranges import RangeShare
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Forged",
     "GoodnessOfFit",
     "Identifiability",
+    "JointEstimate",
     "RangeShare",
     "difference",
     "estimate",

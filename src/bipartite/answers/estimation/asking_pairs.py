@@ -87,7 +87,8 @@ class Pair:
 
     def _unit(self, at: int, value: object) -> Array:
         """1 for one value, 0 for others."""
-        return (np.arange(len(self.domains[at])) == self.domains[at].encode(value)).astype(np.float64)
+        found: Array = np.eye(1, len(self.domains[at]), self.domains[at].encode(value))[0]
+        return found
 
     def _where(self, groups: object) -> tuple[Array, Array]:
         """The group of each attribute; all values of an attribute that is not named."""
@@ -103,9 +104,10 @@ class Pair:
         """1 for the values of a group, 0 for others; a group is a value, a list, or ("range", first, last)."""
         domain = self.domains[at]
         if domain.has_ranges and isinstance(group, tuple) and group[:1] == ("range",):
-            return Question.read(group, domain).weights
+            asked = Question.read(group, domain)  # perhaps about all others
+            return asked.shift + asked.scale * asked.weights
         values = list(group) if isinstance(group, (list, tuple, set, range, np.ndarray)) else [group]
-        member = np.sum([self._unit(at, value) for value in values], axis=0)
+        member = np.asarray(sum(self._unit(at, value) for value in values), dtype=np.float64)
         if not values or member.max() > 1:
             raise InputError(f"Expected one or more distinct values of {self.names[at]!r}, got {shown(group)}.")
         return member

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _DOUBTED: Final = "no population has an answer in this range: these reports cannot have come from this mechanism"
+_NOT_DETERMINED: Final = "the reports do not determine this answer, so this is the whole possible range"
 _OTHER_SCORES: Final = "of the unbiased share; no bound is proved for the share that is shown"
 
 
@@ -239,7 +240,8 @@ class Estimate(Shown):
             low, high = (asked.shift + end for end in histogram.interval(asked.weights, confidence))
             return ConfidenceInterval(low, high, confidence, NOT_KNOWN)
 
-        return Answer(asked.shift + float(asked.weights @ histogram.shares), math.inf, interval)
+        value = asked.shift + float(asked.weights @ histogram.shares)
+        return Answer(value, math.inf, interval, lambda _: Forged(*asked.possible, _NOT_DETERMINED))
 
     def _share_answer(self, asked: Question) -> Answer:
         """The share of a set of values, scaled and shifted as asked."""
@@ -269,7 +271,7 @@ class Estimate(Shown):
         def forge(k: int) -> Forged:
             fixed = self._source.sample(w[None])
             if fixed is None:
-                return Forged(*asked.possible, "the reports do not determine this answer")
+                return Forged(*asked.possible, _NOT_DETERMINED)
             low, high, note = fixed.answer((0.0, 1.0)).forged(k)
             same = math.isclose(float(fixed.mean[0]), value, rel_tol=1e-9, abs_tol=1e-12)
             return Forged(*placed((low, high), 0.5), note if same else _OTHER_SCORES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
@@ -145,7 +146,11 @@ def estimate(
         return _of_attributes(mechanism, reports, nulls, weights, by, method)
     if reports is None:
         return from_tally(mechanism, _counted(mechanism, counts), method)
-    return _by_group(mechanism, rows_of(mechanism, reports, nulls), weights, by, method)
+    rows = rows_of(mechanism, reports, nulls)
+    if nulls == "drop" and len(rows) and not mechanism.flat:
+        # Once some are dropped, the order of rows no longer says who is who (`Estimate.joint`).
+        return from_tally(mechanism, replace(Tally.of(mechanism, rows), rows=None), method)
+    return _by_group(mechanism, rows, weights, by, method)
 
 
 def scores(mechanism: Mechanism, reports: object, of: Asked = "mean", *, nulls: Missing = "error") -> Array:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bipartite.answers.estimation.intervals import check_confidence
+from bipartite.answers.estimation.joint import joint_of_record
 from bipartite.answers.estimation.pictures import plot_groups
 from bipartite.answers.estimation.ranges import reusable_bins
 from bipartite.answers.estimation.showing import Shown, load_pandas
@@ -69,8 +70,6 @@ class Estimates(Shown, Mapping[Any, "Estimate"]):
 
     def joint(self, first: str, second: str, method: str = "auto") -> JointEstimate:
         """The joint distribution of two attributes, from those who reported both; see :meth:`Estimate.joint`."""
-        from bipartite.answers.estimation.joint import joint_of_record
-
         return joint_of_record(self._groups, self._there, first, second, method)
 
     def _lines(self, confidence: float, bins: Bins | None) -> list[str]:

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from scipy.optimize import brentq
 
 from bipartite.answers.estimation.answer import Answer
 from bipartite.answers.estimation.asking_pairs import Pair, names_of_two, table_of
@@ -22,7 +21,7 @@ from bipartite.answers.estimation.tally import Tally
 from bipartite.answers.estimation.two_reports import NOT_TOLD, TwoReports
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.names import Renamed
-from bipartite.texts import escaped, notebook_html
+from bipartite.texts import escaped, in_digits, notebook_html
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -118,10 +117,12 @@ class JointEstimate(Renamed):
     def to_frame(self, confidence: float = _USUAL) -> DataFrame:
         """A row for every pair: both values, share, se, low, high, note."""
         pd = load_pandas("joint.shares")
-        first, second = (domain.to_numpy() for domain in self._pair.domains)
-        values = {self.names[0]: np.repeat(first, len(second)), self.names[1]: np.tile(second, len(first))}
-        rows = self._pairs.to_frame(confidence=confidence).drop(columns="value")
-        found: DataFrame = pd.concat([pd.DataFrame(values), rows], axis=1)
+        found: DataFrame = self._pairs.to_frame(confidence=confidence).drop(columns="value")
+        at = np.indices(self.shares.shape).reshape(2, -1)
+        for place, (name, domain) in enumerate(zip(self.names, self._pair.domains, strict=True)):
+            found.insert(
+                place, name, pd.Series(domain.to_numpy().tolist()).to_numpy()[at[place]], allow_duplicates=True
+            )
         return found
 
     def summary(self, confidence: float = _USUAL) -> str:
@@ -130,9 +131,13 @@ class JointEstimate(Renamed):
         if self.check.doubt:
             lines.append(f"  {self.check.doubt}")
         if all(domain.has_ends for domain in self._pair.domains):
-            asked = self.ask("correlation")
-            lines.append(f"  correlation  {asked.value:.4g}, {asked.ci(confidence)}")
+            answer = self.ask("correlation")
+            held = answer.ci(confidence)
+            lines.append(f"  correlation  {in_digits(answer.value, *held)[0]}, {held.written(answer.value)}")
         lines.append(f"  table by {self.method!r}: {self._pairs._histogram.reason}")
+        fit = self._pairs._histogram.fit
+        if fit is not None and not fit.converged:
+            lines.append(f"  ended up to {fit.gap:.2g} nats below the most likely table: take it with care")
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -187,7 +192,7 @@ class JointEstimate(Renamed):
         return _of_slopes(value, _combined(moments, slopes), (-1.0, 1.0))
 
     def _mean(self, asked: PairQuestion) -> Answer:
-        r"""The mean in a group: a ratio N/D of the averages of (number if in the group, else 0) and (1 if in it, else 0).
+        """The mean in a group: the ratio N/D of the averages of (number in the group, else 0) and (1 in it, else 0).
 
         N − r·D has mean 0 at the true r, so Fieller's interval contains all r for which 0 is in the interval of
         N − r·D: whatever D is, its coverage is that of an average. It is bounded only if D is clearly above zero.
@@ -206,13 +211,13 @@ class JointEstimate(Renamed):
 
         def end(bound: float, side: float, sure: float) -> float:
             """How far towards a bound r may go before 0 is outside of the interval of N − r·D."""
-
-            def beyond(r: float) -> float:
-                return _low(both, [side, -side * r], sure)
-
-            if side * (ratio - bound) <= 0 or beyond(bound) <= 0:
+            inside, outside = ratio, bound
+            if side * (ratio - bound) <= 0 or _low(both, [side, -side * bound], sure) <= 0:
                 return bound
-            return float(brentq(beyond, ratio, bound, xtol=_CLOSE * abs(ratio - bound)))
+            while abs(outside - inside) > _CLOSE * abs(bound - ratio):
+                r = (inside + outside) / 2
+                inside, outside = (r, outside) if _low(both, [side, -side * r], sure) <= 0 else (inside, r)
+            return outside
 
         def interval(sure: float) -> ConfidenceInterval:
             if _low(both, [0, 1], sure) <= 0:
@@ -231,7 +236,7 @@ class Part(Source):
     def __init__(self, pairs: Estimate, at: int) -> None:
         self.pairs, self._inner, self._at = pairs, pairs._source, at
         # Identifiability is known for pairs, not for their parts.
-        self.mechanism, self.tally, self.found = self._inner.mechanism, self._inner.tally, None
+        self.mechanism, self.tally, self.found = self._inner.mechanism, replace(self._inner.tally, rows=None), None
 
     @property
     def domain(self) -> Domain:
@@ -304,9 +309,10 @@ def _of_slopes(value: float, slopes: Averages, possible: tuple[float, float]) ->
 
     def interval(sure: float) -> ConfidenceInterval:
         if slopes.n < FEW:
-            return ConfidenceInterval(*possible, sure, few_note(slopes.n))
+            return ConfidenceInterval(min(possible[0], value), max(possible[1], value), sure, few_note(slopes.n))
         low, high = (value + end - float(slopes.mean[0]) for end in slopes.ends(0, sure))
-        return ConfidenceInterval(*map(float, within(low, high, value, possible)), sure)
+        low, high = map(float, within(low, high, value, possible))
+        return ConfidenceInterval(low, high, sure)
 
     return Answer(value, float(slopes.se[0]), interval)
 
@@ -332,7 +338,7 @@ def joint_of(first: Estimate, second: object, names: object, method: object) -> 
         return JointEstimate(two, first)
     if not isinstance(second, type(first)) or second is first:
         raise InputError(
-            f"Expected the estimate of the same people's other reports, got {shown(second)}; names are names=('a', 'b')."
+            f"Expected the estimate of the same people's other reports, got {shown(second)}; names go in names=(…, …)."
         )
     _check_same_people(first._source.tally, second._source.tally)
     source = TwoReports(first._source, second._source)
@@ -343,7 +349,7 @@ def joint_of_record(
     found: Mapping[str, Any], there: Mapping[str, NDArray[np.bool_]] | None, first: object, second: object, method: str
 ) -> JointEstimate:
     """The joint distribution of two attributes of a record; ``there`` says who reported which."""
-    if there is None:
+    if there is None or any(hasattr(each, "keys") for each in found.values()):
         raise InputError("Expected attributes of a bp.Record, got groups; use est[label].joint(…) for each group.")
     if first == second or not {first, second} <= set(found):
         named = ", ".join(map(escaped, found))
@@ -357,7 +363,7 @@ def joint_of_record(
 
 def _of_those(est: Estimate, those: NDArray[np.bool_]) -> Estimate:
     """The estimate from some of the reports."""
-    from bipartite.answers.estimation.estimating import from_tally
+    from bipartite.answers.estimation.estimating import from_tally  # noqa: PLC0415 (which imports this)
 
     tally = est._source.tally
     if those.all() or tally.rows is None:
@@ -373,8 +379,9 @@ def _check_same_people(one: Tally, other: Tally) -> None:
             "Which reports belong to one person is not known from counts, nor where missing reports were dropped; pass "
             "all reports of both to bp.estimate, in the same order."
         )
-    if len(one.rows) != len(other.rows):
-        raise InputError(f"Expected the same people in both, got {len(one.rows)} and {len(other.rows)} reports.")
-    weights = [np.ones(len(each.rows)) if each.weights is None else each.weights for each in (one, other)]
-    if not np.array_equal(*weights):
+    first, second = len(one.rows), len(other.rows)
+    if first != second:
+        raise InputError(f"Expected the same people in both, got {first} and {second} reports.")
+    ours, theirs = (np.ones(first) if each.weights is None else each.weights for each in (one, other))
+    if not np.array_equal(ours, theirs):
         raise InputError("Expected the same weights of people in both estimates; pass weights= to both, or to none.")

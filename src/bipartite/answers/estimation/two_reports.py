@@ -2,15 +2,15 @@ r"""Two reports of each person, one about each of two values: the score of a pai
 
 Given a person's values, their two reports are drawn independently: Pr[y, z | a, b] = P₁[y\|a]·P₂[z\|b]. So the product
 u(y)·v(z) of unbiased scores for the weights w₁ and w₂ is unbiased for the weights w₁(a)·w₂(b) of pairs, and a product
-with the matrix of pairs is two products with the single matrices. Pairs of outputs are counted. Flat categories have too
-many different reports for that, so people are scored one by one, in blocks.
+with the matrix of pairs is two products with the single matrices. Pairs of outputs are counted. Flat categories have
+too many different reports for that, so people are scored one by one, in blocks.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from bipartite.errors import DesignError, InputError
 from bipartite.lottery import Channel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from bipartite.domains import Domain
 
     Array = NDArray[np.float64]
-    Scorer = tuple[Callable[[slice], Array], tuple[Array, Array], tuple[Array, Array]]
-    """The scores of some people, their smallest and largest possible value, and how far these matter for a tail."""
+    Ends = tuple[Array, Array]
 
 MOST_VALUES: Final = 1024
 """The most values of one attribute: the scores of all its shares are in memory at once."""
@@ -84,6 +83,26 @@ class Kronecker(Channel):
         return np.add.outer(first * sides[1][1].inputs, second).ravel(), Kronecker(sides[0][1], sides[1][1])
 
 
+class Scores(NamedTuple):
+    """The scores of one attribute, a row for each row of weights."""
+
+    of: Callable[[slice], Array]
+    """Those of some classes of people."""
+    ends: Ends
+    """The smallest and the largest possible score of each row."""
+    tails: Ends
+    """The same, as far as tails reach: the bits of flat categories do not all deviate in one direction."""
+
+
+class PairScores(NamedTuple):
+    """The score of each class of people for one table of weights; the other fields are used with flat categories."""
+
+    u: Array
+    low: float = 0.0
+    high: float = 0.0
+    spread: float = 0.0
+
+
 class TwoReports(Source):
     """The reports of two attributes by the same people, in the same order; its values are pairs, row by row."""
 
@@ -93,21 +112,20 @@ class TwoReports(Source):
         self._flat = first.mechanism.flat or second.mechanism.flat
         self.shape = len(first.domain), len(second.domain)
         _check_sizes(self.shape, 0 if self._flat else math.prod(len(each.outputs) for each in self.mechanism))
-        rows, weights = [first.tally.rows, second.tally.rows], first.tally.weights
-        assert rows[0] is not None and rows[1] is not None  # noqa: S101, PT018 (reports that were paired)
-        once = np.ones(len(rows[0])) if weights is None else weights
-        n, size, square = int(np.count_nonzero(once)), float(once.sum()), float((once**2).sum())
-        classes, counts = np.arange(len(once)), np.ones(len(once), dtype=np.int64)
+        rows: list[Any] = [first.tally.rows, second.tally.rows]
+        classes, possible = np.arange(len(rows[0])), np.ones(len(rows[0]), dtype=bool)
         if not self._flat:
-            many = len(second.mechanism.outputs)
-            classes = rows[0] * many + rows[1]
-            counts = np.bincount(classes, minlength=len(first.mechanism.outputs) * many)
-        twice = np.bincount(classes, once**2, len(counts))
-        once = twice if weights is None else np.bincount(classes, once, len(counts))
-        self.tally = Tally(once, twice, n, size, square, counts, classes, weights)
-        self._seen = np.flatnonzero(counts)
-        self._rows = rows if self._flat else list(np.divmod(self._seen, many))
-        self._weights = once[self._seen], twice[self._seen]
+            laws = [mechanism.lottery.channel().uniform_law() > 0 for mechanism in self.mechanism]
+            possible = np.logical_and.outer(*laws).ravel()
+            classes = rows[0] * len(laws[1]) + rows[1]
+            rows = list(np.divmod(np.flatnonzero(possible), len(laws[1])))
+        # A class of people is a possible pair of outputs or, with flat categories, a person.
+        self._rows, self._possible = rows, possible
+        counts, weights = np.bincount(classes, minlength=len(possible)), first.tally.weights
+        self.tally = Tally.of_counts(counts, first.n, classes)
+        if weights is not None:
+            once, twice = (np.bincount(classes, each, len(possible)).astype(float) for each in (weights, weights**2))
+            self.tally = Tally(once, twice, first.n, first.tally.size, first.tally.square, counts, classes, weights)
 
     @property
     def domain(self) -> Domain:
@@ -124,50 +142,39 @@ class TwoReports(Source):
         if len(held) < len(scored):
             return None
         u, low, high, spread = map(np.array, zip(*held, strict=True))
-        first, second = self._weights
-        weights = self.tally.weights
-        each = None if weights is None else (np.searchsorted(self._seen, self.tally.rows), weights)
-        found = Sample.of(u, first, first if weights is None else second, limits=(low, high), each=each)
-        if not self._flat:
-            return found
-        # The bits of a report do not all deviate in one direction: the largest score says little about a tail.
-        return Averages(found.mean, found.cov, spread, found.n, high - low, lambda: found)
+        tally, each = self.tally, None
+        if tally.weights is not None:
+            each = (np.cumsum(self._possible) - 1)[tally.rows], tally.weights
+        first, second = (sums[self._possible] for sums in (tally.first, tally.second))
+        limits = (low, high) if self._flat else None
+        found = Sample.of(u, first, None if each is None else second, limits=limits, each=each)
+        return Averages(found.mean, found.cov, spread, found.n, high - low, lambda: found) if self._flat else found
 
-    def _score(self, w: Array) -> tuple[Array, float, float, float] | None:
-        """The score of every class of people, the smallest and the largest possible, and the spread of tails."""
+    def _score(self, w: Array) -> PairScores | None:
         factors = _factors(w)
-        if factors is None and (rest := _factors(1 - w)) is not None:
-            # All scores of the weight 1 are 1.
-            found = self._score_of_products(*rest)
-            return None if found is None else (1 - found[0], 1 - found[2], 1 - found[1], found[3])
         if factors is None and not self._flat:
-            return self._score_of_table(w)
+            # Scores V with P₁·V·P₂ᵀ = W, solved on one side, then on the other.
+            half = self._sides[1].sample(w)
+            whole = self._sides[0].sample(np.ascontiguousarray(half.u.T)) if isinstance(half, Sample) else None
+            return PairScores(whole.u[self._rows[1], self._rows[0]]) if isinstance(whole, Sample) else None
+        if factors is None and (rest := _factors(1 - w)) is not None:
+            # The complement of a group: all scores of the weight 1 are 1.
+            found = self._score_of_products(*rest)
+            return None if found is None else PairScores(1 - found.u, 1 - found.high, 1 - found.low, found.spread)
         if factors is None:  # row by row, or column by column: flat categories tell every single value
             factors = (np.eye(len(w)), w) if self.mechanism[0].flat else (w.T, np.eye(w.shape[1]))
         return self._score_of_products(*factors)
 
-    def _score_of_products(self, one: Array, other: Array) -> tuple[Array, float, float, float] | None:
+    def _score_of_products(self, one: Array, other: Array) -> PairScores | None:
         """The sum of products of scores, for as many weights of each side."""
-        first, second = self._scorer(0, one), self._scorer(1, other)
+        first, second = self._scores(0, one), self._scores(1, other)
         if first is None or second is None:
             return None
-        u = np.empty(len(self._seen))
-        for some in self._blocks():
-            u[some] = (first[0](some) * second[0](some)).sum(axis=0)
-        (low, high), (least, most) = (_products(first[at], second[at]) for at in (1, 2))
-        return u, float(low.sum()), float(high.sum()), float((most - least).sum())
+        u = np.concatenate([(first.of(some) * second.of(some)).sum(axis=0) for some in self._blocks()])
+        low, high = _products(first.ends, second.ends)
+        return PairScores(u, float(low.sum()), float(high.sum()), float(_spread(first.tails, second.tails).sum()))
 
-    def _score_of_table(self, w: Array) -> tuple[Array, float, float, float] | None:
-        """Scores V with P₁·V·P₂ᵀ = W over pairs of outputs, solved on one side, then on the other."""
-        half = self._sides[1].sample(w)
-        whole = self._sides[0].sample(np.ascontiguousarray(half.u.T)) if isinstance(half, Sample) else None
-        if not isinstance(whole, Sample):
-            return None
-        low, high = float(whole.u.min()), float(whole.u.max())
-        return whole.u[self._rows[1], self._rows[0]], low, high, high - low
-
-    def _scorer(self, at: int, w: Array) -> Scorer | None:
-        """The scores of one attribute for each row of w."""
+    def _scores(self, at: int, w: Array) -> Scores | None:
         side, rows = self._sides[at], self._rows[at]
         if isinstance(side, Supports):
             middle = w.mean(axis=1)
@@ -176,15 +183,15 @@ class TwoReports(Source):
             half = law.tail_spread(z, law.own(z)) / 2 if self.effective >= FEW else np.full(len(z), math.inf)
             among = (z.min(axis=1) + z.max(axis=1)) / 2
             tails = middle + np.maximum(low, among - half), middle + np.minimum(high, among + half)
-            return (lambda some: side._scores(w, rows[some])), (middle + low, middle + high), tails
+            return Scores(lambda some: side._scores(w, rows[some]), (middle + low, middle + high), tails)
         sample = side.sample(w)
         if not isinstance(sample, Sample):
             return None
-        return (lambda some: sample.u[:, rows[some]]), sample.range, sample.range
+        return Scores(lambda some: np.asarray(sample.u[:, rows[some]]), sample.range, sample.range)
 
     def _blocks(self) -> Iterator[slice]:
         step = max(1, _ROOM // sum(self.shape))
-        return (slice(start, start + step) for start in range(0, len(self._seen), step))
+        return (slice(start, start + step) for start in range(0, len(self._rows[0]), step))
 
     def shares(self) -> Several:
         """The share of every pair of values; NaN if the reports cannot tell it."""
@@ -192,36 +199,41 @@ class TwoReports(Source):
 
     @functools.cached_property
     def _shares(self) -> Several:
-        tally, plain = self.tally, self.tally.weights is None
-        if self._flat:
-            scorers = [self._scorer(at, np.eye(size)) for at, size in enumerate(self.shape)]
-            first, second = (each for each in scorers if each is not None)
-            spreads = _products(first[2], second[2], np.multiply.outer)
-            parts = (
-                (first[0](some), second[0](some), *(each[some] for each in self._weights)) for some in self._blocks()
-            )
-        else:
-            u, v = (self._of_values(at) for at in (0, 1))
-            spreads = _products((u.min(axis=1), u.max(axis=1)), (v.min(axis=1), v.max(axis=1)), np.multiply.outer)
-            counts = u.shape[1], v.shape[1]
-            parts = iter([(u, v, tally.first.reshape(counts), tally.second.reshape(counts))])
+        tally, weighted = self.tally, self.tally.weights is not None
+        spreads, parts = self._of_people() if self._flat else self._of_outputs()
         means, raw, squares = np.zeros((3, *self.shape))
         for u, v, once, twice in parts:
             means += _summed(u, once, v)
-            raw += 0 if plain else _summed(u, twice, v)
             squares += _summed(u**2, twice, v**2)
-        means, raw = means / tally.size, means if plain else raw
+            raw += _summed(u, twice, v) if weighted else 0
+        means, raw = means / tally.size, raw if weighted else means
         variances = np.maximum(squares - 2 * means * raw + means**2 * tally.square, 0.0) / tally.size**2
         errors = np.sqrt(variances * (self.effective / spare(self.effective)))
-        return Several(means.ravel(), errors.ravel(), (spreads[1] - spreads[0]).ravel())
+        return Several(means.ravel(), errors.ravel(), spreads.ravel())
+
+    def _of_people(self) -> tuple[Array, Iterable[tuple[Array, ...]]]:
+        """(the spreads of all cells; scores of single values and both weights, in blocks of people)."""
+        one, other = (self._scores(at, np.eye(size)) for at, size in enumerate(self.shape))
+        assert one is not None and other is not None  # noqa: S101, PT018 (all values can be told apart)
+        held = self.tally.first, self.tally.second
+        parts = ((one.of(some), other.of(some), *(each[some] for each in held)) for some in self._blocks())
+        return _spread(one.tails, other.tails, np.multiply.outer), parts
+
+    def _of_outputs(self) -> tuple[Array, Iterable[tuple[Array, ...]]]:
+        """The same over all pairs of outputs, at once."""
+        u, v = self._of_values(0), self._of_values(1)
+        held = (each.reshape(u.shape[1], v.shape[1]) for each in (self.tally.first, self.tally.second))
+        first, second = ((each.min(axis=1), each.max(axis=1)) for each in (u, v))
+        return _spread(first, second, np.multiply.outer), [(u, v, *held)]
 
     def _of_values(self, at: int) -> Array:
         """The scores of every single value, over outputs; NaN if the reports cannot tell it."""
         side, units = self._sides[at], np.eye(self.shape[at])
         sample = side.sample(units)
-        each = [side.sample(unit[None]) for unit in units] if sample is None else []
+        if isinstance(sample, Sample):
+            return sample.u
         unknown = np.full((1, len(self.mechanism[at].outputs)), math.nan)
-        return sample.u if isinstance(sample, Sample) else np.vstack([getattr(one, "u", unknown) for one in each])
+        return np.vstack([getattr(side.sample(unit[None]), "u", unknown) for unit in units])
 
     @property
     def operator(self) -> Kronecker:
@@ -233,14 +245,14 @@ class TwoReports(Source):
             table = shares.reshape(self.shape)
             return either_fits(*(side.check(table.sum(axis=1 - at)) for at, side in enumerate(self._sides)))
         # The most likely table of pairs is fitted again.
-        return fit_of_pairs(*self.mechanism, self.operator, self.tally.counts)
+        return fit_of_pairs(self.mechanism[0], self.mechanism[1], self.operator, self.tally.counts)
 
     def histogram(self, method: str) -> Callable[[], Histogram]:
         """The table by one method, made when it is first needed."""
         name, reason = self._chosen(method)
-        if name != "em":
-            return functools.partial(Unbiased, self, name, reason)
-        return functools.partial(MostLikelyPairs, self, reason)
+        if name == "em":
+            return functools.partial(MostLikelyPairs, self, reason)
+        return functools.partial(Unbiased, self, name, reason)
 
     def _chosen(self, method: str) -> tuple[str, str]:
         """(the method, why)."""
@@ -282,12 +294,13 @@ class MostLikelyPairs(Unbiased):
 
     def __init__(self, source: TwoReports, reason: str) -> None:
         self.method, self.reason, self._answers, self._origin = "em", reason, source, 0
-        self.frequencies = fit_em(source.operator, source.tally.first).frequencies
+        self.fit = fit_em(source.operator, source.tally.first)
+        self.shares = self.fit.shares
 
     @property
     def distribution(self) -> Array:
         # Sums of several most likely shares are biased.
-        return self._answers.distribution if self._answers.tells_all else self.frequencies
+        return self._answers.distribution if self._answers.tells_all else self.shares
 
     @property
     def share_errors(self) -> Array:
@@ -295,10 +308,11 @@ class MostLikelyPairs(Unbiased):
         return np.where(np.isnan(each.values), math.inf, each.errors)
 
     def share_bounds(self, confidence: float) -> tuple[Array, Array]:
-        each, shown = self._answers.shares(), self.frequencies
+        each, shown = self._answers.shares(), self.shares
         half = half_widths(each.errors, each.spreads, self._answers.effective, confidence)
-        low, high = np.minimum(each.values - half, shown), np.maximum(each.values + half, shown)
-        told = ~np.isnan(each.values)
+        # The possible share nearest to the unbiased one is nearer to the truth, and its interval never empty.
+        near = np.clip(each.values, 0.0, 1.0)
+        low, high, told = np.minimum(near - half, shown), np.maximum(near + half, shown), ~np.isnan(near)
         return np.where(told, low, 0.0), np.where(told, high, 1.0)
 
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
@@ -313,8 +327,8 @@ def _check_sizes(values: tuple[int, int], pairs: int) -> None:
     """Refuse tables that are too large."""
     if max(values) > MOST_VALUES:
         raise DesignError(
-            f"Expected at most {MOST_VALUES} values of an attribute for a joint distribution, got {max(values)}; report "
-            "on a coarser domain, or estimate each attribute alone with bp.estimate."
+            f"Expected at most {MOST_VALUES} values of an attribute for a joint distribution, got {max(values)}; "
+            "report on a coarser domain, or estimate each attribute alone with bp.estimate."
         )
     if pairs > MOST_PAIRS:
         raise DesignError(
@@ -332,12 +346,16 @@ def _factors(w: Array) -> tuple[Array, Array] | None:
     return (first[None], second[None]) if alike else None
 
 
-def _products(
-    first: tuple[Array, Array], second: tuple[Array, Array], times: Callable[[Array, Array], Array] = np.multiply
-) -> tuple[Array, Array]:
+def _products(first: Ends, second: Ends, times: Callable[[Array, Array], Array] = np.multiply) -> Ends:
     """The smallest and the largest product of two numbers between these ends."""
     corners = [times(one, other) for one in first for other in second]
     return np.min(corners, axis=0), np.max(corners, axis=0)
+
+
+def _spread(first: Ends, second: Ends, times: Callable[[Array, Array], Array] = np.multiply) -> Array:
+    low, high = _products(first, second, times)
+    found: Array = high - low
+    return found
 
 
 def _summed(u: Array, weights: Array, v: Array) -> Array:
