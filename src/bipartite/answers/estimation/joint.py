@@ -186,7 +186,10 @@ class JointEstimate(Renamed):
         scale = math.sqrt(math.prod(variances))
         value = float(values[0] + together[3, 4]) / scale
         slopes = [1 / scale, -value / 2 / variances[0], -value / 2 / variances[1], 0, 0]
-        return _of_slopes(value, _combined(moments, slopes), (-1.0, 1.0))
+        combined = moments.combined(np.array([slopes]))
+        if not isinstance(combined, Sample):  # the spread of a combination of scores is not known
+            combined = replace(combined, spread=np.full(1, math.inf))
+        return _of_slopes(value, combined, (-1.0, 1.0))
 
     def _mean(self, numbers: Array, member: Array, middle: float) -> Answer:
         """The mean in a group: the ratio N/D of the averages of (number in the group, else 0) and (1 in it, else 0).
@@ -199,8 +202,18 @@ class JointEstimate(Renamed):
             raise InputError(
                 "The reports cannot tell this group, or its numbers, from others; collect with edges='padded' or GRR."
             )
-        possible = middle + float(numbers.min()), middle + float(numbers.max())
-        if _low(both, [0, 1], _USUAL) <= 0:
+        ends = float(numbers.min()), float(numbers.max())
+        possible = middle + ends[0], middle + ends[1]
+        # Where single scores are not known: their spread for N − r·D is convex in r, so largest at an end.
+        each = [] if isinstance(both, Sample) else [self._sample(numbers - r * member) for r in ends]
+        spread = np.max([one.spread for one in each if one is not None], axis=0, initial=0.0)
+
+        def low(number: float, share: float, sure: float) -> float:
+            """The lower end of the interval of number·N + share·D."""
+            found = both.combined(np.array([[number, share]]))
+            return (replace(found, spread=spread) if number and each else found).ends(0, sure)[0]
+
+        if low(0, 1, _USUAL) <= 0:
             return _unknown(math.nan, *possible, both.note() or _NO_GROUP)
         ratio = float(both.mean[0] / both.mean[1])
         value = middle + ratio
@@ -208,19 +221,18 @@ class JointEstimate(Renamed):
         def end(bound: float, side: float, sure: float) -> float:
             """How far towards a bound r may go before 0 is outside of the interval of N − r·D."""
             inside, outside = ratio, bound
-            if side * (ratio - bound) <= 0 or _low(both, [side, -side * bound], sure) <= 0:
+            if side * (ratio - bound) <= 0 or low(side, -side * bound, sure) <= 0:
                 return bound
             while abs(outside - inside) > _CLOSE * abs(bound - ratio):
                 r = (inside + outside) / 2
-                inside, outside = (r, outside) if _low(both, [side, -side * r], sure) <= 0 else (inside, r)
+                inside, outside = (r, outside) if low(side, -side * r, sure) <= 0 else (inside, r)
             return outside
 
         def interval(sure: float) -> ConfidenceInterval:
-            if _low(both, [0, 1], sure) <= 0:
+            if low(0, 1, sure) <= 0:
                 return ConfidenceInterval(*possible, sure, both.note() or _NO_GROUP)
-            low = middle + end(possible[0] - middle, 1.0, sure)
-            high = middle + end(possible[1] - middle, -1.0, sure)
-            return ConfidenceInterval(min(low, value), max(high, value), sure, both.note())
+            least, most = middle + end(ends[0], 1.0, sure), middle + end(ends[1], -1.0, sure)
+            return ConfidenceInterval(min(least, value), max(most, value), sure, both.note())
 
         error = both.combined(np.array([[1, -ratio]])).se[0] / both.mean[1]
         return Answer(value, float(error), interval)
@@ -287,17 +299,6 @@ class SumsOfPairs(Fitted):
 
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
         return self._pairs.interval(self._part.of_pairs(w), confidence)
-
-
-def _combined(averages: Averages, coefficients: list[float]) -> Averages:
-    """A combination of averages; where single scores are not known, the range of its scores is not known either."""
-    found = averages.combined(np.array([coefficients]))
-    return found if isinstance(found, Sample) else replace(found, spread=np.full(1, math.inf))
-
-
-def _low(averages: Averages, coefficients: list[float], sure: float) -> float:
-    """The lower end of the interval of a combination."""
-    return _combined(averages, coefficients).ends(0, sure)[0]
 
 
 def _of_slopes(value: float, slopes: Averages, possible: tuple[float, float]) -> Answer:
