@@ -64,11 +64,11 @@ def test_errors_of_one_report_are_those_of_all_of_them(of, mech):
     reports, chance = chances(mech)
     told = mech.outputs.to_numpy() if isinstance(mech, bp.GRR) else reports
     alone = [bp.estimate(mech, told[at : at + 1], method="inverse").joint() for at in range(len(told))]
-    cells = np.array([joint.frequencies for joint in alone])
+    cells = np.array([joint.shares for joint in alone])
 
     def scores(w):
         # Single cells are scored one by one, sums so that all shares add up to one.
-        return (cells * w).sum(axis=(1, 2)) if of == "cells" else np.array([joint.linear(w) for joint in alone])
+        return (cells * w).sum(axis=(1, 2)) if of == "cells" else np.array([joint.ask(w).value for joint in alone])
 
     for shares in (np.full((4, 3), 1 / 12), SHARES):
         expected = root_mean_square(scores, shares.ravel() @ chance, WEIGHTS[of])
@@ -88,7 +88,7 @@ def test_errors_of_a_part_are_those_of_all_reports(at, of):
     alone = [bp.estimate(mech, reports[at : at + 1]).joint().marginal(name) for at in range(len(reports))]
     weights = {"mean": [np.arange(size)], "histogram": np.eye(size), "cdf": np.tri(size)}[of]
     law = chance.mean(axis=0)
-    expected = root_mean_square(lambda w: np.array([est.linear(w) for est in alone]), law, weights)
+    expected = root_mean_square(lambda w: np.array([est.ask(w).value for est in alone]), law, weights)
     assert error_of_part(mech, PAIRS.parts, at, of, 1) == pytest.approx(expected, rel=1e-9)
 
 
