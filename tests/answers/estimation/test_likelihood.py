@@ -8,7 +8,7 @@ from scipy.stats import binom, chi2
 import bipartite as bp
 from bipartite.answers.estimation.cells import Cells
 from bipartite.answers.estimation.histogram import MostLikely
-from bipartite.answers.estimation.likelihood import Model, by_chi_square, down_to, halves, weigh_smoothing
+from bipartite.answers.estimation.likelihood import Model, Search, by_chi_square, down_to, halves, weigh_smoothing
 
 MECHANISMS = [
     bp.BRR(bp.Integers(0, 4), 1, edges="padded"),
@@ -59,7 +59,8 @@ def largest(rows, counts, w, level):
 
 def ends(model, allowed, w):
     """The smallest and the largest w·f of a region."""
-    return -model.furthest(-w, allowed), model.furthest(w, allowed)
+    search = Search(model, allowed)
+    return -search.furthest(-w), search.furthest(w)
 
 
 @pytest.mark.grid(4)

@@ -18,6 +18,7 @@ from bipartite.answers.estimation.em import Fit
 from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, half_widths
 from bipartite.answers.estimation.likelihood import (
     Model,
+    Search,
     by_chi_square,
     down_to,
     halves,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.cells import Cells
-    from bipartite.answers.estimation.likelihood import Allowed
     from bipartite.answers.estimation.source import Source
 
     Array = NDArray[np.float64]
@@ -263,13 +263,14 @@ class MostLikely(Histogram):
         low, high = self._known[asked]
         return int(low), int(high), self._note
 
-    def _furthest(self, w: Array, region: list[tuple[Model, Allowed]], enough: float = math.inf) -> float:
+    @staticmethod
+    def _furthest(w: Array, region: list[Search], enough: float = math.inf) -> float:
         """The largest w·f over all distributions that at least one model does not rule out."""
         found = -math.inf
-        for model, allowed in region:
+        for search in region:
             # What cannot reach farther than another model need not be known more exactly.
             least = found if enough == math.inf else enough
-            found = max(found, model.furthest(w, allowed, least=least, enough=enough))
+            found = max(found, search.furthest(w, least=least, enough=enough))
             if found >= enough:
                 break
         return found
@@ -284,16 +285,16 @@ class MostLikely(Histogram):
         edges = np.flatnonzero(w != np.roll(w, 1))
         return int((running[edges + 2 * near - 1] - running[edges - 1] * (edges > 0)).max() >= _SPIKE)
 
-    def _region(self, confidence: float, *, extra: int | None) -> list[tuple[Model, Allowed]]:
-        """Models and the drops in log-likelihood that they allow; ``extra`` degrees of freedom for shares, if any."""
+    def _region(self, confidence: float, *, extra: int | None) -> list[Search]:
+        """All distributions that a model does not rule out; ``extra`` degrees of freedom for shares, if any."""
         if self._people < FEW:
             first, second = halves(self._counts)
             fitted, other = Model(self._cells, second, max(self._weights)), Model(self._cells, first)
             # Neither fit is exactly at its maximum, and the answer shown must be inside at any confidence.
             level = fitted.predicted(first) + math.log1p(-confidence) - fitted.top.gap - self.fit.gap
-            return [(other, down_to(other, level))]
+            return [Search(other, down_to(other, level))]
         models = dict.fromkeys((self._plain, *self._models))
-        return [(model, by_chi_square(model, confidence, extra=extra)) for model in models]
+        return [Search(model, by_chi_square(model, confidence, extra=extra)) for model in models]
 
     @property
     def _note(self) -> str:
