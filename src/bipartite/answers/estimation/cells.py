@@ -91,7 +91,8 @@ class Cells:
 
     def _only(self, values: Places) -> Array:
         """Everybody at each of these values."""
-        return (np.arange(self.values) == values[:, None]).astype(np.float64)
+        found: Array = (np.arange(self.values) == values[:, None]).astype(np.float64)
+        return found
 
     @functools.cached_property
     def _single(self) -> Channel | None:
