@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation import Counts as Counts
     from bipartite.answers.estimation import difference as difference
     from bipartite.answers.estimation import estimate as estimate
-    from bipartite.answers.estimation import estimate_joint as estimate_joint
     from bipartite.answers.estimation import forecast as forecast
     from bipartite.answers.estimation import identifiability as identifiability
+    from bipartite.answers.estimation import scores as scores
     from bipartite.domains import Cyclic as Cyclic
     from bipartite.domains import Integers as Integers
     from bipartite.domains import Interval as Interval
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 # Public names by the package that defines them; loaded on first use, so that importing bipartite stays cheap.
 _NAMES = {
     "answers.advise": "compare recommend sample_size split_or_sample",
-    "answers.estimation": "Counts difference estimate estimate_joint forecast identifiability",
+    "answers.estimation": "Counts difference estimate forecast identifiability scores",
     "domains": "Cyclic Integers Interval Items Points Product",
     "ledger": "Ledger",
     "lottery": "fixed_words insecure_seed",

@@ -13,7 +13,7 @@ _MOVED: Final = (
     (
         "bipartite",
         "bipartite.answers.estimation",
-        "Difference Estimate Estimates Forecast GroupMean Identifiability JointEstimate",
+        "Difference Estimate Estimates Forecast Identifiability",
     ),
     (
         "bipartite",
@@ -83,6 +83,7 @@ FORMER_NAMES: Final = {
         for owner, names in _ANSWERS.items()
         for name, now in names.items()
     },
+    "bipartite.JointEstimate": "bipartite.answers.estimation.joint.JointEstimate",
     "bipartite.estimate_joint": "bipartite.estimate(record, reports).joint(first, second)",
     "bipartite.RR": "bipartite.GRR, on a domain of two values",
     "bipartite.mechanisms.RR": "bipartite.mechanisms.GRR, on a domain of two values",

@@ -149,20 +149,17 @@ class GroupCounts:
 
     def add(self, reports: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
         """Add some reports: the indices of their outputs or, for flat categories, the reports themselves."""
-        counts, size = self.counts, len(self.counts.values)
+        counts = self.counts
         counts.n += len(reports)
         if counts.mechanism.flat:
             counts.values += counts.mechanism.count(reports)
         else:
-            counts.values += np.bincount(reports, minlength=size)
+            counts.values += np.bincount(reports, minlength=len(counts.values))
         if self._sums is None or weights is None:
             return
         self._people += int(np.count_nonzero(weights))
         self._weights += weights.sum(), (weights**2).sum()
-        if not counts.mechanism.flat:
-            self._sums[0] += np.bincount(reports, weights, size)
-            self._sums[1] += np.bincount(reports, weights**2, size)
-        elif weights.any():
+        if weights.any():
             some = Tally.of(counts.mechanism, reports, weights)
             self._sums[0] += some.first
             self._sums[1] += some.second
@@ -177,8 +174,7 @@ class GroupCounts:
         """All that an estimate needs."""
         if self._sums is None:
             return tally_of(self.counts)
-        total, square = self._weights.tolist()
-        return Tally(self._sums[0], self._sums[1], self._people, total, square, self.counts.values)
+        return Tally(self._sums[0], self._sums[1], self._people, *self._weights.tolist(), self.counts.values)
 
 
 def _is_text(text: str) -> bool:

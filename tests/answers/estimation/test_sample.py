@@ -23,14 +23,17 @@ def shares(seen: int, people: int) -> Sample:
 
 
 @pytest.mark.parametrize(
-    ("seen", "people"), [(0, 1), (1, 1), (0, 2), (0, 10), (3, 10), (1, 50), (0, 1000), (3, 1000), (500, 1000), (7, 10**6)]
+    ("seen", "people"),
+    [(0, 1), (1, 1), (0, 2), (0, 10), (3, 10), (1, 50), (0, 1000), (3, 1000), (500, 1000), (7, 10**6)],
 )
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
 def test_the_interval_of_a_share_is_that_of_clopper_and_pearson(seen: int, people: int, confidence: float) -> None:
     tail = (1 - confidence) / 2
     low, high = shares(seen, people).ends(0, confidence)
     assert low == pytest.approx(stats.beta.ppf(tail, seen, people - seen + 1) if seen else 0, abs=0.005, rel=0.05)
-    assert high == pytest.approx(stats.beta.isf(tail, seen + 1, people - seen) if seen < people else 1, abs=0.005, rel=0.05)
+    assert high == pytest.approx(
+        stats.beta.isf(tail, seen + 1, people - seen) if seen < people else 1, abs=0.005, rel=0.05
+    )
 
 
 @pytest.mark.parametrize("people", [3, 30, 300, 30_000])

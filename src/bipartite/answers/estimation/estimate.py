@@ -15,10 +15,10 @@ from bipartite.answers.estimation.moments import root, variance
 from bipartite.answers.estimation.pictures import plot_estimate
 from bipartite.answers.estimation.question import CIRCULAR, Question, circle_of, line_of, quantile_of
 from bipartite.answers.estimation.rows import RANGE_COLUMNS, range_rows, share_intervals
+from bipartite.answers.estimation.sample import moved_note
 from bipartite.answers.estimation.showing import Shown, load_pandas
 from bipartite.answers.estimation.wording import answers_in_words, share_table
 from bipartite.errors import how_many
-from bipartite.names import Renamed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,11 +40,12 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+_DOUBTED: Final = "no population has an answer in this range: these reports cannot have come from this mechanism"
 _NOT_DETERMINED: Final = "the reports do not determine this answer, so this is the whole possible range"
 _OTHER_SCORES: Final = "of the unbiased share; no bound is proved for the share that is shown"
 
 
-class Estimate(Shown, Renamed):
+class Estimate(Shown):
     """Answers from the reports of one mechanism. Made by :func:`bipartite.estimate`; ``print(est)`` shows a summary.
 
     The mean, the variance and averages of weights are averages of scores and unbiased for every population, whatever
@@ -259,7 +260,8 @@ class Estimate(Shown, Renamed):
                 found = histogram.interval(w, confidence)
                 return placed(found, confidence, found.note)
             low, high = (float(end[at]) for end in share_intervals(self, confidence))
-            return placed((low, high), confidence)
+            note = _DOUBTED if high < 0 and self.check.doubt else moved_note(value, low, high, (0.0, 1.0))
+            return placed((low, high), confidence, note)
 
         def uncut(confidence: float) -> ConfidenceInterval:
             assert fitted is not None  # noqa: S101 (unbiased shares are known)

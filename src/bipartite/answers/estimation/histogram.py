@@ -46,6 +46,7 @@ _MOST_NUMBERS: Final = 2**24
 _WHOLE: Final = 1e-9
 # With few reports the smoothing is fixed: a standard deviation of a tenth of the line.
 _FEW_SMOOTH: Final = 10
+_SPARSE: Final = 2
 _SPIKE: Final = 0.1
 
 
@@ -195,7 +196,8 @@ class MostLikely(Histogram):
     distribution, so an interval is the hull over the model without smoothing and all models in the average.
     """
 
-    def __init__(self, cells: Cells, counts: Array, *, smooth: bool, reason: str) -> None:
+    def __init__(self, source: Source, cells: Cells, counts: Array, *, smooth: bool, reason: str) -> None:
+        self._source = source
         self._known: dict[tuple[object, ...], tuple[float, float]] = {}
         self._people = float(counts.sum())
         self._counts = cells.counts(counts)
@@ -233,14 +235,20 @@ class MostLikely(Histogram):
     def _interval(self, w: Array, confidence: float) -> ConfidenceInterval:
         # Text, JSON and plots ask for the same ranges, and each interval takes many fits.
         w = np.roll(w, self._origin)
+        scores = self._source.sample(w[None], fitted=True) if self._is_sparse and self._people >= FEW else None
+        if scores is not None:
+            return self._around(w, *scores.answer((float(w.min()), float(w.max()))).ci(confidence), confidence)
         asked = hashlib.sha256(w.tobytes()).digest(), confidence
         if asked not in self._known:
             region = self._region(confidence, extra=self._beside_spike(w))
-            least, most = -self._furthest(-w, region), self._furthest(w, region)
-            value = float(w @ np.roll(self.shares, self._origin))
-            # Shares may add up to slightly more or less than one.
-            self._known[asked] = float(max(min(least, value), w.min())), float(min(max(most, value), w.max()))
-        return ConfidenceInterval(*self._known[asked], confidence, self._note)
+            self._known[asked] = -self._furthest(-w, region), self._furthest(w, region)
+        return self._around(w, *self._known[asked], confidence)
+
+    def _around(self, w: Array, low: float, high: float, confidence: float) -> ConfidenceInterval:
+        """An interval that contains what is shown, within what is possible; shares add up to one but for rounding."""
+        value = float(w @ np.roll(self.shares, self._origin))
+        ends = np.clip([min(low, value), max(high, value)], w.min(), w.max()).tolist()
+        return ConfidenceInterval(ends[0], ends[1], confidence, self._note)
 
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
         asked = q, confidence, self._origin
@@ -262,6 +270,15 @@ class MostLikely(Histogram):
             self._known[asked] = first, last - 1
         low, high = self._known[asked]
         return int(low), int(high), self._note
+
+    @property
+    def _is_sparse(self) -> bool:
+        """Whether there are so few reports that one which is noise looks like a person: below 2·e^ε of them.
+
+        The most likely distribution then has a value for each such report, and χ² is not the law of what it loses
+        without them: intervals would miss the share of a value that all people have. Those of scores do not.
+        """
+        return self._people < _SPARSE * self._source.mechanism.largest_ratio()
 
     @staticmethod
     def _furthest(w: Array, region: list[Search], enough: float = math.inf) -> float:
@@ -287,7 +304,7 @@ class MostLikely(Histogram):
 
     def _region(self, confidence: float, *, extra: int | None) -> list[Search]:
         """All distributions that a model does not rule out; ``extra`` degrees of freedom for shares, if any."""
-        if self._people < FEW:
+        if self._people < FEW or (self._is_sparse and extra is not None):
             first, second = halves(self._counts)
             fitted, other = Model(self._cells, second, max(self._weights)), Model(self._cells, first)
             # Neither fit is exactly at its maximum, and the answer shown must be inside at any confidence.

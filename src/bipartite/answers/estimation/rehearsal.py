@@ -7,8 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from bipartite.answers.estimation.estimating import How, from_tally
-from bipartite.answers.estimation.tally import Tally
+from bipartite.answers.estimation.estimating import estimate
+from bipartite.answers.estimation.ranges import RANGES
+from bipartite.answers.estimation.rows import ranges
 from bipartite.domains import Domain, Interval
 from bipartite.mechanisms import BRR
 
@@ -41,8 +42,8 @@ def rehearse(mechanism: BRR, domain: Domain, people: int, confidence: float) -> 
     medians, tenths = [], []
     for seed in _SEEDS:
         counts = np.random.default_rng(seed).multinomial(people, law / law.sum()).astype(np.int64)
-        found = from_tally(mechanism, Tally.of_counts(counts), How())
-        low, high = found.interval(confidence, of="median")
+        found = estimate(mechanism, counts=counts)
+        low, high = found.ask("median").ci(confidence)
         medians.append((high - low) / 2)
-        tenths += [(each.interval.high - each.interval.low) / 2 for each in found.ranges(confidence=confidence)]
+        tenths += [(each.high - each.low) / 2 for each in ranges(found, RANGES, confidence)]
     return Rehearsal(float(np.mean(medians)), float(np.mean(tenths)))

@@ -54,8 +54,8 @@ def insides(estimate: Estimate) -> tuple[Source, Histogram]:
 
 def averages(estimate: Estimate, w: Array) -> tuple[Array, Array] | None:
     """The unbiased answers Σ w·share for each row of w, and their standard errors; None if the reports cannot tell."""
-    found = insides(estimate)[0].sample(w)
-    return None if found is None else (found.mean, found.se)
+    sample = insides(estimate)[0].sample(w)
+    return None if sample is None else (sample.mean, sample.se)
 
 
 def has_intervals(estimate: Estimate) -> bool:

@@ -50,6 +50,13 @@ def spare(n: float) -> float:
     return n - 1 if n - 1 > _ALONE else math.nan
 
 
+def moved_note(value: float, low: float, high: float, possible: tuple[float, float]) -> str:
+    """A remark on an unbiased answer that no population has; usually empty."""
+    if high < possible[0] or low > possible[1]:
+        return _UNLUCKY
+    return "" if possible[0] <= value <= possible[1] else _MOVED
+
+
 @dataclass(frozen=True, eq=False)
 class Averages:
     """Averages of scores, one per question, of which the moments are known."""
@@ -105,9 +112,7 @@ class Averages:
         def interval(confidence: float) -> ConfidenceInterval:
             low, high = uncut(confidence)
             first, last = within(low, high, value, possible, at_least=self.n < FEW)
-            beyond = high < possible[0] or low > possible[1]
-            moved = _MOVED if value < possible[0] or value > possible[1] else ""
-            notes = (self.note(), _UNLUCKY if beyond else moved)
+            notes = (self.note(), moved_note(value, low, high, possible))
             return ConfidenceInterval(float(first), float(last), confidence, "; ".join(filter(None, notes)))
 
         def forge(k: int) -> Forged:
@@ -128,6 +133,8 @@ class Sample(Averages):
     """The sum of their squares."""
     limits: tuple[Array, Array] | None = None
     """The smallest and the largest score of any report, for each question; None if all possible reports have classes."""
+    unattained: str = ""
+    """Why no report may have the scores at the limits, if so: then forging is only bounded."""
     each: tuple[NDArray[np.int64], Array] | None = None
     """The class and the weight of each report, if reports have weights and these are known."""
 
@@ -177,7 +184,7 @@ class Sample(Averages):
     def forged(self, at: int, k: int) -> tuple[float, float, str]:
         """The k reports whose scores are smallest become the largest possible one, and the other way round."""
         low, high = (float(end[at]) for end in self.range)
-        size, note = float(self.first.sum()), ""
+        size, note = float(self.first.sum()), self.unattained
         if self.each is None and self.first is not self.second:
             note = _SUMS
         return self._gain(self.u[at] - low, k) / size, self._gain(high - self.u[at], k) / size, note

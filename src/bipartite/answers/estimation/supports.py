@@ -34,6 +34,9 @@ _MOST_SEEN: Final = 2**26
 _LEAST_SEEN: Final = 4096
 
 
+_HASHES: Final = "a bound: perhaps no hash function supports exactly the values that would move the answer this far"
+
+
 class Supports(Source):
     """Counts of supports."""
 
@@ -110,7 +113,8 @@ class Supports(Source):
         held = np.ones(len(rows)) if weights is None else weights
         each = None if weights is None else (np.arange(len(rows)), weights)
         second = held if weights is None else held**2
-        return Sample.of(self._scores(w, rows), held, second, limits=(middle + low, middle + high), each=each)
+        known = {"limits": (middle + low, middle + high), "each": each, "unattained": _HASHES * self._law.bounded}
+        return Sample.of(self._scores(w, rows), held, second, **known)
 
     @functools.cached_property
     def _errors(self) -> Array:
