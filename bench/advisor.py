@@ -65,7 +65,7 @@ def simulated(mechanism: Any, purpose: str, shares: Array, people: int, rng: np.
 def error(mechanism: Any, purpose: str, populations: list[Array], people: int, repetitions: int) -> float:  # noqa: ANN401
     """The root mean squared error over populations and repetitions; of one release the expected loss."""
     if purpose == "release":
-        return float(np.mean([bp.quality.expected_loss(mechanism, shares) for shares in populations]))
+        return float(np.mean([bp.loss(mechanism, shares).mean for shares in populations]))
     rng = np.random.default_rng(21)
     times = repetitions * (40 if purpose == "mean" else 1)
     squares = [simulated(mechanism, purpose, shares, people, rng) for shares in populations for _ in range(times)]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from bipartite import BRR, GRR
 from bipartite.lottery import log_between
 from bipartite.plots import style
-from bipartite.quality import expected_loss
+from reproduction.quality import expected_loss
 from reproduction.experiments.places_of_the_paper import (
     FOURSQUARE,
     GOWALLA,

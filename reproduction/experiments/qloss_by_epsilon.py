@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bipartite.domains import Integers
-from bipartite.quality import qloss
+from reproduction.quality import qloss
 from bipartite.verification import verify
 from reproduction.experiments.line_rivals import EXTRA, SILENCE, Cell, makers, panels_by_n
 from reproduction.figures import panels

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bipartite.domains import Integers
-from bipartite.quality import qloss
+from reproduction.quality import qloss
 from reproduction.experiments.line_rivals import EXTRA, SILENCE, makers
 from reproduction.experiments.printed import RATIO_AT_2
 from reproduction.figures import Line, Panel, Printed, panels

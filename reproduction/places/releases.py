@@ -11,7 +11,7 @@ import numpy as np
 from bipartite import BRR, GRR, Anchored, Constant, Exponential
 from bipartite.errors import DesignError
 from bipartite.lottery import log_between
-from bipartite.quality import local_loss
+from reproduction.quality import local_loss
 from reproduction.places.in_regions import region_weighted, two_level
 from reproduction.places.lsrr import PublishedLSRR, lsrr
 from reproduction.places.planar import PlanarLaplace

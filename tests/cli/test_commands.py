@@ -497,8 +497,8 @@ def test_design_makes_every_mechanism(run, tmp_path, name):
     assert described["spec"] == mechanism.to_spec()
     assert described["spec_sha256"] == verify(mechanism).spec_sha256
     assert described["holds"] is True
-    assert described["expected_loss"] == pytest.approx(bipartite.quality.expected_loss(mechanism))
-    assert described["worst_loss"] == pytest.approx(bipartite.quality.worst_loss(mechanism))
+    assert described["expected_loss"] == pytest.approx(bipartite.loss(mechanism).mean)
+    assert described["worst_loss"] == pytest.approx(bipartite.loss(mechanism).worst)
     assert described["expected_loss_constant"] == 5
     assert described["outputs"] == len(mechanism.outputs)
     assert (described["gap"] is not None) == (name == "anchored")

@@ -25,6 +25,7 @@ import numpy as np
 
 import bipartite as bp
 from reproduction import places as laboratory
+from reproduction import quality as laboratory_quality
 
 HERE = Path(__file__).parent
 MECHANISMS = {
@@ -199,7 +200,7 @@ def designed_loss(prior=None, **given):
     """What a design by a linear programme achieves: several may be best, and all have the same loss."""
     made = a_mechanism(given)
     return {
-        "expected_loss": bp.quality.expected_loss(made, prior),
+        "expected_loss": bp.loss(made, prior).mean,
         "epsilon": str(made.epsilon),
         "holds": bp.verify(made).holds,
     }
@@ -252,23 +253,23 @@ def records(specs, values, words, sample=None):
 def quality(spec, prior=None, distance=1, quantile=0.5):
     made = a_mechanism(spec)
     return {
-        "expected": bp.quality.expected_loss(made, prior),
-        "local": bp.quality.local_loss(made),
-        "worst": bp.quality.worst_loss(made),
-        "qloss": bp.quality.qloss(made, prior),
-        "within": bp.quality.share_within(made, distance, prior),
-        "quantile": bp.quality.loss_quantile(made, quantile, prior),
+        "expected": bp.loss(made, prior).mean,
+        "local": bp.loss(made).by_value,
+        "worst": bp.loss(made).worst,
+        "qloss": laboratory_quality.qloss(made, prior),
+        "within": bp.loss(made, prior).within(distance),
+        "quantile": bp.loss(made, prior).quantile(quantile),
     }
 
 
 @asked
 def inference(spec, prior=None):
-    return bp.quality.inference_error(a_mechanism(spec), prior)
+    return laboratory_quality.inference_error(a_mechanism(spec), prior)
 
 
 @asked
 def bound(domain, epsilon):
-    return bp.quality.local_bound(a_domain(domain), epsilon)
+    return laboratory_quality.local_bound(a_domain(domain), epsilon)
 
 
 # Verification.

@@ -246,7 +246,7 @@ def test_values_and_numbers_are_put_in_order_with_their_columns():
     numbers = bp.Custom(AGES, [4.5, -0.0], [[0.3, 0.7], [0.5, 0.5], [0.7, 0.3]], 1)
     assert list(numbers.outputs) == [0.0, 4.5] and numbers.matrix() == pytest.approx(np.array(BANDS))
     assert numbers.privatize(np.array([1, 2]), rng=bp.insecure_seed(1)).dtype == np.float64
-    assert bp.quality.local_loss(numbers) == pytest.approx(
+    assert bp.loss(numbers).by_value == pytest.approx(
         [0.7 * 1 + 0.3 * 3.5, 0.5 * 2 + 0.5 * 2.5, 0.3 * 3 + 0.7 * 1.5]
     )
 
@@ -291,7 +291,7 @@ def test_words_have_no_loss_of_their_own_and_fit_no_column():
     for quality in (bp.quality.expected_loss, bp.quality.worst_loss, bp.quality.local_loss):
         with pytest.raises(InputError, match="labels, not values, so none is nearer than another; give loss="):
             quality(WORDS)
-    assert bp.quality.expected_loss(WORDS, loss=[[0, 1], [1, 1], [1, 0]]) == pytest.approx((0.3 + 1 + 0.3) / 3)
+    assert bp.loss(WORDS, loss=[[0, 1], [1, 1], [1, 0]]).mean == pytest.approx((0.3 + 1 + 0.3) / 3)
     with pytest.raises(InputError, match="Expected reports that are values or numbers, got Custom.*other labels"):
         Column(WORDS)
     assert Column(bp.Custom(AGES, [0.5, 3.5], BANDS, 1)).mechanism.epsilon == 1

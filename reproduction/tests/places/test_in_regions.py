@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bipartite import BRR, GRR, Points, Record, fixed_words, insecure_seed, verify
 from bipartite.errors import DesignError, EpsilonError, InputError, PriorError, SpecError
 from bipartite.lottery import MAX_TOTAL
-from bipartite.quality import expected_loss
+from reproduction.quality import expected_loss
 from reproduction.places import Regions, WithinRegion, accountable, from_spec, proved, region_weighted, two_level
 from reproduction.places.in_regions import (
     BlockRows,

@@ -31,12 +31,12 @@ def test_single_values_without_a_prior_get_anchors_for_equally_likely_values_bes
     assert (
         advice.error
         == compared["Anchored"].expected_loss
-        == pytest.approx(bp.quality.expected_loss(bp.Anchored(AGES, 2)))
+        == pytest.approx(bp.loss(bp.Anchored(AGES, 2)).mean)
     )
     assert advice.without_asking == compared["always 34"].expected_loss > advice.error
     assert "always 34, which asks nobody: 8.24" in advice.figures
     assert "BRR, safe m, under which no value fares worse than under GRR: 5.55; GRR: 9.21" in advice.figures
-    assert (bp.quality.local_loss(bp.BRR(AGES, 2)) <= bp.quality.local_loss(bp.GRR(AGES, 2)) + 1e-9).all()
+    assert (bp.loss(bp.BRR(AGES, 2)).by_value <= bp.loss(bp.GRR(AGES, 2)).by_value + 1e-9).all()
     assert advice.warning == ""
 
 

@@ -47,7 +47,7 @@ def test_bars_show_one_epsilon_and_say_what_is_beyond_the_picture():
     words = [each.text for each in drawn.iter(f"{SVG}text")]
     assert "expected error of one release, ε = 1" in words
     assert any(each.endswith("beyond this picture") for each in words)
-    assert f"{bp.quality.expected_loss(bp.BRR(UNIT, 1)):.4g}" in words
+    assert f"{bp.loss(bp.BRR(UNIT, 1)).mean:.4g}" in words
     bars = [float(each.get("width")) for each in drawn.iter(f"{SVG}rect")]
     assert max(bars) <= style.WIDTH - 190 - 270 + 0.1
 

@@ -5,7 +5,6 @@ from bipartite.answers.estimation.difference import Difference, difference
 from bipartite.answers.estimation.estimate import Estimate
 from bipartite.answers.estimation.estimating import estimate
 from bipartite.answers.estimation.estimating_joint import estimate_joint
-from bipartite.answers.estimation.forecast import Forecast, forecast
 from bipartite.answers.estimation.goodness import GoodnessOfFit
 from bipartite.answers.estimation.group_means import GroupMean
 from bipartite.answers.estimation.groups import Estimates
@@ -23,7 +22,6 @@ __all__ = [
     "Difference",
     "Estimate",
     "Estimates",
-    "Forecast",
     "GoodnessOfFit",
     "GroupMean",
     "Identifiability",
@@ -33,6 +31,5 @@ __all__ = [
     "difference",
     "estimate",
     "estimate_joint",
-    "forecast",
     "identifiability",
 ]
