@@ -87,7 +87,7 @@ def main(surveys: int) -> None:
                         held.append((ends[..., 0] <= truth) & (truth <= ends[..., 1]))
                         missed.append(((est.frequencies - shares) ** 2).mean())
                     rows.append((np.sqrt(np.mean(np.square(off), axis=0)) / bound, np.mean(held, axis=0)))
-                    promised.append(bp.forecast(mechanism, people, prior=shares).histogram / np.sqrt(np.mean(missed)))
+                    promised.append(bp.forecast(mechanism, people, "share", shares) / np.sqrt(np.mean(missed)))
                 ratio, kept = (np.concatenate([row[part] for row in rows], axis=1) for part in (0, 1))
                 cells = "".join(
                     f"{ratio[at].mean():5.2f} {ratio[at].max():5.2f}   {kept[at].mean():.3f} {kept[at].min():.3f}     "

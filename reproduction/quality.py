@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bipartite.answers.quality.loss import Prior
+    from bipartite.answers.quality.losses import Prior
     from bipartite.domains.losses import Loss
     from bipartite.mechanisms import Mechanism
 

@@ -61,9 +61,7 @@ def test_exact_losses_are_those_of_the_package(points, m):
     ratio = Fraction(mechanism.lottery.tickets.near, mechanism.lottery.tickets.far)
     exact = [float(theory.exact_local_loss(points, m, ratio, k)) for k in range(1, points + 1)]
     assert bp.loss(mechanism).by_value == pytest.approx(exact, rel=1e-13)
-    assert bp.loss(mechanism).mean == pytest.approx(
-        float(theory.exact_expected_loss(points, m, ratio)), rel=1e-13
-    )
+    assert bp.loss(mechanism).mean == pytest.approx(float(theory.exact_expected_loss(points, m, ratio)), rel=1e-13)
 
 
 @pytest.mark.parametrize("ratio", RATIOS)
@@ -200,15 +198,15 @@ def test_local_limits_are_approached_at_the_rate_one_over_n(epsilon, d):
         assert_shrinks_like_one_over_n(error, bound)
 
 
-def test_above_the_crossing_a_billion_values_beat_the_median_and_below_it_not():
+def test_above_the_crossing_ten_million_values_beat_the_median_and_below_it_not():
     crossing = theory.epsilon_to_beat_the_median()
     assert crossing == pytest.approx(2 * math.log((1 + math.sqrt(73)) / 6), abs=1e-14)
-    billion = bp.Integers(1, 10**9)
-    nothing = bp.loss(bp.Constant(billion)).mean
-    assert nothing / (10**9 - 1) == pytest.approx(theory.MEDIAN_QUALITY_LOSS, rel=1e-8)
+    many = bp.Integers(1, 10**7)
+    nothing = bp.loss(bp.Constant(many)).mean
+    assert nothing / (10**7 - 1) == pytest.approx(theory.MEDIAN_QUALITY_LOSS, rel=1e-6)
     # Tickets may realise an ε that is lower by up to 10^−6, so the crossing is located to 10^−5.
-    assert bp.loss(bp.BRR(billion, round(crossing - 1e-5, 6))).mean > nothing
-    assert bp.loss(bp.BRR(billion, round(crossing + 1e-5, 6))).mean < nothing
+    assert bp.loss(bp.BRR(many, round(crossing - 1e-5, 6))).mean > nothing
+    assert bp.loss(bp.BRR(many, round(crossing + 1e-5, 6))).mean < nothing
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), "1", None, True, 10**400, Decimal("sNaN")])

@@ -406,23 +406,31 @@ def identifiable(spec):
 
 @asked
 def foreseen(spec, people, prior=None):
-    return parts(bp.forecast(a_mechanism(spec), people, prior), "mean cdf histogram people identifiable rank")
+    made, found = a_mechanism(spec), {}
+    for name, of in (("mean", "mean"), ("cdf", "distribution"), ("histogram", "share")):
+        try:
+            found[name] = bp.forecast(made, people, of, prior)
+        except bp.errors.DesignError:
+            found[name] = None
+    known = None if made.flat else bp.identifiability(made)
+    rank = len(made.domain) if known is None else known.rank
+    return found | {"people": people, "identifiable": known is None or known.identifiable, "rank": rank}
 
 
 # Advice.
 
 
 @asked
-def recommended(domain, epsilon, purpose, **options):
-    found = bp.recommend(a_domain(domain), epsilon, purpose, **options)
+def recommended(domain, epsilon, purpose, users=None, **options):
+    found = bp.recommend(a_domain(domain), epsilon, purpose, n=users, **options)
     told = found.to_dict()
     del told["worst_shape"]  # of several that are equally bad
     return {"mechanism": repr(found.mechanism)} | told
 
 
 @asked
-def compared(domain, epsilon, columns, **options):
-    rows = bp.compare(a_domain(domain), epsilon, **options).to_dict()["rows"]
+def compared(domain, epsilon, columns, users=None, **options):
+    rows = bp.compare(a_domain(domain), epsilon, n=users, **options).to_dict()["rows"]
     return [[row[name] for name in columns] for row in rows]
 
 

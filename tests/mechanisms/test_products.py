@@ -84,9 +84,7 @@ def test_the_optimum_is_that_of_a_linear_programme_over_the_definition(product, 
     assert bp.loss(Optimal(product, epsilon)).mean == pytest.approx(best.fun, rel=1e-6)
     anchored = Anchored(product, epsilon)
     assert anchored.lower_bound <= best.fun * (1 + 1e-9)
-    assert (
-        best.fun * (1 - 1e-9) <= bp.loss(anchored).mean <= anchored.lower_bound * (1 + anchored.gap) + 1e-9
-    )
+    assert best.fun * (1 - 1e-9) <= bp.loss(anchored).mean <= anchored.lower_bound * (1 + anchored.gap) + 1e-9
 
 
 def test_a_law_test_refuses_what_is_no_report_of_each():

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from bipartite.answers.advise import pair_plans
-from bipartite.answers.advise.pair_errors import error_of_pair, error_of_pair_in, error_of_part, error_of_two
+from bipartite.answers.advise import pairs
+from bipartite.answers.advise.pairs import error_of_pair, error_of_part, error_of_two
 from bipartite.answers.estimation.estimating_joint import _of_people
 from bipartite.answers.estimation.pair_people import ByPeople
 from bipartite.errors import InputError
@@ -66,9 +66,9 @@ def test_errors_of_one_report_are_those_of_all_of_them(of, mech):
 
     for shares in (np.full((4, 3), 1 / 12), SHARES):
         expected = root_mean_square(scores, shares.ravel() @ chance, WEIGHTS[of])
-        assert error_of_pair_in(mech, PAIRS.parts, of, 1, shares) == pytest.approx(expected, rel=1e-9)
+        assert error_of_pair(mech, PAIRS.parts, of, 1, shares) == pytest.approx(expected, rel=1e-9)
     assert error_of_pair(mech, PAIRS.parts, of, 4) == pytest.approx(
-        error_of_pair_in(mech, PAIRS.parts, of, 1, np.full((4, 3), 1 / 12)) / 2
+        error_of_pair(mech, PAIRS.parts, of, 1, np.full((4, 3), 1 / 12)) / 2
     )
 
 
@@ -140,7 +140,7 @@ def test_what_cannot_be_planned_is_refused_or_left_out(monkeypatch):
     assert bp.split_or_sample(pets, 1, 100, of="cells").best.way == "product"
     with pytest.raises(InputError, match="'pet' are not numbers, so they have no correlation; use of='cells'"):
         bp.split_or_sample(pets, 1, 100, of="correlation")
-    monkeypatch.setattr(pair_plans, "MOST_PAIRS", 99)
+    monkeypatch.setattr(pairs, "MOST_PAIRS", 99)
     assert bp.split_or_sample(TWO, 1, 100).product is None
     rounded = {"a": bp.Interval(0, 1, points=5, rounding="random"), "b": bp.Integers(1, 3)}
     assert bp.split_or_sample(rounded, 1, 100).product is None

@@ -10,7 +10,7 @@ import numpy as np
 
 from bipartite.answers.advise.candidates import ANCHORED, OPTIMAL, Candidate, candidates, own_candidate
 from bipartite.answers.advise.comparison import Comparison
-from bipartite.answers.advise.forecast import check_n
+from bipartite.answers.advise.forecasting import check_n
 from bipartite.answers.advise.measuring import Question, measure
 from bipartite.answers.advise.purposes import asked, check_purpose
 from bipartite.answers.advise.recommendation import recommendation

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
-from bipartite.answers.advise.recommendation import in_words
 from bipartite.answers.advise.picture import picture_of
+from bipartite.answers.advise.recommendation import in_words
 from bipartite.answers.advise.rows import COLUMNS, MEASURES
 from bipartite.answers.advise.table import table_of
 from bipartite.errors import InputError, is_one_of, missing_library, shown
@@ -15,6 +15,7 @@ from bipartite.texts import Printed, as_csv
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from bipartite.answers.advise.recommendation import Recommendation
     from bipartite.answers.advise.rows import Row
     from bipartite.domains import Domain
 

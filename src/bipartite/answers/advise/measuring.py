@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from bipartite.answers.advise.forecast import Foreseen
+from bipartite.answers.advise.forecasting import Foreseen
 from bipartite.answers.advise.purposes import WANTED
 from bipartite.answers.advise.rows import MEASURES, Row
 from bipartite.answers.advise.shapes import shapes_of
@@ -154,7 +154,7 @@ def _losses(
     return found, {} if others is None else {"expected_loss": np.append(about.mean, others)}
 
 
-def _statistics(  # noqa: PLR0913, PLR0917 (what measure has found out so far)
+def _statistics(
     mechanism: Mechanism,
     question: Question,
     wanted: Collection[str],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from bipartite.answers.advise.forecast import Foreseen, mean_squares
+from bipartite.answers.advise.forecasting import Foreseen, mean_squares
 from bipartite.domains import Product
 from bipartite.errors import DesignError, EpsilonError, InputError
 from bipartite.mechanisms import BRR, GRR

@@ -23,7 +23,7 @@ def picture_of(rows: Sequence[Row], measure: str, *, n: int | None) -> str:
     """The picture as SVG."""
     some = [row for row in rows if getattr(row, measure) is not None]
     if not some:
-        why = "n" if MEASURES[measure].of else "other mechanisms"
+        why = "n=10_000" if MEASURES[measure].of else "other mechanisms"
         why = "a tolerance" if measure == "share_within" else why
         raise InputError(f"No mechanism has a figure for {measure!r}; compare with {why}.")
     title = MEASURES[measure].title

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.answers.advise.candidates import ANCHORED, SAFE
 from bipartite.answers.advise.choosing import choose
-from bipartite.answers.advise.forecast import without_asking
+from bipartite.answers.advise.forecasting import without_asking
 from bipartite.answers.advise.purposes import GRR_NAME, wanted
+from bipartite.errors import DesignError
 from bipartite.texts import Printed
 
 if TYPE_CHECKING:
@@ -40,10 +41,9 @@ class Recommendation(Printed):
     epsilon: str
     to: str
     """The goal, in words."""
-    mechanism: Mechanism | None = None
-    """Ready to report with; None where nothing that was compared serves the purpose."""
+    taken: Mechanism | None = None
     name: str | None = None
-    """What the table calls it."""
+    """What the table calls it; None where nothing that was compared serves the purpose."""
     code: str | None = None
     """How to build it in Python, with ε in place of the number; None for a mechanism of the caller's own."""
     reason: str = "no mechanism that was compared, and whose figures are known, can give it"
@@ -69,6 +69,13 @@ class Recommendation(Printed):
     worst_shape: str = ""
     """That shape."""
 
+    @property
+    def mechanism(self) -> Mechanism:
+        """Ready to report with."""
+        if self.taken is None:
+            raise DesignError(f"{self.to}: {self.reason}; ask for another purpose, or use fewer values.")
+        return self.taken
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers and text, as in ``cli/schemas/compare.json``."""
         same = "purpose epsilon code reason figures warning detail error best ratio worst_ratio worst_shape"
@@ -76,7 +83,7 @@ class Recommendation(Printed):
         return found | {"mechanism": self.name, "people": self.n, "without_asking": self.baseline}
 
     def __repr__(self) -> str:
-        return f"<Recommendation for {self.purpose!r}: {self.mechanism!r}>"
+        return f"<Recommendation for {self.purpose!r}: {self.taken!r}>"
 
     def __str__(self) -> str:
         taken = "" if self.name is None else f", take {self.name}"
@@ -145,9 +152,7 @@ def _of_release(found: Choice, measured: Sequence[Measured], question: Question,
             even = 1e-9 * abs(error)
             better = "better" if silence < error - even else "as good" if silence <= error + even else "almost as good"
             what = "for this prior" if question.prior is not None else likely
-            warning = (
-                f"{constant.mechanism}, which asks nobody, is {better} {what}: a single report is worth little"
-            )
+            warning = f"{constant.mechanism}, which asks nobody, is {better} {what}: a single report is worth little"
             detail = f"its expected error is {short(silence)}"
     safe, grr = (None if (row := rows.get(each)) is None else row.expected_loss for each in (SAFE, GRR_NAME))
     if name != SAFE and safe is not None and not domain.is_flat:
@@ -202,11 +207,8 @@ def _too_few(of: str, error: float, question: Question, baseline: float | None) 
         return "", ""
     enough = question.n * (error / baseline) ** 2
     many = f"about {_round_up(enough):,}" if enough < _MOST_PEOPLE else "more than 10^12"
-    return (
-        f"{people} for a useful histogram of {size:,} values: that error is not below the average share, "
-        f"{short(baseline)}",
-        f"{many} people would make them equal, and so would fewer values",
-    )
+    said = f"for a useful histogram of {size:,} values: that error is not below the average share, {short(baseline)}"
+    return f"{people} {said}", f"{many} people would make them equal, and so would fewer values"
 
 
 def in_words(advice: Sequence[Recommendation]) -> str:

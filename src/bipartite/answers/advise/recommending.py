@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.advise.candidates import ANCHORED, Candidate, candidates
 from bipartite.answers.advise.choosing import NEAR, choose, choose_for_all
-from bipartite.answers.advise.forecast import check_n
+from bipartite.answers.advise.forecasting import check_n
 from bipartite.answers.advise.measuring import Question, measure
 from bipartite.answers.advise.purposes import asked, check_purpose
 from bipartite.answers.advise.recommendation import recommendation
@@ -85,7 +85,7 @@ def recommend(
     constant = question.single_answer() if purpose == "release" else None
     measured = look_at(budget, question, [purpose])
     found = recommendation(purpose, budget, measured, question, constant)
-    if found.mechanism is None:
+    if found.taken is None:
         raise DesignError(_nothing(domain, purpose))
     return found
 

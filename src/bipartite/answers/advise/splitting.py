@@ -105,7 +105,7 @@ def split_or_sample(domains: Mapping[str, Domain], epsilon: object, n: object, o
 
 
 def _plan(domains: Mapping[str, Domain], epsilon: Decimal, n: int, of: str, k: int) -> ReportingPlan:
-    """k attributes of each person at ε/k, each with the mechanism that has the least error for the question."""
+    """K attributes of each person at ε/k, each with the mechanism that has the least error for the question."""
     each, people = round_down(Fraction(epsilon) / k), n * k // len(domains)
     mechanisms: dict[str, Mechanism] = {}
     errors: dict[str, float] = {}
@@ -124,7 +124,8 @@ def _plan(domains: Mapping[str, Domain], epsilon: Decimal, n: int, of: str, k: i
     if record.epsilon_decimal > epsilon:
         raise AssertionError("the parts of a budget add up to more than the budget")
     if of in OF_PAIRS:
-        errors = {", ".join(domains): error_of_two(*mechanisms.values(), of, n)}
+        first, second = mechanisms.values()
+        errors = {", ".join(domains): error_of_two(first, second, of, n)}
     score = _score(errors, domains, of)
     return ReportingPlan(k, each, people, errors, score, record, "split" if k == len(domains) else "sample")
 
@@ -169,7 +170,5 @@ def _check_arguments(domains: object, epsilon: object, n: object, of: object) ->
             other = "cells" if of in OF_PAIRS else "histogram"
             raise InputError(f"The values of {shown(name)} are not numbers, so they have no {of}; use of={other!r}.")
     if not is_whole(n) or n < len(domains):
-        raise InputError(
-            f"Expected n as a whole number of at least {len(domains)}, one per attribute, got {shown(n)}."
-        )
+        raise InputError(f"Expected n as a whole number of at least {len(domains)}, one per attribute, got {shown(n)}.")
     return Epsilon.of(epsilon), int(n)

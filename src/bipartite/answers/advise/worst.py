@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.answers.advise.forecast import squares_of
+from bipartite.answers.advise.forecasting import squares_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.answers.advise.forecast import Foreseen
+    from bipartite.answers.advise.forecasting import Foreseen
 
     Array = NDArray[np.float64]
 

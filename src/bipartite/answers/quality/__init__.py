@@ -1,5 +1,5 @@
 """How far a single report is from its value."""
 
-from bipartite.answers.quality.loss import Loss, loss
+from bipartite.answers.quality.losses import Loss, loss
 
 __all__ = ["Loss", "loss"]

@@ -33,7 +33,7 @@ class Windows(NamedTuple):
     def by_value(self, function: Function) -> Array:
         """The expected loss at each value, for a loss that is a function of the distance; in O(N)."""
         farthest = max(int(last.max()) for _, last in self.runs)
-        losses = applied(function, np.arange(farthest + 1) * self.step)
+        losses = applied(function, np.arange(farthest + 1, dtype=np.float64) * self.step)
         up_to = np.cumsum(losses) - losses[0]
         found: Array = sum((chance * up_to[last] for chance, last in self.runs), np.zeros(1)) + self.here * losses[0]
         return found

@@ -122,7 +122,7 @@ class Loss:
         chances: Array
         if self._loss is None and self._windows is not None:
             chances = self._windows.chances(weights)
-            return np.arange(len(chances)) * domain.step, np.cumsum(chances)
+            return np.arange(len(chances), dtype=np.float64) * domain.step, np.cumsum(chances)
         if self._loss is None and domain.has_ends and not outputs.own_numbers:
             # On a line distances are whole numbers of steps and need not be sorted.
             at = output_positions(domain, outputs)
@@ -131,7 +131,7 @@ class Loss:
                 steps = np.abs(at[None, :] - np.arange(start, stop)[:, None])
                 here = tickets * weights[start:stop, None] / total
                 chances += np.bincount(steps.ravel(), here.ravel(), len(chances))
-            return np.arange(len(chances)) * domain.step, np.cumsum(chances)
+            return np.arange(len(chances), dtype=np.float64) * domain.step, np.cumsum(chances)
         rows = LossRows(domain, outputs, self._loss)
         losses = chances = np.empty(0)
         for start, stop, tickets in blocks(mechanism):

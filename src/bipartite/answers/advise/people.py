@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.answers.advise.forecast import Foreseen, forecast
+from bipartite.answers.advise.forecasting import Foreseen, forecast
 from bipartite.answers.advise.recommending import recommend
 from bipartite.answers.advise.worst import worst_mean, worst_share
 from bipartite.answers.estimation.intervals import normal_width
@@ -137,7 +137,6 @@ def sample_size(
     if isinstance(mechanism, Domain):
         prior = None if prior is None else check_prior(prior, len(mechanism))
         mechanism = recommend(mechanism, epsilon, "mean" if of == "mean" else "categories", prior=prior).mechanism
-        assert mechanism is not None  # noqa: S101 (or it would have been refused)
     here, worst = _errors(mechanism, of, prior)
     scale = normal_width(confidence) / within
     return SampleSize(

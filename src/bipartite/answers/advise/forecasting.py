@@ -176,10 +176,8 @@ class Foreseen:
 
     def _moments(self, w: Array) -> tuple[Array, Array] | None:
         """(weights, mean squares of their scores given each value)."""
-        if self.mechanism.flat:
-            squares = mean_squares(self.mechanism, w)
-        else:
-            squares = squares_of(self.mechanism, self.known, w)
+        flat = self.mechanism.flat
+        squares = mean_squares(self.mechanism, w) if flat else squares_of(self.mechanism, self.known, w)
         return None if squares is None else (w, squares)
 
     @cached_property
@@ -259,7 +257,8 @@ class Foreseen:
             rows = distinct.condensed()[1].dense()
             matrix = np.add.reduceat(rows[found.group_of], starts, axis=0) / np.bincount(cells)[:, None]
         left = [smooth_variance(matrix, each, n, around=self.domain.wraps) for each in coarse]
-        return cost**2 * np.array(left)
+        variances: Array = np.array(left) * cost**2
+        return variances
 
 
 def smooth_variance(matrix: Array, population: Array, n: float, *, around: bool = False) -> float:
