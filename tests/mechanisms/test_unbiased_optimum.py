@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from bipartite.answers.advise.figures import Question, left_out
 from scipy.optimize import linprog
 
 import bipartite as bp
@@ -178,8 +177,8 @@ def test_the_adviser_knows_it_where_its_programme_is_small():
         assert advice.best == "Optimal, unbiased" and 1 <= advice.ratio <= 1.05
     assert bp.recommend(bp.Integers(1, 5), "0.5", "mean").mechanism.unbiased
     (candidate,) = [each for each in candidates(bp.Integers(1, 100)) if each.name == "Optimal, unbiased"]
-    assert left_out(candidate, Question(bp.Integers(1, 100), rounds=2)) is None
-    assert left_out(candidate, Question(bp.Integers(1, 101), rounds=2)) == (
+    assert candidate.left_out(bp.Integers(1, 100), 2) is None
+    assert candidate.left_out(bp.Integers(1, 101), 2) == (
         "left out: its linear programme takes too long with 101 values and 2 ε; "
         "build bp.Optimal(…, unbiased=True) by itself"
     )
