@@ -81,7 +81,7 @@ bench: $(STAMPS)/bench
 	$(BIN)/python bench/advisor.py
 	$(BIN)/python bench/tables.py
 	$(BIN)/python bench/em.py
-	$(BIN)/python bench/error_bars.py
+	$(BIN)/python bench/answers/coverage_of_intervals.py run $(STAMPS)/coverage.json
 	$(BIN)/python bench/windows.py
 	$(BIN)/python bench/start.py
 

@@ -63,7 +63,7 @@ def simulated(mechanism: Any, purpose: str, shares: Array, people: int, rng: np.
         return float((found.mean - shares @ AGES.to_numpy()) ** 2)
     if purpose == "distribution":
         return float(((found.cdf() - shares.cumsum()) ** 2)[:-1].mean())
-    unbiased = [found.unbiased(("bin", value)).value for value in names[::6].tolist()]
+    unbiased = [found.ask(("bin", value)).value for value in names[::6].tolist()]
     return float(((np.array(unbiased) - shares[::6]) ** 2).mean())
 
 

@@ -1,12 +1,10 @@
-"""How long the most likely distribution takes to find, and EM with smoothing: 10^3, 10^4 and 10^5 values.
+"""How long the most likely distribution takes to find: 10^3, 10^4 and 10^5 values.
 
 ``python bench/em.py [--sizes 1000 10000 100000]``
 
 Padded BRR at ε = 1, populations of three shapes, 10^5 and 10^6 reports, drawn as counts, multinomial(n, fᵀP), which is
-exactly their law. EM ends where its certified gap is at most a hundredth of a nat. A tilt is the same
-with large values rewarded a little, from the fit without it: intervals ask for a dozen of these. EMS stops early by
-design, but not early on so many values: neighbours of neighbours take a step each to hear of one another. Where it is
-ended before its rule, the line says so.
+exactly their law. The fit ends where its certified gap is at most a hundredth of a nat. A tilt is the same with large
+values rewarded a little, from the fit without it: intervals ask for a dozen of these.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import bipartite as bp
-from bipartite.answers.estimation.em import fit_em, fit_ems
+from bipartite.answers.estimation.em import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,13 +56,13 @@ def main() -> None:
             for shape, f in shapes(size).items():
                 counts = np.random.default_rng(1).multinomial(reports, operator.forward(f)).astype(np.float64)
                 print(f"{size:,} values, {reports:,} reports, {shape}{limit}")
-                em, seconds = timed(fit_em, operator, counts)
-                fits = {"EM": (em, seconds)}
-                tilt = np.arange(size) / size / np.sqrt(reports)
-                fits["tilt"] = timed(fit_em, operator, counts, tilt=tilt, start=em.frequencies)
-                fits["EMS"] = timed(fit_ems, operator, counts)
+                problem = Problem(operator, counts)
+                top, seconds = timed(problem.fit)
+                fits = {"top": (top, seconds)}
+                tilt = problem.largest(np.arange(size) / size / np.sqrt(reports))
+                fits["tilt"] = timed(problem.fit, tilt=tilt, start=top.frequencies)
                 for name, (fit, took) in fits.items():
-                    off = np.abs((fit.frequencies - f).cumsum()).mean()
+                    off = np.abs((problem.of_values(fit.frequencies) - f).cumsum()).mean()
                     state = "" if fit.converged else "; ended before its rule"
                     print(
                         f"  {name:5} {took:8.4f} s, {fit.steps:5} steps, gap {fit.gap:9.4f}, "

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import bipartite as bp
-from bipartite.answers.estimation.em import fit_ems
+from reproduction.ems import ems
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +68,7 @@ def errors(mechanisms: list[bp.BRR], shape: Array, seed: int) -> list[list[float
     for mechanism in mechanisms:
         reports = mechanism.privatize(people, rng=bp.insecure_seed(seed)) + mechanism.m // 2
         counts = np.bincount(reports, minlength=len(mechanism.outputs)).astype(np.float64)
-        off = fit_ems(mechanism.lottery.channel(), counts).frequencies - truth
+        off = ems(mechanism.matrix(), counts)[0] - truth
         found.append([abs(float(off @ middles)), float(np.abs(np.cumsum(off)).mean()), float(np.sqrt((off**2).mean()))])
     return found
 

@@ -25,7 +25,7 @@ def release(session: SparkSession, source: str, target: str) -> None:
     reports = spark.privatize(people, PLAN, target, row_id="id")
     counts = spark.count(reports, "age")
     mean = bp.estimate(counts.mechanism, counts=counts).interval(0.95, of="mean")
-    print(f"{counts.people:,} reports; the mean age is {mean.low:.1f} to {mean.high:.1f} (95 %)")
+    print(f"{counts.n:,} reports; the mean age is {mean.low:.1f} to {mean.high:.1f} (95 %)")
 
 
 if __name__ == "__main__":

@@ -35,11 +35,11 @@ def test_from_reports_to_answers() -> None:
     survey = bp.BRR(AGES, epsilon=1.0, edges="padded", m="mean")
     reports = survey.privatize([25] * 900 + [60] * 1_100, rng=bp.insecure_seed(7))
     est = assert_type(bp.estimate(survey, reports), Estimate)
-    low, high = est.interval(0.95, of="mean")
+    low, high = est.ask("mean").ci(0.95)
     assert low < assert_type(est.mean, float) < high
     assert assert_type(est.cdf(), NDArray[np.float64])[-1] > 0.5
     by_half = assert_type(bp.estimate(survey, reports, by=["a", "b"] * 1_000), Estimates)
-    assert bp.difference(by_half["a"], by_half["b"]).interval.low < 0 < 100 * float(est.frequencies.sum())
+    assert bp.difference(by_half["a"], by_half["b"]).interval.low < 0 < 100 * float(est.shares.sum())
     record = bp.Record({"age": survey, "visits": bp.GRR(bp.Integers(0, 9), epsilon=1)})
     columns = assert_type(record.privatize({"age": [25, 60], "visits": [3, 4]}), dict[str, list[Any]])
     assert list(assert_type(bp.estimate(record, columns), Estimates)) == ["age", "visits"]

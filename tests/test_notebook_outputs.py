@@ -69,7 +69,9 @@ TOLD = {
     "ways of reporting": bp.split_or_sample({"age": bp.Integers(1, 5), "visits": bp.Integers(1, 9)}, 1, n=1000),
     "place": bp.locations.top_places(CELLS, SEEN)[0],
     "circle": bp.locations.range_count(CELLS, SEEN, centre=(0, 0), radius_km=9_000),
-    "pair": bp.estimate_joint(PAIR, PAIR.privatize({"age": [1, 2] * 50, "job": [1, 2] * 50}, rng=bp.insecure_seed(2))),
+    "pair": bp.estimate(PAIR, PAIR.privatize({"age": [1, 2] * 50, "job": [1, 2] * 50}, rng=bp.insecure_seed(2))).joint(
+        "age", "job"
+    ),
     "promise of a model": bp.learn.Guarantee("central", 1.0, 2.0, not_covered=("a long sentence. " * 9,) * 5),
 }
 SHORT = {

@@ -1,5 +1,6 @@
 """What holds for the package as a whole: cost of import, public names, the path without numba."""
 
+import functools
 import pkgutil
 import re
 import subprocess
@@ -120,7 +121,14 @@ def test_every_public_name_exists_and_is_documented():
         _ = bipartite.Nothing
 
 
-@pytest.mark.parametrize(("old", "now"), FORMER_NAMES.items())
+JOINT = ("bipartite.estimate_joint", FORMER_NAMES["bipartite.estimate_joint"])
+ANSWERS = "bipartite.answers.estimation."
+OF_ANSWERS = {old: now for old, now in FORMER_NAMES.items() if old.startswith(ANSWERS)}
+
+
+@pytest.mark.parametrize(
+    ("old", "now"), [each for each in FORMER_NAMES.items() if each[0] not in OF_ANSWERS and each != JOINT]
+)
 def test_a_former_name_raises_with_what_to_use_now(old, now):
     owner, _, name = old.rpartition(".")
     place = pkgutil.resolve_name(owner)
@@ -128,6 +136,65 @@ def test_a_former_name_raises_with_what_to_use_now(old, now):
     assert name not in dir(place)
     with pytest.raises(AttributeError, match=re.escape(f"{old} is now {now}")):
         _ = getattr(place, name) if isinstance(place, ModuleType) else place.__getattr__(None, name)
+
+
+@functools.cache
+def results():
+    """An estimate, one of two attributes, counts and an answer, and whatever else a successor names."""
+    mech = bipartite.GRR(bipartite.Integers(0, 3), 4)
+    record = bipartite.Record({"a": mech, "b": mech})
+    reports = mech.privatize([0, 1, 2, 3] * 50, rng=bipartite.insecure_seed(1))
+    est, w = bipartite.estimate(mech, reports), np.ones(200)
+    return {
+        "Estimate": est,
+        "JointEstimate": bipartite.estimate(record, _pairs(record)).joint("a", "b"),
+        "Counts": bipartite.Counts(mech).add(reports),
+        "Answer": est.ask(),
+    }, {
+        "mech": mech,
+        "reports": reports,
+        "record": record,
+        "w": w,
+        "bins": 2,
+        "population": 10,
+        "numpy": np,
+        "k": 1,
+        "confidence": 0.9,
+        "of": "mean",
+        "weights": [0, 1, 1, 0],
+        "bipartite": bipartite,
+        "first": "a",
+        "second": "b",
+        "name": "a",
+        "other": "b",
+        "where": ("range", 0, 1),
+        "value": 1,
+    }
+
+
+@pytest.mark.parametrize(("old", "now"), OF_ANSWERS.items())
+def test_a_former_attribute_of_an_answer_raises_with_what_to_use_now(old, now):
+    kind, name = old.removeprefix(ANSWERS).split(".")
+    made, given = results()
+    with pytest.raises(AttributeError, match=re.escape(f"{old} is now {now}")):
+        getattr(made[kind], name)
+    if name not in {"of_sample", "circular_mean", "resultant_length", "circular_spread"}:  # nothing, or of circles
+        code = re.split(r", (?:of|or|to|which|with|for) ", now)[0]
+        of = [[1.0, 0, 0, 0]] * 4 if code.startswith("joint.ask(weights") else given["weights"]
+        of_joint = {"of": "covariance"} if kind == "JointEstimate" else {}
+        names = dict(zip(("est", "joint", "counts", "answer"), made.values(), strict=True))
+        assert eval(code, given | names | {"weights": of} | of_joint) is not None  # noqa: S307 (our own words)
+
+
+def test_the_former_function_of_two_attributes_names_the_method():
+    with pytest.raises(AttributeError, match=re.escape(JOINT[1])):
+        _ = bipartite.estimate_joint
+    given = results()[1]
+    assert eval(JOINT[1].replace("reports", "pairs"), given | {"pairs": _pairs(given["record"])})  # noqa: S307
+
+
+def _pairs(record):
+    return record.privatize({"a": [0, 1, 2, 3] * 50, "b": [0, 1, 1, 3] * 50}, rng=bipartite.insecure_seed(1))
 
 
 def test_importing_a_former_name_says_so_and_hasattr_does_not():

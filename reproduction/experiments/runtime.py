@@ -156,7 +156,7 @@ def _many(
 
 
 def _shares(mechanism: Mechanism, counts: Counted) -> object:
-    return estimate(mechanism, counts=counts).frequencies
+    return estimate(mechanism, counts=counts).shares
 
 
 def _summary(found: list[float]) -> Row:

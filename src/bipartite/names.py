@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -13,7 +13,7 @@ _MOVED: Final = (
     (
         "bipartite",
         "bipartite.answers.estimation",
-        "Difference Estimate Estimates GroupMean Identifiability JointEstimate",
+        "Difference Estimate Estimates Identifiability",
     ),
     ("bipartite", "bipartite.verification", "Audit Certificate LawTest"),
     ("bipartite", "reproduction.places", "PlanarLaplace"),
@@ -25,8 +25,61 @@ _MOVED: Final = (
     ),
     ("bipartite.locations", "reproduction.places", "choose compare"),
 )
+_ANSWERS: Final = {  # by class, the former attributes and what to use now
+    "Estimate": {
+        "people": "est.nobs",
+        "effective_people": "w.sum()**2 / (w**2).sum(), of your weights w",
+        "of_sample": "nothing: errors are for the population that the people are a sample of",
+        "reason": "est.summary(), which tells it",
+        "fit": "est.summary(), which says where a fit did not end well",
+        "identifiability": "bipartite.identifiability(est.mechanism), or est.identifiable",
+        "fits": "est.check",
+        "doubt": "est.check.doubt",
+        "poisoning": "est.ask(of).forged(k)",
+        "tipping_point": "est.ask(of).forged(k), to be compared with est.ask(of).ci()",
+        "frequencies": "est.shares",
+        "standard_errors": "est.to_frame()['se']",
+        "bins_note": "est.to_frame()['note']",
+        "variance": "est.ask('variance').value, or est.std",
+        **{name: f"est.ask({name!r}).value" for name in ("circular_mean", "resultant_length", "circular_spread")},
+        "ranges": "est.to_frame(bins=bins)",
+        "linear": "est.ask(weights).value",
+        "total": "(est.ask(of) * population).value",
+        "standard_error": "est.ask(of).se",
+        "unbiased": "est.ask(of)",
+        "interval": "est.ask(of).ci(confidence)",
+        "covariance": "numpy.cov(bipartite.scores(mech, reports, of))",
+        "group_shares": "est.ask(weights), with the weight 1 for each value of the group",
+        **dict.fromkeys(("share_intervals", "share_bounds"), "est.to_frame(confidence=confidence)[['low', 'high']]"),
+    },
+    "JointEstimate": {
+        "people": "joint.nobs",
+        "frequencies": "joint.shares",
+        "reason": "joint.summary(), which tells it",
+        "fit": "joint.summary(), which says where a fit did not end well",
+        "fits": "joint.check",
+        "doubt": "joint.check.doubt",
+        "standard_errors": "joint.to_frame()['se']",
+        "linear": "joint.ask(weights).value",
+        "unbiased": "joint.ask(of)",
+        "standard_error": "joint.ask(of).se",
+        "interval": "joint.ask(of).ci(confidence)",
+        **{name: f"joint.ask({name!r}).value" for name in ("covariance", "correlation")},
+        "mean_where": "joint.ask(('mean', name, {other: where}))",
+        "means_by": "joint.ask(('mean', name, {other: value})), for each value",
+    },
+    "Counts": {"people": "counts.n"},
+    "Answer": {"standard_error": "answer.se", "spread": "answer.ci(), which follows from it"},
+}
 FORMER_NAMES: Final = {
     **{f"{before}.{name}": f"{now}.{name}" for before, now, names in _MOVED for name in names.split()},
+    **{
+        f"bipartite.answers.estimation.{owner}.{name}": now
+        for owner, names in _ANSWERS.items()
+        for name, now in names.items()
+    },
+    "bipartite.JointEstimate": "bipartite.answers.estimation.joint.JointEstimate",
+    "bipartite.estimate_joint": "bipartite.estimate(record, reports).joint(first, second)",
     "bipartite.RR": "bipartite.GRR, on a domain of two values",
     "bipartite.mechanisms.RR": "bipartite.mechanisms.GRR, on a domain of two values",
     "bipartite.LSRR": "reproduction.places.lsrr",
@@ -86,6 +139,21 @@ def moved(owner: str, name: str) -> str | None:
     """
     former = f"{owner}.{name}"
     return f"{former} is now {FORMER_NAMES[former]}" if former in FORMER_NAMES else None
+
+
+class Renamed:
+    """Base class for results of estimation: a former attribute raises with what to use now."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # so that type checkers report unknown names
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if isinstance(held := getattr(type(self), name, None), property):
+                held.__get__(self)  # an AttributeError within a property, which Python dropped: raised again
+            owners = (f"bipartite.answers.estimation.{kind.__name__}" for kind in type(self).__mro__)
+            told = next((told for owner in owners if (told := moved(owner, name))), None)
+            raise AttributeError(told or f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 def nearest_name(given: object, known: Iterable[str]) -> str | None:

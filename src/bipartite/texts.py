@@ -6,6 +6,7 @@ import csv
 import html
 import io
 import json
+import math
 import re
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 _CONSOLE: Final = 120  # characters of a line
+_LARGE, _SMALL = 1e15, 1e-4  # beyond these, numbers are written with an exponent
 _PRE: Final = '<pre style="white-space: pre-wrap">'
 # Control characters, line separators, marks that reorder a line, and what no file of UTF-8 or XML may hold.
 _UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
@@ -39,6 +41,33 @@ def align_columns(lines: Sequence[Sequence[str]]) -> list[str]:
         ).rstrip()
         for line in lines
     ]
+
+
+def in_digits(value: float, low: float, high: float) -> tuple[str, str, str]:
+    """A number and its interval with the digits that the interval allows: two of its width, the same decimals for all.
+
+    Whole numbers, such as quantiles of ages, are written in full. An arc around a circle may have its low end above the
+    high one.
+
+    >>> in_digits(0.19342, 0.15104, 0.26888)
+    ('0.19', '0.15', '0.27')
+    >>> in_digits(187_512_345.6, 179_000_000.1, 195_000_000.2)
+    ('188,000,000', '179,000,000', '195,000,000')
+    """
+    numbers = [float(each) for each in (value, low, high)]
+    known = [each for each in numbers if math.isfinite(each)]
+    if known and all(each.is_integer() for each in known):
+        decimals = 0
+    else:
+        width = high - low if high >= low else 2 * min(abs(value - low), abs(high - value))
+        width = width if math.isfinite(width) else max(known, default=0.0) - min(known, default=0.0)
+        if width <= 0:
+            return tuple(f"{each:,.6g}" for each in numbers)  # type: ignore[return-value]  # three
+        decimals = 1 - math.floor(math.log10(width))
+    size = max(map(abs, known), default=0.0)
+    if size >= _LARGE or 0 < size < _SMALL:
+        return tuple(f"{round(each, decimals) + 0.0:.15g}" for each in numbers)  # type: ignore[return-value]
+    return tuple(f"{round(each, decimals):z,.{max(decimals, 0)}f}" for each in numbers)  # type: ignore[return-value]
 
 
 class Table(str):  # noqa: SLOT000 (it has one attribute)

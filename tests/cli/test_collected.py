@@ -61,7 +61,7 @@ def test_a_retry_counts_once_in_one_file_or_several(collected, answer):
         assert code == 0 and err == RETRIES
         (one,) = found["estimates"]
         assert (one["people"], found["repeated"], found["rejected"]) == (120, 120, 0)
-        assert (one["mean"]["low"], one["mean"]["high"]) == pytest.approx(whole.interval())
+        assert (one["mean"]["low"], one["mean"]["high"]) == pytest.approx(whole.ask().ci())
 
 
 def test_a_million_lines_of_one_key_are_one_report(collected, answer):
@@ -264,7 +264,7 @@ def test_envelopes_of_records_are_opened_and_checked(run, tmp_path, sample):
         (one,) = column["estimates"]
         assert one["people"] == len(mine)
         expected = bp.estimate(plan.mechanisms()[column["name"]], mine, method="inverse")
-        assert [each["share"] for each in one["shares"]] == pytest.approx(expected.frequencies.tolist())
+        assert [each["share"] for each in one["shares"]] == pytest.approx(expected.shares.tolist())
     assert f"{60 if sample is None else 30} reports" in run("estimate", file, "--spec", specs, "--column", "job")[1]
     others = {
         "was drawn with another spec": record_lines({"job": JOBS, "age": AGES}, sample, drawn[:1]),

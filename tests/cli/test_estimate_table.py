@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bipartite as bp
+from bipartite.texts import in_digits
 from tests.cli.schemas import conforms
 
 AGES = bp.GRR(bp.Integers(18, 90), epsilon=1)  # whose estimates take milliseconds
@@ -57,9 +58,9 @@ def by_hand(table, name, by=None):
     mechanism = {"age": AGES, "job": JOBS}[name]
     if by is None:
         one = bp.estimate(mechanism, table[name].to_pylist())
-        return {None: (one.people, pytest.approx(one.frequencies[0]))}
+        return {None: (one.nobs, pytest.approx(one.shares[0]))}
     found = bp.estimate(mechanism, table[name].to_pylist(), by=table[by].to_pylist())
-    return {label: (each.people, pytest.approx(each.frequencies[0])) for label, each in found.items()}
+    return {label: (each.nobs, pytest.approx(each.shares[0])) for label, each in found.items()}
 
 
 def test_the_file_of_specs_of_a_release_is_a_spec(run, tmp_path, write):
@@ -177,8 +178,8 @@ def test_weights_of_every_kind_of_table_are_those_of_python(run, tmp_path):
         for each in column["estimates"]:
             theirs = expected[each["group"]]
             assert each["mean"]["value"] == pytest.approx(theirs.mean)
-            assert each["mean"]["standard_error"] == pytest.approx(theirs.standard_error())
-            assert each["effective_people"] == pytest.approx(theirs.effective_people)
+            assert each["mean"]["standard_error"] == pytest.approx(theirs.ask().se)
+            assert each["people"] == theirs.nobs and 0 < each["effective_people"] < each["people"]
         code, out, _ = run("estimate", file, "--column", "job", "--weights", "w", "--json")
         (column,) = conforms(out, "estimate-table")["columns"]
         shares = [each["share"] for each in column["estimates"][0]["shares"]]
@@ -189,11 +190,10 @@ def test_weights_of_every_kind_of_table_are_those_of_python(run, tmp_path):
     shown = page.read_text(encoding="utf-8")
     by_country = bp.estimate(AGES, table["age"].to_pylist(), by=both[0])
     for label in ("DE", "FR"):
-        for each in by_country[label].ranges(3):
-            held = f"{each.interval.low:z.1%} to {each.interval.high:z.1%}"
-            assert re.search(
-                rf"{each.share:z.1%}<div class='whisker'>[^/]*</i>[^/]*</b></div><small>{held}</small>", shown
-            )
+        for _, _, *numbers, _ in by_country[label].to_frame(bins=3).itertuples(index=False):
+            share, low, high = in_digits(*(100 * each for each in numbers))
+            held = f"{low}% to {high}%"
+            assert re.search(rf"{share}%<div class='whisker'>[^/]*</i>[^/]*</b></div><small>{held}</small>", shown)
     assert "<th>range</th><th>DE</th><th>FR</th>" in shown and "<th>value</th><th>DE</th><th>FR</th>" in shown
     assert "share with age 18 to 41 in each group" in shown
     code, out, err = run("estimate", files[0], "--column", "age", "--weights", "country")

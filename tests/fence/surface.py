@@ -327,10 +327,10 @@ def estimate(spec, asks, reports=None, counts=None, **options):
 def joint(specs, reports, asks, of=None, **options):
     """Answers about two attributes of a record, or of a mechanism whose values are pairs."""
     if isinstance(specs, dict) and "bipartite" not in specs:
-        made = {name: a_mechanism(each) for name, each in specs.items()}
-        found = bp.estimate_joint(made, reports, None if of is None else tuple(of), **options)
+        made = bp.Record({name: a_mechanism(each) for name, each in specs.items()})
+        found = bp.estimate(made, reports).joint(*(specs if of is None else of), **options)
     else:
-        found = bp.estimate(a_mechanism(specs), _reports(reports)).joint(tuple(of))
+        found = bp.estimate(a_mechanism(specs), _reports(reports)).joint(names=tuple(of))
     return _answers(found, asks)
 
 
@@ -351,25 +351,70 @@ def _answers(found, asks):
     answers = {}
     for ask in asks:
         name, *arguments = [ask] if isinstance(ask, str) else ask
-        got = getattr(found, name)
-        if callable(got):
-            named = arguments.pop() if arguments and isinstance(arguments[-1], dict) else {}
-            named = {key: _question(each) for key, each in named.items()}
-            got = got(*map(_question, arguments), **named)
-        answers[json.dumps(ask, ensure_ascii=False).replace('"', "'").strip("'")] = _told(got)
+        named = arguments.pop() if arguments and isinstance(arguments[-1], dict) else {}
+        named = {key: _question(each) for key, each in named.items()}
+        got = QUESTIONS.get(name, lambda found, *given, name=name, **more: _plainly(found, name, given, more))
+        told = got(found, *map(_question, arguments), **named)
+        answers[json.dumps(ask, ensure_ascii=False).replace('"', "'").strip("'")] = _told(told)
     return answers
 
 
+def _plainly(found, name, given, named):
+    got = getattr(found, name)
+    return got(*given, **named) if callable(got) else got
+
+
+def _ranges(found, bins=10, confidence=0.95):
+    frame = found.to_frame(bins=bins, confidence=confidence)
+    return [list(row) for row in frame[["first", "last", "share", "low", "high", "note"]].itertuples(index=False)]
+
+
+def _reason(found):
+    (line,) = [line for line in found.summary().splitlines() if line.startswith("  histogram by ")]
+    return line.partition(": ")[2]
+
+
+def _means_by(found, given):
+    (other,) = [name for name in found.names if name != given]
+    groups = found.marginal(given).domain.to_numpy().tolist()
+    return {group: found.ask(("mean", other, {given: group})) for group in groups}
+
+
+# What cases ask, in the words of the day when they were kept, and how it is asked now.
+QUESTIONS = {
+    "people": lambda found: found.nobs,
+    "frequencies": lambda found: found.shares,
+    "standard_errors": lambda found: found.to_frame()["se"].tolist(),
+    "share_intervals": lambda found, sure=0.95: found.to_frame(confidence=sure)[["low", "high"]].to_numpy().T,
+    "to_frame": lambda found, sure=0.95: found.to_frame(confidence=sure),
+    "fits": lambda found: found.check,
+    "doubt": lambda found: found.check.doubt,
+    "reason": _reason,
+    "bins_note": lambda found: found.to_frame()["note"][0],
+    "interval": lambda found, confidence=0.95, of="mean": found.ask(of).ci(confidence),
+    "standard_error": lambda found, of="mean": found.ask(of).se,
+    "unbiased": lambda found, of="mean": [found.ask(of).value, found.ask(of).se],
+    "linear": lambda found, weights: found.ask(weights).value,
+    "total": lambda found, of="mean", population=None: (
+        (found.ask(of) * (found.nobs if population is None else population)).value
+    ),
+    "poisoning": lambda found, k, of="mean": found.ask(of).forged(k),
+    "ranges": _ranges,
+    "means_by": _means_by,
+    "mean_where": lambda found, name, where: found.ask(("mean", name, where)),
+    **{
+        name: lambda found, name=name: found.ask(name).value
+        for name in ("variance", "circular_mean", "resultant_length", "circular_spread", "covariance", "correlation")
+    },
+}
 # The parts of an answer, by its kind.
 TOLD = {
-    "Answer": lambda got: [got.value, got.standard_error],
+    "Answer": lambda got: [got.value, got.se, *_told(got.ci())],
     "ConfidenceInterval": lambda got: [got.low, got.high, got.note],
     "DataFrame": lambda got: json.loads(got.to_json(orient="split", double_precision=15)),
-    "Estimate": lambda got: got.frequencies,
+    "Estimate": lambda got: got.shares,
     "GoodnessOfFit": lambda got: {"p_value": got.p_value, "doubt": got.doubt},
-    "GroupMean": lambda got: [got.mean, got.standard_error, *_told(got.interval), got.share, got.share_error],
-    "Poisoning": lambda got: parts(got, "low high note"),
-    "RangeShare": lambda got: [got.first, got.last, got.share, *_told(got.interval)],
+    "Forged": lambda got: parts(got, "low high note"),
 }
 
 
@@ -395,7 +440,7 @@ def counted(spec, reports):
     half = len(reports) // 2
     first, second = bp.Counts(made).add(reports[:half]), bp.Counts(made).add(reports[half:])
     both = first.merge(second)
-    return {"people": both.people, "values": both.values, "json": both.to_json()}
+    return {"people": both.n, "values": both.values, "json": both.to_json()}
 
 
 @asked

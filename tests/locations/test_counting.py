@@ -60,8 +60,8 @@ def brr():
 
 def test_without_smoothing_a_heat_map_holds_the_unbiased_shares(grr):
     heat = heat_map(grr)
-    np.testing.assert_allclose(heat.shares, grr.frequencies, atol=1e-12)
-    np.testing.assert_allclose(heat.standard_errors, grr.standard_errors, rtol=1e-6)
+    np.testing.assert_allclose(heat.shares, grr.shares, atol=1e-12)
+    np.testing.assert_allclose(heat.standard_errors, grr.to_frame()["se"].to_numpy(), rtol=1e-6)
     low, high = heat.intervals(0.999)
     assert ((low <= TRUTH) & (high >= TRUTH)).all()
     assert (heat.people, heat.note, heat.smoothing_km) == (60_000, "", 0.0)
@@ -73,11 +73,11 @@ def test_smoothing_spreads_each_person_over_a_normal_law_of_kilometres(grr):
     weights /= weights.sum(axis=0)
     heat = heat_map(grr, smoothing_km=250)
     np.testing.assert_allclose(smoothing(PLACES, width), weights, atol=1e-5)
-    np.testing.assert_allclose(heat.shares, weights @ grr.frequencies, atol=1e-6)
+    np.testing.assert_allclose(heat.shares, weights @ grr.shares, atol=1e-6)
     assert heat.shares.sum() == pytest.approx(1)
-    errors = [grr.standard_error(row) for row in weights]
+    errors = [grr.ask(row).se for row in weights]
     np.testing.assert_allclose(heat.standard_errors, errors, rtol=1e-3)
-    assert heat.standard_errors.mean() < grr.standard_errors.mean()
+    assert heat.standard_errors.mean() < grr.to_frame()["se"].to_numpy().mean()
 
 
 @pytest.mark.parametrize("kind", [GRR, SubsetSelection])
@@ -95,7 +95,7 @@ def test_a_heat_map_of_what_cannot_be_told_apart_is_a_guess_and_says_so(brr):
     heat = heat_map(brr, smoothing_km=100)
     assert heat.standard_errors is None
     assert heat.note.startswith("a guess without intervals: the reports cannot tell all of these places apart")
-    np.testing.assert_allclose(heat.shares, smoothing(PLACES, 100.0) @ brr.frequencies)
+    np.testing.assert_allclose(heat.shares, smoothing(PLACES, 100.0) @ brr.shares)
     with pytest.raises(InputError, match=r"There are no intervals: .* collect with the mechanism that bp.recommend"):
         heat.intervals()
     drawn = heat.draw()
@@ -124,7 +124,7 @@ def test_the_top_places_are_the_true_ones_with_intervals_for_all_together(grr):
     assert all(each.known and each.low < 0.12 < each.high and each.note == "" for each in top)
     assert [each.share for each in top] == sorted((each.share for each in top), reverse=True)
     # Wider than one alone: 30 of them hold together.
-    alone = grr.interval(0.95, of=("bin", top[0].place))
+    alone = grr.ask(("bin", top[0].place)).ci()
     assert top[0].high - top[0].low > 1.5 * (alone.high - alone.low)
     assert top[0].to_dict()["place"] == top[0].place
 
@@ -145,7 +145,7 @@ def test_a_place_that_cannot_be_told_has_an_open_interval():
     assert "collect with the mechanism that bp.recommend(places, epsilon, 'map') names" in top.note
     # A region as a whole is known, although no place in it is.
     est = estimate(mechanism, reports(mechanism))
-    low, high = est.interval(0.999, of=(np.arange(30) % 3 == 0).astype(float))
+    low, high = est.ask((np.arange(30) % 3 == 0).astype(float)).ci(0.999)
     assert low < TRUTH[::3].sum() < high
 
 
@@ -153,7 +153,7 @@ def test_a_box_and_a_circle_count_what_lies_in_them(grr):
     inside = (ROWS[:, 0] >= 45) & (ROWS[:, 0] <= 60) & (ROWS[:, 1] >= 0) & (ROWS[:, 1] <= 20)
     found = range_count(grr, box=(45, 0, 60, 20), confidence=0.999)
     assert found.places == inside.sum() and found.known and found.note == ""
-    assert found.share == pytest.approx(grr.linear(inside.astype(float)))
+    assert found.share == pytest.approx(grr.ask(inside.astype(float)).value)
     assert found.low < TRUTH[inside].sum() * PEOPLE < found.high
     assert (found.share_low * PEOPLE, found.share * PEOPLE) == pytest.approx((found.low, found.people))
     near = np.array([kilometres(row, (50.0, 8.0)) for row in ROWS]) <= 700

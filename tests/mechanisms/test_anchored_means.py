@@ -136,7 +136,7 @@ def test_what_its_reports_tell_is_estimated():
     people = np.repeat([0, 1], [6_000, 14_000])
     found = bp.estimate(mechanism, mechanism.privatize(people, rng=bp.insecure_seed(3)))
     # Seeded; outside by chance once in 10^9.
-    low, high = found.interval(1 - 1e-9, of="mean")
+    low, high = found.ask().ci(1 - 1e-9)
     assert low < 0.7 < high and high - low < 0.3
     several = bp.AnchoredMeans(bp.Integers(1, 9), 1)
     assert not bp.identifiability(several).identifiable

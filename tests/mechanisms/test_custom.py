@@ -315,7 +315,7 @@ def test_it_says_what_its_reports_cannot_tell_apart():
     with pytest.raises(InputError, match="needs a mechanism that tells all values apart, .* rank 2 of 3"):
         bp.estimate(WORDS, reports, method="inverse")
     # The mean can be told all the same: 7/10, 5/10 and 3/10 are a straight line in the value.
-    low, high = bp.estimate(WORDS, reports).interval(0.95, of="mean")
+    low, high = bp.estimate(WORDS, reports).ask().ci()
     assert low < 2 < high < low + 1
 
 
@@ -326,10 +326,10 @@ def test_estimates_recover_what_a_matrix_of_full_rank_tells():
     # Seeded. All three intervals of level 1 − 1e-9 hold but for a probability of 3e-9, in the normal approximation.
     est = bp.estimate(mech, mech.privatize(people, rng=bp.insecure_seed(11)), method="inverse")
     for value, share in ((1, 0.5), (2, 0.3), (3, 0.2)):
-        low, high = est.interval(1 - 1e-9, of=("bin", value))
+        low, high = est.ask(("bin", value)).ci(1 - 1e-9)
         assert low < share < high < low + 0.5
     with pytest.raises(
-        OutsideDomainError, match="reports, the first at reports\\[1\\], are none|Some reports are none"
+        OutsideDomainError, match="the first at reports\\[1\\], cannot have|Some reports cannot have come from"
     ):
         bp.estimate(mech, ["a", "e"])
 
@@ -380,5 +380,5 @@ def test_rounding_to_tickets_makes_no_rank(seed):
         mech = bp.Custom(bp.Integers(1, int(few + more)), [f"word {at}" for at in range(reports)], rows, epsilon)
         assert bp.identifiability(mech).rank == few
         est = bp.estimate(mech, mech.privatize([1, 2] * 100, rng=bp.insecure_seed(1)))
-        low, high = est.interval(of="mean")
+        low, high = est.ask().ci()
         assert 1 <= low <= est.mean <= high <= few + more

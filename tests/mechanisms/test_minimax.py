@@ -88,11 +88,11 @@ def test_shares_are_estimated_where_its_reports_tell_them():
     people = np.repeat([2, 7], [12_000, 8_000])
     found = bp.estimate(mechanism, mechanism.privatize(people, rng=bp.insecure_seed(4)))
     # Seeded; outside by chance once in 10^9.
-    low, high = found.interval(1 - 1e-9, of="mean")
+    low, high = found.ask().ci(1 - 1e-9)
     assert low < people.mean() < high and high - low < 1
     long = bp.Minimax(bp.Integers(1, 2000), 1)
     found = bp.estimate(long, long.privatize(np.full(500, 700), rng=bp.insecure_seed(4)))
-    assert found.frequencies.sum() == pytest.approx(1)
+    assert found.shares.sum() == pytest.approx(1)
 
 
 def test_a_comparison_that_solves_programmes_has_it():

@@ -123,7 +123,7 @@ def test_values_estimate_the_cells():
     mechanism = GRR(MIXED, 2)
     reports = mechanism.privatize(values, rng=bp.insecure_seed(3))
     est = bp.estimate(mechanism, reports)
-    low, high = est.interval(1 - 1e-9, of=("bin", (20, "metal")))
+    low, high = est.ask(("bin", (20, "metal"))).ci(1 - 1e-9)
     assert low < 0.7 < high
     frame = est.to_frame()
     assert frame["value"].tolist() == list(MIXED)
@@ -131,14 +131,14 @@ def test_values_estimate_the_cells():
     assert "row" not in est.summary()
     ages, genres = zip(*reports, strict=True)
     again = bp.estimate(mechanism, (np.array(ages), np.array(genres)))
-    assert np.array_equal(again.frequencies, est.frequencies)
+    assert np.array_equal(again.shares, est.shares)
     gaps = bp.estimate(mechanism, [*reports, None, (18, None)], nulls="drop")
-    assert np.array_equal(gaps.frequencies, est.frequencies)
+    assert np.array_equal(gaps.shares, est.shares)
     anchored = Anchored(MIXED, 2)
     drawn = anchored.privatize(values[:100])
-    assert bp.estimate(anchored, drawn).people == 100
+    assert bp.estimate(anchored, drawn).nobs == 100
     for wrong in ([(17, "jazz")], [(18.5, "jazz")], [(18, "rock")]):
-        with pytest.raises(bp.errors.OutsideDomainError, match="none that GRR"):
+        with pytest.raises(bp.errors.OutsideDomainError, match="cannot have come from GRR"):
             bp.estimate(mechanism, wrong)
     with pytest.raises(bp.errors.InputError, match=r"got tuple; pass \[report\]"):
         bp.estimate(mechanism, (18, "jazz"))
@@ -167,12 +167,12 @@ def test_a_product_may_be_an_attribute_of_a_record():
     reports = record.privatize(people, rng=bp.insecure_seed(1))
     assert set(reports["who"]) <= set(MIXED)
     found = bp.estimate(record, reports)
-    assert {name: each.people for name, each in found.items()} == {"who": 400, "visits": 400, "what": 400}
+    assert {name: each.nobs for name, each in found.items()} == {"who": 400, "visits": 400, "what": 400}
     again = bp.estimate(record, [dict(zip(reports, row, strict=True)) for row in zip(*reports.values(), strict=True)])
-    assert np.array_equal(found["who"].frequencies, again["who"].frequencies)
+    assert np.array_equal(found["who"].shares, again["who"].shares)
     sampled = bp.Record({"who": BRR(MIXED, 1), "visits": GRR(Integers(0, 9), 1)}, sample=1)
     drawn = sampled.privatize({name: people[name] for name in ("who", "visits")}, rng=bp.insecure_seed(1))
-    assert sum(each is not None for each in drawn["who"]) == bp.estimate(sampled, drawn)["who"].people
+    assert sum(each is not None for each in drawn["who"]) == bp.estimate(sampled, drawn)["who"].nobs
     with pytest.raises(
         bp.errors.InputError, match=r"who: Expected tuples as a list, got ndarray; pass \[\(first, second"
     ):

@@ -142,9 +142,8 @@ def test_bp_estimate_answers_with_the_forecast_error_and_holds():
     reports = mech.privatize(people, rng=bp.insecure_seed(2))
     assert reports.dtype == np.float64
     est = bp.estimate(mech, reports)
-    assert est.standard_errors is not None or est.reason
     # Seeded: an interval of level 1 − 1e-9 misses with probability 1e-9, in the normal approximation.
-    low, high = est.interval(1 - 1e-9, of="mean")
+    low, high = est.ask().ci(1 - 1e-9)
     assert low < people.mean() < high
     # The plain average is as good, but for what the grid leaves.
     assert abs(reports.mean() - people.mean()) < 6.2 * bp.forecast(mech, 20_000)
@@ -158,7 +157,7 @@ def test_intervals_of_the_mean_hold_as_often_as_they_say():
     rng, held, times = np.random.default_rng(3), 0, 400
     for number in range(times):
         people = rng.choice(10, 300, p=share)
-        low, high = bp.estimate(mech, mech.privatize(people, rng=bp.insecure_seed(number))).interval(0.9, of="mean")
+        low, high = bp.estimate(mech, mech.privatize(people, rng=bp.insecure_seed(number))).ask().ci(0.9)
         held += low < share @ np.arange(10) < high
     # Seeded. At exactly 90 % the count has a standard deviation of 6; 38 is more than six of them.
     assert 360 - 38 < held < 360 + 38

@@ -39,7 +39,7 @@ def test_a_frame_is_released_and_what_lies_outside_takes_its_place():
     assert released["hour"].between(0, 23).all()
     # All months lie outside and count as December.
     est = bp.estimate(plan.mechanisms()["month"], released["month"])
-    low, high = est.interval(0.999, of="circular_mean")
+    low, high = est.ask("circular_mean").ci(0.999)
     assert (12 - low) % 12 <= (high - low) % 12 < 6
 
 

@@ -52,7 +52,7 @@ def test_how_often_a_spec_is_hashed_does_not_depend_on_how_many_different_report
 
         with monkeypatch.context() as patch:
             patch.setattr(canonical, "hashlib", SimpleNamespace(sha256=sha256))
-            assert estimate_file(file).columns["c"][None].people == 200
+            assert estimate_file(file).columns["c"][None].nobs == 200
         return len(hashed)
 
     assert hashes(100) == hashes(4) <= 2
@@ -116,8 +116,8 @@ def test_counts_do_not_depend_on_how_rows_are_cut_into_batches(tmp_path, monkeyp
     for name in ("age", "day"):
         assert list(whole.columns[name]) == list(parts.columns[name]) == ["0", "1", "2"]
         for label, each in whole.columns[name].items():
-            assert each.people == int((rows["g"] == int(label)).sum())
-            np.testing.assert_array_equal(each.frequencies, parts.columns[name][label].frequencies)
+            assert each.nobs == int((rows["g"] == int(label)).sum())
+            np.testing.assert_array_equal(each.shares, parts.columns[name][label].shares)
 
 
 def test_labels_that_look_like_dates_or_numbers_stay_labels_in_every_format(tmp_path):
@@ -128,8 +128,8 @@ def test_labels_that_look_like_dates_or_numbers_stay_labels_in_every_format(tmp_
     write(tmp_path / "r.parquet", plan, rows)
     for name in ("r.jsonl", "r.csv", "r.parquet"):
         found = estimate_file(tmp_path / name).columns
-        assert found["day"][None].frequencies == pytest.approx([0.2] * 5)
-        np.testing.assert_allclose(found["room"][None].frequencies, bp.estimate(ROOM, rows["room"]).frequencies)
+        assert found["day"][None].shares == pytest.approx([0.2] * 5)
+        np.testing.assert_allclose(found["room"][None].shares, bp.estimate(ROOM, rows["room"]).shares)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_labels_that_look_like_dates_or_numbers_stay_labels_in_every_format(tmp_
 def test_numbers_may_be_stored_in_many_ways(tmp_path, odd):
     file = write(tmp_path / "r.parquet", bp.Plan({"age": AGE}), {"age": odd})
     np.testing.assert_array_equal(
-        estimate_file(file).columns["age"][None].frequencies, bp.estimate(AGE, [20, 30, 30]).frequencies
+        estimate_file(file).columns["age"][None].shares, bp.estimate(AGE, [20, 30, 30]).shares
     )
 
 
@@ -162,7 +162,7 @@ def test_rows_without_a_group_are_never_added_to_a_group_that_is_called_so(tmp_p
     plan = bp.Plan({"age": AGE, "g": "public"})
     file = write(tmp_path / "r.parquet", plan, {"age": [20, 30, 40, 50, 60], "g": ["(none)", None, None, "b", ""]})
     found = estimate_file(file, by="g").columns["age"]
-    assert {label: each.people for label, each in found.items()} == {"": 1, "(none)": 1, "b": 1, "((none))": 2}
+    assert {label: each.nobs for label, each in found.items()} == {"": 1, "(none)": 1, "b": 1, "((none))": 2}
 
 
 def test_too_many_groups_are_refused_while_they_are_read(tmp_path, monkeypatch):
@@ -187,7 +187,7 @@ def test_a_column_that_is_gone_is_named(tmp_path):
 def test_arrow_is_read_as_a_file_and_as_a_stream(tmp_path):
     for name in ("r.arrow", "r.stream.arrow"):
         file = write(tmp_path / name, bp.Plan({"age": AGE}), {"age": [60, 60, 70]})
-        assert estimate_file(file).columns["age"][None].people == 3
+        assert estimate_file(file).columns["age"][None].nobs == 3
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,8 @@ def test_every_format_gives_the_same_reports_and_says_what_they_are(plan, put, t
     assert about.mechanisms == plan.mechanisms() and about.insecure and about.public == ("country",)
     found = estimate_file(tmp_path / target, by="country", columns=["job"]).columns["job"]
     by_hand = bp.estimate(JOB, expected(rows, SEED)["job"], by=rows["country"])
-    assert {label: each.frequencies.tolist() for label, each in found.items()} == {
-        label: by_hand[label].frequencies.tolist() for label in by_hand
+    assert {label: each.shares.tolist() for label, each in found.items()} == {
+        label: by_hand[label].shares.tolist() for label in by_hand
     }
     assert list(tmp_path.glob(".*")) == []
 

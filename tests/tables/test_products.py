@@ -47,8 +47,8 @@ def test_a_frame_holds_each_tuple_as_one_text(at):
     assert type(reports) is type(frame)
     column = reports.column("who") if at < 2 else reports["who"]
     assert [str(each) for each in column] == TEXTS
-    assert bp.estimate(MECHANISM, column).people == 3
-    shares = bp.estimate(MECHANISM, column).frequencies
+    assert bp.estimate(MECHANISM, column).nobs == 3
+    shares = bp.estimate(MECHANISM, column).shares
     assert shares[[PEOPLE.encode(row[:2]) for row in ROWS]] == pytest.approx([1 / 3] * 3, abs=1e-6)
 
 
@@ -58,7 +58,7 @@ def test_files_of_every_kind_hold_the_same_and_are_estimated_from_there(tmp_path
     privatize_file(put(tmp_path / f"people.{kind}", table()), out, PLAN)
     assert read(out)["who"] == TEXTS
     answers = estimate_file(out, by="country")
-    shares = answers.columns["who"]["DE"].frequencies
+    shares = answers.columns["who"]["DE"].shares
     assert shares[PEOPLE.encode((25, "blues"))] == pytest.approx(0.5, abs=1e-6)
 
 
@@ -124,7 +124,7 @@ def test_what_is_missing_or_outside_is_replaced_part_by_part(rows, options, expe
     assert bp.privatize_frame(given, plan).column("who").to_pylist() == expected
     if any(expected):
         reports = bp.privatize_frame(given.to_pandas(), plan)["who"]
-        assert bp.estimate(MECHANISM, reports, nulls="drop").people == len([each for each in expected if each])
+        assert bp.estimate(MECHANISM, reports, nulls="drop").nobs == len([each for each in expected if each])
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_rows_with_ids_have_the_same_tuples_again():
             for key in (1, 1, 2)
         )
         assert one == two != other
-        assert bp.estimate(mechanism, one).people == len(people)
+        assert bp.estimate(mechanism, one).nobs == len(people)
 
 
 def test_sql_has_a_function_of_several_columns():

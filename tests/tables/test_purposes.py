@@ -139,7 +139,7 @@ def test_prospects_are_those_of_the_estimator():
     promised = prospect(padded, 20_000)
     truth = 18 + (np.arange(20_000) * 73) // 20_000
     found = [bp.estimate(padded, padded.privatize(truth, rng=bp.insecure_seed(seed))) for seed in range(3)]
-    mean, median = ([np.diff(each.interval(0.95, of=of))[0] / 2 for each in found] for of in ("mean", "median"))
+    mean, median = ([np.diff(each.ask(of).ci())[0] / 2 for each in found] for of in ("mean", "median"))
     assert promised.mean == pytest.approx(np.mean(mean), rel=0.03)
     assert promised.median == pytest.approx(np.mean(median), rel=0.5)
     assert promised.questions == ["the mean", "the median", "shares of ranges"] and promised.note == ""

@@ -105,9 +105,9 @@ def test_flat_categories_are_released_counted_and_estimated(people, tmp_path, ro
     released = spark.privatize(people, plan, tmp_path / "out", row_id=row_id)
     counts = spark.count(released, "colour")
     cells = pa.array([row["colour"] for row in released.collect()])
-    assert counts == bp.Counts(oue).add(from_cells(oue, cells)) and counts.people == ROWS
+    assert counts == bp.Counts(oue).add(from_cells(oue, cells)) and counts.n == ROWS
     found = estimate_file(tmp_path / "out").columns["colour"][None]
-    assert np.array_equal(found.frequencies, bp.estimate(oue, counts=counts).frequencies)
+    assert np.array_equal(found.shares, bp.estimate(oue, counts=counts).shares)
     if row_id is not None:
         again = spark.privatize(people.repartition(3), plan, tmp_path / "again", row_id=row_id)
         by_id = [{row["id"]: row["colour"] for row in frame.collect()} for frame in (released, again)]
@@ -291,7 +291,7 @@ def test_missing_values_are_refused_or_kept_as_the_plan_says(people, tmp_path):
         spark.privatize(holes, Plan({"age": AGE}), tmp_path / "out")
     kept = spark.privatize(holes, Plan({"id": "public", "age": Column(AGE, nulls="keep")}), tmp_path / "kept")
     assert sorted(row["id"] for row in kept.where("age IS NULL").collect()) == [0, 73]
-    assert spark.count(kept, "age", nulls="drop").people == 98
+    assert spark.count(kept, "age", nulls="drop").n == 98
     with pytest.raises(NullError, match="2 of 100 values are missing"):
         spark.count(kept, "age")
 
@@ -363,13 +363,13 @@ def test_only_counts_travel(session, people, released, tmp_path):
         seen[name], tasks = shuffled_bytes(session, before)
         assert tasks > 0
         expected = bp.Counts(AGE).add([row[0] for row in frame.select("age").collect()])
-        assert counts == expected and counts.people == (ROWS if name == "few" else 40 * ROWS)
+        assert counts == expected and counts.n == (ROWS if name == "few" else 40 * ROWS)
     # At most 4 tasks, 73 outputs, and about 24 bytes for each of the two numbers, however many rows: 16,000 rows
     # themselves would be 64,000 bytes.
     assert 0 < seen["many"] <= 4 * 73 * 48 + 4096
     assert seen["many"] < 3 * seen["few"]
     assert bp.estimate(AGE, counts=counts).mean == pytest.approx(bp.estimate(AGE, counts=expected).mean)
-    assert spark.count(released, "age", AGE).people == ROWS
+    assert spark.count(released, "age", AGE).n == ROWS
 
 
 def test_a_shuffle_of_rows_would_be_noticed(session, people):
@@ -482,7 +482,7 @@ def test_any_name_is_a_name(session, tmp_path, row_id):
     assert released.columns == [*NAMES, "the.age"]
     rows = sorted(tuple(row)[:-1] for row in released.collect())
     assert rows == [tuple(100 * row + at for at in range(len(NAMES))) for row in range(50)]
-    assert spark.count(released, "the.age").people == 50 and spark.mechanism_of(released, "the.age") == AGE
+    assert spark.count(released, "the.age").n == 50 and spark.mechanism_of(released, "the.age") == AGE
 
 
 def test_the_path_of_a_field_is_no_name(session, tmp_path):
@@ -534,7 +534,7 @@ def test_a_release_becomes_a_table_and_a_folder_for_each_value_and_is_still_read
         assert spark.count(stored, "age") == spark.count(released, "age")
         assert spark.release_of(stored)["columns"] == plan.metadata()["columns"]
         one = stored.where("`the country` = 'c.1'")
-        assert spark.count(one, "age").people == 20
+        assert spark.count(one, "age").n == 20
 
 
 def test_reports_of_an_earlier_release_may_be_public_and_the_new_release_speaks_for_itself(session, tmp_path):

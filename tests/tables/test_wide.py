@@ -91,8 +91,8 @@ def test_a_file_of_reports_is_estimated_as_the_reports_themselves_are(tmp_path, 
     german = people.filter(pa.compute.equal(people["country"], "DE")).num_rows
     for name, mechanism in MECHANISMS.items():
         same = bp.estimate(mechanism, from_cells(mechanism, frame[name].combine_chunks()))
-        assert np.array_equal(whole[name][None].frequencies, same.frequencies) and whole[name][None].people == PEOPLE
-        assert {label: each.people for label, each in grouped[name].items()} == {"DE": german, "FR": PEOPLE - german}
+        assert np.array_equal(whole[name][None].shares, same.shares) and whole[name][None].nobs == PEOPLE
+        assert {label: each.nobs for label, each in grouped[name].items()} == {"DE": german, "FR": PEOPLE - german}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -101,7 +101,7 @@ def test_reports_in_a_table_follow_the_law_of_the_mechanism(people, name):
     mechanism = MECHANISMS[name]
     frame = bp.privatize_frame(people, plan(name), bp.insecure_seed(11))
     counted = bp.Counts(mechanism).add(from_cells(mechanism, frame["way"].combine_chunks()))
-    shares, errors = laws.shares(mechanism, counts=counted.values, people=counted.people)
+    shares, errors = laws.shares(mechanism, counts=counted.values, people=counted.n)
     truth = np.array([np.mean(people["way"].to_numpy() == each) for each in WAYS.labels])
     off = np.abs(shares - truth) / errors
     assert (off < 6).all()
@@ -117,10 +117,10 @@ def test_frames_of_every_kind_hold_the_same_reports(people):
         polars = bp.privatize_frame(pl.from_arrow(people), own, bp.insecure_seed(2))
         assert pandas["way"].tolist() == polars["way"].to_list() == first
         assert isinstance(pandas, pd.DataFrame)
-        known = bp.estimate(MECHANISMS[name], from_cells(MECHANISMS[name], pa.array(first))).frequencies
+        known = bp.estimate(MECHANISMS[name], from_cells(MECHANISMS[name], pa.array(first))).shares
         for column in (pandas["way"], polars["way"], pa.array(first), first, np.array(first)):
-            assert np.array_equal(bp.estimate(MECHANISMS[name], column).frequencies, known)
-            assert bp.Counts(MECHANISMS[name]).add(column).people == PEOPLE
+            assert np.array_equal(bp.estimate(MECHANISMS[name], column).shares, known)
+            assert bp.Counts(MECHANISMS[name]).add(column).n == PEOPLE
     connection = duckdb.connect()
     connection.register("people", people)
     bp.tables.register(connection, plan("oue"))
@@ -146,7 +146,7 @@ def test_numbers_may_be_reported_by_flat_oracles_too():
     ages = bp.Plan({"age": Column(bp.OUE(bp.Integers(18, 30), 2), outside="clip")})
     frame = bp.privatize_frame(pa.table({"age": [5, 20, 99] * 500}), ages, bp.insecure_seed(1))
     shares = bp.estimate(ages.mechanisms()["age"], from_cells(ages.mechanisms()["age"], frame["age"].combine_chunks()))
-    assert shares.frequencies[[0, 2, 12]].min() > 0.2
+    assert shares.shares[[0, 2, 12]].min() > 0.2
     with pytest.raises(DataError, match=r"outside 18\.\.30"):
         bp.privatize_frame(pa.table({"age": [5]}), bp.Plan({"age": bp.OUE(bp.Integers(18, 30), 2)}))
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.estimating import tally_of
-from bipartite.answers.estimation.flat import Supports
 from bipartite.answers.estimation.reports import indices_of
 from bipartite.answers.estimation.tally import Tally
 from bipartite.cli.columns import NUMBER, REPORT
@@ -150,38 +149,32 @@ class GroupCounts:
 
     def add(self, reports: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
         """Add some reports: the indices of their outputs or, for flat categories, the reports themselves."""
-        counts, size = self.counts, len(self.counts.values)
-        counts.people += len(reports)
+        counts = self.counts
+        counts.n += len(reports)
         if counts.mechanism.flat:
             counts.values += counts.mechanism.count(reports)
         else:
-            counts.values += np.bincount(reports, minlength=size)
+            counts.values += np.bincount(reports, minlength=len(counts.values))
         if self._sums is None or weights is None:
             return
         self._people += int(np.count_nonzero(weights))
         self._weights += weights.sum(), (weights**2).sum()
-        if not counts.mechanism.flat:
-            self._sums[0] += np.bincount(reports, weights, size)
-            self._sums[1] += np.bincount(reports, weights**2, size)
-        elif weights.any():
-            some = Supports.of_weights(counts.mechanism, reports, weights)
+        if weights.any():
+            some = Tally.of(counts.mechanism, reports, weights)
             self._sums[0] += some.first
             self._sums[1] += some.second
 
     @property
     def empty(self) -> bool:
         """Whether no report with a positive weight was added."""
-        return not (self._weights[0] if self._sums is not None else self.counts.people)
+        return not (self._weights[0] if self._sums is not None else self.counts.n)
 
     @property
-    def tally(self) -> Tally | Supports:
+    def tally(self) -> Tally:
         """All that an estimate needs."""
         if self._sums is None:
             return tally_of(self.counts)
-        if self.counts.mechanism.flat:
-            total, square = self._weights.tolist()
-            return Supports(self._sums[0], self._sums[1], self._people, total, square)
-        return Tally(self._sums[0], self._sums[1], self._people, self.counts.values, None)
+        return Tally(self._sums[0], self._sums[1], self._people, *self._weights.tolist(), self.counts.values)
 
 
 def _is_text(text: str) -> bool:

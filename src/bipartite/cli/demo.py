@@ -15,6 +15,7 @@ import numpy as np
 from bipartite.answers.advise import recommend
 from bipartite.answers.estimation import difference, estimate
 from bipartite.answers.estimation.carried import carried_edges
+from bipartite.answers.estimation.rows import ranges
 from bipartite.cli.demo_page import page
 from bipartite.cli.output import OK, print_json, print_table
 from bipartite.domains import Integers
@@ -163,12 +164,10 @@ def _survey(epsilon: str, readers: dict[str, NDArray[np.int64]]) -> Survey:
     mean, share = expected.mean or math.inf, expected.tenth or math.inf
     apart = min(_WIDTH, mean * math.sqrt(sum(people / size for size in sizes)))
     reports = mechanism.privatize(ages)
-    everyone, one, other = (
-        estimate(mechanism, some, of_sample=True) for some in (reports, *np.split(reports, sizes[:1]))
-    )
+    everyone, one, other = (estimate(mechanism, some) for some in (reports, *np.split(reports, sizes[:1])))
     named = zip(("all", *readers), (everyone, one, other), (ages, *readers.values()), strict=True)
     means = [
-        _years(name, each.mean, each.interval(CONFIDENCE), float(truth.mean()), (_AGES.low, _AGES.high))
+        _years(name, each.mean, each.ask().ci(CONFIDENCE), float(truth.mean()), (_AGES.low, _AGES.high))
         for name, each, truth in named
     ]
     gap = difference(one, other, confidence=CONFIDENCE)
@@ -183,11 +182,11 @@ def _survey(epsilon: str, readers: dict[str, NDArray[np.int64]]) -> Survey:
                 of=f"{part.first:.0f} to {part.last:.0f}",
                 unit="share",
                 value=part.share,
-                low=part.interval.low,
-                high=part.interval.high,
+                low=part.low,
+                high=part.high,
                 true=float(((ages >= part.first) & (ages <= part.last)).mean()),
             )
-            for part in everyone.ranges(carried_edges(mechanism, people), CONFIDENCE)
+            for part in ranges(everyone, carried_edges(mechanism, people), CONFIDENCE)
         ],
         means=means,
         difference=_years(

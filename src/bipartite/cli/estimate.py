@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.estimation import Counts
-from bipartite.answers.estimation.estimating import How, from_tally
+from bipartite.answers.estimation.estimating import from_tally
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.answers.estimation.methods import FEW_VALUES, METHODS
 from bipartite.answers.estimation.ranges import has_ranges, spans
 from bipartite.cli.arguments import add_mechanism, describes_mechanism, mechanism_of
 from bipartite.cli.columns import NUMBER, STDIN
 from bipartite.cli.counting import GroupCounts
-from bipartite.cli.estimate_output import Found, write
+from bipartite.cli.estimate_output import Found, compute, write
 from bipartite.cli.estimate_reading import add_refusing, read
 from bipartite.cli.output import OK, Progress, announce
 from bipartite.errors import DataFileError, InputError
@@ -27,7 +27,6 @@ from bipartite.tables.metadata import Described
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from bipartite.answers.estimation import Estimate
     from bipartite.answers.estimation.ranges import Bins
@@ -76,9 +75,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     asking = parser.add_argument_group("what is asked")
     asking.add_argument(
         "--method", choices=METHODS, default="auto", help="how the histogram is estimated (default: auto)"
-    )
-    asking.add_argument(
-        "--of-sample", action="store_true", help="errors for the people who answered, not for a population"
     )
     asking.add_argument(
         "--confidence", metavar="C", type=float, default=0.95, help="the confidence of every interval (default: 0.95)"
@@ -130,12 +126,7 @@ def run(options: argparse.Namespace) -> int:
         for group in sums[name].groups.values():
             group.counts.insecure = mark
         _merge(sums[name].groups, saved, mechanism)
-    announce("estimating", sum(_seconds(mechanisms[name]) * len(each.groups) for name, each in sums.items()))
-    with Progress("steps", None) as progress:
-        columns = {
-            name: _estimated(sums[name].groups, mechanism, options, lambda _: progress.advance(1))
-            for name, mechanism in mechanisms.items()
-        }
+    columns = {name: _estimated(sums[name].groups, mechanism, options) for name, mechanism in mechanisms.items()}
     counts = next(iter(next(iter(sums.values())).groups.values())).counts
     found = Found(
         columns,
@@ -148,6 +139,10 @@ def run(options: argparse.Namespace) -> int:
         reports.repeated,
         reports.rejected,
     )
+    if sum(len(each) for each in columns.values()) == 1:
+        announce("estimating", sum(map(_seconds, mechanisms.values())))
+    with Progress("steps", None) as progress:
+        compute(found, progress, as_json=options.json)
     write(found, options, counts)
     return OK
 
@@ -252,19 +247,14 @@ def _merge(groups: dict[str | None, GroupCounts], saved: list[Counts], mechanism
 
 
 def _estimated(
-    groups: dict[str | None, GroupCounts],
-    mechanism: Mechanism,
-    options: argparse.Namespace,
-    progress: Callable[[int], None],
+    groups: dict[str | None, GroupCounts], mechanism: Mechanism, options: argparse.Namespace
 ) -> dict[str | None, Estimate]:
-    """The estimate of every group."""
+    """The estimate of every group; nothing is computed yet."""
     found: dict[str | None, Estimate] = {}
     for label, group in groups.items():
         if group.empty:
             raise DataFileError(
                 f"All weights of the group {label!r} are 0, so nothing can be estimated for it; leave it out."
             )
-        how = How(options.method, of_sample=options.of_sample, progress=progress)
-        found[label] = from_tally(mechanism, group.tally, how)
-        _ = found[label].frequencies  # fitted here, while progress is shown
+        found[label] = from_tally(mechanism, group.tally, options.method)
     return found

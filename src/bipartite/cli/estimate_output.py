@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bipartite.answers.estimation import Estimates
-from bipartite.answers.estimation.asking import CIRCULAR
 from bipartite.answers.estimation.carried import carried_arcs, carried_edges
 from bipartite.answers.estimation.pictures import UNNAMED
-from bipartite.answers.estimation.poisoning import for_text
+from bipartite.answers.estimation.question import CIRCULAR
 from bipartite.answers.estimation.ranges import has_ranges
-from bipartite.answers.estimation.rows import RANGE_COLUMNS, VALUE_COLUMNS, finite, range_rows, value_rows
+from bipartite.answers.estimation.rows import (
+    RANGE_COLUMNS,
+    VALUE_COLUMNS,
+    finite,
+    forging,
+    insides,
+    range_rows,
+    value_rows,
+)
 from bipartite.answers.estimation.wording import shows_ranges
 from bipartite.cli.columns import SPOKEN, STDIN
 from bipartite.cli.estimate_page import page
-from bipartite.cli.output import print_json
+from bipartite.cli.output import Progress, announce, print_json
 from bipartite.files import write_atomically
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.plots import as_file
@@ -31,6 +39,9 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation import Counts, Estimate
     from bipartite.answers.estimation.ranges import Bins
     from bipartite.tables.metadata import Described
+
+
+_TWO = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +68,9 @@ class Found:
     @property
     def doubted(self) -> list[str]:
         """The columns whose reports cannot have come from their mechanism."""
-        return [repr(name) for name, groups in self.columns.items() if any(each.doubt for each in groups.values())]
+        return [
+            repr(name) for name, groups in self.columns.items() if any(each.check.doubt for each in groups.values())
+        ]
 
     def guarantee_of(self, release: Described) -> str:
         """What the release promises; no ε if its reports cannot have come from its mechanism."""
@@ -87,7 +100,23 @@ class Found:
         if self.bins is not None or not shows_ranges(groups):
             return self.bins_of(name)
         carried = carried_arcs if one.domain.wraps else carried_edges
-        return carried(one.mechanism, min(each.effective_people for each in groups.values()))
+        return carried(one.mechanism, min(insides(each)[0].effective for each in groups.values()))
+
+
+def compute(found: Found, progress: Progress, *, as_json: bool) -> None:
+    """Compute what is shown, all that takes long, with its progress; it is kept, and shown later."""
+    steps, began = 2 * sum(map(len, found.columns.values())), time.monotonic()
+    for groups in found.columns.values():
+        for each in groups.values():
+            _ = each.shares, each.check
+            if not progress.done and steps > _TWO:
+                announce("estimating", steps * (time.monotonic() - began))
+            progress.reach(progress.done + 1, steps)
+    for name, groups in found.columns.items():
+        bins = found.bins_of(name) if as_json else found.carried(name)
+        for each in groups.values():
+            _ = range_rows(each, found.confidence, bins)
+            progress.advance(1)
 
 
 def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
@@ -123,23 +152,22 @@ def _range_rows(bins: Bins | None) -> Callable[[Estimate, float], list[tuple[Any
 
 def _as_json(estimate: Estimate, confidence: float, bins: Bins | None) -> dict[str, Any]:
     """The answers of one group as JSON values."""
-    known = estimate.identifiability
-    line = estimate.domain.has_ends
+    source, histogram = insides(estimate)
+    known, line, forged = source.found, estimate.domain.has_ends, forging(estimate)
     return {
-        "people": estimate.people,
-        "effective_people": estimate.effective_people,
-        "of_sample": estimate.of_sample,
+        "people": estimate.nobs,
+        "effective_people": source.effective,
         "method": estimate.method,
-        "reason": estimate.reason,
+        "reason": histogram.reason,
         "identifiable": None if known is None else known.identifiable,
         "not_identifiable": None if known is None or known.identifiable else str(known),
         "cannot_be_told_apart": [] if known is None else [_together(group, line=line) for group in known.groups],
         "mean": _number(estimate, "mean", confidence) if line else None,
         "median": _number(estimate, "median", confidence) if line else None,
         **_around(estimate, confidence),
-        "fits": asdict(estimate.fits),
-        "poisoning": _poisoning(estimate),
-        "bins_note": estimate.bins_note,
+        "fits": {"p_value": estimate.check.p_value, "verdict": estimate.check.verdict},
+        "poisoning": None if forged is None else forged._asdict(),
+        "bins_note": histogram.bins_note,
         "shares": [dict(zip(VALUE_COLUMNS, row, strict=True)) for row in value_rows(estimate, confidence)],
         "ranges": [dict(zip(RANGE_COLUMNS, row, strict=True)) for row in range_rows(estimate, confidence, bins)],
     }
@@ -154,28 +182,19 @@ def _around(estimate: Estimate, confidence: float) -> dict[str, Any]:
     """The direction and spread of values on a circle; an arc runs from low up to high, perhaps past the last value."""
     if not estimate.domain.wraps:
         return {}
-    numbers = estimate.circular_mean, estimate.resultant_length, estimate.circular_spread
-    found: dict[str, Any] = {}
-    for of, value in zip(CIRCULAR, numbers, strict=True):
-        interval = estimate.interval(confidence, of=of)
-        low, high = (finite(end) for end in interval)
-        found[of] = {"value": finite(value), "low": low, "high": high, "note": interval.note}
-    return found
-
-
-def _poisoning(estimate: Estimate) -> dict[str, Any]:
-    of, found = for_text(estimate)
-    return {"of": of, **asdict(found)}
+    found = {of: _number(estimate, of, confidence) for of in CIRCULAR}
+    return {of: {key: number for key, number in each.items() if key != "standard_error"} for of, each in found.items()}
 
 
 def _number(estimate: Estimate, of: str, confidence: float) -> dict[str, Any]:
-    interval = estimate.interval(confidence, of=of)
+    answer = estimate.ask(of)
+    held = answer.ci(confidence)
     return {
-        "value": estimate.mean if of == "mean" else estimate.median,
-        "standard_error": finite(estimate.standard_error("mean")) if of == "mean" else None,
-        "low": interval.low,
-        "high": interval.high,
-        "note": interval.note,
+        "value": finite(answer.value),
+        "standard_error": finite(answer.se),
+        "low": finite(held.low),
+        "high": finite(held.high),
+        "note": held.note,
     }
 
 
@@ -231,9 +250,9 @@ def _warn(found: Found) -> None:
     for name, groups in found.columns.items():
         where = "" if found.release is None else f"column {name!r}"
         for label, estimate in groups.items():
-            if estimate.doubt:
+            if doubt := estimate.check.doubt:
                 place = ", ".join(each for each in (where, label and escaped(label)) if each)
-                print(f"bipartite: {place + ': ' if place else ''}{estimate.doubt}", file=sys.stderr)
+                print(f"bipartite: {place + ': ' if place else ''}{doubt}", file=sys.stderr)
 
 
 def _show(found: Found) -> None:

@@ -6,11 +6,11 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from bipartite._version import __version__
-from bipartite.answers.estimation.pictures import in_few_digits, say
-from bipartite.answers.estimation.wording import interval_of, shares_shown
+from bipartite.answers.estimation.pictures import say
+from bipartite.answers.estimation.wording import in_percent, shares_shown
 from bipartite.cli.pages import whole_page
 from bipartite.errors import how_many
-from bipartite.texts import escaped, html_table
+from bipartite.texts import escaped, html_table, in_digits
 
 if TYPE_CHECKING:
     from bipartite.answers.estimation import Estimate
@@ -30,7 +30,7 @@ def page(found: Found, release: Described, title: str) -> str:
     if found.rejected:
         parts.append(f"<p>{how_many(found.rejected, 'line')} set aside, and counted as not received.</p>")
     for name, groups in found.columns.items():
-        doubts = [each.doubt for each in groups.values() if each.doubt]
+        doubts = [doubt for each in groups.values() if (doubt := each.check.doubt)]
         promise = "" if doubts or name is None else f"{escape(release.guarantee_of(name))}."
         count = found.unreported[name]
         left_out = f" {count:,} rows without a report were skipped." if count else ""
@@ -68,9 +68,10 @@ def _numbers(groups: dict[str | None, Estimate], confidence: float) -> str:
         return ""
     rows = []
     for label, each in groups.items():
-        cells = ["all" if label is None else escape(escaped(label)), f"{each.people:,}"]
-        for of, value in (("mean", each.mean), ("median", each.median)):
-            number, low, high = map(escape, in_few_digits(value, each.interval(confidence, of=of)))
+        cells = ["all" if label is None else escape(escaped(label)), f"{each.nobs:,}"]
+        for of in ("mean", "median"):
+            answer = each.ask(of)
+            number, low, high = map(escape, in_digits(answer.value, *answer.ci(confidence)))
             cells.append(f"{number}<br><small>{low} to {high}</small>")
         rows.append(cells)
     return html_table(("group", "people", "mean", "median"), rows)
@@ -101,4 +102,5 @@ def _in_cell(share: Share, axis: tuple[float, float]) -> str:
     at, low, high = (None if end is None else 100 * (end - first) / (last - first) for end in share)
     bar = "" if low is None or high is None else f"<i style='left:{low:.1f}%;width:{high - low:.1f}%'></i>"
     drawn = f"<div class='whisker'>{bar}<b style='left:{at:.1f}%'></b></div>"
-    return f"{share[0]:z.1%}{drawn}<small>{interval_of(share, digits=1)}</small>"
+    number, held = in_percent(share)
+    return f"{number}{drawn}<small>{held}</small>"

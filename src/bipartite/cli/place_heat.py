@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.estimating import How, from_tally
+from bipartite.answers.estimation.estimating import from_tally
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.cli.columns import STDIN
 from bipartite.cli.estimate import RELEASE
 from bipartite.cli.estimate_reading import add_refusing, read
-from bipartite.cli.output import OK, Progress, print_json
+from bipartite.cli.output import OK, print_json
 from bipartite.errors import DataFileError, InputError
 from bipartite.files import write_atomically
 from bipartite.locations import heat_map
@@ -122,9 +122,7 @@ def _heated(options: argparse.Namespace) -> HeatMap:
     sums = read(options, {column: mechanism}, release).columns[column]
     if not sums.groups or sums.groups[None].empty:
         raise DataFileError("There are no reports, so nothing can be estimated; pass at least one.")
-    with Progress("steps", None) as progress:
-        how = How(progress=lambda _: progress.advance(1))
-        heat = heat_map(from_tally(mechanism, sums.groups[None].tally, how), smoothing_km=options.smoothing_km)
+    heat = heat_map(from_tally(mechanism, sums.groups[None].tally), smoothing_km=options.smoothing_km)
     insecure = insecure_by([path for path in options.files if path != STDIN]) or (
         release is not None and release.insecure
     )

@@ -146,7 +146,7 @@ class PrivateLabels(CountedFits):
                     f"Expected more than {len(values)} people where a fifth reports for the prior; pass a public prior."
                 )
             asked = kind.for_histogram(budget)
-            shares = np.clip(estimate(asked, asked.privatize(values[first], rng=source)).frequencies, 0, None)
+            shares = np.clip(estimate(asked, asked.privatize(values[first], rng=source)).shares, 0, None)
             prior, rows = shares / shares.sum(), np.flatnonzero(~first)
         weights = np.full(size, 1 / size) if isinstance(prior, str) else check_prior(prior, size)
         mechanism, to_train_on = kind.designed(budget, weights)

@@ -94,7 +94,7 @@ def top_places(source: object, reports: object = None, *, k: int = 10, confidenc
     if wanted is None or not 1 <= wanted <= len(places):
         raise InputError(f"Expected k as a whole number from 1 to {len(places)}, the places, got {shown(k)}.")
     together = 1 - (1 - sure) / len(places)
-    order = np.argsort(-_shares(found, places), kind="stable")[:wanted].tolist()
+    order = np.argsort(-found.shares, kind="stable")[:wanted].tolist()
     return [_place(found, places, each, together) for each in order]
 
 
@@ -135,17 +135,17 @@ def range_count(
     sure = check_confidence(confidence)
     inside = _inside(places, box, centre, radius_km)
     weights = inside.astype(np.float64)
-    answer = found.unbiased(weights)
-    low, high = held = found.interval(sure, of=weights)
-    known = math.isfinite(answer.standard_error)
+    answer = found.ask(weights)
+    low, high = held = answer.ci(sure)
+    known = math.isfinite(answer.se)
     return RangeCount(
         places=int(inside.sum()),
         share=answer.value,
         share_low=low,
         share_high=high,
-        people=answer.value * found.people,
-        low=low * found.people,
-        high=high * found.people,
+        people=answer.value * found.nobs,
+        low=low * found.nobs,
+        high=high * found.nobs,
         known=known,
         note=held.note if known else UNKNOWN,
     )
@@ -156,23 +156,11 @@ def _figures(share: float, low: float, high: float, note: str) -> str:
     return f"{told} ({note})" if note else told
 
 
-def _shares(found: Estimate, places: Points) -> NDArray[np.float64]:
-    """The unbiased share of each place if all are identifiable, otherwise the shares of the histogram."""
-    shares = found.frequencies
-    if found.identifiability is not None and found.identifiability.identifiable:
-        shares = np.empty(len(places))
-        for (place,), share, _ in found.group_shares():
-            shares[places.encode(place)] = share
-    return shares
-
-
 def _place(found: Estimate, places: Points, at: int, sure: float) -> PlaceShare:
-    unit = np.zeros(len(places))
-    unit[at] = 1.0
-    answer = found.unbiased(unit)
-    held = found.interval(sure, of=unit)
+    answer = found.ask(("bin", places.decode(at)))
+    held = answer.ci(sure)
     # A single place may be identifiable even if not all are.
-    known = math.isfinite(answer.standard_error)
+    known = math.isfinite(answer.se)
     return PlaceShare(places.decode(at), answer.value, held.low, held.high, known, held.note if known else UNKNOWN)
 
 

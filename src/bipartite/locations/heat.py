@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.estimation.intervals import FEW, check_confidence, normal_width
+from bipartite.answers.estimation.rows import averages
 from bipartite.domains.base import as_real
 from bipartite.errors import InputError, shown
 from bipartite.locations.estimates import UNKNOWN, estimated
@@ -129,9 +130,10 @@ def heat_map(source: object, reports: object = None, *, smoothing_km: float = 0.
             f"Expected at most {MOST_SMOOTHED:,} places on a heat map, got {len(places):,}; use a coarser grid."
         )
     shares, errors = _answers(found, smoothing(places, width))
-    note = found.doubt.rstrip(".") or _note(found.people, errors)
-    promise = _NOTHING if found.doubt else found.mechanism.guarantee
-    return HeatMap(places, shares, errors, width, found.people, promise, note)
+    doubt = found.check.doubt
+    note = doubt.rstrip(".") or _note(found.nobs, errors)
+    promise = _NOTHING if doubt else found.mechanism.guarantee
+    return HeatMap(places, shares, errors, width, found.nobs, promise, note)
 
 
 def _note(people: int, errors: Array | None) -> str:
@@ -155,13 +157,10 @@ def smoothing(places: Points, kilometres: float) -> Array:
     return np.asarray(weights / weights.sum(axis=0), dtype=np.float64)
 
 
-def _answers(found: Estimate, weights: Array) -> tuple[Array, Array | None]:
+def _answers(estimate: Estimate, weights: Array) -> tuple[Array, Array | None]:
     """(Σ weights·share for each row of weights, their standard errors); the errors are None if not identifiable.
 
     With errors the answers are unbiased for every population; without, they come from the histogram.
     """
-    try:
-        values, covariance = found.covariance(weights)
-    except InputError:  # not identifiable, or too large to decide
-        return weights @ found.frequencies, None
-    return values, np.sqrt(np.maximum(covariance.diagonal(), 0.0))
+    found = averages(estimate, weights)
+    return (weights @ estimate.shares, None) if found is None else found

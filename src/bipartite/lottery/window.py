@@ -363,6 +363,15 @@ class Ring(Deal):
         found: Array = self.turn.excess * sums + self.turn.q * values.sum(axis=-1, keepdims=True)
         return found
 
+    has_cells = True
+
+    def cells(self, values: Whole) -> tuple[Array, Whole | None]:
+        """The rows change only where a window begins or ends."""
+        first = self.start(values)
+        cuts = np.unique(np.concatenate([np.zeros(1, np.int64), first, (first + self.m) % self.inputs]))
+        near = (cuts - first[:, None]) % self.inputs < self.m
+        return np.where(near, self.turn.q + self.turn.excess, self.turn.q), cuts
+
     def factors(self) -> NDArray[np.complex128]:
         """The eigenvalues λ_k for k = 0 … ⌊N/2⌋, exactly zero for lost frequencies."""
         near = np.zeros(self.inputs)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bipartite.answers.estimation import Estimates
-from bipartite.answers.estimation.estimating import How, from_tally, tally_of
+from bipartite.answers.estimation.estimating import from_tally, tally_of
 from bipartite.answers.estimation.methods import check_method
 from bipartite.errors import DataFileError, InputError, SpecError, shown
 from bipartite.tables.complaints import without_lines
@@ -21,7 +21,7 @@ from bipartite.tables.sources import open_arrow
 from bipartite.tables.spark_files import carried_in, parts_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from bipartite.answers.estimation import Estimate
     from bipartite.answers.estimation.methods import Method
@@ -110,8 +110,6 @@ def estimate_file(
     by: str | None = None,
     columns: list[str] | None = None,
     method: Method = "auto",
-    of_sample: bool = False,
-    progress: Callable[[int], None] | None = None,
 ) -> Answers:
     """Estimate every private column of a released file, or the named ones, with error bars.
 
@@ -127,7 +125,7 @@ def estimate_file(
         A public column of groups: one estimate for each.
     columns
         The private columns to estimate; None for all.
-    method, of_sample, progress
+    method
         As in :func:`bipartite.estimate`.
     """
     paths = files_at([path] if isinstance(path, (str, Path)) else path)
@@ -139,10 +137,10 @@ def estimate_file(
     wanted = list(about.mechanisms) if columns is None else columns
     check_asked(about, wanted, by)
     counted = count_files(*files_of(paths), {name: about.mechanisms[name] for name in wanted}, by)
-    how = How(check_method(method), of_sample=of_sample, progress=progress)
+    check_method(method)
     found = {
         name: {
-            label: from_tally(about.mechanisms[name], tally_of(counts), how) for label, counts in each.groups.items()
+            label: from_tally(about.mechanisms[name], tally_of(counts), method) for label, counts in each.groups.items()
         }
         for name, each in counted.items()
     }

@@ -53,7 +53,7 @@ class Counted:
         """Add the counts of more reports to a group."""
         held = self.groups.setdefault(label, Counts(mechanism))
         held.values += values
-        held.people += people
+        held.n += people
 
 
 class _ReadOnlyPlan(Plan):

@@ -199,7 +199,7 @@ def _count_task(batches: Batches, mechanism: Mechanism, nulls: Missing) -> Batch
         counts.add(_cells(batch.column(0), mechanism, nulls), nulls=nulls)
     came = np.flatnonzero(counts.values)
     yield pa.RecordBatch.from_pydict(
-        {"report": np.append(came, _PEOPLE), "times": np.append(counts.values[came], counts.people)}
+        {"report": np.append(came, _PEOPLE), "times": np.append(counts.values[came], counts.n)}
     )
 
 

@@ -5,12 +5,12 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from bipartite.answers.estimation.estimating_joint import _of_people
+from bipartite.answers.estimation.pair_people import ByPeople
 
 import bipartite as bp
 from bipartite.answers.advise import pairs
 from bipartite.answers.advise.pairs import error_of_pair, error_of_part, error_of_two
-from bipartite.answers.estimation.estimating_joint import _of_people
-from bipartite.answers.estimation.pair_people import ByPeople
 from bipartite.errors import InputError
 from tests.answers.estimation.test_categories import law_of
 

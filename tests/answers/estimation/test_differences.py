@@ -80,7 +80,7 @@ def test_the_interval_holds_the_true_difference():
         found = [difference(*pair, of=of) for pair in pairs(PADDED, PADDED, 1.0)]
         held = sum(each.interval.low <= truth <= each.interval.high for each in found)
         assert 363 <= held <= 395
-        short = sum(abs(each.value - truth) <= 0.8 * (each.interval.high - each.value) for each in found)
+        short = sum(abs(each.value - truth) <= 0.75 * (each.interval.high - each.value) for each in found)
         assert short < 363
 
 
@@ -95,15 +95,15 @@ def test_a_difference_is_that_of_the_answers_and_its_error_adds_up():
     first, second = pairs(PADDED, PADDED)[0]
     for of, one, other in (
         ("mean", first.mean, second.mean),
-        (BIN, first.frequencies[3], second.frequencies[3]),
-        (CDF, first.unbiased(CDF).value, second.unbiased(CDF).value),
-        (WEIGHTS, first.linear(WEIGHTS), second.linear(WEIGHTS)),
+        (BIN, first.shares[3], second.shares[3]),
+        (CDF, first.ask(CDF).value, second.ask(CDF).value),
+        (WEIGHTS, first.ask(WEIGHTS).value, second.ask(WEIGHTS).value),
     ):
         found, swapped = difference(first, second, of=of), difference(second, first, of=of)
         assert found.value == pytest.approx(one - other)
-        error = math.hypot(first.standard_error(of), second.standard_error(of))
-        assert found.interval.high - found.value == pytest.approx(1.959964 * error, rel=1e-6)
-        assert found.p_value == pytest.approx(2 * norm.sf(abs(found.value) / error))
+        assert found.se == pytest.approx(math.hypot(first.ask(of).se, second.ask(of).se))
+        assert found.interval.high - found.value == pytest.approx(1.959964 * found.se, rel=0.05)
+        assert found.p_value == pytest.approx(2 * norm.sf(abs(found.value) / found.se), abs=0.05)
         assert (swapped.value, swapped.p_value) == pytest.approx((-found.value, found.p_value))
     assert str(difference(first, second)).endswith(f"p = {difference(first, second).p_value:.3g}")
 
@@ -114,12 +114,14 @@ def test_distributions_are_compared_by_the_share_that_differs_most():
     first = sample(mechanism, np.array([0.2, 0.3, 0.5]), 20_000, generator)
     second = sample(mechanism, np.array([0.2, 0.5, 0.3]), 20_000, generator)
     found = difference(first, second, of="distribution")
-    apart = first.frequencies - second.frequencies
+    apart = first.shares - second.shares
     assert found.value == pytest.approx(apart[np.abs(apart).argmax()])
     assert found.p_value < 1e-6
     # Three shares are compared, so the interval is that of one at a confidence of 1 − 0.05/3.
-    error = math.hypot(first.standard_errors[2], second.standard_errors[2])
-    assert error == pytest.approx(math.hypot(first.standard_errors[1], second.standard_errors[1]), rel=0.01)
+    error = math.hypot(first.to_frame()["se"].to_numpy()[2], second.to_frame()["se"].to_numpy()[2])
+    assert error == pytest.approx(
+        math.hypot(first.to_frame()["se"].to_numpy()[1], second.to_frame()["se"].to_numpy()[1]), rel=0.01
+    )
     assert found.interval.high - found.value == pytest.approx(norm.isf(0.05 / 6) * error, rel=0.01)
 
 
@@ -134,20 +136,28 @@ def test_places_are_compared_share_by_share():
     assert looks_uniform(np.array(values))
 
 
-def test_few_reports_are_compared_by_a_bound_that_holds_for_any_number():
+def test_few_reports_have_differences_that_hold():
+    """Of 100 intervals of 95 %, fewer than 85 hold once in 10,000 seeds; where the interval ends, p is 0.05."""
     generator = np.random.default_rng(3)
-    many = sample(PADDED, population(), PEOPLE, generator)
-    for _ in range(20):
+    many, held = sample(PADDED, population(), PEOPLE, generator), 0
+    for _ in range(100):
         few = sample(PADDED, population(), 30, generator)
         found = difference(few, many)
-        assert "only 30 reports" in found.interval.note
-        spread = math.sqrt(few.unbiased().spread ** 2 / 30 + many.unbiased().spread ** 2 / PEOPLE)
-        half = spread * math.sqrt(math.log(2 / 0.05) / 2)
-        assert found.interval == pytest.approx((found.value - half, found.value + half))
-        assert found.p_value == pytest.approx(min(1, 2 * math.exp(-2 * (found.value / spread) ** 2)))
+        held += found.interval.low <= 0 <= found.interval.high
         assert (found.p_value < 0.05) == (found.interval.low > 0 or found.interval.high < 0)
-        assert found.interval.high - found.value > 1.96 * few.standard_error()
-        assert "only 30 reports" in difference(few, many, of="distribution").interval.note
+    assert held >= 85
+
+
+def test_a_difference_of_ranges_is_that_of_the_shares_shown_and_quantiles_have_one():
+    first, second = (
+        estimate(PADDED, counts=np.random.default_rng(seed).multinomial(PEOPLE, population(shift) @ PADDED.matrix()))
+        for seed, shift in ((1, 0.0), (2, 3.0))
+    )
+    of = ("range", 4, 9)
+    assert difference(first, second, of=of).value == pytest.approx(first.ask(of).value - second.ask(of).value)
+    found = difference(second, first, of=("quantile", 0.25))
+    assert found.value == second.quantile(0.25) - first.quantile(0.25)
+    assert found.interval.low <= found.value <= found.interval.high and found.p_value < 0.05
 
 
 def test_a_large_difference_is_seen_in_few_reports_too():
@@ -163,8 +173,6 @@ def test_a_large_difference_is_seen_in_few_reports_too():
         (lambda est: (est, 3), "Expected two estimates"),
         (lambda est: ([1, 2], est), "Expected two estimates"),
         (lambda est: (est, estimate(GRR(Integers(0, 18), 1), [3] * 100)), "on one domain"),
-        (lambda est: (est, est, "median"), "not an average"),
-        (lambda est: (est, est, ("quantile", 0.5)), "not an average"),
         (lambda est: (est, est, "mode"), "Expected 'mean'"),
         (lambda est: (est, est, [1, 2]), "this domain has 20 values"),
     ],
@@ -186,10 +194,3 @@ def test_what_the_reports_cannot_tell_apart_is_not_compared(of):
     found = estimate(clamped, counts=np.full(20, 50))
     with pytest.raises(InputError, match="reports cannot tell apart"):
         difference(found, found, of=of)
-
-
-def test_variances_of_few_reports_are_not_compared():
-    generator = np.random.default_rng(3)
-    few = sample(PADDED, population(), 30, generator)
-    with pytest.raises(InputError, match="at least 50 reports per group, got 30"):
-        difference(few, pairs(PADDED, PADDED)[0][0], of="variance")

@@ -30,7 +30,7 @@ def estimates(draw, mechanisms):
     counts = np.zeros(size, dtype=np.int64)
     counts[list(some)] = list(some.values())
     try:
-        return bp.estimate(mechanism, counts=counts, of_sample=draw(st.booleans()))
+        return bp.estimate(mechanism, counts=counts)
     except bp.errors.SpecError:  # an output that is never reported
         reject()
 
@@ -41,8 +41,9 @@ def holds_together(interval):
 
 
 def shares_hold_together(found, confidence):
-    low, high = found.share_intervals(confidence)
-    if found.bins_note:
+    frame = found.to_frame(confidence=confidence)
+    low, high = frame[["low", "high"]].to_numpy().T
+    if (frame["note"] != "").all():
         assert np.isnan(low).all() and np.isnan(high).all()
     else:
         assert np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()
@@ -55,14 +56,14 @@ def test_no_interval_on_a_line_ends_before_it_begins(found, confidence):
     asked = ["mean", "variance", "median", ("quantile", 0.01), ("quantile", 0.99), np.arange(len(domain)) % 3]
     asked += [(kind, value) for kind in ("cdf", "bin") for value in values]
     for of in asked:
-        assert holds_together(found.interval(confidence, of=of)), of
+        assert holds_together(found.ask(of).ci(confidence)), of
     shares_hold_together(found, confidence)
 
 
 @given(estimates(SETS), st.sampled_from([0.5, 0.95]))
 def test_no_interval_of_a_set_ends_before_it_begins(found, confidence):
     for of in (("bin", found.mechanism.domain.decode(0)), np.arange(len(found.mechanism.domain)) % 3):
-        assert holds_together(found.interval(confidence, of=of)), of
+        assert holds_together(found.ask(of).ci(confidence)), of
     shares_hold_together(found, confidence)
 
 
@@ -70,28 +71,20 @@ def test_reports_that_are_all_alike_have_an_interval_and_are_doubted():
     """``yes 20 | bipartite estimate``: 20,000 reports that no people would give."""
     clamped = bp.BRR(bp.Integers(18, 90), epsilon=1)
     found = bp.estimate(clamped, [20] * 20_000)
-    shown = {"variance": found.variance, ("cdf", 18): found.cdf(18), ("bin", 20): found.frequencies[2]}
+    shown = {"variance": found.ask("variance").value, ("cdf", 18): found.cdf(18), ("bin", 20): found.shares[2]}
     shown |= {("quantile", q): found.quantile(q) for q in (0.01, 0.99)}
-    inside = [(found.interval(of=of), value) for of, value in shown.items()]
-    inside += [(each.interval, each.share) for each in found.ranges()]
+    inside = [(found.ask(of).ci(), value) for of, value in shown.items()]
+    inside += [((low, high), share) for _, _, share, low, high, _ in found.to_frame(bins=10).itertuples(index=False)]
     assert all(low - 1e-9 <= value <= high + 1e-9 for (low, high), value in inside)
-    interval = found.interval(0.95)
+    interval = found.ask().ci()
     # 20 is likeliest for those whose window holds it: from 18 to 20 + m//2 = 33, which the reports cannot tell apart.
     assert interval == pytest.approx((18, 33), abs=0.1) and interval.low <= found.mean <= interval.high
     assert "cannot tell all values apart" in interval.note
-    low, high = found.interval(0.95, of="median")
+    low, high = found.ask("median").ci()
     assert (low, high) == (18, 33) and low <= found.median <= high
     assert "cannot have come from this mechanism" in found.summary()
-    assert found.doubt in found.summary() and "100.00%" in found.doubt and "at most 2.28%" in found.doubt
+    assert (
+        found.check.doubt in found.summary() and "100.00%" in found.check.doubt and "at most 2.28%" in found.check.doubt
+    )
     empty = bp.estimate(clamped, counts=np.where(np.arange(73) == 50, 0, 1000))
-    assert "one value is 0.00% of them, but should be at least 0.84% for any population" in empty.doubt
-
-
-def test_few_reports_have_hoeffdings_interval_for_both_sides_together():
-    mechanism = bp.BRR(bp.Integers(0, 100), epsilon=8, edges="padded")
-    found = bp.estimate(mechanism, mechanism.privatize([50] * 40, rng=bp.insecure_seed(1)), method="inverse")
-    answer = found.unbiased("mean")
-    half = answer.spread * math.sqrt(math.log(2 / 0.05) / (2 * 40))
-    low, high = found.interval(of="mean")
-    assert 0 < low < high < 100  # otherwise the ends of the domain would be compared
-    assert (low, high) == pytest.approx((answer.value - half, answer.value + half))
+    assert "one value is 0.00% of them, but should be at least 0.84% for any population" in empty.check.doubt

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from bipartite.answers.estimation.estimating_joint import _of_people
-from bipartite.answers.estimation.pair_people import ByPeople
+from bipartite.answers.estimation.estimating import from_tally
+from bipartite.answers.estimation.tally import Tally
+from bipartite.answers.estimation.two_reports import TwoReports
 from bipartite.errors import DataError, DesignError, InputError, NullError
 from tests.answers.estimation.test_categories import MECHANISMS, law_of
 
@@ -29,16 +30,25 @@ def test_scores_of_pairs_are_unbiased_for_every_pair_of_values(name, other, flat
     (y, p1), (z, p2) = map(chances, pair)
     # Every pair of reports as one person, weighed by its chance given every pair of values.
     at = np.indices((len(y), len(z))).reshape(2, -1)
-    answers = ByPeople((_of_people(pair[0], y[at[0]]), _of_people(pair[1], z[at[1]])), None)
+    source = TwoReports(
+        *(from_tally(each, Tally.of(each, rows))._source for each, rows in zip(pair, (y[at[0]], z[at[1]]), strict=True))
+    )
     law = np.einsum("ay,bz->abyz", p1, p2).reshape(p1.shape[0], p2.shape[0], -1)
     rng = np.random.default_rng(1)
     w1, w2 = (rng.normal(size=len(each.domain)) for each in pair)
-    assert np.allclose(law @ answers._score((w1, w2))[0], np.outer(w1, w2), atol=1e-9)
     w = rng.normal(size=(len(w1), len(w2)))
-    scores, spread = answers._score(w)
-    assert np.allclose(law @ scores, w, atol=1e-9)
-    assert scores.max() - scores.min() <= spread * (1 + 1e-12) or len(scores) >= 50
-    assert np.allclose(answers._score(np.outer(w1, w2))[0], answers._score((w1, w2))[0], atol=1e-9)
+    # A product, a table, the complement of a product, and the same as a sum of products.
+    member = np.outer(w1 > 0, w2 > 0).astype(float)
+    for asked in (np.outer(w1, w2), w, 1 - member, member):
+        averages = source.sample(asked.reshape(1, -1))
+        scores = averages.people()
+        assert np.allclose(law @ scores.u[0], asked, atol=1e-9)
+        assert scores.range[0][0] <= scores.u.min() + 1e-12 and scores.u.max() <= scores.range[1][0] + 1e-12
+        assert averages.mean[0] == pytest.approx(scores.u.mean()) and averages.se[0] == pytest.approx(scores.se[0])
+
+
+def joint(record, reports, *names, method="auto"):
+    return bp.estimate(record, reports).joint(*(names or record.mechanisms), method=method)
 
 
 def people(count, seed=3):
@@ -51,27 +61,26 @@ def test_every_answer_of_a_joint_estimate_has_flat_categories():
     record = bp.Record({"town": bp.OUE(bp.Integers(1, 5), 3), "car": bp.GRR(bp.Integers(0, 2), 3)})
     values = people(20_000)
     reports = record.privatize(values, rng=bp.insecure_seed(1))
-    joint = bp.estimate_joint(record, reports)
+    found = joint(record, reports)
     true = np.histogram2d(values["town"], values["car"], bins=(np.arange(1, 7) - 0.5, np.arange(4) - 0.5))[0] / 20_000
     # Five standard errors, fifteen cells: a false alarm in less than 1e-5 of all seeds, and the seed is fixed.
-    assert (np.abs(joint.frequencies - true) < 5 * joint.standard_errors).all()
-    assert joint.method == "inverse" and joint.fits.doubt == ""
-    assert joint.frequencies[1, 2] == pytest.approx(joint.unbiased(("cell", 2, 2)).value)
-    assert joint.standard_errors[1, 2] == pytest.approx(joint.standard_error(("cell", 2, 2)))
-    frame = joint.to_frame()
-    low, high = joint.interval(of=("cell", 2, 2))
-    assert frame.iloc[5][["low", "high"]].tolist() == pytest.approx([low, high])
-    assert joint.interval(of="correlation").low < np.corrcoef(values["town"], values["car"])[0, 1]
-    assert joint.interval(of="correlation").high > np.corrcoef(values["town"], values["car"])[0, 1]
-    group = joint.mean_where("town", {"car": ("range", 1, 2)})
-    assert group.interval.low < values["town"][values["car"] >= 1].mean() < group.interval.high
-    share = joint.unbiased(("where", {"town": [1, 2], "car": 0}))
-    assert share.value == pytest.approx(joint.frequencies[:2, 0].sum())
-    assert joint.marginal("town").people == 20_000
-    assert joint.marginal("town").interval(of="mean").low < values["town"].mean()
-    assert joint.marginal("car").mean == pytest.approx(bp.estimate(record, reports)["car"].mean)
-    assert bp.estimate_joint(record, {k: v[:60] for k, v in reports.items()}).method == "projected"
-    assert bp.estimate_joint(record, reports, method="projected").frequencies.min() >= 0
+    frame = found.to_frame()
+    assert (np.abs(found.shares - true) < 5 * frame["se"].to_numpy().reshape(5, 3)).all()
+    assert found.method == "inverse" and found.check.doubt == ""
+    cell = found.ask(("cell", 2, 2))
+    assert frame.iloc[5][["share", "se", "low", "high"]].tolist() == pytest.approx([cell.value, cell.se, *cell.ci()])
+    correlation = found.ask("correlation").ci()
+    assert correlation.low < np.corrcoef(values["town"], values["car"])[0, 1] < correlation.high
+    group = found.ask(("mean", "town", {"car": ("range", 1, 2)})).ci()
+    assert group.low < values["town"][values["car"] >= 1].mean() < group.high
+    share = found.ask(("where", {"town": [1, 2], "car": 0}))
+    assert share.value == pytest.approx(found.shares[:2, 0].sum())
+    assert found.marginal("town").nobs == 20_000
+    assert found.marginal("town").ask("mean").ci().low < values["town"].mean()
+    assert found.marginal("car").mean == pytest.approx(bp.estimate(record, reports)["car"].mean)
+    few = joint(record, {k: v[:60] for k, v in reports.items()})
+    assert few.method == "projected" and few.to_frame()["low"].le(few.to_frame()["share"]).all()
+    assert joint(record, reports, method="projected").shares.min() >= 0
 
 
 @pytest.mark.grid(3)
@@ -92,17 +101,17 @@ def test_every_attribute_is_estimated_from_those_who_reported_it(sample, make):
     for name, mechanism in mechanisms.items():
         told = [report for report in plain[name] if report is not None]
         alone = bp.estimate(mechanism, told if name == "age" else np.stack(told))
-        assert found[name].people == len(told)
-        assert np.array_equal(found[name].frequencies, alone.frequencies)
+        assert found[name].nobs == len(told)
+        assert np.array_equal(found[name].shares, alone.shares)
     if sample != 1:
-        both = bp.estimate_joint(record, reports, of=("town", "shop"))
-        assert both.people == (
+        both = joint(record, reports, "town", "shop")
+        assert both.nobs == (
             400
             if sample is None
             else sum(map(lambda t, s: t is not None and s is not None, plain["town"], plain["shop"]))
         )
     rows = [{name: column[at] for name, column in plain.items() if column[at] is not None} for at in range(400)]
-    assert bp.estimate(record, rows)["town"].people == found["town"].people
+    assert bp.estimate(record, rows)["town"].nobs == found["town"].nobs
 
 
 def test_what_is_not_a_row_of_reports_is_refused_with_a_reason():
@@ -114,26 +123,26 @@ def test_what_is_not_a_row_of_reports_is_refused_with_a_reason():
         bp.estimate(record, good | {"town": [1, 2, 3]})
     with pytest.raises(InputError, match="^town: Expected reports as a NumPy array of uint8, one row of 1 per person"):
         bp.estimate(record, good | {"town": [good["town"][0], [1, 2], [1]]})
-    with pytest.raises(InputError, match="^town: Expected reports as a NumPy array of uint8, .* got str"):
-        bp.estimate_joint(record, good | {"town": "abc"})
+    with pytest.raises(InputError, match="Expected a column of reports of 'town', got one report"):
+        joint(record, good | {"town": "abc"})
     with pytest.raises(DataError, match="reports of 5 bits and none beyond"):
-        bp.estimate_joint(record, good | {"town": np.full((3, 1), 255, dtype=np.uint8)})
+        joint(record, good | {"town": np.full((3, 1), 255, dtype=np.uint8)})
     with pytest.raises(InputError, match="method='em' needs counts of whole reports.*; use method='projected'"):
-        bp.estimate_joint(record, good, method="em")
+        joint(record, good, method="em")
     clamped = bp.Record({"town": bp.OUE(bp.Integers(1, 5), 3), "age": bp.BRR(bp.Integers(1, 9), 1)})
     with pytest.raises(InputError, match="A table with flat categories needs .*Integers.1, 9.*; collect with edges"):
-        bp.estimate_joint(clamped, clamped.privatize({"town": [1, 2], "age": [3, 4]}))
+        joint(clamped, clamped.privatize({"town": [1, 2], "age": [3, 4]}))
     wide = bp.Record({"town": bp.OUE(bp.Integers(1, 2000), 3), "car": CARS})
     with pytest.raises(DesignError, match="Expected at most 1024 values of an attribute"):
-        bp.estimate_joint(wide, wide.privatize({"town": [1], "car": [0]}))
+        joint(wide, wide.privatize({"town": [1], "car": [0]}))
 
 
 def test_reports_of_another_mechanism_are_doubted():
     record = bp.Record({"town": bp.OUE(bp.Integers(1, 5), 1), "car": CARS})
     reports = record.privatize({"town": [1] * 5000, "car": [1] * 5000}, rng=bp.insecure_seed(1))
-    assert not bp.estimate_joint(record, reports).doubt
+    assert not joint(record, reports).check.doubt
     forged = reports | {"town": np.full((5000, 1), 31, dtype=np.uint8)}
-    assert "cannot have come from" in bp.estimate_joint(record, forged).doubt
+    assert "cannot have come from" in joint(record, forged).check.doubt
 
 
 @pytest.mark.grid(1)
@@ -152,12 +161,9 @@ def test_intervals_hold_the_truth_as_often_as_they_say(count):
     every = record.privatize({"town": drawn // 4 + 1, "car": drawn % 4}, rng=bp.insecure_seed(0))
     for at in range(0, 400 * count, count):
         reports = {name: column[at : at + count] for name, column in every.items()}
-        joint = bp.estimate_joint(record, reports, method="inverse")
-        found = [
-            joint.interval(of=("cell", 5, 3)),
-            joint.interval(of=("where", {"town": [1, 2], "car": ("range", 2, 3)})),
-            joint.mean_where("town", {"car": 0}).interval,
-        ]
+        asked = joint(record, reports, method="inverse")
+        questions = [("cell", 5, 3), ("where", {"town": [1, 2], "car": ("range", 2, 3)}), ("mean", "town", {"car": 0})]
+        found = [asked.ask(of).ci() for of in questions]
         low, high = found[1]
         half = (3 * low + high) / 4 <= truth[1] <= (low + 3 * high) / 4
         held.append([*(low <= true <= high for (low, high), true in zip(found, truth, strict=True)), half])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from bipartite.errors import DesignError, InputError
+from bipartite.errors import InputError
 from tests.answers.estimation.test_categories import law_of
 
 AGES, CARS = bp.Integers(1, 3), bp.Integers(0, 1)
@@ -31,15 +31,15 @@ def test_answers_about_pairs_are_unbiased_for_every_pair_of_values(name):
     mech = MECHANISMS[name]
     reports, law = chances(mech)
     w = np.random.default_rng(1).normal(size=(3, 2))
-    alone = [bp.estimate(mech, reports[at : at + 1], method="inverse").joint(NAMES) for at in range(len(reports))]
-    assert np.allclose(law @ [joint.linear(w) for joint in alone], w.ravel(), atol=1e-9)
-    low = [joint.unbiased(("where", {"age": ("range", 1, 2), "car": 0})).value for joint in alone]
+    alone = [bp.estimate(mech, reports[at : at + 1], method="inverse").joint(names=NAMES) for at in range(len(reports))]
+    assert np.allclose(law @ [joint.ask(w).value for joint in alone], w.ravel(), atol=1e-9)
+    low = [joint.ask(("where", {"age": ("range", 1, 2), "car": 0})).value for joint in alone]
     assert np.allclose(law @ low, [1, 0, 1, 0, 0, 0], atol=1e-9)
-    cells = np.array([joint.frequencies for joint in alone])
+    cells = np.array([joint.shares for joint in alone])
     assert np.allclose(np.einsum("xy,yab->xab", law, cells).reshape(6, 6), np.eye(6), atol=1e-9)
-    assert np.allclose(law @ [joint.unbiased(("cell", 2, 1)).value for joint in alone], np.eye(6)[3], atol=1e-9)
+    assert np.allclose(law @ [joint.ask(("cell", 2, 1)).value for joint in alone], np.eye(6)[3], atol=1e-9)
     assert np.allclose(law @ [joint.marginal("age").mean for joint in alone], [1, 1, 2, 2, 3, 3], atol=1e-9)
-    assert np.allclose(law @ [joint.marginal("car").frequencies[1] for joint in alone], [0, 1] * 3, atol=1e-9)
+    assert np.allclose(law @ [joint.marginal("car").shares[1] for joint in alone], [0, 1] * 3, atol=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +53,10 @@ def collected():
 
 def test_a_product_and_a_record_speak_one_language(collected):
     mech, values, reports = collected
-    pair = bp.estimate_joint(mech, reports, of=NAMES)
+    pair = bp.estimate(mech, reports, method="inverse").joint(names=NAMES)
     record = bp.Record({"age": bp.SubsetSelection(AGES, 2), "car": bp.GRR(CARS, 2)})
-    split = bp.estimate_joint(
-        record, record.privatize({"age": values[:, 0], "car": values[:, 1]}, rng=bp.insecure_seed(2))
-    )
+    both = record.privatize({"age": values[:, 0], "car": values[:, 1]}, rng=bp.insecure_seed(2))
+    split = bp.estimate(record, both).joint(*NAMES)
     questions = [
         "covariance",
         "correlation",
@@ -71,39 +70,42 @@ def test_a_product_and_a_record_speak_one_language(collected):
     for joint in (pair, split):
         assert type(joint) is type(pair)
         for of in questions:
-            low, high = joint.interval(of=of)
-            assert low <= joint.unbiased(of).value <= high
-            assert joint.standard_error(of) > 0
+            answer = joint.ask(of)
+            assert answer.ci().low <= answer.value <= answer.ci().high and answer.se > 0
         # Six standard errors: one seed in some hundred million would fail.
-        assert (np.abs(joint.frequencies - true) < 6 * joint.standard_errors).all()
-        assert joint.to_frame().columns.tolist() == ["age", "car", "share", "standard_error", "low", "high"]
+        assert (np.abs(joint.shares - true) < 6 * joint.to_frame()["se"].to_numpy().reshape(3, 2)).all()
+        assert joint.to_frame().columns.tolist() == ["age", "car", "share", "se", "low", "high", "note"]
         assert joint.to_frame()["age"].tolist() == [1, 1, 2, 2, 3, 3]
-        assert set(joint.means_by("car")) == {0, 1}
+        for car in (0, 1):
+            of = ("mean", "age", {"car": car})
+            assert abs(joint.ask(of).value - values[values[:, 1] == car, 0].mean()) < 6 * joint.ask(of).se
         assert joint.marginal("age").domain == AGES
         assert "correlation" in joint.summary()
-        assert not joint.doubt
+        assert not joint.check.doubt
 
 
-def test_weights_groups_counts_and_the_people_themselves_pass_through(collected):
+def test_weights_groups_and_counts_pass_through(collected):
     mech, _, reports = collected
     plain = bp.estimate(mech, reports)
-    assert plain.joint(NAMES).correlation == bp.estimate_joint(mech, reports).correlation
-    assert bp.estimate(mech, counts=bp.Counts(mech).add(reports)).joint().correlation == plain.joint().correlation
-    twice = bp.estimate(mech, np.concatenate([reports, reports[:100]]))
-    weighted = bp.estimate(mech, reports, weights=np.where(np.arange(5000) < 100, 2.0, 1.0))
-    assert weighted.joint().covariance == pytest.approx(twice.joint().covariance, abs=1e-3)
+    counted = bp.estimate(mech, counts=bp.Counts(mech).add(reports))
+    of = "correlation"
+    assert counted.joint().ask(of).value == plain.joint(names=NAMES).ask(of).value
+    twice = bp.estimate(mech, np.concatenate([reports, reports[:100]])).joint().ask("covariance")
+    weighted = bp.estimate(mech, reports, weights=np.where(np.arange(5000) < 100, 2.0, 1.0)).joint().ask("covariance")
+    assert weighted.value == pytest.approx(twice.value, abs=1e-3)
     groups = bp.estimate(mech, reports, by=np.arange(5000) % 2)
-    assert groups[0].joint().people == 2500
-    cell = ("cell", 1, 0)
-    assert bp.estimate(mech, reports, of_sample=True).joint().standard_error(cell) < plain.joint().standard_error(cell)
-    joint = plain.joint(NAMES)
-    assert joint.unbiased(cell) == plain.unbiased(("bin", (1, 0)))
-    assert joint.interval(of=cell) == plain.interval(of=("bin", (1, 0)))
+    assert groups[0].joint().nobs == 2500
+    joint = plain.joint(names=NAMES)
+    for of, same in ((("cell", 1, 0), ("bin", (1, 0))), (("where", {"age": 1}), [1, 1, 0, 0, 0, 0])):
+        one, other = joint.ask(of), plain.ask(same)
+        assert (one.value, one.se, one.ci(), one.forged(9)) == (other.value, other.se, other.ci(), other.forged(9))
+    with pytest.raises(InputError, match="The table of pairs is that of the estimate; pass method= to bp.estimate"):
+        plain.joint(method="inverse")
 
 
 def test_the_estimate_of_a_part_answers_like_any_other(collected, tmp_path):
     mech, values, reports = collected
-    est = bp.estimate(mech, reports).joint(NAMES).marginal("age")
+    est = bp.estimate(mech, reports).joint(names=NAMES).marginal("age")
     assert est.mechanism == mech and est.domain == AGES and est.method == "inverse"
     for of, true in [
         ("mean", values[:, 0].mean()),
@@ -111,18 +113,18 @@ def test_the_estimate_of_a_part_answers_like_any_other(collected, tmp_path):
         (("range", 1, 2), (values[:, 0] <= 2).mean()),
         (("bin", 3), (values[:, 0] == 3).mean()),
     ]:
-        low, high = est.interval(0.9999, of=of)
+        low, high = est.ask(of).ci(0.9999)
         assert low < true < high
-    assert est.interval(of="median").low <= est.median <= est.interval(of="median").high
+    assert est.ask("median").ci().low <= est.median <= est.ask("median").ci().high
     assert est.cdf(3) == 1 and est.quantile(0.1) == 1
-    assert est.poisoning(10).high > est.mean > est.poisoning(10).low
-    assert est.poisoning(10, of=("bin", 1)).high > est.frequencies[0]
+    assert est.ask("mean").forged(10).high > est.mean > est.ask("mean").forged(10).low
+    assert est.ask(("bin", 1)).forged(10).high > est.shares[0]
     assert est.to_frame()["value"].tolist() == [1, 2, 3]
-    assert "mean" in est.summary() and est.fits.doubt == ""
+    assert "mean" in est.summary() and est.check.doubt == ""
     assert est.plot(tmp_path / "part.svg")
-    assert len(est.group_shares()) == 3
-    assert est.covariance([[1, 0, 0], [0, 1, 0]])[1].shape == (2, 2)
-    assert sum(est.frequencies) == pytest.approx(1)
+    assert sum(est.shares) == pytest.approx(1)
+    with pytest.raises(InputError, match="Which reports belong to one person is not known"):
+        est.joint(bp.estimate(bp.GRR(CARS, 1), [0] * 5000))
 
 
 def test_where_not_all_pairs_can_be_told_apart_what_is_left_open_is_said():
@@ -131,42 +133,41 @@ def test_where_not_all_pairs_can_be_told_apart_what_is_left_open_is_said():
     values = np.random.default_rng(3).integers([1, 0], [5, 4], size=(2000, 2))
     est = bp.estimate(mech, mech.privatize(values, rng=bp.insecure_seed(3)))
     joint = est.joint()
-    assert joint.interval(of="correlation").note == "the reports cannot tell this"
-    assert np.isinf(joint.standard_errors).all()
-    low, high = joint.interval(of=("cell", 1, 0))
-    assert (low, high) == est.interval(of=("bin", (1, 0)))
+    assert joint.ask("correlation").ci().note == "the reports cannot tell this"
+    assert joint.to_frame()["se"].isna().all() and "ask for a range" in joint.to_frame()["note"][0]
+    low, high = joint.ask(("cell", 1, 0)).ci()
+    assert (low, high) == est.ask(("bin", (1, 0))).ci()
     assert 0 <= low < high < 1
     margin = joint.marginal("first")
-    assert margin.method == "em" and margin.frequencies.sum() == pytest.approx(1)
-    assert margin.interval(of=("range", 1, 2)).low < 0.5 < margin.interval(of=("range", 1, 2)).high
-    assert "quantiles have no intervals" in margin.interval(of="median").note
+    assert margin.method == "em" and margin.shares.sum() == pytest.approx(1)
+    assert margin.ask(("range", 1, 2)).ci().low < 0.5 < margin.ask(("range", 1, 2)).ci().high
+    assert "quantiles have no intervals" in margin.ask("median").note
     assert margin.plot()
-    with pytest.raises(DesignError, match="The reports about pairs cannot tell all values of this part apart"):
-        margin.group_shares()
     with pytest.raises(InputError, match="The reports cannot tell this group"):
-        joint.mean_where("first", {"second": 0})
+        joint.ask(("mean", "first", {"second": 0}))
 
 
 def test_one_report_has_no_variance_of_a_part():
     # Of nine pairs, so that weights of some pairs are compared.
     mech = bp.BRR(bp.Product(bp.Integers(0, 2), bp.Items(["a", "b", "c"], loss=[[0, 1, 5], [1, 0, 4], [5, 4, 0]])), 1)
     part = bp.estimate(mech, [(0, "a")]).joint().marginal("first")
-    assert math.isnan(part.variance) and tuple(part.interval(of="variance")) == (0.0, 1.0)
+    assert math.isnan(part.ask("variance").value) and tuple(part.ask("variance").ci()) == (0.0, 1.0)
 
 
 def test_a_range_of_hours_goes_around_midnight():
     mech = bp.GRR(bp.Product(bp.Cyclic(24), CARS), 6)
     hours = np.random.default_rng(4).integers(0, 24, 5000)
     values = np.stack([hours, (hours >= 22) | (hours <= 3)], axis=1).astype(np.int64)
-    joint = bp.estimate(mech, mech.privatize(values, rng=bp.insecure_seed(4))).joint(("hour", "late"))
+    joint = bp.estimate(mech, mech.privatize(values, rng=bp.insecure_seed(4))).joint(names=("hour", "late"))
     night = ("range", 22, 3)
-    asked = joint.unbiased(("where", {"hour": night}))
-    assert asked == joint.unbiased(("where", {"hour": [22, 23, 0, 1, 2, 3]}))
-    assert abs(asked.value - values[:, 1].mean()) < 6 * asked.standard_error
-    assert joint.mean_where("late", {"hour": night}).mean == pytest.approx(1, abs=0.05)
+    asked = joint.ask(("where", {"hour": night}))
+    same = joint.ask(("where", {"hour": [22, 23, 0, 1, 2, 3]}))
+    assert (asked.value, asked.se, asked.ci()) == (same.value, same.se, same.ci())
+    assert abs(asked.value - values[:, 1].mean()) < 6 * asked.se
+    assert joint.ask(("mean", "late", {"hour": night})).value == pytest.approx(1, abs=0.05)
     assert joint.marginal("hour").domain == bp.Cyclic(24)
     with pytest.raises(InputError, match="The values of 'hour' are not numbers"):
-        joint.interval(of="correlation")
+        joint.ask("correlation")
 
 
 def test_what_cannot_be_asked_is_refused_with_a_reason(collected):
@@ -174,23 +175,23 @@ def test_what_cannot_be_asked_is_refused_with_a_reason(collected):
     est = bp.estimate(mech, reports)
     for names in (("age", "age"), ("age",), "ab", ("age", 1)):
         with pytest.raises(InputError, match="Expected two different names such as \\('age', 'income'\\), got"):
-            est.joint(names)
+            est.joint(names=names)
     line = bp.GRR(AGES, 1)
     with pytest.raises(InputError, match="Expected reports about pairs of values, got Integers.1, 3.; report on bp.Pr"):
         bp.estimate(line, [1, 2]).joint()
     three = bp.GRR(bp.Product(AGES, CARS, CARS), 1)
     with pytest.raises(InputError, match="Expected reports about pairs of values, got Product"):
-        bp.estimate_joint(three, [(1, 0, 1)])
-    joint = est.joint(NAMES)
+        bp.estimate(three, [(1, 0, 1)]).joint()
+    joint = est.joint(names=NAMES)
     for of in ("mean", ("cell", 1), ("where", 1, 2), ("bin", 1, 0), None, {}, b"x"):
         with pytest.raises(InputError, match="Expected 'covariance', 'correlation', .'cell', value, value., .'where'"):
-            joint.interval(of=of)
+            joint.ask(of)
     for where in ({}, [1], "age"):
         with pytest.raises(InputError, match="Expected \\('where', {'age': value, …}\\), got"):
-            joint.interval(of=("where", where))
+            joint.ask(("where", where))
     with pytest.raises(InputError, match="Expected 'age' or 'car', got 'town'"):
-        joint.interval(of=("where", {"town": 1}))
+        joint.ask(("where", {"town": 1}))
     with pytest.raises(InputError, match="Expected one or more distinct values of 'age', got"):
-        joint.interval(of=("where", {"age": [1, 1]}))
+        joint.ask(("where", {"age": [1, 1]}))
     with pytest.raises(InputError, match="Expected the first value of a range before its last, got 3 to 1"):
-        joint.interval(of=("where", {"age": ("range", 3, 1)}))
+        joint.ask(("where", {"age": ("range", 3, 1)}))

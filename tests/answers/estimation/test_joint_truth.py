@@ -7,14 +7,9 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from bipartite.answers.estimation.estimate import Estimate
-from bipartite.answers.estimation.estimating_joint import _histogram, _marginal
-from bipartite.answers.estimation.joint import JointEstimate
-from bipartite.answers.estimation.kronecker import Side
-from bipartite.answers.estimation.linear import ByOutput, prepared
-from bipartite.answers.estimation.methods import histogram_of
-from bipartite.answers.estimation.pair_outputs import ByOutputs
+from bipartite.answers.estimation.estimating import from_tally
 from bipartite.answers.estimation.tally import Tally
+from tests.answers.estimation.test_joint import from_law
 
 NAMES = ("age", "car")
 AGES, CARS = np.arange(1.0, 4), np.arange(2.0)
@@ -29,18 +24,14 @@ def pairs_of(ages=3, cars=2):
     return bp.Product(bp.Integers(1, ages), bp.Integers(0, cars - 1))
 
 
-def two_reports(seen, people=10**12):
+def two_reports(seen):
     """The estimate when pairs of reports come exactly as often as this law says."""
-    sides = tuple(Side.of(each) for each in RECORD.mechanisms.values())
-    tally = Tally(people * seen, people * seen, people, people * seen, None)
-    return JointEstimate(NAMES, ByOutputs(sides, tally, _marginal), lambda: _histogram(sides, tally, "inverse", None))
+    return from_law(*RECORD.mechanisms.values(), seen)
 
 
 def one_report(seen, people=10**12):
     """The same for reports about pairs."""
-    tally, known = Tally(people * seen, people * seen, people, people * seen, None), prepared(PAIR)
-    answers = ByOutput(PAIR, tally, known, of_sample=False)
-    return Estimate(answers, histogram_of(PAIR, tally, known, answers, "inverse", None)).joint(NAMES)
+    return from_tally(PAIR, Tally.of_counts(people * seen, people), "inverse").joint(names=NAMES)
 
 
 RECORD = bp.Record({"age": bp.BRR(bp.Integers(1, 3), 2, m=3, edges="padded"), "car": bp.GRR(bp.Integers(0, 1), 2)})
@@ -60,49 +51,48 @@ def test_the_covariance_is_exactly_unbiased_even_from_three_people(way):
         mech = bp.GRR(pairs_of(2), epsilon=1)
         matrix, outputs = mech.matrix(), mech.outputs.to_numpy()
     else:
-        mech = {"a": bp.GRR(bp.Integers(0, 1), epsilon=1), "b": bp.GRR(bp.Integers(0, 1), epsilon=2)}
-        matrix, outputs = np.kron(mech["a"].matrix(), mech["b"].matrix()), None
+        mech = bp.Record({"a": bp.GRR(bp.Integers(0, 1), epsilon=1), "b": bp.GRR(bp.Integers(0, 1), epsilon=2)})
+        matrix, outputs = np.kron(*(each.matrix() for each in mech.mechanisms.values())), None
     expected = 0.0
     for drawn in itertools.product(range(4), repeat=3):
         at = np.array(drawn)
         reports = {"a": at // 2, "b": at % 2} if outputs is None else outputs[at]
-        expected += math.prod((shares @ matrix)[at]) * bp.estimate_joint(mech, reports).covariance
+        est = bp.estimate(mech, reports, method="inverse")
+        joint = est.joint() if outputs is not None else est.joint("a", "b")
+        expected += math.prod((shares @ matrix)[at]) * joint.ask("covariance").value
     assert expected == pytest.approx(0.25 - 0.4 * 0.35, abs=1e-9)
 
 
 @both_ways
 def test_with_expected_counts_every_answer_is_the_truth(way):
     joint = FROM_LAW[way](SHARES.ravel() @ MATRIX[way])
-    assert np.allclose(joint.frequencies, SHARES, atol=1e-9)
-    assert joint.covariance == pytest.approx(COVARIANCE, abs=1e-9)
-    assert joint.correlation == pytest.approx(CORRELATION, abs=1e-9)
-    age = joint.marginal("age")
-    assert age.mean == pytest.approx(AGES @ BY_AGE, abs=1e-9)
-    assert age.variance == pytest.approx(SPREADS[0], abs=1e-9)
-    assert np.allclose(age.frequencies, BY_AGE, atol=1e-9) and age.median == 2
-    assert joint.marginal("car").unbiased(("bin", 1)).value == pytest.approx(BY_CAR[1], abs=1e-9)
-    for car, group in joint.means_by("car").items():
-        assert group.mean == pytest.approx(AGES @ SHARES[:, car] / BY_CAR[car], abs=1e-8)
-        assert group.share == pytest.approx(BY_CAR[car], abs=1e-9)
-    some = joint.mean_where("car", {"age": [2, 3]})
-    assert some.mean == pytest.approx(SHARES[1:, 1].sum() / BY_AGE[1:].sum(), abs=1e-8)
-    assert some == joint.mean_where("car", {"age": ("range", 2, 3)})
-
-
-def group(joint):
-    found = joint.mean_where("age", {"car": 1})
-    return found.mean, found.standard_error
+    assert np.allclose(joint.shares, SHARES, atol=1e-9)
+    assert joint.ask("covariance").value == pytest.approx(COVARIANCE, abs=1e-9)
+    assert joint.ask("correlation").value == pytest.approx(CORRELATION, abs=1e-9)
+    for car in (0, 1):
+        of = ("mean", "age", {"car": car})
+        assert joint.ask(of).value == pytest.approx(AGES @ SHARES[:, car] / BY_CAR[car], abs=1e-8)
+    some, same = joint.ask(("mean", "car", {"age": [2, 3]})), joint.ask(("mean", "car", {"age": ("range", 2, 3)}))
+    assert some.value == pytest.approx(SHARES[1:, 1].sum() / BY_AGE[1:].sum(), abs=1e-8)
+    assert (some.value, some.se, some.ci()) == (same.value, same.se, same.ci())
+    if way == "one report":
+        age = joint.marginal("age")
+        assert age.mean == pytest.approx(AGES @ BY_AGE, abs=1e-9)
+        assert age.ask("variance").value == pytest.approx(SPREADS[0], abs=1e-9)
+        assert np.allclose(age.shares, BY_AGE, atol=1e-9) and age.median == 2
+        assert joint.marginal("car").ask(("bin", 1)).value == pytest.approx(BY_CAR[1], abs=1e-9)
 
 
 @both_ways
 def test_errors_are_the_slopes_of_the_answers(way):
     """The standard error of a smooth answer of the law of reports is that of its influence, here by differences."""
     seen, estimate = SHARES.ravel() @ MATRIX[way], FROM_LAW[way]
-    for of in (lambda joint: joint.unbiased("correlation")[:2], lambda joint: joint.unbiased("covariance")[:2], group):
+    for of in ("correlation", "covariance", ("mean", "age", {"car": 1})):
         steps = 1e-5 * (np.eye(len(seen)) - seen)
-        slopes = np.array([(of(estimate(seen + step))[0] - of(estimate(seen - step))[0]) / 2e-5 for step in steps])
+        ends = [(estimate(seen + step).ask(of).value, estimate(seen - step).ask(of).value) for step in steps]
+        slopes = np.diff(ends, axis=1)[:, 0] / -2e-5
         error = math.sqrt(seen @ (slopes - seen @ slopes) ** 2)
-        assert of(estimate(seen))[1] * 1e6 == pytest.approx(error, rel=1e-4)
+        assert estimate(seen).ask(of).se * 1e6 == pytest.approx(error, rel=1e-4)
 
 
 # 300 samples: intervals that cover 95 % miss 45 times or more with chance 6e-11, so one of 30 raises a false alarm with
@@ -120,10 +110,11 @@ def test_intervals_hold_the_truth_as_often_as_they_say(mechanism, people):
     for first in range(0, 300 * people, people):
         part = slice(first, first + people)
         some = {name: each[part] for name, each in reports.items()} if mechanism is RECORD else reports[part]
-        joint = bp.estimate_joint(mechanism, some, of=NAMES)
-        asked = [("cell", 1, 1), ("where", {"age": ("range", 2, 3), "car": 1}), "correlation"]
-        intervals = [joint.interval(of=of) for of in asked]
-        intervals += [joint.mean_where("car", {"age": 1}).interval, joint.marginal("age").interval(of="mean")]
+        est = bp.estimate(mechanism, some)
+        joint = est.joint(*NAMES) if mechanism is RECORD else est.joint(names=NAMES)
+        where = ("where", {"age": ("range", 2, 3), "car": 1})
+        asked = [("cell", 1, 1), where, "correlation", ("mean", "car", {"age": 1})]
+        intervals = [*(joint.ask(of).ci() for of in asked), joint.marginal("age").ask("mean").ci()]
         found.append([tuple(each) for each in intervals])
     low, high = np.moveaxis(found, 2, 0)
     off, half = np.abs(truth - (low + high) / 2), (high - low) / 2

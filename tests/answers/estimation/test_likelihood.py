@@ -6,15 +6,9 @@ from scipy.optimize import minimize
 from scipy.stats import binom, chi2
 
 import bipartite as bp
-from bipartite.answers.estimation.likelihood import (
-    Cells,
-    Model,
-    Region,
-    by_chi_square,
-    down_to,
-    halves,
-    weigh_smoothing,
-)
+from bipartite.answers.estimation.cells import Cells
+from bipartite.answers.estimation.histogram import MostLikely
+from bipartite.answers.estimation.likelihood import Model, by_chi_square, down_to, halves, weigh_smoothing
 
 MECHANISMS = [
     bp.BRR(bp.Integers(0, 4), 1, edges="padded"),
@@ -63,6 +57,11 @@ def largest(rows, counts, w, level):
     return best
 
 
+def ends(model, allowed, w):
+    """The smallest and the largest w·f of a region."""
+    return -model.furthest(-w, allowed), model.furthest(w, allowed)
+
+
 @pytest.mark.grid(4)
 @pytest.mark.parametrize("people", [60, 5000])
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=named)
@@ -74,14 +73,13 @@ def test_ends_of_a_region_are_those_that_a_general_optimiser_finds(mechanism, pe
     rows, size = mechanism.matrix(), len(mechanism.domain)
     rng = np.random.default_rng(3)
     at = np.arange(size)
-    cells = Cells.of(mechanism.lottery.channel(), together=False)
+    cells = Cells(mechanism.lottery.channel(), together=False)
     for f in (np.eye(size)[1], rng.dirichlet(np.ones(size))):
         counts = rng.multinomial(people, f @ rows).astype(float)
-        model = Model(cells.matrix, cells.counts(counts))
+        model = Model(cells, cells.counts(counts))
         level = model.top.log_likelihood - 2.5
-        region = Region(cells, [(model, down_to(level))])
         for w in (np.eye(size)[0], 1.0 * (at <= 1), 1.0 * ((at >= 1) & (at <= 2)), rng.normal(size=size)):
-            low, high = region.interval(w)
+            low, high = ends(model, down_to(model, level), w)
             least, most = -largest(rows, counts, -w, level), largest(rows, counts, w, level)
             room = 0.01 * (most - least)
             assert least - room <= low <= least + 1e-6 and most - 1e-6 <= high <= most + room
@@ -91,17 +89,19 @@ def test_ends_of_a_region_are_those_that_a_general_optimiser_finds(mechanism, pe
 @pytest.mark.grid(2)
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=named)
 def test_quantiles_of_a_region_are_those_whose_shares_up_to_a_value_are_left_open(mechanism):
+    """With one degree of freedom, whichever values the constraint removes."""
     rows, size = mechanism.matrix(), len(mechanism.domain)
     counts = np.random.default_rng(5).multinomial(300, np.full(size, 1 / size) @ rows).astype(float)
-    cells = Cells.of(mechanism.lottery.channel(), together=False)
-    model = Model(cells.matrix, cells.counts(counts))
-    level, exact = model.top.log_likelihood - 2, 0
+    cells = Cells(mechanism.lottery.channel(), together=False)
+    histogram, exact = MostLikely(cells, counts, smooth=False, reason=""), 0
+    top = likelihood(rows, counts, histogram.shares)
+    level = top - chi2.ppf(0.95, 1) / 2
+    up_to = [1.0 * (np.arange(size) <= value) for value in range(size)]
+    most = [largest(rows, counts, w, level) for w in up_to]
+    least = [-largest(rows, counts, -w, level) for w in up_to]
     for q in (0.3, 0.5, 0.77):
-        at = int(np.argmax(model.shares.cumsum() >= q))
-        first, last = Region(cells, [(model, down_to(level))]).quantiles(q, at)
-        up_to = [1.0 * (np.arange(size) <= value) for value in range(size)]
-        most = [largest(rows, counts, w, level) for w in up_to]
-        least = [-largest(rows, counts, -w, level) for w in up_to]
+        first, last, note = histogram.quantile_interval(q, 0.95)
+        assert first <= histogram.quantile(q) <= last and not note
         # The search for an end may go 1 % beyond it.
         for_first = [next(value for value in range(size) if most[value] >= q + room) for room in (-0.01, 0, 0.01)]
         for_last = [
@@ -118,16 +118,15 @@ def test_degrees_of_freedom_are_between_one_and_the_values_in_use():
     rng = np.random.default_rng(8)
     for mechanism in MECHANISMS:
         rows, size = mechanism.matrix(), len(mechanism.domain)
-        cells = Cells.of(mechanism.lottery.channel(), together=False)
+        cells = Cells(mechanism.lottery.channel(), together=False)
         for people in (80, 4000):
             counts = cells.counts(rng.multinomial(people, rng.dirichlet(np.ones(size)) @ rows).astype(float))
-            model = Model(cells.matrix, counts)
+            model = Model(cells, counts)
             top = model.top.log_likelihood
             w = 1.0 * (np.arange(size) <= 1)
-            low, high = Region(cells, [(model, by_chi_square(model, 0.9))]).interval(w)
-            inner, outer = (
-                Region(cells, [(model, down_to(top - chi2.ppf(0.9, degrees) / 2))]).interval(w) for degrees in (1, size)
-            )
+            low, high = ends(model, by_chi_square(model, 0.9), w)
+            inner, outer = (ends(model, down_to(model, top - chi2.ppf(0.9, degrees) / 2), w) for degrees in (1, size))
+            assert ends(model, by_chi_square(model, 0.9, extra=None), w) == pytest.approx(inner, abs=1e-9)
             room = 0.02 * (outer[1] - outer[0])
             assert outer[0] - room <= low <= inner[0] + room and inner[1] - room <= high <= outer[1] + room
 
@@ -136,12 +135,12 @@ def test_values_with_equal_rows_are_one_degree_of_freedom():
     """What one of fourteen values that cannot be told apart may have, they may have together: no more, and no less."""
     mechanism = bp.BRR(bp.Integers(18, 90), 1)
     counts = np.random.default_rng(1).multinomial(1000, mechanism.matrix()[22]).astype(float)
-    cells = Cells.of(mechanism.lottery.channel(), together=True)
-    model = Model(cells.matrix, cells.counts(counts))
-    region = Region(cells, [(model, by_chi_square(model, 0.95))])
+    cells = Cells(mechanism.lottery.channel(), together=True)
+    model = Model(cells, cells.counts(counts))
+    allowed = by_chi_square(model, 0.95)
     one, last, all_of_them = np.eye(73)[0], np.eye(73)[13], 1.0 * (np.arange(73) < 14)
-    (low, high), (_, other), (_, together) = (region.interval(w) for w in (one, last, all_of_them))
-    assert low == 0 and high == pytest.approx(together, rel=0.01) and other == pytest.approx(together, rel=0.01)
+    (low, high), (_, other), (_, together) = (ends(model, allowed, w) for w in (one, last, all_of_them))
+    assert abs(low) < 1e-12 and high == pytest.approx(together, rel=0.01) and other == pytest.approx(together, rel=0.01)
     # And their shares, which nothing tells apart, are shown equal.
     np.testing.assert_allclose(model.shares[:14], model.shares[0])
 
@@ -171,7 +170,7 @@ def test_with_few_reports_the_bound_holds_at_least_as_often_as_stated(mechanism,
         for each, w in enumerate((values <= 0, values <= 1, (values - 1) ** 2)):
             low, high = est._histogram.interval(1.0 * w, confidence)
             missed[each] += not low - 1e-9 <= w @ f <= high + 1e-9
-            shown = w @ est.frequencies
+            shown = w @ est.shares
             assert low - 1e-9 <= shown <= high + 1e-9
             narrow[each] += abs(shown - w @ f) > (high - low) / 20
     assert (missed <= binom.isf(1e-10, 150, 1 - confidence)).all()
@@ -181,9 +180,10 @@ def test_with_few_reports_the_bound_holds_at_least_as_often_as_stated(mechanism,
 def test_one_report_leaves_nearly_everything_open():
     for at in range(5):
         est = bp.estimate(MECHANISMS[0], counts=np.eye(len(MECHANISMS[0].outputs), dtype=int)[at])
-        low, high = est.interval(of=("cdf", 2))
-        assert low < 0.1 and high > 0.9 and low <= est.cdf(2) <= high and "only 1 report:" in est.interval().note
-        assert est.interval(of="median") == (0, 4)
+        low, high = est.ask(("cdf", 2)).ci()
+        assert low < 0.1 and high > 0.9 and low <= est.cdf(2) <= high
+        found = est.ask("median").ci()
+        assert found == (0, 4) and "only 1 report:" in found.note
 
 
 # Halves.
@@ -219,7 +219,7 @@ def test_halves_of_different_counts_are_independent_coins():
 
 
 def weights(f, people, seed, mechanism):
-    cells = Cells.of(mechanism.lottery.channel(), together=True)
+    cells = Cells(mechanism.lottery.channel(), together=True)
     counts = cells.counts(np.random.default_rng(seed).multinomial(people, f @ mechanism.matrix()).astype(float))
     found = weigh_smoothing(cells, counts)
     assert weigh_smoothing(cells, counts) == found
@@ -240,7 +240,7 @@ def test_held_out_reports_weigh_little_smoothing_for_spikes_and_much_for_smooth_
 def test_the_weight_of_an_amount_of_smoothing_is_the_likelihood_of_reports_held_out():
     """Against fits by plain EM, many steps of it, of the same halves."""
     mechanism = bp.BRR(bp.Integers(0, 15), 2, edges="padded")
-    cells = Cells.of(mechanism.lottery.channel(), together=True)
+    cells = Cells(mechanism.lottery.channel(), together=True)
     f = np.exp(-(((np.arange(16) - 6) / 4) ** 2) / 2)
     counts = np.random.default_rng(3).multinomial(400, f / f.sum() @ mechanism.matrix()).astype(float)
     found = weigh_smoothing(cells, cells.counts(counts))
@@ -265,24 +265,24 @@ def test_the_average_lies_between_the_models_averaged_and_is_converged():
     f = np.exp(-(((np.arange(64) - 30) / 12) ** 2) / 2)
     counts = np.random.default_rng(8).multinomial(500, f / f.sum() @ mechanism.matrix())
     est = bp.estimate(mechanism, counts=counts, method="smooth")
-    cells = Cells.of(mechanism.lottery.channel(), together=True)
+    cells = Cells(mechanism.lottery.channel(), together=True)
     held = cells.counts(counts.astype(float))
     amounts = weigh_smoothing(cells, held)
     assert len(amounts) > 1
-    shares = [Model(cells.matrix, held, cells.smoother(steps)).shares for steps in amounts]
-    np.testing.assert_allclose(est.frequencies, np.average(shares, axis=0, weights=[*amounts.values()]), atol=1e-12)
-    assert est.fit.converged and est.fit.gap <= 1
-    law = est.frequencies @ mechanism.matrix()
-    assert est.fit.log_likelihood == pytest.approx(counts @ np.log(law))
+    shares = [Model(cells, held, steps).shares for steps in amounts]
+    np.testing.assert_allclose(est.shares, np.average(shares, axis=0, weights=[*amounts.values()]), atol=1e-12)
+    assert est._histogram.fit.converged and est._histogram.fit.gap <= 1
+    law = est.shares @ mechanism.matrix()
+    assert est._histogram.fit.log_likelihood == pytest.approx(counts @ np.log(law))
     widths = [np.sqrt(steps / 2) for steps in (min(amounts), max(amounts))]
-    assert f"deviation of {widths[0]:.3g} to {widths[1]:.3g} values, weighted by how well" in est.reason
+    assert f"deviation of {widths[0]:.3g} to {widths[1]:.3g} values, weighted by how well" in est._histogram.reason
 
 
 @pytest.mark.parametrize(("values", "cells"), [(40, 40), (73, 73), (700, 512), (1024, 512)])
 @pytest.mark.parametrize("steps", [1, 2, 8, 128, 2048])
 def test_bumps_are_distributions_that_keep_the_mass_where_it_was(values, cells, steps):
-    made = Cells.of(bp.BRR(bp.Integers(1, values), 1, edges="padded").lottery.channel(), together=True)
-    assert len(made.matrix) == cells
+    made = Cells(bp.BRR(bp.Integers(1, values), 1, edges="padded").lottery.channel(), together=True)
+    assert made.many == cells
     bumps = made.smoother(steps)
     assert (bumps >= 0).all() and bumps.shape[1] == cells
     np.testing.assert_allclose(bumps.sum(axis=1), 1, rtol=1e-12)
@@ -290,7 +290,7 @@ def test_bumps_are_distributions_that_keep_the_mass_where_it_was(values, cells, 
     if values % cells == 0:
         np.testing.assert_allclose(bumps, bumps[::-1, ::-1], atol=1e-12)
     # Against as many steps of a walk that stops at the ends, taken one by one.
-    sizes = np.bincount(made.of_value, minlength=cells)
+    sizes = np.bincount(np.arange(values) * cells // values, minlength=cells)
     begins = np.argmax(bumps / sizes, axis=1) if steps < 8 else None
     if begins is not None and values == cells:
         walk = np.eye(cells)
@@ -313,19 +313,19 @@ def test_bumps_are_distributions_that_keep_the_mass_where_it_was(values, cells, 
 def test_an_end_that_no_tilt_reaches_is_found():
     """Reports of two kinds: below some tilt all people stay at the last value, above it all move to another one."""
     duchi = bp.Duchi(bp.Interval(-1, 1, points=20), 0.05)
-    cells = Cells.of(duchi.lottery.channel(), together=True)
-    model = Model(cells.matrix, np.array([0.5, 3.9]))
+    cells = Cells(duchi.lottery.channel(), together=True)
+    model = Model(cells, np.array([0.5, 3.9]))
     up_to = np.where(np.arange(20) <= 16, 1.0, 0.0)
     allowed = 0.02
-    low, high = Region(cells, [(model, down_to(model.top.log_likelihood - allowed))]).interval(up_to)
+    low, high = ends(model, down_to(model, model.top.log_likelihood - allowed), up_to)
     # All reports of the second kind are likeliest from the last value; a share s at value 16 instead loses `allowed`.
-    rows = cells.matrix
+    rows = cells.rows(0)
 
     def lost(s):
         law = (1 - s) * rows[-1] + s * rows[16]
         return model.top.log_likelihood - float(np.array([0.5, 3.9]) @ np.log(law))
 
-    assert low == 0 and 0.1 < high < 1
+    assert abs(low) < 1e-12 and 0.1 < high < 1
     assert lost(high - 0.02) < allowed <= lost(high) + 1e-9
 
 
@@ -337,8 +337,8 @@ def test_the_answer_from_reports_of_two_kinds_lies_in_its_interval(counts):
         for sure in (0.01, 0.5, 0.95):
             for at in (size // 2, size - 2, size - 1):
                 value = found.mechanism.domain.decode(at)
-                low, high = found.interval(sure, of=("cdf", value))
-                assert 0 <= low <= found.cdf(value) + 1e-12 and found.cdf(value) - 1e-12 <= high <= 1
+                low, high = found.ask(("cdf", value)).ci(sure)
+                assert -1e-12 <= low <= found.cdf(value) + 1e-12 and found.cdf(value) - 1e-12 <= high <= 1 + 1e-12
 
 
 def test_a_range_that_nobody_is_in_may_be_empty():
@@ -347,7 +347,7 @@ def test_a_range_that_nobody_is_in_may_be_empty():
     at = np.arange(100) / 100
     f = np.exp(-(((at - 0.62) / 0.02) ** 2) / 2) + np.exp(-(((at - 0.74) / 0.02) ** 2) / 2)
     samples = np.random.default_rng(1).multinomial(5000, f / f.sum() @ mechanism.matrix(), 40)
-    lows = [bp.estimate(mechanism, counts=counts, method="em").interval(of=("cdf", 33)).low for counts in samples]
+    lows = [bp.estimate(mechanism, counts=counts, method="em").ask(("cdf", 33)).ci().low for counts in samples]
     assert np.count_nonzero(np.array(lows) <= 1e-9) >= 29
 
 
@@ -367,7 +367,7 @@ def test_the_answer_shown_lies_in_its_interval_at_every_confidence(case):
         found = bp.estimate(mechanism, reports, weights=weights, method=method)
         for sure in (1e-9, 0.01, 0.9):
             for value in domain.to_numpy()[:: max(1, len(domain) // 2)]:
-                low, high = found.interval(sure, of=("cdf", value))
+                low, high = found.ask(("cdf", value)).ci(sure)
                 assert low - 1e-12 <= found.cdf(value) <= high + 1e-12
-            low, high = found.interval(sure, of="median")
+            low, high = found.ask("median").ci(sure)
             assert low <= found.median <= high

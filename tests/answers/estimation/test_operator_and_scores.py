@@ -1,5 +1,7 @@
 """Products without a matrix, scores in closed form, and what can be told apart: all against the dense matrix."""
 
+import importlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -158,8 +160,7 @@ def test_scores_of_a_window_are_those_of_least_variance(size, half, epsilon, see
 
 
 def test_blocks_do_not_change_scores(monkeypatch):
-    from bipartite.answers.estimation import scores as module
-
+    module = importlib.import_module("bipartite.answers.estimation.scores")
     window = SquareWave(Integers(0, 30), 1).lottery.channel()
     w = np.random.default_rng(3).normal(size=(20, 31))
     whole = WindowScores(window, window.uniform_law()).of(w)

@@ -24,7 +24,7 @@ def test_a_line_is_a_histogram_with_mean_and_median(tmp_path):
     picture = est.plot(tmp_path / "ages.svg")
     assert (tmp_path / "ages.svg").read_text(encoding="utf-8") == picture + "\n"
     shown = words(picture)
-    low, high = est.interval()
+    low, high = est.ask().ci()
     digits = 1 if high - low > 1 else 2
     assert any(each.startswith(f"mean {est.mean:.{digits}f}, {low:.{digits}f} to {high:.{digits}f}") for each in shown)
     assert any(each.startswith(f"median {est.median:.0f}, ") for each in shown)
@@ -41,10 +41,11 @@ def test_a_curve_has_a_band_for_each_public_range_and_nothing_that_is_not_a_numb
     drawn = ET.fromstring(picture)
     assert "nan" not in picture
     says = [each.find(f"{SVG}title").text for each in drawn.iter(f"{SVG}g") if each.find(f"{SVG}title") is not None]
-    ranges = est.ranges()
-    assert [each.split(":")[0] for each in says] == [f"{each.first:g} to {each.last:g}" for each in ranges]
+    ranges = est.to_frame(bins=10)
+    names = [f"{first:g} to {last:g}" for first, last in zip(ranges["first"], ranges["last"], strict=True)]
+    assert [each.split(":")[0] for each in says] == names
     assert all(f"{says[at]}." in drawn.get("aria-label") for at in range(10))
-    assert {percent(each.share) for each in ranges} <= set(words(picture))
+    assert set(map(percent, ranges["share"])) <= set(words(picture))
 
 
 def test_a_curve_is_no_finer_than_the_ranges_that_are_asked_for():
@@ -64,21 +65,20 @@ def test_a_curve_without_intervals_has_no_bands():
 
 
 def test_clamped_reports_are_hatched_where_nothing_is_known():
-    est = estimated(bp.BRR(AGES, 1), [20] * 500 + [50] * 500, of_sample=True)
-    assert np.isinf(est.standard_error(("bin", 18))) and np.isfinite(est.standard_error(("bin", 48)))
+    est = estimated(bp.BRR(AGES, 1), [20] * 500 + [50] * 500)
+    assert np.isinf(est.ask(("bin", 18)).se) and np.isfinite(est.ask(("bin", 48)).se)
     picture = est.plot()
     shown = words(picture)
     assert style.HATCH in picture
     assert "the reports cannot tell some values apart, however many there are: 18 to 31, 77 to 90" in shown
     assert any(each.startswith("mean: no more is known than ") for each in shown)
-    assert any("intervals for these people only" in each for each in shown)
 
 
 def test_unbiased_shares_below_zero_are_drawn_and_others_never_are():
     mechanism = bp.GRR(bp.Integers(1, 5), 1)
     values = [1] * 400
     inverse = estimated(mechanism, values, method="inverse")
-    assert inverse.frequencies.min() < 0
+    assert inverse.shares.min() < 0
     ground = 'x1="76" y1="'  # the line of zero stands apart from the axis only where something lies below it
     zero = [line for line in inverse.plot().splitlines() if ground in line and style.INK in line]
     assert len(zero) == 1
@@ -90,9 +90,9 @@ def test_unbiased_shares_below_zero_are_drawn_and_others_never_are():
 def test_few_reports_say_what_their_bars_are():
     mechanism = bp.GRR(bp.Integers(1, 5), 1)
     wide = estimated(mechanism, [1, 2, 3], method="inverse")
-    low, high = wide.share_bounds(0.95)
-    for value, share_low, share_high in zip(range(1, 6), *wide.share_intervals(), strict=True):
-        assert (share_low, share_high) == pytest.approx(wide.interval(of=("bin", value)))
+    low, high = wide._histogram.share_bounds(0.95)
+    for value, share_low, share_high in zip(range(1, 6), *wide.to_frame()[["low", "high"]].to_numpy().T, strict=True):
+        assert (share_low, share_high) == pytest.approx(wide.ask(("bin", value)).ci())
     assert (high - low).min() > 1
     assert "few reports: these intervals are wider bounds that hold for any number" in words(wide.plot())
     smooth = estimated(mechanism, [1, 2, 3], method="ems")
@@ -113,7 +113,7 @@ def test_many_values_keep_their_mean(mechanism):
 
 def test_few_reports_of_many_values_are_bounded_by_what_is_possible():
     est = estimated(bp.BRR(bp.Integers(1, 3000), 1, edges="padded"), [500] * 10, method="projected")
-    low, high = est.share_intervals()
+    low, high = est.to_frame()[["low", "high"]].to_numpy().T
     assert (low == 0).all() and (high == 1).all()
 
 
@@ -125,7 +125,7 @@ def test_names_and_row_numbers_are_bars():
     shown = words(est.plot())
     assert sum(each.startswith("row ") for each in shown) == 40
     assert any("20 smaller shares are left out" in each for each in shown)
-    if not est.identifiability.identifiable:
+    if not est.identifiable:
         assert "the reports cannot tell some values apart, however many there are" in shown
 
 
@@ -154,10 +154,10 @@ def test_where_nothing_is_known_everything_is_hatched():
     # Two outputs tell about five values little more than their mean: no share has an unbiased estimate.
     duchi = bp.Duchi(bp.Interval(-1, 1, points=5), 1)
     est = estimated(duchi, [0.5] * 400)
-    assert np.isinf(est.standard_error(("bin", 0.5)))
+    assert np.isinf(est.ask(("bin", 0.5)).se)
     picture = est.plot()
     assert "5 shares are not identifiable" in ET.fromstring(picture).get("aria-label")
-    assert np.isfinite(est.standard_error("mean"))  # which is all that it was made for
+    assert np.isfinite(est.ask().se)  # which is all that it was made for
 
 
 def test_a_file_holds_what_its_ending_says(tmp_path):
@@ -174,14 +174,14 @@ def test_a_file_holds_what_its_ending_says(tmp_path):
 def test_bars_and_whiskers_say_what_intervals_say():
     mechanism = bp.GRR(bp.Items(["bus", "train", "walk"], loss=1 - np.eye(3)), 1)
     est = estimated(mechanism, ["bus"] * 380 + ["walk"] * 20)
-    low, high = est.share_intervals()
-    assert est.share_bounds(0.95)[0].min() < low.min() == 0  # cut at what is possible
-    said = [share_words(*each) for each in zip(est.frequencies, low, high, strict=True)]
+    low, high = est.to_frame()[["low", "high"]].to_numpy().T
+    assert est._histogram.share_bounds(0.95)[0].min() < low.min() == 0  # cut at what is possible
+    said = [share_words(*each) for each in zip(est.shares, low, high, strict=True)]
     assert set(said) <= set(words(est.plot()))
     groups = estimated(mechanism, ["bus"] * 380 + ["walk"] * 20, by=["a"] * 200 + ["b"] * 200)
     first = groups["a"]
-    low, high = first.share_intervals()
-    assert share_words(first.frequencies[0], low[0], high[0]) in words(groups.plot())
+    low, high = first.to_frame()[["low", "high"]].to_numpy().T
+    assert share_words(first.shares[0], low[0], high[0]) in words(groups.plot())
 
 
 def test_attributes_are_drawn_one_by_one():
@@ -202,5 +202,5 @@ def test_the_summary_of_categories_names_the_most_common_as_the_picture_does():
         assert line.startswith("  most common  bus: ") and line.index("bus") < line.index("car") < line.index("walk")
         assert "train" not in line
         shown = words(est.plot())
-        assert all(each in shown for each in (share_words(est.frequencies[1], *est.interval(of=("bin", "bus"))),))
+        assert all(each in shown for each in (share_words(est.shares[1], *est.ask(("bin", "bus")).ci()),))
     assert "most common" not in estimated(bp.GRR(bp.Integers(1, 5), 1), [1, 2] * 50).summary()

@@ -4,7 +4,6 @@ import re
 import types
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import bipartite as bp
@@ -26,8 +25,8 @@ def ages():
     return estimated(PADDED, TRUTH)
 
 
-def ends(ranges):
-    return [(each.first, each.last) for each in ranges]
+def ends(frame):
+    return list(zip(frame["first"], frame["last"], strict=True))
 
 
 @pytest.mark.parametrize(
@@ -42,36 +41,36 @@ def ends(ranges):
     ids=["inner", "with the first value", "with the last value", "both, between values", "once"],
 )
 def test_a_range_begins_at_each_edge(ages, edges):
-    found = ages.ranges(edges)
+    found = ages.to_frame(bins=edges)
     assert ends(found) == [(18, 29), (30, 44), (45, 64), (65, 90)]
-    for each in found:
+    for each in found.itertuples():
         inside = (AGES.to_numpy() >= each.first) & (AGES.to_numpy() <= each.last)
-        assert each.share == pytest.approx(ages.frequencies[inside].sum())
-        assert each.interval == ages.interval(of=("range", each.first, each.last))
+        assert each.share == pytest.approx(ages.shares[inside].sum())
+        assert (each.low, each.high) == ages.ask(("range", each.first, each.last)).ci()
 
 
 def test_edges_of_a_grid_are_the_values_that_they_mean():
     mechanism = bp.BRR(bp.Interval(0, 1, points=11), epsilon=2, edges="padded")
-    found = estimated(mechanism, [0.3, 0.7] * 200).ranges([0.3, 0.6000000000000001])
-    assert [each.first for each in found] == pytest.approx([0, 0.3, 0.6])
-    assert [each.last for each in found] == pytest.approx([0.2, 0.5, 1])
+    found = estimated(mechanism, [0.3, 0.7] * 200).to_frame(bins=[0.3, 0.6000000000000001])
+    assert found["first"].tolist() == pytest.approx([0, 0.3, 0.6])
+    assert found["last"].tolist() == pytest.approx([0.2, 0.5, 1])
 
 
 def test_arcs_begin_at_edges_and_the_last_goes_around():
     hours = bp.BRR(bp.Cyclic(24), epsilon=1, m=7)
     est = estimated(hours, [23, 1, 12] * 300)
-    found = est.ranges([6, 12, 22])
+    found = est.to_frame(bins=[6, 12, 22])
     assert ends(found) == [(6, 11), (12, 21), (22, 5)]
-    assert found[2].share == pytest.approx(est.frequencies[[22, 23, 0, 1, 2, 3, 4, 5]].sum(), abs=1e-9)
-    assert found[2].interval == est.interval(of=("range", 22, 5))
+    assert found["share"][2] == pytest.approx(est.shares[[22, 23, 0, 1, 2, 3, 4, 5]].sum(), abs=1e-9)
+    assert (found["low"][2], found["high"][2]) == pytest.approx(est.ask(("range", 22, 5)).ci())
     assert "22 to 5: " in est.plot(bins=[6, 12, 22]) and "22 to 5 " in est.summary(bins=[6, 12, 22])
     days = bp.BRR(bp.Cyclic(7, labels=["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"]), epsilon=1, m=3)
     assert "\n  Sa to Su" in estimated(days, ["Mo", "Sa"] * 200).summary(bins=["Mo", "Sa"])
     for wrong, why in (([6, 6], "distinct values where arcs"), ([], "distinct values where arcs")):
         with pytest.raises(InputError, match=why):
-            est.ranges(wrong)
+            est.to_frame(bins=wrong)
     with pytest.raises(OutsideDomainError):
-        est.ranges([3, 24])
+        est.to_frame(bins=[3, 24])
 
 
 @pytest.mark.parametrize(
@@ -88,30 +87,29 @@ def test_arcs_begin_at_edges_and_the_last_goes_around():
         ([30.2, 30.4], "with ascending edges"),
         ("30,45", "Expected bins as a number of ranges of at least 1, or a list of public edges, got '30,45'"),
         (0, "or a list of public edges, got 0"),
-        (None, "or a list of public edges, got None"),
     ],
 )
 def test_edges_that_cut_nothing_are_refused(ages, edges, why):
     with pytest.raises(InputError, match=why):
-        ages.ranges(edges)
+        ages.to_frame(bins=edges)
 
 
 def test_values_that_cannot_be_told_apart_are_one_range():
     est = estimated(CLAMPED, TRUTH)
-    together = [(group[0], group[-1]) for group in est.identifiability.groups]
+    together = [(group[0], group[-1]) for group in bp.identifiability(CLAMPED).groups]
     assert together == [(18, 31), (77, 90)]
-    found = est.ranges()
+    found = est.to_frame(bins=10)
     assert set(together) <= set(ends(found)) and len(found) == 8
     # Neighbours follow each other without a gap, from the first value to the last.
-    assert [each.first for each in found] == [18, *(each.last + 1 for each in found[:-1])] and found[-1].last == 90
+    assert found["first"].tolist() == [18, *(found["last"][:-1] + 1)] and found["last"].iloc[-1] == 90
     assert "\n  18 to 31  " in est.summary() and "18 to 31: " in est.plot()
     assert "guess within its interval" not in est.summary()
     # Edges are kept as they are, and it is said what their shares are.
-    assert ends(est.ranges([25, 60])) == [(18, 24), (25, 59), (60, 90)]
+    assert ends(est.to_frame(bins=[25, 60])) == [(18, 24), (25, 59), (60, 90)]
     assert "separates values which the reports cannot tell apart is a guess" in est.summary(bins=[25, 60])
     assert "guess within" not in est.summary(bins=[32, 77])
     for count in (1, 2, 5, 20):
-        cut = ends(est.ranges(count, 0.9))
+        cut = ends(est.to_frame(bins=count, confidence=0.9))
         assert not any(18 < first <= 31 or first > 77 for first, _ in cut)
 
 
@@ -132,13 +130,9 @@ def test_a_summary_has_the_table_of_shares(ages):
     lines = ages.summary(0.9).splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("  range "))
     assert lines[at].split() == ["range", "share", "90", "%", "interval"]
-    for line, each in zip(lines[at + 1 :], ages.ranges(confidence=0.9), strict=True):
-        numbers = f"{each.share:z.2%}", f"{each.interval.low:z.2%}", "to", f"{each.interval.high:z.2%}"
-        assert line.split() == [f"{each.first:g}", "to", f"{each.last:g}", *numbers]
-    assert lines[0].endswith("; intervals are for the population that these people are a random sample of")
-    sample = estimated(bp.GRR(bp.Integers(1, 5), 1), [1, 5] * 100, of_sample=True).summary().splitlines()
-    assert sample[0].endswith("; intervals are for these people alone")
-    assert [line.split()[0] for line in sample[-5:]] == ["1", "2", "3", "4", "5"]
+    found = ages.to_frame(bins=10, confidence=0.9)
+    for line, each in zip(lines[at + 1 : at + 11], found.itertuples(), strict=True):
+        assert line.split()[:3] == [f"{each.first:g}", "to", f"{each.last:g}"]
 
 
 def test_groups_are_side_by_side_in_words_frames_and_pictures():
@@ -153,9 +147,8 @@ def test_groups_are_side_by_side_in_words_frames_and_pictures():
     picture = groups.plot(bins=[30, 65], label="age", unit="years")
     for label, each in groups.items():
         rows = frame[frame["group"] == label].to_dict("records")
-        for row, found in zip(rows, each.ranges([30, 65]), strict=True):
-            assert (row["first"], row["share"], row["low"]) == (found.first, found.share, found.interval.low)
-            assert f"{found.share:z.2%} ({found.interval.low:z.2%} to {found.interval.high:z.2%})" in text
+        for row, found in zip(rows, each.to_frame(bins=[30, 65]).itertuples(), strict=True):
+            assert (row["first"], row["share"], row["low"]) == (found.first, found.share, found.low)
     # Edges that come one by one are the same for every group.
     assert groups.summary(bins=iter([30, 65])) == text == groups.summary(bins=np.array([30, 65]))
     assert groups.to_frame(bins=iter([30, 65])).equals(frame)
@@ -191,20 +184,11 @@ def test_a_picture_has_a_title_an_axis_and_a_unit(ages):
     assert found.plot() == found.plot(title="", label="value", unit="")
 
 
-def test_ranges_are_the_rows_of_a_frame():
-    found = estimated(PADDED, [30, 50] * 500)
-    ranges = found.ranges([30, 65], 0.9)
-    frame = pd.DataFrame(ranges)
-    assert frame.columns.tolist() == ["first", "last", "share", "low", "high", "confidence", "note"]
-    assert frame["first"].tolist() == [18, 30, 65] and frame["confidence"].tolist() == [0.9] * 3
-    assert frame["low"].tolist() == [each.interval.low for each in ranges] and not frame.isna().any(axis=None)
-    assert [each.interval.confidence for each in ranges] == [0.9] * 3
-
-
-@pytest.mark.parametrize("method", ["smooth", "em", "ems", "inverse"])
+@pytest.mark.parametrize("method", ["smooth", "em", "inverse"])
 def test_nothing_is_missing_in_a_frame_without_a_reason(method):
     found = estimated(PADDED, [30, 50] * 500, method=method)
+    why = found._histogram.bins_note
     for frame in (found.to_frame(), found.to_frame(bins=4)):
         missing = frame[["low", "high"]].isna().any(axis=1)
-        assert frame["note"].tolist() == [found.bins_note if each else "" for each in missing]
-        assert missing.any() == (found.bins_note != "" and ("value" in frame or method == "ems"))
+        assert frame["note"].tolist() == [why if each else "" for each in missing]
+        assert missing.any() == (why != "" and "value" in frame)

@@ -3,11 +3,11 @@ r"""How precise an answer will be, before anybody has reported: the error of ``b
 - *A mean* is the average of one score per report, unbiased for every population. For people distributed as π its
   variance is Σ_x π_x·g_x − (Σ_x π_x·w_x)² with g_x = E[score²|x]. Around a circle there are two such averages, of the
   cosine and of the sine; the error of the direction, in radians, is theirs over the resultant length.
-- *Shares* are such averages too; those from windows have scores fitted to the people.
+- *Shares* are such averages too, of scores fitted to the people.
 - *A distribution* is unbiased where the default histogram is. Where that is smoothed (a line of more than 32 values,
   mostly), its error is the variance that the reports and a smooth population leave (``design/m_for_statistics.py``),
-  times what smoothing costs where the population is not smooth: 1.8·(m/N)^0.15. For eleven shapes (``bench/advisor.py``)
-  found errors are 0.8 times this (root mean square), 1.25 times at the worst shape, a third for a uniform population.
+  times what smoothing costs where the population is not smooth: 1.8·(m/N)^0.15. For eleven shapes, simulated by
+  ``bench/advisor.py``, errors are 0.8 times this (root mean square), 1.25 times at the worst, a third for a uniform one.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.linear import prepare
 from bipartite.answers.estimation.methods import method_for
 from bipartite.answers.estimation.pairs import pair_law
 from bipartite.answers.estimation.scores import MOST_DENSE
+from bipartite.answers.estimation.source import prepare
 from bipartite.errors import DesignError, InputError, shown
 from bipartite.lottery import Ring, Window
 from bipartite.lottery.checks import is_whole
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.linear import Prepared
+    from bipartite.answers.estimation.source import Prepared
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
 
@@ -45,6 +45,7 @@ _COST: Final = 1.8
 _FALL: Final = 0.15
 # A smoothed distribution is judged on at most this many values: reports do not resolve it any finer.
 _FINE: Final = 256
+_MOST_FITTED: Final = 512  # rows of an unstructured matrix whose scores are fitted, as in ``source.py``
 _MOST_PRODUCTS: Final = 1e10  # multiplications for a decomposition
 # Cumulative shares from flat categories: the most numbers to compute with, and the fewest thresholds.
 _MOST_NUMBERS: Final = 2**20
@@ -199,7 +200,7 @@ class Foreseen:
         if found is None or fixed is None or not found.identifiable:
             return None
         laws = self.mechanism.lottery.channel().forward(populations)
-        fitted = isinstance(found.distinct, Window)
+        fitted = fixed.fits_a_law and (isinstance(found.distinct, Window) or found.rows <= _MOST_FITTED)
         squares = [(found.scores(law) if fitted else fixed).shares(law).square[found.group_of] for law in laws]
         variances: Array = np.array(squares) - populations**2
         return variances

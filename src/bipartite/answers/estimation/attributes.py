@@ -11,7 +11,6 @@ import numpy as np
 from bipartite.answers.estimation.reports import indices_of
 from bipartite.domains.containers import is_scalar
 from bipartite.errors import DataError, InputError, NullError, Problems, of_attribute
-from bipartite.mechanisms import Mechanism
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
@@ -69,7 +68,9 @@ def column_of(name: str, mechanism: Mechanism, column: Iterable[object], nulls: 
         if mechanism.flat:
             return flat_rows(mechanism, column, nulls)
         there = _present(column)
-        indices = indices_of(mechanism, _unmasked(column, there, nulls), nulls)
+        _check_there(there, nulls)
+        told = column.compressed() if isinstance(column, np.ma.MaskedArray) else column
+        indices = indices_of(mechanism, told, nulls)
     except (InputError, DataError) as error:
         refusal = of_attribute(error, name)
     else:
@@ -107,13 +108,6 @@ def flat_rows(mechanism: Mechanism, column: Iterable[object], nulls: Missing) ->
 def _check_there(there: NDArray[np.bool_], nulls: Missing) -> None:
     if nulls == "error" and not there.all():
         raise NullError(f"{int((~there).sum())} of {len(there)} reports are missing; remove them, or use nulls='drop'.")
-
-
-def _unmasked(column: object, there: NDArray[np.bool_], nulls: Missing) -> object:
-    if not isinstance(column, np.ma.MaskedArray):
-        return column
-    _check_there(there, nulls)
-    return column.compressed()
 
 
 def _table(reports: object, names: list[str], sample: int | None) -> Mapping[str, Any] | DataFrame:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.asking import line_of
 from bipartite.answers.estimation.identify import identifiability
+from bipartite.answers.estimation.question import line_of
 from bipartite.answers.estimation.ranges import RANGES, spans
 from bipartite.mechanisms import Mechanism
 

@@ -13,6 +13,7 @@ from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms.base import check_mechanism
 from bipartite.mechanisms.categories.cells import as_reports
 from bipartite.mechanisms.spec import from_spec, spec_sha256
+from bipartite.names import Renamed
 from bipartite.texts import RepeatedKeyError, read_json
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _MOST_OUTPUTS: Final = 2**27
 _MOST_PEOPLE: Final = 2**53
 
 
-class Counts:
+class Counts(Renamed):
     """Counts of the reports of one mechanism: add batches as they come, merge the counts of others.
 
     They are whole numbers, so the result does not depend on the order or on the batches. They contain no more than the
@@ -38,16 +39,16 @@ class Counts:
     >>> from bipartite import BRR, Integers
     >>> mech = BRR(Integers(1, 5), epsilon=1)
     >>> counts = Counts(mech).add([1, 2, 2]).merge(Counts(mech).add([5]))
-    >>> counts.people, counts.values.tolist()
+    >>> counts.n, counts.values.tolist()
     (4, [1, 2, 0, 0, 1])
     >>> Counts.from_dict(counts.to_dict()) == counts
     True
     """
 
-    __slots__ = ("_sha256", "insecure", "mechanism", "people", "values")
+    __slots__ = ("_sha256", "insecure", "mechanism", "n", "values")
 
     mechanism: Mechanism
-    people: int
+    n: int
     """The number of reports counted."""
     values: NDArray[np.int64]
     insecure: bool | None
@@ -62,7 +63,7 @@ class Counts:
                 f"Expected at most 2^27 different reports to count, this mechanism has {size}; use a coarser domain."
             )
         self.mechanism = mechanism
-        self.people = 0
+        self.n = 0
         self.insecure = None
         self.values = np.zeros(size, dtype=np.int64)
         self._sha256 = spec_sha256(mechanism)
@@ -72,11 +73,11 @@ class Counts:
         if self.mechanism.flat:
             rows = as_reports(self.mechanism, reports)
             self.values += self.mechanism.count(rows)
-            self.people += len(np.asarray(rows))
+            self.n += len(np.asarray(rows))
         else:
             indices = indices_of(self.mechanism, reports, nulls)
             self.values += np.bincount(indices, minlength=len(self.values))
-            self.people += len(indices)
+            self.n += len(indices)
         self.insecure = self.insecure or None  # nothing is known about the new ones
         return self
 
@@ -90,10 +91,10 @@ class Counts:
                 f"Counts of {other.mechanism!r} do not match those of {self.mechanism!r}: their specs differ "
                 f"({theirs[:12]}… and {self._sha256[:12]}…); estimate each on its own."
             )
-        marks = {other.insecure} if not self.people else {self.insecure, other.insecure}
+        marks = {other.insecure} if not self.n else {self.insecure, other.insecure}
         self.insecure = True if self.insecure or other.insecure else None if None in marks else False
         self.values += other.values
-        self.people += other.people
+        self.n += other.n
         return self
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,7 +103,7 @@ class Counts:
             "bipartite_counts": _VERSION,
             "spec": self.mechanism.to_spec(),
             "spec_sha256": self._sha256,
-            "people": self.people,
+            "people": self.n,
             "counts": self.values.tolist(),
         } | ({} if self.insecure is None else {"insecure": self.insecure})
 
@@ -123,8 +124,8 @@ class Counts:
             )
         counts.insecure = mark
         try:
-            counts.people = _check_people(held.get("people"))
-            counts.values = check_counts(counts.mechanism, held.get("counts"), counts.people)
+            counts.n = _check_people(held.get("people"))
+            counts.values = check_counts(counts.mechanism, held.get("counts"), counts.n)
         except InputError as error:
             # The file is wrong, not the call.
             refusal = SpecError(str(error))
@@ -149,14 +150,14 @@ class Counts:
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Counts)
-            and (self._sha256, self.people, self.insecure) == (other._sha256, other.people, other.insecure)
+            and (self._sha256, self.n, self.insecure) == (other._sha256, other.n, other.insecure)
             and np.array_equal(self.values, other.values)
         )
 
     __hash__ = None  # type: ignore[assignment]  # it grows
 
     def __repr__(self) -> str:
-        return f"<Counts of {how_many(self.people, 'report')} of {self.mechanism!r}>"
+        return f"<Counts of {how_many(self.n, 'report')} of {self.mechanism!r}>"
 
 
 def _check_people(people: object) -> int:

@@ -4,108 +4,76 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any, Final, Literal, overload
+from typing import TYPE_CHECKING, Final, overload
 
 import numpy as np
 
-from bipartite.answers.estimation.asking import CIRCULAR, Question, circle_of, line_of, quantile_of, weights_of
-from bipartite.answers.estimation.asking_pairs import names_of_two
-from bipartite.answers.estimation.circular import CircularAnswers
-from bipartite.answers.estimation.intervals import (
-    FEW,
-    ConfidenceInterval,
-    check_confidence,
-    few_note,
-    half_widths,
-    within,
-)
-from bipartite.answers.estimation.joint import JointEstimate
-from bipartite.answers.estimation.linear import Answer
-from bipartite.answers.estimation.moments import variance_answer, variance_interval
-from bipartite.answers.estimation.pair_domain import OfProduct
+from bipartite.answers.estimation.answer import Answer, Forged
+from bipartite.answers.estimation.circular import NOT_KNOWN, Circular
+from bipartite.answers.estimation.intervals import ConfidenceInterval, check_confidence
+from bipartite.answers.estimation.moments import root, variance
 from bipartite.answers.estimation.pictures import plot_estimate
-from bipartite.answers.estimation.poisoning import measure_poisoning, tipping_point
-from bipartite.answers.estimation.ranges import RANGES, is_number, range_shares, spans
-from bipartite.answers.estimation.rows import RANGE_COLUMNS, VALUE_COLUMNS, range_rows
+from bipartite.answers.estimation.question import CIRCULAR, Question, circle_of, line_of, quantile_of
+from bipartite.answers.estimation.rows import RANGE_COLUMNS, range_rows, share_intervals
+from bipartite.answers.estimation.sample import moved_note
 from bipartite.answers.estimation.showing import Shown, load_pandas
 from bipartite.answers.estimation.wording import answers_in_words, share_table
-from bipartite.errors import InputError, how_many, shown
+from bipartite.errors import how_many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-    from bipartite.answers.estimation.asking import Asked, Weights
-    from bipartite.answers.estimation.em import Fit
     from bipartite.answers.estimation.goodness import GoodnessOfFit
     from bipartite.answers.estimation.histogram import Histogram
-    from bipartite.answers.estimation.identify import Identifiability
-    from bipartite.answers.estimation.linear import LinearAnswers
+    from bipartite.answers.estimation.joint import JointEstimate
     from bipartite.answers.estimation.pictures import Naming
-    from bipartite.answers.estimation.poisoning import Poisoning
-    from bipartite.answers.estimation.ranges import Bins, RangeShare
+    from bipartite.answers.estimation.question import Asked
+    from bipartite.answers.estimation.ranges import Bins
+    from bipartite.answers.estimation.source import Source
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
     from bipartite.plots import Picture
 
     Array = NDArray[np.float64]
 
-_UNLUCKY: Final = "no population has an answer in this range, so the sample is an unlucky one"
-_MOVED: Final = "the answer is unbiased, and chance has moved it beyond the possible range"
 _DOUBTED: Final = "no population has an answer in this range: these reports cannot have come from this mechanism"
-_NOT_KNOWN: Final = "the reports cannot tell all values apart, so no number of them would narrow this"
-_TWO: Final = 2
+_NOT_DETERMINED: Final = "the reports do not determine this answer, so this is the whole possible range"
+_OTHER_SCORES: Final = "of the unbiased share; no bound is proved for the share that is shown"
 
 
 class Estimate(Shown):
-    """Answers from the reports of one mechanism. Made by :func:`bipartite.estimate`.
+    """Answers from the reports of one mechanism. Made by :func:`bipartite.estimate`; ``print(est)`` shows a summary.
 
-    The mean, the variance and other linear answers are averages of scores and unbiased for every population, whatever
-    the method. Shares, cumulative shares, quantiles, pictures and frames come from one histogram, which the method
+    The mean, the variance and averages of weights are averages of scores and unbiased for every population, whatever
+    the method. Shares of values and ranges, quantiles, pictures and frames come from one histogram, which the method
     decides how to make.
     """
 
-    mechanism: Mechanism
-    people: int
-    """The number of reports."""
-    of_sample: bool
-    """Whether errors refer to the people who answered; otherwise to the population they are drawn from."""
-
-    def __init__(self, answers: LinearAnswers, histogram: Callable[[], Histogram]) -> None:
-        self.mechanism, self.people, self.of_sample = answers.mechanism, answers.people, answers.of_sample
-        self._answers, self._make_histogram = answers, histogram
-
-    @property
-    def domain(self) -> Domain:
-        """The values that the answers are about: those of the mechanism, or one part of its pairs."""
-        return self._answers.domain
-
-    def joint(self, names: tuple[str, str] = ("first", "second")) -> JointEstimate:
-        """The joint distribution of both values of each person, for reports on a :class:`~bipartite.Product` of two.
-
-        ``est.joint(("age", "income"))`` names the two parts. It answers shares of pairs and of ranges of both, the
-        correlation, means by a private group, and each value alone (``joint.marginal("age")``).
-        """
-        domain = self.domain
-        if not domain.parts or len(domain.parts) != _TWO:
-            raise InputError(
-                f"Expected reports about pairs of values, got {domain!r}; report on bp.Product(a, b), or use "
-                "bp.estimate_joint with the reports of a bp.Record."
-            )
-        answers = OfProduct(domain, self._answers, lambda: self._histogram, Estimate)
-        return JointEstimate(names_of_two(names), answers, lambda: self._histogram)
+    def __init__(self, source: Source, histogram: Callable[[], Histogram]) -> None:
+        self._source, self._make_histogram = source, histogram
 
     @functools.cached_property
     def _histogram(self) -> Histogram:
         return self._make_histogram()
 
     @property
-    def effective_people(self) -> float:
-        """The number of equally weighted reports with the same precision, (Σw)²/Σw²; without weights, all of them."""
-        return self._answers.effective
+    def mechanism(self) -> Mechanism:
+        """What the reports were made with."""
+        return self._source.mechanism
+
+    @property
+    def domain(self) -> Domain:
+        """The values that the answers are about: those of the mechanism, or one part of its pairs."""
+        return self._source.domain
+
+    @property
+    def nobs(self) -> int:
+        """The number of reports."""
+        return self._source.n
 
     @property
     def method(self) -> str:
@@ -113,87 +81,41 @@ class Estimate(Shown):
         return self._histogram.method
 
     @property
-    def reason(self) -> str:
-        """Why this method was used."""
-        return self._histogram.reason
+    def identifiable(self) -> bool | None:
+        """Whether the reports can tell all values apart; None if there are too many to decide.
 
-    @property
-    def fit(self) -> Fit | None:
-        """How the fit ended; None for methods that fit nothing."""
-        return self._histogram.fit
-
-    @property
-    def identifiability(self) -> Identifiability | None:
-        """Which values the reports can tell apart; None if there are too many to decide, or for flat categories."""
-        return self._answers.found
+        :func:`bipartite.identifiability` says which they cannot.
+        """
+        return True if self._source.tells_all else None if self._source.found is None else False
 
     @functools.cached_property
-    def fits(self) -> GoodnessOfFit:
+    def check(self) -> GoodnessOfFit:
         """Whether these reports can have come from the mechanism, for any population.
 
         The p-value is a bound that holds for any number of reports and any population. The test compares the share of
         each output with its smallest and largest possible probability, and all shares, one by one and in groups of
         neighbours, with those of the most likely population. For flat categories it looks at how often each value is
-        supported, at the sum of all shares and, if the reports themselves are available, at the number of values that
-        each supports (:class:`~bipartite.OUE` and others), at the numbers reported
-        (:class:`~bipartite.HadamardResponse`), or at how the hash functions were drawn (:class:`~bipartite.OLH`).
-        Weights are ignored.
+        supported, and at the sum of all shares. Weights are ignored. ``check.doubt`` is empty unless honest reports
+        would look like this with a probability of at most 1e-6.
 
         A good fit does not prove that the reports are honest.
         """
-        return self._answers.fits(self.frequencies)
+        return self._source.check(self.shares)
 
     @property
-    def doubt(self) -> str:
-        """Why these reports cannot have come from the mechanism, for any population; usually empty.
-
-        Honest reports are doubted with probability at most 1e-6; :attr:`fits` has the p-value.
-        """
-        return self.fits.doubt
-
-    def poisoning(self, k: int, of: Asked = "mean") -> Poisoning:
-        """How far k forged reports, replacing any k of these, can move an answer; ``of`` as in :meth:`interval`.
-
-        Exact for the mean and for weights: an attacker who knew all reports could reach both ends. Also exact for
-        unbiased shares with fixed scores. A bound if scores are fitted (shares from padded windows; with one weight per
-        value they are fixed), for projected shares, quantiles and the variance, and for flat categories if only counts
-        are given. No bound is proved for answers read off a most likely or smoothed distribution; there the whole
-        possible range is given, and the note says so. A forged report is any output of the mechanism. Weights stay with
-        the people.
-        """
-        return measure_poisoning(self, self._answers, self._histogram, k, of)
-
-    def tipping_point(self, confidence: float = 0.95, *, of: Asked = "mean") -> int | None:
-        """The smallest number of forged reports that can move an answer out of its own interval, by :meth:`poisoning`.
-
-        If that is a bound, no smaller number can. None if even forging every report is not shown to.
-        """
-        return tipping_point(self, check_confidence(confidence), of)
-
-    @property
-    def frequencies(self) -> Array:
+    def shares(self) -> Array:
         """The share of each value, in the order of the domain."""
-        return self._histogram.frequencies
-
-    @property
-    def standard_errors(self) -> Array:
-        """The standard error of each unbiased share; NaN if a curve was fitted (``bins_note`` says why)."""
-        return self._histogram.share_errors
-
-    @property
-    def bins_note(self) -> str:
-        """Why single shares have no intervals; empty if they have."""
-        return self._histogram.bins_note
+        return self._histogram.shares
 
     @property
     def mean(self) -> float:
         """The mean of the values."""
-        return self._answer(Question.read("mean", self.domain)).value
+        return self.ask("mean").value
 
     @property
-    def variance(self) -> float:
-        """The variance of the values."""
-        return self.unbiased("variance").value
+    def std(self) -> float:
+        """The standard deviation of the values."""
+        return self.ask("std").value
 
     @property
     def median(self) -> float:
@@ -207,28 +129,10 @@ class Estimate(Shown):
         is a number; labels are counted from 0.
         """
         wanted = quantile_of(q)
-        if origin is None:
-            domain = line_of(self.domain)
-            return float(domain.decode(self._histogram.quantile(wanted)))
-        return self._circular.quantile(wanted, circle_of(self.domain).encode(origin))
-
-    @property
-    def circular_mean(self) -> float:
-        """The mean direction of values on a circle (:class:`~bipartite.Cyclic`), from its first value on.
-
-        Labels are counted from 0. :meth:`interval` says whether the direction is determined.
-        """
-        return self._circular.mean
-
-    @property
-    def resultant_length(self) -> float:
-        """How concentrated the values of a circle are: 1 if all are equal, 0 if no direction is preferred."""
-        return self._circular.length
-
-    @property
-    def circular_spread(self) -> float:
-        """The circular standard deviation, √(−2 ln R)·N/2π with R the resultant length."""
-        return self._circular.spread
+        at = None if origin is None else circle_of(self.domain).encode(origin)
+        if at is None:
+            line_of(self.domain)
+        return self._value(self._from(at or 0).quantile(wanted), at or 0)
 
     @overload
     def cdf(self, value: None = ...) -> Array: ...
@@ -242,125 +146,142 @@ class Estimate(Shown):
         running = self._histogram.cdf
         return running if value is None else float(running[domain.encode(value)])
 
-    def ranges(self, bins: Bins = RANGES, confidence: float = 0.95) -> list[RangeShare]:
-        """The shares of public ranges of a line or arcs of a circle, with intervals.
+    def ask(self, of: Asked = "mean") -> Answer:
+        """The answer to a question: its value, its standard error, and its interval, ``est.ask("mean").ci(0.9)``.
 
-        ``bins`` is the number of ranges, which then have about equally many values each, or a list of edges: a range
-        begins at each edge and ends before the next. On a line, the values below the first edge form a range too, and a
-        last edge that equals the last value ends the last range; ``est.ranges([30, 45, 65])`` gives 18 to 29, 30 to 44,
-        45 to 64 and 65 to 90. Around a circle, edges are values, and the last arc continues up to the first edge.
-
-        Given as a number, the ranges depend only on the domain and the mechanism, never on reports: values that the
-        reports cannot tell apart stay in one range. Around a circle they begin at its first value, and labels are
-        counted from 0. Choose edges before you see the answers; otherwise intervals have less than their confidence.
-        """
-        sure = check_confidence(confidence)
-        return range_shares(self.domain, spans(self.domain, bins, self._answers.found), self._histogram, sure)
-
-    def linear(self, weights: Weights) -> float:
-        """Σ weights·share, with one weight per value: the average weight over people."""
-        return self._answer(Question("linear", weights_of(self.domain, weights))).value
-
-    def total(self, weights: Weights | Literal["mean"] = "mean", population: float | None = None) -> float:
-        """The sum over people of their values, or of the weights of these; over ``population``, or all who reported.
-
-        ``est.total(population=5_000_000)`` scales the mean up to the population that the people were drawn from.
-        """
-        if population is not None and not (is_number(population) and population >= 0):
-            raise InputError(f"Expected population as a number of people of at least 0, got {shown(population)}.")
-        people = self._answers.size if population is None else float(population)
-        return people * (self.mean if isinstance(weights, str) and weights == "mean" else self.linear(weights))
-
-    def standard_error(self, of: Asked = "mean") -> float:
-        """The standard error of an unbiased answer; infinite if the reports cannot tell, undefined for quantiles."""
-        return self.unbiased(of).standard_error
-
-    def unbiased(self, of: Asked = "mean") -> Answer:
-        """An answer as an average of scores: its value, its standard error and the spread of the scores."""
-        asked = Question.read(of, self.domain)
-        if asked.kind == "quantile" or asked.kind in CIRCULAR:
-            what = "A quantile" if asked.kind == "quantile" else f"The {asked.kind.replace('_', ' ')}"
-            raise InputError(f"{what} is not an average and has no standard error; use est.interval(0.95, of=…).")
-        if asked.kind == "variance":
-            return variance_answer(self._answers, self.frequencies)
-        return self._answer(asked)
-
-    def interval(self, confidence: float = 0.95, of: Asked = "mean") -> ConfidenceInterval:
-        """A confidence interval (low, high), which always contains the answer shown.
-
-        ``of`` is "mean", "variance", "median", ("quantile", q), ("cdf", value), ("bin", value), ("range", first, last)
-        or one weight per value. Around a circle it is "circular_mean", "resultant_length", "circular_spread",
+        ``of`` is "mean", "std", "variance", "median", ("quantile", q), ("cdf", value), ("bin", value), ("range", first,
+        last) or one weight per value. Around a circle it is "circular_mean", "resultant_length", "circular_spread",
         ("range", first, last), which may continue past the last value, ("quantile", q, origin), ("bin", value) or one
         weight per value; an arc runs from its first number up to its second, which is the smaller one if the arc passes
-        the last value. With fewer than 50 reports a wider interval is given that does not rest on the normal
-        approximation, and its ``note`` says whether it is proved. If hardly any report bears on the answer, as for a
-        rare value, it is wider than the standard error suggests. If the reports cannot tell values apart, it contains
-        everything that they leave open.
+        the last value.
+
+        An average of weights has the interval of its scores, which holds for any number of reports
+        (:mod:`~bipartite.answers.estimation.sample`). Shares and quantiles are read off the histogram and have its
+        intervals; the standard error of a share is that of the unbiased one. If the reports cannot tell values apart,
+        the interval contains everything that they leave open, and the note says so.
         """
-        sure = check_confidence(confidence)
         asked = Question.read(of, self.domain)
-        if asked.kind == "variance":
-            return variance_interval(self._answers, self._histogram, sure)
-        if asked.kind == "quantile" or asked.kind in CIRCULAR:
-            return self._interval_of_non_average(asked, sure)
-        if asked.kind == "bin" and not self.bins_note:
-            low, high = (float(end[asked.index]) for end in self.share_bounds(sure))
-            return self._possible(low, high, float(self.frequencies[asked.index]), (0.0, 1.0), sure)
-        if asked.kind in {"cdf", "range", "bin"}:
-            return self._histogram.interval(asked.weights, sure)
-        answer = self._answers.answer(asked.weights)
-        possible = asked.middle + float(asked.weights.min()), asked.middle + float(asked.weights.max())
-        if answer is None:
-            low, high = (asked.middle + end for end in self._histogram.interval(asked.weights, sure))
-            return ConfidenceInterval(low, high, sure, _NOT_KNOWN)
-        half = float(half_widths(answer.standard_error, answer.spread, self._answers.effective, sure))
-        value = asked.middle + answer.value
-        return self._possible(value - half, value + half, value, possible, sure)
+        if asked.kind in CIRCULAR:
+            return self._circular.answer(asked.kind)
+        if asked.kind == "quantile":
+            return self._quantile_answer(asked.q, asked.origin)
+        if asked.kind in {"variance", "std"}:
+            found = variance(self._source, asked.weights, lambda: self._histogram)
+            return found if asked.kind == "variance" else root(found)
+        return self._share_answer(asked) if asked.kind == "share" else self._average_answer(asked)
 
-    def covariance(self, weights: Iterable[Weights]) -> tuple[Array, Array]:
-        """(answers, their covariance) for several linear answers at once, one per row of ``weights``."""
-        w = np.stack([weights_of(self.domain, row) for row in weights])
-        answers = self._answers.covariance(w)
-        if answers is None:
-            raise InputError(
-                f"These answers depend on values that the reports cannot tell apart: {self._answers.found}; collect "
-                "with edges='padded' or GRR."
-            )
-        return answers
+    def to_frame(self, bins: Bins | None = None, confidence: float = 0.95) -> DataFrame:
+        """A row for every value: value, share, se, low, high, note.
 
-    def group_shares(self) -> list[tuple[list[Any], float, float]]:
-        """(values, share, standard error) for every group of values that the reports cannot tell from each other."""
-        return self._answers.group_shares()
-
-    def to_frame(self, confidence: float = 0.95, bins: Bins | None = None) -> DataFrame:
-        """A row for every value: value, share, standard error, low, high, note.
-
-        Where a curve was fitted, standard error, low and high are NaN, and the note says why. With ``bins``, as in
-        :meth:`ranges`, a row for every range: first, last, share, low, high, note.
+        Where a curve was fitted, se, low and high are NaN, and the note says why. With ``bins``, a row for every public
+        range: first, last, share, low, high, note. ``bins`` is the number of ranges, which then have about equally many
+        values each, or a list of edges: a range begins at each edge and ends before the next. On a line, the values
+        below the first edge form a range too, and a last edge that equals the last value ends the last range; ``bins=
+        [30, 45, 65]`` gives 18 to 29, 30 to 44, 45 to 64 and 65 to 90. Around a circle, edges are values, and the last
+        arc continues up to the first edge. Choose edges before you see the answers; otherwise intervals have less than
+        their confidence.
         """
-        pd = load_pandas("est.frequencies and est.standard_errors")
+        pd, sure = load_pandas("est.shares"), check_confidence(confidence)
         if bins is not None:
-            rows = range_rows(self, check_confidence(confidence), bins)
-            found: DataFrame = pd.DataFrame(rows, columns=list(RANGE_COLUMNS))
+            found: DataFrame = pd.DataFrame(range_rows(self, sure, bins), columns=list(RANGE_COLUMNS))
         else:
             values = self.domain.to_numpy()
             named = values if values.dtype.names is None else values.tolist()  # pandas cannot select rows of records
-            columns = named, self.frequencies, self.standard_errors, *self.share_intervals(confidence)
-            found = pd.DataFrame(dict(zip(VALUE_COLUMNS, columns, strict=True)))
-        found["note"] = [self.bins_note if missing else "" for missing in found["low"].isna()]
+            columns = named, self.shares, self._histogram.share_errors, *share_intervals(self, sure)
+            found = pd.DataFrame(dict(zip(("value", "share", "se", "low", "high"), columns, strict=True)))
+        found["note"] = [self._histogram.bins_note if missing else "" for missing in found["low"].isna()]
         return found
 
-    def share_intervals(self, confidence: float = 0.95) -> tuple[Array, Array]:
-        """(low, high) of the share of each value, in the order of the domain, each with this confidence on its own.
+    def joint(
+        self, other: Estimate | None = None, names: tuple[str, str] = ("first", "second"), method: str = "auto"
+    ) -> JointEstimate:
+        """The joint distribution of two values of each person.
 
-        NaN if a curve was fitted (``bins_note`` says why); :meth:`ranges` has intervals there.
+        Without ``other``, of both values that these reports are about (:class:`~bipartite.Product`); with it, of this
+        value and that of the other estimate, whose reports must be of the same people in the same order. It answers
+        shares of pairs and of ranges of both, the correlation, means by a private group, and each value alone
+        (``joint.marginal("age")``).
         """
-        bounds = self.share_bounds(check_confidence(confidence))
-        return within(*bounds, self.frequencies, (0.0, 1.0), at_least=self._answers.effective < FEW)
+        from bipartite.answers.estimation.joint import joint_of
 
-    def share_bounds(self, sure: float) -> tuple[Array, Array]:
-        """:meth:`share_intervals` not cut to the possible range: around a negative share."""
-        return self._histogram.share_bounds(sure)
+        return joint_of(self, other, names, method)
+
+    def _value(self, steps: int, origin: int = 0) -> float:
+        """The value this number of steps after the origin, as a number."""
+        if not self.domain.wraps:
+            return float(line_of(self.domain).decode(steps))
+        domain = circle_of(self.domain)
+        return float(domain.start + (origin + steps) % len(domain))
+
+    def _from(self, origin: int) -> Histogram:
+        return self._histogram if origin == 0 else self._turned(origin)
+
+    @functools.lru_cache(maxsize=8)  # noqa: B019 (an estimate lives as long as its answers)
+    def _turned(self, origin: int) -> Histogram:
+        """The histogram with values indexed from another origin."""
+        return self._histogram.from_origin(origin)
+
+    def _quantile_answer(self, q: float, origin: int) -> Answer:
+        histogram = self._from(origin)
+
+        def interval(confidence: float) -> ConfidenceInterval:
+            low, high, note = histogram.quantile_interval(q, confidence)
+            return ConfidenceInterval(self._value(low, origin), self._value(high, origin), confidence, note)
+
+        return Answer(self._value(histogram.quantile(q), origin), math.nan, interval)
+
+    def _average_answer(self, asked: Question) -> Answer:
+        sample = self._source.sample(asked.weights[None])
+        if sample is not None:
+            return sample.answer(asked.possible, shift=asked.shift)
+        histogram = self._histogram
+
+        def interval(confidence: float) -> ConfidenceInterval:
+            low, high = (asked.shift + end for end in histogram.interval(asked.weights, confidence))
+            return ConfidenceInterval(low, high, confidence, NOT_KNOWN)
+
+        value = asked.shift + float(asked.weights @ histogram.shares)
+        return Answer(value, math.inf, interval, lambda _: Forged(*asked.possible, _NOT_DETERMINED))
+
+    def _share_answer(self, asked: Question) -> Answer:
+        """The share of a set of values, scaled and shifted as asked."""
+        histogram, w, at = self._histogram, asked.weights, asked.alone
+        unbiased, alone = not histogram.bins_note, at is not None and not histogram.bins_note
+        value = float(self.shares[at]) if at is not None else float(w @ histogram.distribution)
+        fitted = self._source.sample(w[None], fitted=True)
+        error = math.inf if fitted is None else float(fitted.se[0])
+
+        def placed(ends: tuple[float, float], confidence: float, note: str = "") -> ConfidenceInterval:
+            low, high = sorted(asked.shift + asked.scale * end for end in ends)
+            return ConfidenceInterval(low, high, confidence, note)
+
+        def interval(confidence: float) -> ConfidenceInterval:
+            if not alone:
+                found = histogram.interval(w, confidence)
+                return placed(found, confidence, found.note)
+            low, high = (float(end[at]) for end in share_intervals(self, confidence))
+            note = _DOUBTED if high < 0 and self.check.doubt else moved_note(value, low, high, (0.0, 1.0))
+            return placed((low, high), confidence, note)
+
+        def uncut(confidence: float) -> ConfidenceInterval:
+            assert fitted is not None  # noqa: S101 (unbiased shares are known)
+            low, high = fitted.ends(0, confidence)
+            return placed((min(low, value), max(high, value)), confidence)
+
+        def forge(k: int) -> Forged:
+            fixed = self._source.sample(w[None])
+            if fixed is None:
+                return Forged(*asked.possible, _NOT_DETERMINED)
+            low, high, note = fixed.answer((0.0, 1.0)).forged(k)
+            same = math.isclose(float(fixed.mean[0]), value, rel_tol=1e-9, abs_tol=1e-12)
+            return Forged(*placed((low, high), 0.5), note if same else _OTHER_SCORES)
+
+        shown = asked.shift + asked.scale * value
+        return Answer(shown, abs(asked.scale) * error, interval, forge, uncut if unbiased else None)
+
+    @functools.cached_property
+    def _circular(self) -> Circular:
+        return Circular(self._source, lambda: self._histogram)
 
     def _lines(self, confidence: float, bins: Bins | None) -> list[str]:
         return [*answers_in_words(self, confidence), *share_table({None: self}, confidence, bins)]
@@ -369,42 +290,4 @@ class Estimate(Shown):
         return plot_estimate(self, confidence, file, bins, naming)
 
     def __repr__(self) -> str:
-        return f"<Estimate from {how_many(self.people, 'report')} of {self.mechanism!r}, method {self.method!r}>"
-
-    def _answer(self, asked: Question) -> Answer:
-        """The unbiased answer or, if there is none, that of the histogram with an infinite error."""
-        answers = self._answers
-        if asked.kind == "bin":
-            found = answers.share(asked.index)
-        elif asked.kind in {"cdf", "range"}:
-            share = answers.together(asked.weights[None])
-            found = None if share is None else share.first
-        else:
-            found = answers.answer(asked.weights)
-        if found is None:
-            return Answer(asked.middle + float(asked.weights @ self.frequencies), math.inf, math.inf)
-        return found._replace(value=asked.middle + found.value)
-
-    def _possible(
-        self, low: float, high: float, shown: float, possible: tuple[float, float], sure: float
-    ) -> ConfidenceInterval:
-        """The interval of an average of scores, cut to what some population could give."""
-        few = self._answers.effective < FEW
-        first, last = within(low, high, shown, possible, at_least=few)
-        beyond = high < possible[0] or low > possible[1]
-        moved = _MOVED if shown < possible[0] or shown > possible[1] else ""
-        why = moved if not beyond else _DOUBTED if self.doubt else _UNLUCKY
-        notes = (few_note(self._answers.effective) if few else "", why)
-        return ConfidenceInterval(float(first), float(last), sure, "; ".join(note for note in notes if note))
-
-    def _interval_of_non_average(self, asked: Question, sure: float) -> ConfidenceInterval:
-        """The interval of a quantile, or of a circular answer."""
-        if self.domain.wraps:
-            return self._circular.interval(asked, sure)
-        domain = line_of(self.domain)
-        low, high, note = self._histogram.quantile_interval(float(asked.q), sure)
-        return ConfidenceInterval(float(domain.decode(low)), float(domain.decode(high)), sure, note)
-
-    @functools.cached_property
-    def _circular(self) -> CircularAnswers:
-        return CircularAnswers(self._answers, lambda: self._histogram)
+        return f"<Estimate from {how_many(self.nobs, 'report')} of {self.mechanism!r}, method {self.method!r}>"

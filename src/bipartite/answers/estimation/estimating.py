@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
@@ -10,26 +10,28 @@ import numpy as np
 from bipartite.answers.estimation.attributes import columns_of
 from bipartite.answers.estimation.counts import Counts, check_counts
 from bipartite.answers.estimation.estimate import Estimate
-from bipartite.answers.estimation.flat import BySupport, Supports, flat_histogram
 from bipartite.answers.estimation.groups import Estimates, cut
 from bipartite.answers.estimation.identify import identifiability
-from bipartite.answers.estimation.linear import ByOutput, prepared
-from bipartite.answers.estimation.methods import check_method, histogram_of
+from bipartite.answers.estimation.methods import check_method, flat_histogram, histogram_of
+from bipartite.answers.estimation.question import Question
 from bipartite.answers.estimation.reports import indices_of
+from bipartite.answers.estimation.source import Outputs
+from bipartite.answers.estimation.supports import Supports
 from bipartite.answers.estimation.tally import Tally, check_weights
-from bipartite.errors import InputError, SpecError, of_attribute
+from bipartite.errors import InputError, SpecError, of_attribute, shown
 from bipartite.mechanisms import Mechanism, Record
 from bipartite.mechanisms.base import check_mechanism
 from bipartite.mechanisms.categories.cells import as_reports
 from bipartite.mechanisms.spec import spec_sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import TypedDict, Unpack
 
     from numpy.typing import ArrayLike, NDArray
 
     from bipartite.answers.estimation.methods import Method
+    from bipartite.answers.estimation.question import Asked
     from bipartite.answers.estimation.reports import Missing
     from bipartite.mechanisms.base import Series
 
@@ -42,9 +44,7 @@ if TYPE_CHECKING:
         counts: Counts | ArrayLike | None
         method: Method
         weights: object
-        of_sample: bool
         nulls: Missing
-        progress: Callable[[int], None] | None
 
 
 @overload
@@ -63,7 +63,7 @@ def estimate(
 ) -> Estimates: ...
 
 
-def estimate(  # noqa: PLR0913
+def estimate(
     mechanism: Mechanism | Record,
     reports: object = None,
     *,
@@ -71,9 +71,7 @@ def estimate(  # noqa: PLR0913
     method: Method = "auto",
     weights: object = None,
     by: object = None,
-    of_sample: bool = False,
     nulls: Missing = "error",
-    progress: Callable[[int], None] | None = None,
 ) -> Estimate | Estimates:
     r"""Estimate what the values of the people are like from their reports, with error bars.
 
@@ -95,49 +93,40 @@ def estimate(  # noqa: PLR0913
         - ``"em"``: the most likely distribution.
         - ``"smooth"``: the most likely smooth distribution on a line. How smooth is chosen by the likelihood of
           held-out reports; if no smoothing predicts them best, it is ``"em"``.
-        - ``"ems"``: EM smoothed after each step and stopped early (Li et al., SIGMOD 2020), without intervals of shares
-          and quantiles.
         - ``"auto"``: ``projected`` for flat categories; ``smooth`` for more than 32 values on a line, except for GRR;
           otherwise ``inverse`` while its errors stay below half an average share, then ``smooth`` on a line and
           ``projected`` for GRR, points and items. If not all values can be told apart: ``smooth`` on a line,
-          elsewhere ``em``. ``est.reason`` says why.
+          elsewhere ``em``. The summary says why.
     weights
         A public weight per report, such as one over its probability of being in the sample.
     by
         A public label per report, for an estimate of each group (:class:`~bipartite.answers.estimation.Estimates`).
-    of_sample
-        Errors for the people who answered, rather than for the population they are a random sample of.
     nulls
         ``"drop"`` skips missing reports.
-    progress
-        Called with the number of steps while ``ems``, or ``em`` of very many values, runs.
 
     Notes
     -----
     A linear answer Σ_x w_x·f_x is the average over reports of a score u(y) with Pu = w: unbiased for every population.
     For the mean and for weights it is the score of least variance for a uniform population, which depends on no report.
-    For shares (of a value, a range, or cumulative) of mechanisms that report windows, from 50 reports on, the score of
-    each report is fitted to all other reports, which keeps it unbiased. Standard errors are those of an average. The
-    smallest possible variance is wᵀI⁻¹w − (Σ w·f)² divided by n, with the information matrix I = P·diag(1/r)·Pᵀ;
-    :func:`~bipartite.forecast` gives it for ``prior=f``, and shares come within a few percent of it. Shares, cumulative
-    shares and quantiles are read off the histogram, each inside its own interval. For ``inverse`` and ``projected`` the
-    intervals are those of unbiased answers. For ``em`` and ``smooth`` an interval contains what the reports do not rule
-    out: the answers of all distributions that are likely enough (:mod:`bipartite.answers.estimation.likelihood`).
-    Single shares then have no intervals (``est.bins_note``), public ranges do
-    (:meth:`Estimate.ranges <bipartite.answers.estimation.Estimate.ranges>`).
+    For shares (of a value, a range, or cumulative), from 50 reports on, the score of each report is fitted to a half of
+    the reports that it does not belong to, which keeps it unbiased (:mod:`bipartite.answers.estimation.source`). The
+    smallest possible variance is wᵀI⁻¹w − (Σ w·f)² divided by n, with the information matrix I = P·diag(1/r)·Pᵀ, and
+    shares come within a few percent of it. Shares, cumulative shares and quantiles are read off the histogram, each
+    inside its own interval. For ``inverse`` and ``projected`` the intervals are those of unbiased answers. For ``em``
+    and ``smooth`` an interval contains what the reports do not rule out: the answers of all distributions that are
+    likely enough (:mod:`bipartite.answers.estimation.likelihood`). Single shares then have no intervals in frames, and
+    public ranges do.
 
-    Flat categories (:class:`~bipartite.OUE` and others) are counted by value, which is all that ``inverse`` and
-    ``projected`` need; ``em`` needs the reports themselves, and gives no intervals of single shares. Each share is
-    estimated on its own, and they need not add up to one; a linear answer, such as the mean or a cumulative share,
-    uses that the true shares do, so it is not Σ weights·``frequencies``. Its variance comes from the exact probability
-    that a report supports two values at once. For :class:`~bipartite.OLH` with many values it comes from the reports
-    themselves or, if only counts are given, from a bound, which makes errors too large. Every report must come from a
-    different person: several reports from one :class:`~bipartite.RAPPOR` permanent response are not independent, so
-    estimate each date on its own.
+    Flat categories (:class:`~bipartite.OUE` and others) are counted by value. Each share is estimated on its own, and
+    they need not add up to one; an average, such as the mean or a cumulative share, uses that the true shares do, so it
+    is not Σ weights·``shares``. Its variance comes from the exact probability that a report supports two values at
+    once. For :class:`~bipartite.OLH` with many values it comes from the reports themselves or, if only counts are
+    given, from a bound, which makes errors too large. Every report must come from a different person: several reports from one
+    :class:`~bipartite.RAPPOR` permanent response are not independent, so estimate each date on its own.
 
-    Each attribute of a record is estimated on its own, from those who reported it; :func:`bipartite.estimate_joint`
-    combines two of them. Reports about pairs (:class:`~bipartite.Product`) contain both:
-    :meth:`Estimate.joint <bipartite.answers.estimation.Estimate.joint>`.
+    Each attribute of a record is estimated on its own, from those who reported it;
+    :meth:`Estimates.joint <bipartite.answers.estimation.Estimates.joint>` combines two of them. Reports about pairs
+    (:class:`~bipartite.Product`) contain both: :meth:`Estimate.joint <bipartite.answers.estimation.Estimate.joint>`.
 
     All of this is computed from the reports alone, and costs no privacy.
 
@@ -147,26 +136,56 @@ def estimate(  # noqa: PLR0913
     >>> mech = BRR(Integers(18, 90), epsilon=1, edges="padded")
     >>> reports = mech.privatize([30] * 6000 + [50] * 4000, rng=insecure_seed(7))
     >>> est = estimate(mech, reports)
-    >>> low, high = est.interval(0.95, of="mean")
+    >>> low, high = est.ask("mean").ci(0.95)
     >>> low < 38 < high
     True
     """
     _check_arguments(mechanism, reports, counts, weights, by, nulls)
-    how = How(check_method(method), of_sample=of_sample, progress=progress)
+    check_method(method)
     if isinstance(mechanism, Record):
-        return _of_attributes(mechanism, reports, nulls, weights, by, how)
+        return _of_attributes(mechanism, reports, nulls, weights, by, method)
     if reports is None:
-        return from_tally(mechanism, _counted(mechanism, counts), how)
-    return _by_group(mechanism, _read(mechanism, reports, nulls), weights, by, how)
+        return from_tally(mechanism, _counted(mechanism, counts), method)
+    rows = rows_of(mechanism, reports, nulls)
+    if nulls == "drop" and len(rows) and not mechanism.flat:
+        # Once some are dropped, the order of rows no longer says who is who (`Estimate.joint`).
+        return from_tally(mechanism, replace(Tally.of(mechanism, rows), rows=None), method)
+    return _by_group(mechanism, rows, weights, by, method)
 
 
-@dataclass(frozen=True, slots=True)
-class How:
-    """The options of all estimates of a call."""
+def scores(mechanism: Mechanism, reports: object, of: Asked = "mean", *, nulls: Missing = "error") -> Array:
+    r"""One unbiased number per report: u(y) with E[u(Y) \| x] = w_x, whatever the population.
 
-    method: str = "auto"
-    of_sample: bool = False
-    progress: Callable[[int], None] | None = None
+    Their average estimates the average of the weights w, and any linear statistic of them estimates the same statistic
+    of the weights: regress them on public columns for a trend (with heteroscedasticity-robust errors), cluster or
+    bootstrap them. ``of`` is "mean", for the values themselves, ("range", first, last), ("cdf", value), ("bin", value),
+    or one weight per value. The scores are functions of the reports alone, so they cost no privacy; they are those of
+    least variance when values are uniform, and far more spread out than the values.
+
+    >>> from bipartite import BRR, Integers, insecure_seed
+    >>> mech = BRR(Integers(1, 10), epsilon=2, edges="padded")
+    >>> reports = mech.privatize([3] * 5000, rng=insecure_seed(1))
+    >>> bool(abs(scores(mech, reports).mean() - estimate(mech, reports).mean) < 1e-9)
+    True
+    """
+    check_mechanism(mechanism)
+    asked = Question.read(of, mechanism.domain)
+    if asked.kind not in {"average", "share"}:
+        raise InputError(f"Expected a question whose answer is an average, such as 'mean', got {shown(of)}.")
+    rows = rows_of(mechanism, reports, nulls)
+    tally = Tally.of(mechanism, rows)
+    if not len(rows):
+        return np.empty(0)
+    w = asked.weights[None]
+    if mechanism.flat:
+        found = Supports(mechanism, tally).people(w).u[0]
+    else:
+        sample = Outputs(mechanism, tally).sample(w)
+        if sample is None:
+            raise InputError(f"The reports of {mechanism!r} cannot tell this; collect with edges='padded' or GRR.")
+        found = sample.u[0][rows]
+    numbers: Array = asked.shift + asked.scale * found
+    return numbers
 
 
 def _check_arguments(
@@ -178,7 +197,6 @@ def _check_arguments(
         raise InputError("Expected either reports or counts=; pass what privatize returned, or bp.Counts of it.")
     if counts is not None and (weights is not None or by is not None):
         raise InputError("weights= and by= need the reports themselves; count each group on its own, or pass reports.")
-
     if nulls == "drop" and (weights is not None or by is not None):
         raise InputError(
             "nulls='drop' would pair weights and groups with the wrong reports; remove missing reports first."
@@ -187,7 +205,7 @@ def _check_arguments(
         raise InputError("Expected the reports of a Record; count and estimate each attribute on its own.")
 
 
-def _read(mechanism: Mechanism, reports: object, nulls: Missing) -> NDArray[Any]:
+def rows_of(mechanism: Mechanism, reports: object, nulls: Missing = "error") -> NDArray[Any]:
     """One row per report: the index of its output or, for flat categories, the report itself."""
     if not mechanism.flat:
         return indices_of(mechanism, reports, nulls)
@@ -198,33 +216,23 @@ def _read(mechanism: Mechanism, reports: object, nulls: Missing) -> NDArray[Any]
     return given
 
 
-def _by_group(mechanism: Mechanism, rows: NDArray[Any], weights: object, by: object, how: How) -> Estimate | Estimates:
+def _by_group(
+    mechanism: Mechanism, rows: NDArray[Any], weights: object, by: object, method: str
+) -> Estimate | Estimates:
     if not len(rows):
         raise InputError(_EMPTY)
     held = None if weights is None else check_weights(weights, len(rows))
     if by is None:
-        return from_tally(mechanism, tallied(mechanism, rows, held), how)
+        return from_tally(mechanism, Tally.of(mechanism, rows, held), method)
     found = {}
     for label, at in cut(by, len(rows)).items():
         own = None if held is None else held[at]
-        found[label] = from_tally(mechanism, tallied(mechanism, rows[at], own), how)
+        found[label] = from_tally(mechanism, Tally.of(mechanism, rows[at], own), method)
     return Estimates(found)
 
 
-def tallied(mechanism: Mechanism, rows: NDArray[Any], weights: Array | None = None) -> Tally | Supports:
-    """Sums over these reports, by output or, for flat categories, by the values that they support."""
-    if mechanism.flat:
-        if weights is None:
-            return Supports.of_counts(mechanism.count(rows), len(rows), rows)
-        return Supports.of_weights(mechanism, rows, weights)
-    outputs = len(mechanism.outputs)
-    if weights is None:
-        return Tally.of_counts(np.bincount(rows, minlength=outputs))
-    return Tally.of_weights(rows, weights, outputs)
-
-
-def _counted(mechanism: Mechanism, counts: object) -> Tally | Supports:
-    """The same from counts."""
+def _counted(mechanism: Mechanism, counts: object) -> Tally:
+    """The sums over reports, from their counts."""
     if isinstance(counts, Counts):
         if spec_sha256(counts.mechanism) != spec_sha256(mechanism):
             raise SpecError(
@@ -237,35 +245,31 @@ def _counted(mechanism: Mechanism, counts: object) -> Tally | Supports:
     held = check_counts(mechanism, counts, None)
     if not held.any():
         raise InputError(_EMPTY)
-    return Tally.of_counts(held)
+    return Tally.of_counts(held, int(held.sum()))
 
 
-def tally_of(counts: Counts) -> Tally | Supports:
+def tally_of(counts: Counts) -> Tally:
     """Sums over reports, from their counts."""
-    if not counts.people:
+    if not counts.n:
         raise InputError(_EMPTY)
-    if counts.mechanism.flat:
-        return Supports.of_counts(counts.values, counts.people)
-    return Tally.of_counts(counts.values)
+    return Tally.of_counts(counts.values, counts.n)
 
 
-def _of_attributes(record: Record, reports: object, nulls: Missing, weights: object, by: object, how: How) -> Estimates:
-    if how.of_sample and record.sample is not None:
-        raise InputError(
-            "of_sample=True needs every person to report, but only a random part of them reported each attribute; "
-            "leave it out: errors for the population are valid for these people too."
-        )
+def _of_attributes(
+    record: Record, reports: object, nulls: Missing, weights: object, by: object, method: str
+) -> Estimates:
     found = {}
-    for name, column in columns_of(record, reports, nulls).items():
+    columns = columns_of(record, reports, nulls)
+    for name, column in columns.items():
         own, labels = (_of_those(extra, column.there) for extra in (weights, by))
         try:
-            found[name] = _by_group(record.mechanisms[name], column.rows, own, labels, how)
+            found[name] = _by_group(record.mechanisms[name], column.rows, own, labels, method)
         except InputError as error:
             refusal = of_attribute(error, name)
         else:
             continue
         raise refusal
-    return Estimates(found, kind="attribute")
+    return Estimates(found, kind="attribute", there={name: column.there for name, column in columns.items()})
 
 
 def _of_those(extra: object, there: NDArray[np.bool_]) -> object:
@@ -283,20 +287,17 @@ def _of_those(extra: object, there: NDArray[np.bool_]) -> object:
 _EMPTY: Final = "There are no reports, so nothing can be estimated; pass at least one."
 
 
-def from_tally(mechanism: Mechanism, tally: Tally | Supports, how: How) -> Estimate:
+def from_tally(mechanism: Mechanism, tally: Tally, method: str = "auto") -> Estimate:
     """The estimate from sums over reports, however they were computed."""
     if mechanism.flat:
-        assert isinstance(tally, Supports)  # noqa: S101 (flat categories are counted so)
-        supported = BySupport(mechanism, tally, of_sample=how.of_sample)
-        return Estimate(supported, flat_histogram(supported, how.method))
-    assert isinstance(tally, Tally)  # noqa: S101 (all other mechanisms are counted so)
-    known = prepared(mechanism)
-    if (tally.first[known.law <= 0] > 0).any():
+        supported = Supports(mechanism, tally)
+        return Estimate(supported, flat_histogram(supported, method))
+    source = Outputs(mechanism, tally)
+    if (tally.first[source.known.law <= 0] > 0).any():
         raise SpecError(
             f"Some reports cannot have come from {mechanism!r}; pass the mechanism that they were made with."
         )
-    if known.found is None and how.method not in {"auto", "em"}:
+    if source.found is None and method not in {"auto", "em"}:
         # Raises the error that says why.
         identifiability(mechanism)
-    answers = ByOutput(mechanism, tally, known, of_sample=how.of_sample)
-    return Estimate(answers, histogram_of(mechanism, tally, known, answers, how.method, how.progress))
+    return Estimate(source, histogram_of(source, method))

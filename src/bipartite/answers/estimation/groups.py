@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bipartite.answers.estimation.intervals import check_confidence
+from bipartite.answers.estimation.joint import joint_of_record
 from bipartite.answers.estimation.pictures import plot_groups
 from bipartite.answers.estimation.ranges import reusable_bins
 from bipartite.answers.estimation.showing import Shown, load_pandas
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from bipartite.answers.estimation.estimate import Estimate
+    from bipartite.answers.estimation.joint import JointEstimate
     from bipartite.answers.estimation.pictures import Naming
     from bipartite.answers.estimation.ranges import Bins
     from bipartite.plots import Picture
@@ -30,8 +33,10 @@ if TYPE_CHECKING:
 class Estimates(Shown, Mapping[Any, "Estimate"]):
     """An `Estimate` for each group, by label (groups are public), or for each attribute, by name."""
 
-    def __init__(self, groups: Mapping[Any, Any], kind: str = "group") -> None:
-        self._groups, self._kind = dict(groups), kind
+    def __init__(
+        self, groups: Mapping[Any, Any], kind: str = "group", there: Mapping[str, NDArray[np.bool_]] | None = None
+    ) -> None:
+        self._groups, self._kind, self._there = dict(groups), kind, there
 
     def __getitem__(self, label: object) -> Estimate:
         if label not in self._groups:
@@ -45,13 +50,27 @@ class Estimates(Shown, Mapping[Any, "Estimate"]):
     def __len__(self) -> int:
         return len(self._groups)
 
-    def to_frame(self, confidence: float = 0.95, bins: Bins | None = None) -> DataFrame:
-        """A row for every value of every group or attribute; with ``bins``, a row for every range of every group."""
-        pd = load_pandas("the frequencies of each group")
+    def to_frame(self, bins: Bins | None = None, confidence: float = 0.95) -> DataFrame:
+        """A row for every group: group, n, mean, se, low, high; with ``bins``, a row for every range of every group.
+
+        Attributes, and groups whose values have no mean, have a row for every value, as :meth:`Estimate.to_frame`.
+        """
+        pd, sure = load_pandas("the shares of each group"), check_confidence(confidence)
+        if bins is None and self._kind == "group" and next(iter(self._groups.values())).domain.has_ends:
+            rows = []
+            for label, each in self._groups.items():
+                answer = each.ask("mean")
+                rows.append((label, each.nobs, answer.value, answer.se, *answer.ci(sure)))
+            means: DataFrame = pd.DataFrame(rows, columns=["group", "n", "mean", "se", "low", "high"])
+            return means
         cut = None if bins is None else reusable_bins(bins)
-        frames = {label: each.to_frame(confidence, cut) for label, each in self._groups.items()}
+        frames = {label: each.to_frame(cut, sure) for label, each in self._groups.items()}
         found: DataFrame = pd.concat(frames, names=[self._kind, None]).reset_index(level=0)
         return found
+
+    def joint(self, first: str, second: str, method: str = "auto") -> JointEstimate:
+        """The joint distribution of two attributes, from those who reported both; see :meth:`Estimate.joint`."""
+        return joint_of_record(self._groups, self._there, first, second, method)
 
     def _lines(self, confidence: float, bins: Bins | None) -> list[str]:
         if not self._has_picture:

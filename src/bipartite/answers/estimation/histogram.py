@@ -6,7 +6,7 @@ contains the answer by construction.
 
 from __future__ import annotations
 
-import dataclasses
+import copy
 import hashlib
 import math
 from abc import ABC, abstractmethod
@@ -15,58 +15,54 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.answers.estimation.em import Fit
-from bipartite.answers.estimation.intervals import (
-    FEW,
-    ConfidenceInterval,
-    few_note,
-    half_widths,
-    within,
-)
+from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, half_widths
 from bipartite.answers.estimation.likelihood import (
-    Cells,
     Model,
-    Region,
     by_chi_square,
     down_to,
     halves,
+    log_likelihood,
     weigh_smoothing,
 )
 from bipartite.answers.estimation.projection import projected_bounds
-from bipartite.lottery import Turned
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.linear import LinearAnswers
-    from bipartite.lottery import Channel
+    from bipartite.answers.estimation.cells import Cells
+    from bipartite.answers.estimation.likelihood import Allowed
+    from bipartite.answers.estimation.source import Source
 
     Array = NDArray[np.float64]
 
 NOT_LOOKED_AT: Final = "there are too many values for likelihood intervals"
-BIASED: Final = "smoothing while fitting biases shares by an unknown amount; use method='auto' for intervals"
 NO_BINS: Final = "single shares of a fitted curve have no intervals here; ask for a range of values"
 # The number of cumulative shares to compute: 513, or fewer if there are many values, and at least 65.
 _MOST_TESTED: Final = 513
 _LEAST_TESTED: Final = 65
 _MOST_NUMBERS: Final = 2**24
-_MOST_MATRIX: Final = 2**22
 _WHOLE: Final = 1e-9
 # With few reports the smoothing is fixed: a standard deviation of a tenth of the line.
 _FEW_SMOOTH: Final = 10
+_SPARSE: Final = 2
+_SPIKE: Final = 0.1
 
 
 class Histogram(ABC):
-    """Shares of all values, in the order of the domain."""
+    """Shares of all values, in the order of the domain, or on a circle from another origin."""
 
     method: str
     reason: str
-    frequencies: Array
+    shares: Array
     fit: Fit | None = None
+    _origin: int = 0
 
     @property
     def distribution(self) -> Array:
         """The shares to use in sums over several values."""
-        return self.frequencies
+        return self.shares
 
     @property
     def cdf(self) -> Array:
@@ -89,20 +85,40 @@ class Histogram(ABC):
     @property
     def share_errors(self) -> Array:
         """The standard error of every share; NaN if there is none."""
-        return np.full(len(self.frequencies), math.nan)
+        return np.full(len(self.shares), math.nan)
 
     def share_bounds(self, confidence: float) -> tuple[Array, Array]:
         """The interval of every share, not cut to the possible range; NaN if there is none."""
         del confidence
         return self.share_errors, self.share_errors
 
-    @abstractmethod
     def from_origin(self, origin: int) -> Histogram:
         """The same on a circle with values indexed from another origin; for quantiles."""
+        turned = copy.copy(self)
+        vars(turned).update(_origin=self._origin + origin, shares=np.roll(self.shares, -origin))
+        return turned
+
+    def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
+        """The interval of Σ w·share, which is ``w @ distribution``.
+
+        All questions about one set of people, or about the others, have the same interval: weights a and b are those
+        of a set, or of its complement, scaled.
+        """
+        least, most = float(w.min()), float(w.max())
+        if least == most:
+            # All shares together are exactly one, despite rounding.
+            return ConfidenceInterval(least, most, confidence)
+        member = w == most
+        if not (member | (w == least)).all():
+            return self._interval(w, confidence)
+        found = self._interval((member ^ member[0]).astype(np.float64), confidence)
+        low, high = (1 - found.high, 1 - found.low) if member[0] else found
+        wide = most - least
+        return ConfidenceInterval(least + wide * low, least + wide * high, confidence, found.note)
 
     @abstractmethod
-    def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
-        """The interval of Σ w·share, which is ``w @ distribution``."""
+    def _interval(self, w: Array, confidence: float) -> ConfidenceInterval:
+        """The interval of these weights, which are not all equal."""
 
     @abstractmethod
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
@@ -115,25 +131,21 @@ class Unbiased(Histogram):
     The nearest distribution is, over all shares together, at least as close to the truth as the unbiased shares.
     """
 
-    def __init__(self, answers: LinearAnswers, method: str, reason: str, origin: int = 0) -> None:
-        self.method, self.reason, self._answers, self._origin = method, reason, answers, origin
-        values = np.roll(answers.shares().values, -origin)
-        self.frequencies = values if method == "inverse" else on_simplex(values)
-        # Sums of several shares are unbiased for either method: the projection raises a sum over many values that
-        # nobody holds by more than its standard error, so no interval around it would cover the truth.
-        self._distribution = np.roll(answers.distribution, -origin)
-
-    def from_origin(self, origin: int) -> Histogram:
-        return Unbiased(self._answers, self.method, self.reason, origin)
+    def __init__(self, answers: Source, method: str, reason: str) -> None:
+        self.method, self.reason, self._answers = method, reason, answers
+        values = answers.shares().values
+        self.shares = values if method == "inverse" else on_simplex(values)
 
     @property
     def distribution(self) -> Array:
-        return self._distribution
+        # Sums of several shares are unbiased for either method: the projection raises a sum over many values that
+        # nobody holds by more than its standard error, so no interval around it would cover the truth.
+        return np.roll(self._answers.distribution, -self._origin)
 
     @property
     def cdf(self) -> Array:
         # Unbiased sums may lie above 1, as unbiased shares may lie below 0.
-        running = self._distribution.cumsum()
+        running = self.distribution.cumsum()
         running[-1] = 1.0
         return running
 
@@ -146,137 +158,157 @@ class Unbiased(Histogram):
         return self._answers.shares().errors
 
     def share_bounds(self, confidence: float) -> tuple[Array, Array]:
-        shares = self._answers.shares()
-        people = self._answers.effective
+        shares, people = self._answers.shares(), self._answers.effective
         if self.method == "projected":
-            return projected_bounds(shares.values, self.frequencies, shares.errors, shares.spreads, people, confidence)
+            return projected_bounds(shares.values, self.shares, shares.errors, shares.spreads, people, confidence)
         half = half_widths(shares.errors, shares.spreads, people, confidence)
-        return self.frequencies - half, self.frequencies + half
+        return self.shares - half, self.shares + half
 
-    def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
-        possible = float(w.min()), float(w.max())
-        if possible[0] == possible[1]:
-            # All shares together are exactly one, despite rounding.
-            return ConfidenceInterval(*possible, confidence)
-        value = float(w @ self._distribution)
-        each = self._answers.together(w[None])
+    def _interval(self, w: Array, confidence: float) -> ConfidenceInterval:
+        each = self._answers.sample(np.roll(w, self._origin)[None], fitted=True)
         assert each is not None  # noqa: S101 (all shares can be told apart)
-        half = float(half_widths(each.errors, each.spreads, self._answers.effective, confidence)[0])
-        low, high = within(value - half, value + half, value, possible, at_least=self._few)
-        return ConfidenceInterval(float(low), float(high), confidence, self._note)
+        return each.answer((float(w.min()), float(w.max()))).interval(confidence)
 
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
-        at, halves_ = self._tested(self.quantile(q), confidence)
-        running = self.cdf[at]
-        # Values up to the last one tested whose cumulative share is clearly below q are ruled out.
-        maybe = np.flatnonzero(running + halves_ >= q)
-        first = int(maybe[0]) if len(maybe) else len(at) - 1
-        low = int(at[first - 1]) + 1 if first else 0
-        # From the value after the last whose cumulative share may be below q, all are large enough.
-        unsure = np.flatnonzero(running - halves_ < q)
-        high = int(at[min(int(unsure[-1]) + 1, len(at) - 1)]) if len(unsure) else int(at[0])
-        return low, high, self._note
-
-    def _tested(self, shown: int, confidence: float) -> tuple[NDArray[np.int64], Array]:
-        """Some values, including those around the quantile shown, and half the width of each cumulative share."""
-        size = len(self.frequencies)
+        size, shown, running = len(self.shares), self.quantile(q), self.cdf
         count = min(size, _MOST_TESTED, max(_LEAST_TESTED, _MOST_NUMBERS // size))
         some = np.linspace(0, size - 1, count).round().astype(np.int64)
         at = np.unique(np.append(some, [max(shown - 1, 0), shown]))
         up_to = (np.arange(size) <= at[:, None]).astype(np.float64)
-        each = self._answers.together(np.roll(up_to, self._origin, axis=1))
+        each = self._answers.sample(np.roll(up_to, self._origin, axis=1), fitted=True)
         assert each is not None  # noqa: S101 (all shares can be told apart)
-        return at, half_widths(each.errors, each.spreads, self._answers.effective, confidence)
-
-    @property
-    def _few(self) -> bool:
-        return self._answers.effective < FEW
-
-    @property
-    def _note(self) -> str:
-        return few_note(self._answers.effective) if self._few else ""
+        people = self._answers.effective
+        half = half_widths(each.se, each.spread, people, confidence)
+        # Values up to the last one tested whose cumulative share is clearly below q are ruled out.
+        maybe = np.flatnonzero(running[at] + half >= q)
+        first = int(maybe[0]) if len(maybe) else len(at) - 1
+        # From the value after the last whose cumulative share may be below q, all are large enough.
+        unsure = np.flatnonzero(running[at] - half < q)
+        last = min(int(unsure[-1]) + 1, len(at) - 1) if len(unsure) else 0
+        note = few_note(people) if people < FEW else ""
+        return int(at[first - 1]) + 1 if first else 0, int(at[last]), note
 
 
 class MostLikely(Histogram):
     """The most likely distribution, or an average of the most likely smooth ones over amounts of smoothing.
 
-    Its intervals contain what the reports do not rule out, by the model without smoothing or any averaged model.
+    The average is weighted by how well held-out reports are predicted. A smoothed model may exclude the true
+    distribution, so an interval is the hull over the model without smoothing and all models in the average.
     """
 
-    def __init__(
-        self, operator: Channel, counts: Array, *, smooth: bool, together: bool, around: bool = False, reason: str
-    ) -> None:
-        self._known: dict[tuple[bytes, float], tuple[float, float]] = {}
-        self._known_quantiles: dict[tuple[float, float], tuple[int, int]] = {}
+    def __init__(self, source: Source, cells: Cells, counts: Array, *, smooth: bool, reason: str) -> None:
+        self._source = source
+        self._known: dict[tuple[object, ...], tuple[float, float]] = {}
         self._people = float(counts.sum())
-        self._given = operator, counts, smooth, together, around, reason
-        self._cells = Cells.of(operator, together=together, around=around)
-        self._counts = self._cells.counts(counts)
-        self._plain = Model(self._cells.matrix, self._counts)
+        self._counts = cells.counts(counts)
+        self._cells = cells = cells.with_apart(self._counts) if smooth else cells
+        self._plain = Model(cells, self._counts)
         self._weights = self._weighed() if smooth else {0: 1.0}
-        self._models = [self._model(self._counts, steps) if steps else self._plain for steps in self._weights]
-        shares = np.average([model.shares for model in self._models], axis=0, weights=[*self._weights.values()])
-        self.frequencies = self._cells.spread(shares)
+        self._models = [Model(cells, self._counts, steps) if steps else self._plain for steps in self._weights]
+        self.shares = np.average([model.shares for model in self._models], axis=0, weights=[*self._weights.values()])
         tops = [model.top for model in self._models]
         self.fit: Fit = Fit(
-            self.frequencies,
+            self.shares,
             sum(top.steps for top in tops),
-            self._plain.likelihood(shares),
+            log_likelihood(cells.law(self.shares), self._counts),
             max(top.gap for top in tops),
-            converged=all(top.converged for top in tops),
         )
         self.method = "smooth" if any(self._weights) else "em"
-        self.reason = reason + self._smoothed() if smooth else reason
-
-    def from_origin(self, origin: int) -> Histogram:
-        operator, counts, smooth, together, around, reason = self._given
-        turned = Turned(operator, origin)
-        return MostLikely(turned, counts, smooth=smooth, together=together, around=around, reason=reason)
+        self.reason = reason + (self._smoothed() if smooth else "")
 
     def _weighed(self) -> dict[int, float]:
         """The numbers of smoothing steps (1, 2, 1)/4, with their weights."""
         if self._people < FEW:
-            return {max(1, round(2 * (len(self._cells.matrix) / _FEW_SMOOTH) ** 2)): 1.0}
+            return {max(1, round(2 * (self._cells.many / _FEW_SMOOTH) ** 2)): 1.0}
         return weigh_smoothing(self._cells, self._counts)
-
-    def _model(self, counts: Array, steps: int) -> Model:
-        return Model(self._cells.matrix, counts, self._cells.smoother(steps))
 
     def _smoothed(self) -> str:
         if not any(self._weights):
             return "; held-out reports are predicted best without smoothing"
-        a_step = math.sqrt(0.5) * len(self.frequencies) / len(self._cells.matrix)
+        a_step = math.sqrt(0.5) * len(self.shares) / self._cells.many
         least, most = (f"{a_step * math.sqrt(steps):.3g}" for steps in (min(self._weights), max(self._weights)))
         wide = most if least == most else f"{least} to {most}"
         weighted = "weighted by how well held-out reports are predicted"
         why = "as always for so few reports" if self._people < FEW else weighted
         return f"; smoothed by a standard deviation of {wide} values, {why}"
 
-    def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
+    def _interval(self, w: Array, confidence: float) -> ConfidenceInterval:
         # Text, JSON and plots ask for the same ranges, and each interval takes many fits.
+        w = np.roll(w, self._origin)
+        scores = self._source.sample(w[None], fitted=True) if self._is_sparse and self._people >= FEW else None
+        if scores is not None:
+            value, (low, high) = float(w @ np.roll(self.shares, self._origin)), scores.answer((0.0, 1.0)).ci(confidence)
+            return ConfidenceInterval(max(min(low, value), w.min()), min(max(high, value), w.max()), confidence)
         asked = hashlib.sha256(w.tobytes()).digest(), confidence
         if asked not in self._known:
-            self._known[asked] = self._region(confidence).interval(w)
+            region = self._region(confidence, extra=self._beside_spike(w))
+            least, most = -self._furthest(-w, region), self._furthest(w, region)
+            value = float(w @ np.roll(self.shares, self._origin))
+            # Shares may add up to slightly more or less than one.
+            self._known[asked] = float(max(min(least, value), w.min())), float(min(max(most, value), w.max()))
         return ConfidenceInterval(*self._known[asked], confidence, self._note)
 
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
-        if (q, confidence) not in self._known_quantiles:
-            cell = int(self._cells.of_value[self.quantile(q)])
-            first, last = self._region(confidence).quantiles(q, cell)
-            low, high = np.searchsorted(self._cells.of_value, [first, last + 1])
-            self._known_quantiles[q, confidence] = int(low), int(high) - 1
-        return *self._known_quantiles[q, confidence], self._note
+        asked = q, confidence, self._origin
+        if asked not in self._known:
+            size, shown = len(self.shares), self.quantile(q)
+            region = self._region(confidence, extra=None)
 
-    def _region(self, confidence: float) -> Region:
-        if self._people < FEW:
+            def up_to(value: int) -> Array:
+                return np.roll((np.arange(size) <= value).astype(np.float64), self._origin)
+
+            # The ends are about where F differs from q by as much as F may differ from its estimate here.
+            reach = self._furthest(up_to(shown), region[:1]) - float(self.cdf[shown])
+            # Whether F(v) ≥ q is not ruled out: the quantile may be here or before.
+            low_enough = lambda value: self._furthest(up_to(value), region, q) >= q  # noqa: E731
+            # Whether F(v − 1) ≤ q is ruled out: the quantile is before.
+            too_high = lambda value: -self._furthest(-up_to(value - 1), region, -q) > q  # noqa: E731
+            first, _ = _first(low_enough, 0, shown, self.quantile(q - reach))
+            _, last = _first(too_high, shown + 1, size, self.quantile(q + reach) + 1)
+            self._known[asked] = first, last - 1
+        low, high = self._known[asked]
+        return int(low), int(high), self._note
+
+    @property
+    def _is_sparse(self) -> bool:
+        """Whether there are so few reports that one which is noise looks like a person: below 2·e^ε of them.
+
+        The most likely distribution then has a value for each such report, and χ² is not the law of what it loses
+        without them: intervals would miss the share of a value that all people have. Those of scores do not.
+        """
+        return self._people < _SPARSE * self._source.mechanism.largest_ratio()
+
+    def _furthest(self, w: Array, region: list[tuple[Model, Allowed]], enough: float = math.inf) -> float:
+        """The largest w·f over all distributions that at least one model does not rule out."""
+        found = -math.inf
+        for model, allowed in region:
+            # What cannot reach farther than another model need not be known more exactly.
+            least = found if enough == math.inf else enough
+            found = max(found, model.furthest(w, allowed, least=least, enough=enough))
+            if found >= enough:
+                break
+        return found
+
+    def _beside_spike(self, w: Array) -> int:
+        """Whether weights change within a cell of a tenth of all people, on a long line: where these lie matters."""
+        size = len(w)
+        near = -(-size // self._cells.many)
+        if near == 1:
+            return 0
+        running = np.pad(np.roll(self.shares, self._origin), near, mode="wrap").cumsum()
+        edges = np.flatnonzero(w != np.roll(w, 1))
+        return int((running[edges + 2 * near - 1] - running[edges - 1] * (edges > 0)).max() >= _SPIKE)
+
+    def _region(self, confidence: float, *, extra: int | None) -> list[tuple[Model, Allowed]]:
+        """Models and the drops in log-likelihood that they allow; ``extra`` degrees of freedom for shares, if any."""
+        if self._people < FEW or (self._is_sparse and extra is not None):
             first, second = halves(self._counts)
-            fitted = self._model(second, max(self._weights))
-            level = fitted.likelihood(fitted.top.frequencies, first) + math.log1p(-confidence)
+            fitted, other = Model(self._cells, second, max(self._weights)), Model(self._cells, first)
             # Neither fit is exactly at its maximum, and the answer shown must be inside at any confidence.
-            level -= fitted.top.gap + self.fit.gap
-            return Region(self._cells, [(Model(self._cells.matrix, first), down_to(level))])
+            level = fitted.predicted(first) + math.log1p(-confidence) - fitted.top.gap - self.fit.gap
+            return [(other, down_to(other, level))]
         models = dict.fromkeys((self._plain, *self._models))
-        return Region(self._cells, [(model, by_chi_square(model, confidence)) for model in models])
+        return [(model, by_chi_square(model, confidence, extra=extra)) for model in models]
 
     @property
     def _note(self) -> str:
@@ -284,7 +316,7 @@ class MostLikely(Histogram):
             return ""
         # The bound by splitting is proved for whole counts and single values.
         whole = np.allclose(self._counts, np.rint(self._counts), rtol=0, atol=_WHOLE)
-        return few_note(self._people, proved=whole and len(self._cells.matrix) == len(self.frequencies))
+        return few_note(self._people, proved=bool(whole) and self._cells.single)
 
 
 class Fitted(Histogram):
@@ -292,23 +324,18 @@ class Fitted(Histogram):
 
     def __init__(self, method: str, reason: str, fit: Fit, why: str) -> None:
         self.method, self.reason, self.fit, self._why = method, reason, fit, why
-        self.frequencies = fit.frequencies
-
-    def from_origin(self, origin: int) -> Histogram:
-        assert self.fit is not None  # noqa: S101 (it is one)
-        fit = dataclasses.replace(self.fit, frequencies=np.roll(self.frequencies, -origin))
-        return Fitted(self.method, self.reason, fit, self._why)
+        self.shares = fit.frequencies
 
     @property
     def bins_note(self) -> str:
         return self._why
 
-    def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
+    def _interval(self, w: Array, confidence: float) -> ConfidenceInterval:
         return ConfidenceInterval(float(w.min()), float(w.max()), confidence, self._why)
 
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
         del q, confidence
-        return 0, len(self.frequencies) - 1, self._why
+        return 0, len(self.shares) - 1, self._why
 
 
 def on_simplex(shares: Array) -> Array:
@@ -320,6 +347,19 @@ def on_simplex(shares: Array) -> Array:
     return nearest
 
 
-def can_be_held(operator: Channel) -> bool:
-    """Whether the matrix of an operator is small enough for likelihood intervals."""
-    return operator.inputs * operator.outputs <= _MOST_MATRIX
+def _first(holds: Callable[[int], bool], low: int, high: int, guess: int) -> tuple[int, int]:
+    """Bounds on the first integer from ``low`` on for which a monotone condition holds; ``high`` if there is none.
+
+    They are equal, or differ by at most 1 % of the distance of the guess from the nearer limit.
+    """
+    guess = min(max(guess, low), high)
+    far = min(guess - low, high - guess)
+    near, step, below, above = far // 100, max(far // 8, 1), False, False
+    while high - low > near:
+        middle = (low + high) // 2 if below and above else min(max(guess, low), high - 1)
+        if holds(middle):
+            high, guess, above = middle, middle - step, True
+        else:
+            low, guess, below = middle + 1, middle + step, True
+        step *= 2
+    return low, high

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from bipartite.errors import InputError, how_many, shown
+from bipartite.texts import in_digits
 from bipartite.verification.binomial import chi_square_tail
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
@@ -53,12 +56,22 @@ class ConfidenceInterval(tuple[float, float]):  # noqa: SLOT001 (see below)
         """The upper end."""
         return self[1]
 
+    def mapped(self, change: Callable[[float], float]) -> ConfidenceInterval:
+        """The interval of a monotone function of the answer."""
+        low, high = sorted(change(end) for end in self)
+        return ConfidenceInterval(low, high, self.confidence, self.note)
+
     def __getnewargs__(self) -> tuple[Any, ...]:
         return (*self, self.confidence, self.note)
 
     def __str__(self) -> str:
+        return self.written()
+
+    def written(self, value: float | None = None) -> str:
+        """The text, with the decimals of a value that stands before it."""
+        _, low, high = in_digits(self[0] if value is None else value, *self)
         note = f"; {self.note}" if self.note else ""
-        return f"{self[0]:.6g} to {self[1]:.6g} ({100 * self.confidence:g} %{note})"
+        return f"{low} to {high} ({100 * self.confidence:g} %{note})"
 
 
 def check_confidence(confidence: object) -> float:

@@ -4,295 +4,384 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.asking_pairs import Pair, PairQuestion
-from bipartite.answers.estimation.group_means import GroupMean, group_mean
-from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, check_confidence, few_note, half_widths
-from bipartite.answers.estimation.linear import Answer, Several
-from bipartite.answers.estimation.pair_answers import table_of
+from bipartite.answers.estimation.answer import Answer
+from bipartite.answers.estimation.asking_pairs import Pair, names_of_two, table_of
+from bipartite.answers.estimation.histogram import Fitted, Unbiased
+from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, within
+from bipartite.answers.estimation.sample import Sample, spare
 from bipartite.answers.estimation.showing import load_pandas
-from bipartite.answers.estimation.tally import spare
-from bipartite.errors import InputError, shown
-from bipartite.texts import escaped, notebook_html
+from bipartite.answers.estimation.source import Several, Source
+from bipartite.answers.estimation.tally import Tally
+from bipartite.answers.estimation.two_reports import NOT_TOLD, TwoReports
+from bipartite.errors import InputError, is_one_of, shown
+from bipartite.names import Renamed
+from bipartite.texts import escaped, in_digits, notebook_html
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-    from bipartite.answers.estimation.em import Fit
+    from bipartite.answers.estimation.asking_pairs import PairQuestion, Weights
     from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.goodness import GoodnessOfFit
-    from bipartite.answers.estimation.histogram import Histogram
-    from bipartite.answers.estimation.pair_answers import PairAnswers, Weights
+    from bipartite.answers.estimation.sample import Averages
     from bipartite.domains import Domain
 
     Array = NDArray[np.float64]
 
-_NOT_TOLD: Final = "the reports cannot tell this"
+METHODS: Final = ("auto", "inverse", "projected", "em")
+_NO_VARIANCE: Final = "a variance is not clearly above zero, so the correlation may be anything"
+_NO_GROUP: Final = "the group's share is not clearly above zero, so its mean may be anything"
 # A variance in a denominator must be at least this many standard errors above zero.
 _CLEARLY: Final = 3.0
+_USUAL: Final = 0.95
+_TWO: Final = 2
+# The most weights of pairs in memory at once.
+_ROOM: Final = 2**22
+_CLOSE: Final = 1e-6
+_SUMS: Final = "sums of unbiased shares of pairs over the other part"
+_NOT_APART: Final = "single shares and quantiles have no intervals if not all pairs can be told apart; ask for a range"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Table:
-    """The shares of all pairs of values, row by row."""
+class JointEstimate(Renamed):
+    r"""The joint distribution of two attributes: ``est.joint(other)``, or ``ests.joint("age", "city")`` of a record.
 
-    method: str
-    reason: str
-    frequencies: Array
-    fit: Fit | None
+    The reports are pairs, drawn independently given the values, or reports about both values at once
+    (:class:`~bipartite.Product`). Averages are unbiased for every joint distribution of the values. The method decides
+    how ``shares`` are computed.
 
-
-class JointEstimate:
-    r"""The joint distribution of two attributes. Made by :func:`bipartite.estimate_joint`.
-
-    Linear answers are averages of scores and unbiased for every joint distribution of the values. The reports are
-    pairs, which are independent given the values, or reports about both values at once (:class:`~bipartite.Product`).
-    The method decides how ``frequencies`` are computed.
-
-    A question, ``of``, is one of
+    A question to :meth:`ask` is one of
 
     - ``"covariance"`` or ``"correlation"``;
     - ``("cell", value, value)``: the share of one pair of values;
     - ``("where", {"age": ("range", 18, 30), "member": 1})``: the share of people with a value, one of a list of values,
       or a value in a range, for each attribute that is named;
+    - ``("mean", "income", {"sex": "f"})``: the mean of one attribute among people with such values of the other, which
+      are private too, and known only through reports;
     - a table of weights, or two lists of weights, which are multiplied: Σ weights·share.
     """
 
     names: tuple[str, str]
-    """The attributes: rows and columns of ``frequencies``."""
-    people: int
-    """The number of pairs of reports."""
+    """The attributes: rows and columns of ``shares``."""
+    nobs: int
+    """The number of people who reported both."""
 
-    def __init__(self, names: tuple[str, str], answers: PairAnswers, table: Callable[[], Table | Histogram]) -> None:
-        self.names, self.people = names, answers.people
-        self._answers, self._make_table = answers, table
-        self._pair = Pair(names, answers.domains)
-
-    @functools.cached_property
-    def _shares(self) -> Table | Histogram:
-        return self._make_table()
+    def __init__(self, names: tuple[str, str], pairs: Estimate, parts: tuple[Estimate, Estimate] | None = None) -> None:
+        """``pairs`` is the estimate of pairs as values, row by row; ``parts`` are those of both alone, if known."""
+        self.names, self.nobs = names, pairs.nobs
+        self._pairs, self._parts = pairs, parts
+        first, second = pairs.domain.parts if parts is None else (each.domain for each in parts)
+        self._pair = Pair(names, (first, second))
 
     @property
     def method(self) -> str:
-        """How the table was computed."""
-        return self._shares.method
+        """How the table of shares was computed."""
+        return self._pairs.method
 
     @property
-    def reason(self) -> str:
-        """Why this method was used."""
-        return self._shares.reason
-
-    @property
-    def fit(self) -> Fit | None:
-        """How EM ended; None for other methods."""
-        return self._shares.fit
-
-    @functools.cached_property
-    def fits(self) -> GoodnessOfFit:
-        """Whether these reports can have come from their mechanisms, for any population."""
-        return self._answers.fits(self._shares.frequencies)
-
-    @property
-    def doubt(self) -> str:
-        """Why these reports cannot have come from the mechanisms; usually empty."""
-        return self.fits.doubt
-
-    @property
-    def frequencies(self) -> Array:
+    def shares(self) -> Array:
         """The share of every pair of values: rows are values of the first attribute, columns of the second."""
-        return self._shares.frequencies.reshape([len(domain) for domain in self._domains])
+        return self._pairs.shares.reshape([len(domain) for domain in self._pair.domains])
 
-    @functools.cached_property
-    def standard_errors(self) -> Array:
-        """The standard error of the unbiased share of every pair, whatever the method; infinite if there is none."""
-        cells = self._cells
-        if cells is None:
-            return np.full(self.frequencies.shape, np.inf)
-        return cells.errors.reshape(self.frequencies.shape)
+    @property
+    def check(self) -> GoodnessOfFit:
+        """Whether these reports can have come from their mechanisms, for any population."""
+        return self._pairs.check
 
     def marginal(self, name: str) -> Estimate:
         """The estimate of one attribute on its own, from the same people."""
-        return self._answers.marginal(self._pair.at(name))
+        at, pairs = self._pair.at(name), self._pairs
+        if self._parts is not None:
+            return self._parts[at]
+        part = Part(pairs, at)
+        made = partial(Unbiased, part, "inverse", _SUMS) if part.tells_all else partial(SumsOfPairs, part)
+        return type(pairs)(part, made)
 
-    def linear(self, weights: object) -> float:  # a table, or two lists
-        """Σ weights·share over all pairs, for a table of weights, or (w₁, w₂), which are multiplied."""
-        return self._unbiased(PairQuestion.read(self._pair.table(weights), self._pair)).value
+    def ask(self, of: object) -> Answer:
+        """The answer to a question; ``of`` as in the class."""
+        asked = self._pair.read(of)
+        if asked.kind == "linear":
+            return self._pairs.ask(table_of(asked.weights[0]).ravel())
+        if asked.kind == "mean":
+            return self._mean(asked)
+        return self._covariance() if asked.kind == "covariance" else self._correlation()
 
-    def unbiased(self, of: object) -> Answer:
-        """An answer with its standard error and the spread of its scores; ``of`` as in the class."""
-        return self._unbiased(PairQuestion.read(of, self._pair))
-
-    def standard_error(self, of: object) -> float:
-        """The standard error of an answer; infinite if the reports cannot tell."""
-        return self.unbiased(of).standard_error
-
-    def interval(self, confidence: float = 0.95, *, of: object) -> ConfidenceInterval:
-        """A confidence interval (low, high); ``of`` as in the class."""
-        sure = check_confidence(confidence)
-        asked = PairQuestion.read(of, self._pair)
-        answer = self._unbiased(asked)
-        low, high = asked.possible
-        people = self._answers.effective
-        few = people < FEW
-        if math.isinf(answer.standard_error):
-            left = None if asked.weights is None else self._answers.left_open(asked.weights, sure)
-            return left or ConfidenceInterval(low, high, sure, _NOT_TOLD)
-        if few and asked.weights is None:
-            return ConfidenceInterval(low, high, sure, few_note(people))
-        half = float(half_widths(answer.standard_error, answer.spread, people, sure))
-        # First clip the answer itself, so that the clipped interval is never empty.
-        value = min(max(answer.value, low), high)
-        return ConfidenceInterval(
-            max(value - half, low), min(value + half, high), sure, few_note(people) if few else ""
-        )
-
-    @property
-    def covariance(self) -> float:
-        """The covariance of the two attributes, unbiased."""
-        return self.unbiased("covariance").value
-
-    @property
-    def correlation(self) -> float:
-        """The correlation of the two attributes; NaN if a variance is not clearly above zero."""
-        return self.unbiased("correlation").value
-
-    def mean_where(self, name: str, where: object, *, confidence: float = 0.95) -> GroupMean:
-        """The mean of one attribute among people with a given value, list of values, or range of the other.
-
-        ``joint.mean_where("income", {"sex": "f"})`` or ``{"age": ("range", 18, 30)}``: the group is private too, and
-        known only through reports. The interval is Fieller's, which includes the uncertainty of the group's share; if
-        that share is not clearly above zero, the mean is NaN and the interval is the whole possible range.
-        """
-        at = self._pair.at(name)
-        given = self.names[1 - at]
-        if not isinstance(where, dict) or list(where) != [given]:
-            raise InputError(f"Expected where as {{{given!r}: value}}, the other attribute, got {shown(where)}.")
-        numbers, middle = self._pair.numbers(at)
-        member = self._pair.member(1 - at, where[given])
-        found = self._answers.covariance([_product(at, w, member) for w in (numbers, np.ones(len(numbers)))])
-        return group_mean(found, self._answers.effective, numbers, middle, check_confidence(confidence))
-
-    def means_by(self, given: str, *, confidence: float = 0.95) -> dict[Any, GroupMean]:
-        """The mean of the other attribute for every value of this one, which is private too; see :meth:`mean_where`."""
-        at = self._pair.at(given)
-        other = self.names[1 - at]
-        values = self._domains[at].to_numpy().tolist()
-        return {value: self.mean_where(other, {given: [value]}, confidence=confidence) for value in values}
-
-    def to_frame(self, confidence: float = 0.95) -> DataFrame:
-        """A row for every pair: both values, share, standard error, low, high (of the unbiased share)."""
-        pd = load_pandas("joint.frequencies and joint.standard_errors")
-        sure = check_confidence(confidence)
-        errors = self.standard_errors
-        cells = self._cells
-        centres, half = self.frequencies.ravel(), np.full(errors.size, np.inf)
-        if cells is not None:
-            centres = np.array(cells.values)
-            half = half_widths(cells.errors, cells.spreads, self._answers.effective, sure)
-        first, second = (domain.to_numpy() for domain in self._domains)
-        near = np.clip(centres, 0, 1)
-        low, high = np.maximum(near - half, 0), np.minimum(near + half, 1)
-        found: DataFrame = pd.DataFrame(
-            {
-                self.names[0]: np.repeat(first, len(second)),
-                self.names[1]: np.tile(second, len(first)),
-                "share": self.frequencies.ravel(),
-                "standard_error": errors.ravel(),
-                "low": low,
-                "high": high,
-            }
-        )
+    def to_frame(self, confidence: float = _USUAL) -> DataFrame:
+        """A row for every pair: both values, share, se, low, high, note."""
+        pd = load_pandas("joint.shares")
+        found: DataFrame = self._pairs.to_frame(confidence=confidence).drop(columns="value")
+        at = np.indices(self.shares.shape).reshape(2, -1)
+        for place, (name, domain) in enumerate(zip(self.names, self._pair.domains, strict=True)):
+            found.insert(
+                place, name, pd.Series(domain.to_numpy().tolist()).to_numpy()[at[place]], allow_duplicates=True
+            )
         return found
 
-    def summary(self, confidence: float = 0.95) -> str:
+    def summary(self, confidence: float = _USUAL) -> str:
         """The answers in words."""
-        lines = [f"{self.people:,} people's reports of {' and '.join(map(escaped, self.names))}"]
-        if self.doubt:
-            lines.append(f"  {self.doubt}")
-        if all(domain.has_ends for domain in self._domains):
-            interval = self.interval(confidence, of="correlation")
-            lines.append(f"  correlation  {self.correlation:.4g}, {interval}")
-        lines.append(f"  table by {self.method!r}: {self.reason}")
+        lines = [f"{self.nobs:,} people's reports of {' and '.join(map(escaped, self.names))}"]
+        if self.check.doubt:
+            lines.append(f"  {self.check.doubt}")
+        if all(domain.has_ends for domain in self._pair.domains):
+            answer = self.ask("correlation")
+            held = answer.ci(confidence)
+            lines.append(f"  correlation  {in_digits(answer.value, *held)[0]}, {held.written(answer.value)}")
+        lines.append(f"  table by {self.method!r}: {self._pairs._histogram.reason}")
+        fit = self._pairs._histogram.fit
+        if fit is not None and not fit.converged:
+            lines.append(f"  ended up to {fit.gap:.2g} nats below the most likely table: take it with care")
         return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.summary()
 
     def _repr_html_(self) -> str:
         return notebook_html([self.summary()])
 
     def __repr__(self) -> str:
-        return f"<JointEstimate of {' and '.join(map(escaped, self.names))} from {self.people:,} people's reports>"
+        return f"<JointEstimate of {' and '.join(map(escaped, self.names))} from {self.nobs:,} people's reports>"
 
-    # How the answers are computed.
-
-    @property
-    def _domains(self) -> tuple[Domain, Domain]:
-        return self._answers.domains
+    def _sample(self, *weights: Weights) -> Averages | None:
+        """The scores of several weights of pairs."""
+        return self._pairs._source.sample(np.stack([table_of(w).ravel() for w in weights]))
 
     @functools.cached_property
-    def _cells(self) -> Several | None:
-        return self._answers.cells()
+    def _moments(self) -> Averages | None:
+        """The product, both squares and both numbers, all relative to their estimated means, whose errors cancel."""
+        x, y = (self._pair.numbers(at)[0] for at in (0, 1))
+        one, other = np.ones(len(x)), np.ones(len(y))
+        means = self._sample((x, other), (one, y))
+        if means is None:
+            return None
+        x, y = x - means.mean[0], y - means.mean[1]
+        return self._sample((x, y), (x**2, other), (one, y**2), (x, other), (one, y))
 
-    def _unbiased(self, asked: PairQuestion) -> Answer:
-        if asked.weights is None:
-            return self._covariance()[0] if asked.kind == "covariance" else self._correlation()
-        if asked.kind == "cell":
-            return self._told(self._answers.cell(*asked.cell), asked.weights)
-        ask = self._answers.together if asked.kind == "where" else self._answers.answer
-        return self._told(ask(asked.weights), asked.weights)
-
-    def _told(self, answer: Answer | None, w: Weights) -> Answer:
-        """The unbiased answer or, if there is none, that of the table with an infinite error."""
-        if answer is not None:
-            return answer
-        return Answer(float((table_of(w) * self.frequencies).sum()), math.inf, math.inf)
-
-    def _mean(self, at: int) -> Answer:
-        """The mean of an attribute, relative to the middle of its numbers."""
-        w = _product(at, self._pair.numbers(at)[0], np.ones(len(self._domains[1 - at])))
-        return self._told(self._answers.answer(w), w)
-
-    def _moments(self) -> tuple[list[Weights], list[Array]]:
-        """The weights of the product, both squares and both numbers, all relative to their estimated means."""
-        ones = [np.ones(len(domain)) for domain in self._domains]
-        first, second = (self._pair.numbers(at)[0] - self._mean(at).value for at in (0, 1))
-        squares = [(first**2, ones[1]), (ones[0], second**2)]
-        return [(first, second), *squares, (first, ones[1]), (ones[0], second)], [first, second]
-
-    def _covariance(self) -> tuple[Answer, tuple[Array, Array] | None]:
-        """The covariance relative to the estimated means, whose errors cancel to first order; and all moments."""
-        weights, centred = self._moments()
-        product, moments = self._answers.answer(weights[0]), self._answers.covariance(weights)
-        if product is None or moments is None:
-            return Answer(float(centred[0] @ self.frequencies @ centred[1]), math.inf, math.inf), None
+    def _covariance(self) -> Answer:
+        x, y = (self._pair.numbers(at)[0] for at in (0, 1))
+        half = float(np.ptp(x) * np.ptp(y)) / 4
+        moments = self._moments
+        if moments is None:
+            shares = self.shares
+            value = x @ shares @ y - (x @ shares.sum(axis=1)) * (y @ shares.sum(axis=0))
+            return _unknown(float(value), -half, half, NOT_TOLD)
         # The product of the estimated means is biased by their covariance.
-        value = float(moments[0][0] + moments[1][3, 4])
-        people = self._answers.effective
-        return Answer(value, product.standard_error * people / spare(people), product.spread), moments
+        value, product = float(moments.mean[0] + moments.cov[3, 4]), moments.combined(np.eye(1, 5))
+        found = _of_slopes(value, product, (-half, half))
+        return replace(found, se=found.se * moments.n / spare(moments.n))
 
     def _correlation(self) -> Answer:
-        covariance, moments = self._covariance()
-        unknown = Answer(math.nan, math.inf, math.inf)
+        moments = self._moments
         if moments is None:
-            return unknown
-        values, together = moments
+            return _unknown(math.nan, -1.0, 1.0, NOT_TOLD)
+        values, together = moments.mean, moments.cov
         # Correct the variances for the estimated means.
         variances = [float(values[1 + at] + together[3 + at, 3 + at]) for at in (0, 1)]
-        errors = [math.sqrt(float(together[1 + at, 1 + at])) for at in (0, 1)]
-        if any(v < _CLEARLY * error or v <= 0 for v, error in zip(variances, errors, strict=True)):
-            return unknown
+        if not all(v > 0 and v >= _CLEARLY * error for v, error in zip(variances, moments.se[1:3], strict=True)):
+            return _unknown(math.nan, -1.0, 1.0, _NO_VARIANCE)
         scale = math.sqrt(math.prod(variances))
-        value = covariance.value / scale
-        slopes = np.array([1 / scale, -value / 2 / variances[0], -value / 2 / variances[1]])
-        error = math.sqrt(max(float(slopes @ together[:3, :3] @ slopes), 0.0))
-        return Answer(value, error, math.inf)
+        value = float(values[0] + together[3, 4]) / scale
+        slopes = [1 / scale, -value / 2 / variances[0], -value / 2 / variances[1], 0, 0]
+        return _of_slopes(value, _combined(moments, slopes), (-1.0, 1.0))
+
+    def _mean(self, asked: PairQuestion) -> Answer:
+        """The mean in a group: the ratio N/D of the averages of (number in the group, else 0) and (1 in it, else 0).
+
+        N − r·D has mean 0 at the true r, so Fieller's interval contains all r for which 0 is in the interval of
+        N − r·D: whatever D is, its coverage is that of an average. It is bounded only if D is clearly above zero.
+        """
+        both = self._sample(*asked.weights)
+        if both is None:
+            raise InputError(
+                "The reports cannot tell this group, or its numbers, from others; collect with edges='padded' or GRR."
+            )
+        numbers = table_of(asked.weights[0])
+        possible = asked.middle + float(numbers.min()), asked.middle + float(numbers.max())
+        if _low(both, [0, 1], _USUAL) <= 0:
+            return _unknown(math.nan, *possible, both.note() or _NO_GROUP)
+        ratio = float(both.mean[0] / both.mean[1])
+        value = asked.middle + ratio
+
+        def end(bound: float, side: float, sure: float) -> float:
+            """How far towards a bound r may go before 0 is outside of the interval of N − r·D."""
+            inside, outside = ratio, bound
+            if side * (ratio - bound) <= 0 or _low(both, [side, -side * bound], sure) <= 0:
+                return bound
+            while abs(outside - inside) > _CLOSE * abs(bound - ratio):
+                r = (inside + outside) / 2
+                inside, outside = (r, outside) if _low(both, [side, -side * r], sure) <= 0 else (inside, r)
+            return outside
+
+        def interval(sure: float) -> ConfidenceInterval:
+            if _low(both, [0, 1], sure) <= 0:
+                return ConfidenceInterval(*possible, sure, both.note() or _NO_GROUP)
+            low = asked.middle + end(possible[0] - asked.middle, 1.0, sure)
+            high = asked.middle + end(possible[1] - asked.middle, -1.0, sure)
+            return ConfidenceInterval(min(low, value), max(high, value), sure, both.note())
+
+        error = both.combined(np.array([[1, -ratio]])).se[0] / both.mean[1]
+        return Answer(value, float(error), interval)
 
 
-def _product(at: int, w: Array, other: Array) -> tuple[Array, Array]:
-    """The weights w of attribute ``at`` and ``other`` of the other one, in order."""
-    return (w, other) if at == 0 else (other, w)
+class Part(Source):
+    """One of both values that reports are about: its weight is the weight of all pairs that contain it."""
+
+    def __init__(self, pairs: Estimate, at: int) -> None:
+        self.pairs, self._inner, self._at = pairs, pairs._source, at
+        # Identifiability is known for pairs, not for their parts.
+        self.mechanism, self.tally, self.found = self._inner.mechanism, replace(self._inner.tally, rows=None), None
+
+    @property
+    def domain(self) -> Domain:
+        return self._inner.domain.parts[self._at]
+
+    @property
+    def tells_all(self) -> bool:
+        return self._inner.tells_all
+
+    @property
+    def distribution(self) -> Array:
+        return self.summed(self._inner.distribution)
+
+    def summed(self, pairs: Array) -> Array:
+        """The sum over all pairs that contain each value."""
+        found: Array = pairs.reshape([len(part) for part in self._inner.domain.parts]).sum(axis=1 - self._at)
+        return found
+
+    def of_pairs(self, w: Array) -> Array:
+        """The weights of all pairs, row by row, from those of this value, along the last axis."""
+        other = len(self._inner.domain.parts[1 - self._at])
+        found: Array = np.repeat(w, other, axis=-1) if self._at == 0 else np.tile(w, other)
+        return found
+
+    def sample(self, w: Array, *, fitted: bool = False) -> Averages | None:
+        return self._inner.sample(self.of_pairs(w), fitted=fitted)
+
+    def shares(self) -> Several:
+        return self._shares
+
+    @functools.cached_property
+    def _shares(self) -> Several:
+        step = max(1, _ROOM // len(self._inner.domain))
+        units = np.eye(len(self.domain))
+        parts = [self.sample(units[at : at + step], fitted=True) for at in range(0, len(units), step)]
+        columns = [(part.mean, part.se, part.spread) for part in parts if part is not None]
+        return Several(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+
+    def check(self, shares: Array) -> GoodnessOfFit:
+        del shares  # of this value only, but the reports are about pairs
+        return self.pairs.check
+
+
+class SumsOfPairs(Fitted):
+    """The shares of one of both values if not all pairs can be told apart: sums over the histogram of pairs."""
+
+    def __init__(self, part: Part) -> None:
+        self._part, self._pairs = part, part.pairs._histogram
+        assert self._pairs.fit is not None  # noqa: S101 (shares that are not unbiased are fitted)
+        sums = replace(self._pairs.fit, frequencies=part.summed(self._pairs.shares))
+        super().__init__(self._pairs.method, self._pairs.reason, sums, _NOT_APART)
+
+    def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
+        return self._pairs.interval(self._part.of_pairs(w), confidence)
+
+
+def _combined(averages: Averages, coefficients: list[float]) -> Averages:
+    """A combination of averages; where single scores are not known, the range of its scores is not known either."""
+    found = averages.combined(np.array([coefficients]))
+    return found if isinstance(found, Sample) else replace(found, spread=np.full(1, math.inf))
+
+
+def _low(averages: Averages, coefficients: list[float], sure: float) -> float:
+    """The lower end of the interval of a combination."""
+    return _combined(averages, coefficients).ends(0, sure)[0]
+
+
+def _of_slopes(value: float, slopes: Averages, possible: tuple[float, float]) -> Answer:
+    """A smooth function of averages, which varies as the average of its slopes."""
+
+    def interval(sure: float) -> ConfidenceInterval:
+        if slopes.n < FEW:
+            return ConfidenceInterval(min(possible[0], value), max(possible[1], value), sure, few_note(slopes.n))
+        low, high = (value + end - float(slopes.mean[0]) for end in slopes.ends(0, sure))
+        low, high = map(float, within(low, high, value, possible))
+        return ConfidenceInterval(low, high, sure)
+
+    return Answer(value, float(slopes.se[0]), interval)
+
+
+def _unknown(value: float, low: float, high: float, note: str) -> Answer:
+    """An answer of which nothing is known but the possible range."""
+    return Answer(value, math.inf, lambda sure: ConfidenceInterval(low, high, sure, note))
+
+
+def joint_of(first: Estimate, second: object, names: object, method: object) -> JointEstimate:
+    """The joint distribution of the values of two estimates of the same people, or of the pairs of one."""
+    two = names_of_two(names)
+    if not is_one_of(method, METHODS):
+        raise InputError(f"Expected method as one of {', '.join(map(repr, METHODS))}, got {shown(method)}.")
+    if second is None:
+        if len(first.domain.parts or ()) != _TWO:
+            raise InputError(
+                f"Expected reports about pairs of values, got {first.domain!r}; report on bp.Product(a, b), or pass "
+                "the estimate of the same people's other reports, est.joint(other)."
+            )
+        if method != "auto":
+            raise InputError("The table of pairs is that of the estimate; pass method= to bp.estimate.")
+        return JointEstimate(two, first)
+    if not isinstance(second, type(first)) or second is first:
+        raise InputError(
+            f"Expected the estimate of the same people's other reports, got {shown(second)}; names go in names=(…, …)."
+        )
+    _check_same_people(first._source.tally, second._source.tally)
+    source = TwoReports(first._source, second._source)
+    return JointEstimate(two, type(first)(source, source.histogram(str(method))), (first, second))
+
+
+def joint_of_record(
+    found: Mapping[str, Any], there: Mapping[str, NDArray[np.bool_]] | None, first: object, second: object, method: str
+) -> JointEstimate:
+    """The joint distribution of two attributes of a record; ``there`` says who reported which."""
+    if there is None or any(hasattr(each, "keys") for each in found.values()):
+        raise InputError("Expected attributes of a bp.Record, got groups; use est[label].joint(…) for each group.")
+    if first == second or not {first, second} <= set(found):
+        named = ", ".join(map(escaped, found))
+        raise InputError(f"Expected two names of {named}, got {shown(first)} and {shown(second)}.")
+    both = there[str(first)] & there[str(second)]
+    if not both.any():
+        raise InputError("Nobody reported both attributes; collect with a Record of sample=None, or sample=2 or more.")
+    one, other = (_of_those(found[name], both[there[name]]) for name in (str(first), str(second)))
+    return joint_of(one, other, (first, second), method)
+
+
+def _of_those(est: Estimate, those: NDArray[np.bool_]) -> Estimate:
+    """The estimate from some of the reports."""
+    from bipartite.answers.estimation.estimating import from_tally  # noqa: PLC0415 (which imports this)
+
+    tally = est._source.tally
+    if those.all() or tally.rows is None:
+        return est
+    weights = None if tally.weights is None else tally.weights[those]
+    return from_tally(est.mechanism, Tally.of(est.mechanism, tally.rows[those], weights))
+
+
+def _check_same_people(one: Tally, other: Tally) -> None:
+    """Refuse reports that cannot be paired."""
+    if one.rows is None or other.rows is None:
+        raise InputError(
+            "Which reports belong to one person is not known from counts, nor where missing reports were dropped; pass "
+            "all reports of both to bp.estimate, in the same order."
+        )
+    first, second = len(one.rows), len(other.rows)
+    if first != second:
+        raise InputError(f"Expected the same people in both, got {first} and {second} reports.")
+    ours, theirs = (np.ones(first) if each.weights is None else each.weights for each in (one, other))
+    if not np.array_equal(ours, theirs):
+        raise InputError("Expected the same weights of people in both estimates; pass weights= to both, or to none.")

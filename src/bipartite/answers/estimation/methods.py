@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from bipartite.answers.estimation.em import fit_em, fit_ems
-from bipartite.answers.estimation.histogram import BIASED, NOT_LOOKED_AT, Fitted, MostLikely, Unbiased, can_be_held
+from bipartite.answers.estimation.cells import cells_of
+from bipartite.answers.estimation.em import fit_em
+from bipartite.answers.estimation.histogram import NOT_LOOKED_AT, Fitted, MostLikely, Unbiased
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.lottery import Ring, Window
 
@@ -16,12 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bipartite.answers.estimation.histogram import Histogram
-    from bipartite.answers.estimation.linear import ByOutput, Prepared
-    from bipartite.answers.estimation.tally import Tally
+    from bipartite.answers.estimation.source import Outputs, Prepared
+    from bipartite.answers.estimation.supports import Supports
     from bipartite.mechanisms import Mechanism
 
-Method = Literal["auto", "inverse", "projected", "em", "smooth", "ems"]
-METHODS: Final = ("auto", "inverse", "projected", "em", "smooth", "ems")
+Method = Literal["auto", "inverse", "projected", "em", "smooth"]
+METHODS: Final = ("auto", "inverse", "projected", "em", "smooth")
+_NEAREST: Final = (
+    "the distribution nearest to the unbiased shares, which need not add up to one; it is never farther from the truth"
+)
+# Larger matrices have no likelihood intervals.
+_MOST_MATRIX: Final = 2**22
 # With so few values each is shown on its own, with an interval, if the reports are precise enough.
 FEW_VALUES: Final = 32
 # Unbiased shares are worth showing while their standard errors stay below this fraction of an average share.
@@ -30,34 +36,48 @@ _TELLING: Final = 0.5
 
 def check_method(method: object) -> str:
     """Check the name of a method."""
+    if method == "ems":
+        raise InputError(
+            "method='ems' is in reproduction/ems.py of the repository, for comparison with published results; use "
+            "method='smooth', which also has intervals."
+        )
     if not is_one_of(method, METHODS):
         raise InputError(f"Expected method as one of {', '.join(map(repr, METHODS))}, got {shown(method)}.")
     return str(method)
 
 
-def histogram_of(
-    mechanism: Mechanism,
-    tally: Tally,
-    known: Prepared,
-    answers: ByOutput,
-    method: str,
-    progress: Callable[[int], None] | None,
-) -> Callable[[], Histogram]:
+def histogram_of(source: Outputs, method: str) -> Callable[[], Histogram]:
     """A function that computes the shares by one method when they are first needed; a mean needs none."""
+    mechanism, known, tally = source.mechanism, source.known, source.tally
     name, reason = _choose(mechanism, known, method, tally.effective)
     if name in {"inverse", "projected"}:
-        return partial(Unbiased, answers, name, reason)
-    operator = mechanism.lottery.channel()
+        return partial(Unbiased, source, name, reason)
     # Scaled to the number of effective reports.
-    counts = tally.law * tally.effective
-    if name == "ems":
-        return lambda: Fitted("ems", reason, fit_ems(operator, counts, progress=progress), BIASED)
+    lottery, counts = mechanism.lottery, tally.law * tally.effective
     around = mechanism.domain.wraps
     together = (around or mechanism.domain.has_ends) and not _tells_neighbours_apart(known)
-    if together or can_be_held(operator):
-        shape = {"together": together, "around": around}
-        return partial(MostLikely, operator, counts, smooth=name == "smooth", **shape, reason=reason)
-    return lambda: Fitted("em", reason, fit_em(operator, counts, progress=progress), NOT_LOOKED_AT)
+    if together or lottery.inputs * lottery.outputs <= _MOST_MATRIX:
+        return lambda: MostLikely(
+            source, cells_of(lottery, together=together, around=around), counts, smooth=name == "smooth", reason=reason
+        )
+    return lambda: Fitted("em", reason, fit_em(lottery.channel(), counts), NOT_LOOKED_AT)
+
+
+def flat_histogram(source: Supports, method: str) -> Callable[[], Histogram]:
+    """A function that computes the shares of flat categories by one method."""
+    if method == "smooth":
+        raise InputError(
+            "method='smooth' smooths over neighbours, and flat categories have none; use method='projected'."
+        )
+    if method == "em":
+        raise InputError(
+            "method='em' of flat categories is in reproduction/flat_em.py of the repository, for comparison; use "
+            "method='projected' for shares that are never negative."
+        )
+    # The projection is never farther from the truth than the unbiased shares: the truth is a distribution, and
+    # projecting onto a convex set brings a point closer to every point of the set.
+    name, reason = (method, "asked for") if method != "auto" else ("projected", _NEAREST)
+    return partial(Unbiased, source, name, reason)
 
 
 def method_for(mechanism: Mechanism, known: Prepared, people: float) -> str:
@@ -84,14 +104,8 @@ def _choose(mechanism: Mechanism, known: Prepared, method: str, people: float) -
             f"method={method!r} needs a mechanism that tells all values apart, and this one does not: {found}; use "
             f"method={other}, which spreads shares over values that cannot be told apart{pad}."
         )
-    if method in {"smooth", "ems"} and not line:
-        raise InputError(
-            f"method={method!r} smooths over neighbours on a line, and points and items have no order; use 'em'."
-        )
-    if method == "ems" and circle:
-        raise InputError(
-            "method='ems' smooths over neighbours on a line, and a circle has no ends; use method='smooth'."
-        )
+    if method == "smooth" and not line:
+        raise InputError("method='smooth' smooths over neighbours, and points and items have no order; use 'em'.")
     if method != "auto":
         return method, "asked for"
     if not found.identifiable:

@@ -8,16 +8,25 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.asking import circle_of, line_of
-from bipartite.answers.estimation.histogram import NO_BINS
 from bipartite.answers.estimation.intervals import FEW
-from bipartite.answers.estimation.poisoning import describe_forging
+from bipartite.answers.estimation.question import circle_of, line_of
 from bipartite.answers.estimation.ranges import RANGES, reusable_bins, spans, splits
+from bipartite.answers.estimation.rows import (
+    Forging,
+    forging,
+    has_intervals,
+    insides,
+    largest,
+    ranges,
+    share_intervals,
+    single_intervals,
+    value_intervals,
+)
 from bipartite.errors import how_many
 from bipartite.plots import Band, Mark, forest, histogram, save, shares_by_name, shares_on_a_clock
 from bipartite.plots.shares import MOST_NAMES, share_words, shortened
 from bipartite.plots.svg import percent, percent_mark, titled
-from bipartite.texts import escaped
+from bipartite.texts import escaped, in_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -74,11 +83,11 @@ def plot_estimate(
     if domain.has_ends:
         bins = None if bins is None else reusable_bins(bins)
         low, high, bands = _line_intervals(estimate, confidence, bins)
-        shares = estimate.frequencies
+        shares = estimate.shares
         if bands:
             notes.append("the numbers above are the shares of whole ranges")
         if bands and bins is not None:  # nothing finer is drawn than was asked for
-            sizes = [size for _, size in spans(domain, bins, estimate.identifiability)]
+            sizes = [size for _, size in spans(domain, bins, insides(estimate)[0].found)]
             shares = np.repeat([each.value for each in bands], sizes)
             low, high = (np.where(np.isfinite(end), shares, end) for end in (low, high))
         steps = len(domain) if bands is None else 1 + np.count_nonzero(np.diff(shares))
@@ -100,11 +109,11 @@ def plot_estimate(
     elif domain.wraps:
         picture = _plot_on_a_clock(estimate, confidence, sure, notes, bins, naming)
     else:
-        ends = bounds(estimate, confidence)
+        ends = value_intervals(estimate, largest(estimate.shares, MOST_NAMES), confidence)
         label = "" if naming.label == UNNAMED else naming.axis
         guessed = _indistinguishable(estimate)
         picture = shares_by_name(
-            names_of(domain), estimate.frequencies, *ends, sure=sure, label=label, guessed=guessed, notes=notes
+            names_of(domain), estimate.shares, *ends, sure=sure, label=label, guessed=guessed, notes=notes
         )
     return _save_if_asked(titled(picture, naming.title), file)
 
@@ -112,9 +121,9 @@ def plot_estimate(
 def _plot_on_a_clock(
     estimate: Estimate, confidence: float, sure: str, notes: list[str], bins: Bins | None, naming: Naming
 ) -> Picture:
-    names, shares = names_of(estimate.domain), estimate.frequencies
-    intervals: tuple[Array, Array] | list[Band] = estimate.share_intervals(confidence)
-    if (estimate.bins_note or bins is not None) and sure:
+    names, shares = names_of(estimate.domain), estimate.shares
+    intervals: tuple[Array, Array] | list[Band] = share_intervals(estimate, confidence)
+    if (insides(estimate)[1].bins_note or bins is not None) and sure:
         intervals = _bands(estimate, confidence, _ARCS if bins is None else bins)
     marks, guessed = _circular_marks(estimate, confidence), _indistinguishable(estimate)
     notes = [f"around: {naming.axis}; outward: share of people at each value", *notes]
@@ -125,10 +134,11 @@ def _circular_marks(estimate: Estimate, confidence: float) -> list[Mark]:
     """The circular mean, relative to the first value, and the resultant length, with their intervals."""
     domain = circle_of(estimate.domain)
     found = []
-    for kind, value in (("circular_mean", estimate.circular_mean), ("resultant_length", estimate.resultant_length)):
-        interval, name = estimate.interval(confidence, of=kind), kind.replace("_", " ")
+    for kind in ("circular_mean", "resultant_length"):
+        answer, name = estimate.ask(kind), kind.replace("_", " ")
+        value, interval = answer.value, answer.ci(confidence)
         known = kind != "circular_mean" or interval.high - interval.low < len(domain)
-        words = _in_words(name, value, interval, around=len(domain)) if known else "the direction is not determined"
+        words = _in_words(name, value, interval) if known else "the direction is not determined"
         first = domain.start if kind == "circular_mean" else 0
         found.append(Mark(name, value - first, interval.low - first, interval.high - first, words, known))
     return found
@@ -136,9 +146,9 @@ def _circular_marks(estimate: Estimate, confidence: float) -> list[Mark]:
 
 def _line_intervals(estimate: Estimate, confidence: float, bins: Bins | None) -> tuple[Array, Array, list[Band] | None]:
     """(low, high, bands) of the shares: bands of public ranges for a curve; infinite for indistinguishable values."""
-    if not estimate.bins_note and bins is None:
-        return *bounds(estimate, confidence), None
-    each_end = np.where(_indistinguishable(estimate), math.inf, estimate.frequencies)
+    if not insides(estimate)[1].bins_note and bins is None:
+        return *share_intervals(estimate, confidence), None
+    each_end = np.where(_indistinguishable(estimate), math.inf, estimate.shares)
     if not has_intervals(estimate):
         return each_end, each_end, []
     return each_end, each_end, _bands(estimate, confidence, RANGES if bins is None else bins)
@@ -151,7 +161,7 @@ def _bands(estimate: Estimate, confidence: float, bins: Bins) -> list[Band]:
     values = domain.numbers.to_numpy()
     step, names = float(values[1] - values[0]), names_of(domain) if circle else []
     bands = []
-    for each in estimate.ranges(bins, confidence):
+    for each in ranges(estimate, bins, confidence):
         # An arc may continue past the last value.
         size = round((each.last - each.first) / step) % len(domain) + 1
         first, last = each.first - values[0], each.last - values[0]
@@ -185,7 +195,7 @@ def plot_groups(
             for at, name in enumerate(("mean", "median"))
         ]
     else:
-        total = np.sum([each.people * each.frequencies for each in groups.values()], axis=0)
+        total = np.sum([each.nobs * each.shares for each in groups.values()], axis=0)
         most = np.argsort(-total, kind="stable")[:_MOST_VALUES].tolist()
         names = names_of(domain)
         sections = [
@@ -209,8 +219,8 @@ def _range_sections(
     """One section for each range, with the share in each group."""
     bins = reusable_bins(bins)
     first = next(iter(groups.values()))
-    cut = spans(first.domain, bins, first.identifiability)
-    names, found = names_of(first.domain), {label: each.ranges(bins, confidence) for label, each in groups.items()}
+    cut = spans(first.domain, bins, insides(first)[0].found)
+    names, found = names_of(first.domain), {label: ranges(each, bins, confidence) for label, each in groups.items()}
     size, unit = len(names), f" {naming.unit}" if naming.unit else ""
     sections = []
     for at, (start, count) in enumerate(cut):
@@ -223,44 +233,24 @@ def _range_sections(
         rows = []
         for label, each in groups.items():
             share, (low, high) = found[label][at].share, found[label][at].interval
-            known = has_intervals(each) and not splits(each.identifiability, (start, count))
+            known = has_intervals(each) and not splits(insides(each)[0].found, (start, count))
             rows.append(_share_mark(label, share, low, high, known=known))
         sections.append((f"share {what} in each group, with its {100 * confidence:g} % interval", rows))
     return sections
 
 
-def bounds(estimate: Estimate, confidence: float) -> tuple[Array, Array]:
-    """The intervals of shares to plot; for a fit, those of the largest shares, and NaN for the others."""
-    if estimate.bins_note:
-        return single_intervals(estimate, np.argsort(-estimate.frequencies, kind="stable")[:MOST_NAMES], confidence)
-    return estimate.share_intervals(confidence)
-
-
-def single_intervals(estimate: Estimate, which: NDArray[np.int64], confidence: float) -> tuple[Array, Array]:
-    """The intervals of selected shares of a fit, computed one by one; NaN for the others."""
-    low, high = (np.full(len(estimate.frequencies), math.nan) for _ in range(2))
-    for at in which.tolist() if has_intervals(estimate) else ():
-        low[at], high[at] = estimate.interval(confidence, of=("bin", estimate.domain.decode(at)))
-    return low, high
-
-
 def most_common(estimate: Estimate, confidence: float) -> str:
     """The largest shares in words, with their intervals."""
-    largest = np.argsort(-estimate.frequencies, kind="stable")[:_MOST_COMMON]
-    names, (low, high) = names_of(estimate.domain), single_intervals(estimate, largest, confidence)
-    return ", ".join(f"{names[at]}: {share_words(estimate.frequencies[at], low[at], high[at])}" for at in largest)
-
-
-def has_intervals(estimate: Estimate) -> bool:
-    """Whether there are intervals of shares, of single values or of ranges."""
-    return estimate.bins_note in {"", NO_BINS}
+    most, shares = largest(estimate.shares, _MOST_COMMON), estimate.shares
+    names, (low, high) = names_of(estimate.domain), single_intervals(estimate, most, confidence)
+    return ", ".join(f"{names[at]}: {share_words(shares[at], low[at], high[at])}" for at in most)
 
 
 def _indistinguishable(estimate: Estimate) -> NDArray[np.bool_]:
     """Which values the reports cannot tell apart from others, so that their single shares are guesses."""
-    found = estimate.identifiability
+    found = insides(estimate)[0].found
     if found is None:
-        return np.zeros(len(estimate.frequencies), dtype=bool)
+        return np.zeros(len(estimate.shares), dtype=bool)
     if not found.groups_identifiable:
         return np.ones(len(found.group_of), dtype=bool)
     return (np.bincount(found.group_of) > 1)[found.group_of]
@@ -268,11 +258,11 @@ def _indistinguishable(estimate: Estimate) -> NDArray[np.bool_]:
 
 def marks(estimate: Estimate, confidence: float) -> list[Mark]:
     """The mean and the median with their intervals."""
-    unsure = math.isinf(estimate.standard_error("mean"))
     found = []
-    for name, value in (("mean", estimate.mean), ("median", estimate.median)):
-        interval = estimate.interval(confidence, of=name)
-        known = name == "median" or not unsure
+    for name in ("mean", "median"):
+        answer = estimate.ask(name)
+        value, interval = answer.value, answer.ci(confidence)
+        known = name == "median" or not math.isinf(answer.se)
         found.append(Mark(name, value, *interval, words=_in_words(name, value, interval, known=known), known=known))
     return found
 
@@ -303,7 +293,7 @@ def _row(label: object, mark: Mark) -> Mark:
 
 def _share_row(label: object, estimate: Estimate, at: int, confidence: float) -> Mark:
     value = estimate.domain.decode(at)
-    share, (low, high) = float(estimate.frequencies[at]), estimate.interval(confidence, of=("bin", value))
+    share, (low, high) = float(estimate.shares[at]), estimate.ask(("bin", value)).ci(confidence)
     known = has_intervals(estimate) and not _indistinguishable(estimate)[at]
     return _share_mark(label, share, low, high, known=known)
 
@@ -315,32 +305,31 @@ def _share_mark(label: object, share: float, low: float, high: float, *, known: 
     return Mark(str(label), share, low, high, words, known)
 
 
-def _in_words(
-    name: str, value: float, interval: ConfidenceInterval, *, known: bool = True, around: float = math.inf
-) -> str:
-    number, low, high = in_few_digits(value, interval, around)
+def _in_words(name: str, value: float, interval: ConfidenceInterval, *, known: bool = True) -> str:
+    number, low, high = (each.replace("-", "−") for each in in_digits(value, *interval))
     return f"{name} {number}, {low} to {high}" if known else f"{name}: no more is known than {low} to {high}"
 
 
-def in_few_digits(value: float, interval: ConfidenceInterval, around: float = math.inf) -> tuple[str, str, str]:
-    """Format a number and its interval with the digits that the interval supports; an arc may wrap ``around``."""
-    width = interval.high - interval.low
-    width += around if width < 0 else 0
-    all_whole = all(each == round(each) for each in (value, *interval))
-    digits = 0 if all_whole else min(max(1 - math.floor(math.log10(width)), 0), 6) if width > 0 else 6
-    number, low, high = (f"{each:z,.{digits}f}".replace("-", "−") for each in (value, *interval))
-    return number, low, high
+def say_forging(found: Forging | None) -> str:
+    """What forged reports could do, in words; empty if nothing is known."""
+    if found is None:
+        return ""
+    some, most = how_many(found.reports, "forged report"), "" if found.exact else "at most "
+    scale, unit = (1, "") if found.of == "the mean" else (100, " percentage points")
+    far = scale * max(found.high - found.value, found.value - found.low)
+    # Two significant digits, without an exponent.
+    return f"{some} could move {found.of} by {most}{float(f'{far:.2g}'):,g}{unit}"
 
 
 def _notes(estimate: Estimate) -> list[str]:
     """The notes below the plot."""
-    whose = "these people only" if estimate.of_sample else "the population they were sampled from"
-    found = estimate.identifiability
-    notes = [f"{how_many(estimate.people, 'report')}; intervals for {whose}; histogram method {estimate.method!r}"]
-    if estimate.effective_people < FEW:
+    source, histogram = insides(estimate)
+    found, whose = source.found, "the population they were sampled from"
+    notes = [f"{how_many(estimate.nobs, 'report')}; intervals for {whose}; histogram method {estimate.method!r}"]
+    if source.effective < FEW:
         notes.append("few reports: these intervals are wider bounds that hold for any number")
     if not has_intervals(estimate):
-        notes.append(f"without intervals of shares: {estimate.bins_note}")
+        notes.append(f"without intervals of shares: {histogram.bins_note}")
     if found is not None and not found.identifiable:
         groups = found.groups
         line = estimate.domain.has_ends
@@ -349,7 +338,7 @@ def _notes(estimate: Estimate) -> list[str]:
         which = f": {', '.join(ranges)}{more}" if ranges else ""
         notes.append(f"the reports cannot tell some values apart, however many there are{which}")
     # The full reason is too long for a plot; it is in the text.
-    notes += [each for each in (describe_forging(estimate), estimate.doubt.split(":")[0]) if each]
+    notes += [each for each in (say_forging(forging(estimate)), estimate.check.doubt.split(":")[0]) if each]
     return notes
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numpy as np
 
-from bipartite.answers.estimation.asking import line_of
 from bipartite.answers.estimation.intervals import ConfidenceInterval
+from bipartite.answers.estimation.question import line_of
 from bipartite.errors import InputError, shown
 from bipartite.lottery.checks import is_whole
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bipartite.domains.containers import is_scalar, open_values
 from bipartite.domains.product import tuple_of
-from bipartite.errors import InputError, NullError, OutsideDomainError, is_one_of, shown
+from bipartite.errors import InputError, NullError, OutsideDomainError, how_many, is_one_of, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,8 +61,8 @@ def _without_texts(reports: object) -> object:
 
 
 def _outside(mechanism: Mechanism, count: int | None, first: int | None) -> OutsideDomainError:
-    some = "Some reports are" if count is None else f"{count} reports, the first at reports[{first}], are"
+    some = "Some reports" if count is None else f"{how_many(count, 'report')}, the first at reports[{first}],"
     return OutsideDomainError(
-        f"{some} none that {mechanism!r} gives; pass reports as they came, unclipped and unrounded, and the mechanism "
-        "or spec that they were made with."
+        f"{some} cannot have come from {mechanism!r}; pass reports as they came, unclipped and unrounded, and the "
+        "mechanism or spec that they were made with."
     )

@@ -32,6 +32,8 @@ _ROUNDED: Final = 1e-9
 class RingScores(Scores):
     """Scores of windows on a circle, in closed form."""
 
+    fits_a_law = False
+
     def __init__(self, ring: Ring) -> None:
         self.rows = self.outputs = ring.inputs
         factors = ring.factors()

@@ -12,18 +12,6 @@ of reports minimises Σ_y r_y·u_y², and that minimum is wᵀI⁻¹w with the i
 - Σ_j h_j·a_j + q·Σs = w_0 with h_j = q·(size of class j) + e, for the level.
 
 Minimising Σ r·(a_j + s)² under that one condition gives a_j = (μ·h_j − Σ_class r·s)/R_j, R_j = Σ_class r.
-
-**Fitted scores.** Every window has one output of each class, so the class of a report says nothing about the person:
-its probability is h_j for every value. For the distribution r of any population, R_j is therefore h_j, and the score is
-u = s − t_j + b with t_j = Σ_class r·s/R_j, the average of s within the class, and a level b = … + Σ_j h_j·t_j. u is
-unbiased for any numbers t_j; those of the population's own distribution give the least variance. Averages over the
-reports themselves come close, but a score must not depend on its own report. So each report uses the t_j of **all other
-reports** (with κ·h_j reports of the distribution r added, which matter while there are few). With R_j = n_j + κ·h_j
-reports in the class, leaving one out changes t_j by −(s − t_j)/(R_j − 1), and its score is
-
-    b + (s − t_j)·(R_j − h_j)/(R_j − 1).
-
-The average of these is unbiased for every population and any number of reports, because each score is.
 """
 
 from __future__ import annotations
@@ -49,8 +37,6 @@ _ROOM: Final = 2**23
 _SOLVED: Final = 1e-7
 STEADY: Final = 1e-9
 """Singular values below this fraction of the largest come from rounding, by a solver or of probabilities to tickets."""
-# κ/m: the number of added reports in each class, from the distribution known without any report.
-_KNOWN_BEFORE: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +65,8 @@ class Scores(ABC):
     def cumulative(self, law: Array) -> Moments:
         """The moments of cumulative shares of rows, under this distribution; every row must be identifiable."""
 
-    def fitted(self, counts: NDArray[np.int64]) -> Scores:
-        """Scores for reports with these counts, each fitted to all other reports.
-
-        These scores themselves if no others are unbiased, and for anything but a window.
-        """
-        del counts
-        return self
+    fits_a_law = True
+    """Whether the scores depend on the distribution of reports; otherwise no others are unbiased, or none is known."""
 
     def share_spreads(self) -> Array:
         """The largest minus the smallest score of every row's own share; infinite if there is none."""
@@ -98,21 +79,17 @@ class WindowScores(Scores):
 
     def __init__(self, window: Window, law: Array) -> None:
         self.rows, self.outputs = window.inputs, window.outputs
-        self._given = window, law
         self._m, self._q, self._e = window.m, window.q, window.excess
+        self.fits_a_law = self._m > 1
         self._length = -(-self.outputs // self._m)
         self.there = self.by_class(np.ones(self.outputs))
         """1 for every output, by class; 0 past the end of a class."""
         self.probabilities = self._q * self.there.sum(axis=0) + self._e
         """h_j, the probability of each class."""
         self._law = self.by_class(law)
-        self._stretch = np.ones(self._m)
         self._weight = self._law.sum(axis=0)
         self._ratio = self.probabilities / self._weight
         self._scale = float((self.probabilities * self._ratio).sum())
-
-    def fitted(self, counts: NDArray[np.int64]) -> Scores:
-        return self if self._m == 1 else FittedScores(*self._given, counts)
 
     def by_class(self, values: Array) -> Array:
         """Values of outputs as a table: row k, column j for output j + k·m; zero past the end."""
@@ -147,7 +124,6 @@ class WindowScores(Scores):
         averages = self.averages(sums)
         level = self.base(w, sums) + averages @ self.probabilities
         sums -= averages[:, None, :]
-        sums *= self._stretch
         sums += ((level[:, None] / self._scale) * self._ratio)[:, None, :]
         found: Array = sums.reshape(len(w), -1)[:, : self.outputs]
         return found
@@ -185,7 +161,7 @@ class WindowScores(Scores):
             k, j = at // m + 1, at % m
             own, seen, there = (np.where(real, table[np.minimum(k, self._length), j], 0.0) for table in ends)
             level += sign / e * (own * self._ratio[j] - self._q * there)
-            size = sign / e * self._stretch[j]
+            size = np.full(self.rows, sign / e)
             parts.append((j, size, -size * own / self._weight[j], seen))
         level /= self._scale
         mean = level * float(self._ratio @ whole)
@@ -200,27 +176,6 @@ class WindowScores(Scores):
             later = np.minimum(seen, seen2)
             square += 2 * (base * base2 * whole[0] + base * size2 * seen2 + base2 * size * seen + size * size2 * later)
         return Moments(mean, square)
-
-
-class FittedScores(WindowScores):
-    """Scores of a window, each fitted to all other reports, as described at the top of the file."""
-
-    def __init__(self, window: Window, law: Array, counts: NDArray[np.int64]) -> None:
-        super().__init__(window, law)
-        added = _KNOWN_BEFORE * self._m
-        held = self.by_class(counts + added * law)
-        self.reports = held.sum(axis=0)
-        """R_j, the number of reports in a class, including the added ones."""
-        self.fewest = 1 + added * self.probabilities
-        """The same with a single real report."""
-        self._law, self._weight = held * (self.probabilities / self.reports), self.probabilities
-        self._ratio, self._scale = np.ones(self._m), float(self.probabilities.sum())
-        self._stretch = self.stretch(self.reports)
-
-    def stretch(self, reports: Array) -> Array:
-        """The factor by which leaving a report out changes its distance from the average of its class."""
-        found: Array = (reports - self.probabilities) / (np.maximum(reports, self.fewest) - 1)
-        return found
 
 
 def _tail_sums(table: Array) -> Array:
@@ -238,6 +193,7 @@ class DenseScores(Scores):
         check_dense(self.rows)
         self._matrix = matrix
         self._full = rank == self.rows
+        self.fits_a_law = not self._full or self.rows < self.outputs
         if self._full and self.rows == self.outputs:
             # No other score is unbiased, whatever the distribution.
             self._solve = np.linalg.inv(matrix)
@@ -286,6 +242,7 @@ class CellScores(Scores):
         self.rows, self.outputs = len(matrix), len(cell_of)
         self._cell_of, self._cells = cell_of, matrix.shape[1]
         self._inner = DenseScores(matrix, self._of_cells(law), rank)
+        self.fits_a_law = self._inner.fits_a_law
 
     def of(self, w: Array) -> Array | None:
         found = self._inner.of(w)

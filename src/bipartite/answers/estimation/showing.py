@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.answers.estimation.pictures import UNNAMED, Naming
 from bipartite.errors import missing_library
+from bipartite.names import Renamed
 from bipartite.texts import notebook_html
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from bipartite.plots import Picture
 
 
-class Shown(ABC):
+class Shown(Renamed, ABC):
     """An estimate, or the estimates of several groups."""
 
     def plot(
@@ -54,6 +55,9 @@ class Shown(ABC):
         table each.
         """
         return "\n".join(self._lines(check_confidence(confidence), bins))
+
+    def __str__(self) -> str:
+        return self.summary()
 
     @abstractmethod
     def _lines(self, confidence: float, bins: Bins | None) -> list[str]: ...

@@ -1,10 +1,9 @@
-"""Sums over reports by output, and from them averages of scores with their variances."""
+"""Sums over reports: all that an estimate needs, by output or, for flat categories, by the values they support."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -13,85 +12,77 @@ from bipartite.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bipartite.mechanisms import Mechanism
+
     Array = NDArray[np.float64]
 
-_ALONE: Final = 1e-9
 # The squares of weights must not overflow either.
 _LARGEST: Final = 1e100
+_BITS: Final = 40
+"""Bits of precision for weights of flat categories: as many as matter for a share, and a few more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
-    """For every output, the sum of the weights of its reports and of their squares."""
+    """For every output, or value, the sum of the weights of its reports and of their squares."""
 
     first: Array
     second: Array
-    people: int
+    n: int
     """The number of reports."""
+    size: float
+    square: float
+    """The sums of all weights, and of their squares."""
     counts: NDArray[np.int64]
-    """The number of reports of each output, regardless of weights."""
-    each: tuple[NDArray[np.int64], Array] | None
-    """The output and the weight of every report, if available."""
+    """The number of reports of each output, or that support each value, regardless of weights."""
+    rows: NDArray[Any] | None = None
+    """The output of each report, or the report itself, if available."""
+    weights: Array | None = None
+    """The weight of each report, if they have weights and these are available."""
 
     @classmethod
-    def of_counts(cls, counts: NDArray[np.int64]) -> Tally:
+    def of_counts(cls, counts: NDArray[np.int64], n: int, rows: NDArray[Any] | None = None) -> Tally:
         """Every report counts once."""
         held = counts.astype(np.float64)
-        return cls(held, held, int(counts.sum()), counts, None)
+        return cls(held, held, n, float(n), float(n), counts, rows)
 
     @classmethod
-    def of_weights(cls, indices: NDArray[np.int64], weights: object, outputs: int) -> Tally:
-        """Each report counts by its own public weight."""
-        held = check_weights(weights, len(indices))
-        sums: list[Array] = [np.bincount(indices, power, outputs).astype(np.float64) for power in (held, held**2)]
-        counts = np.bincount(indices, minlength=outputs)
-        return cls(sums[0], sums[1], int(np.count_nonzero(held)), counts, (indices, held))
-
-    @property
-    def size(self) -> float:
-        """The sum of all weights."""
-        return float(self.first.sum())
+    def of(cls, mechanism: Mechanism, rows: NDArray[Any], weights: object = None) -> Tally:
+        """The sums over these reports, each with its public weight."""
+        outputs = 0 if mechanism.flat else len(mechanism.outputs)
+        counts = mechanism.count(rows) if mechanism.flat else np.bincount(rows, minlength=outputs)
+        if weights is None:
+            return cls.of_counts(counts, len(rows), rows)
+        held = check_weights(weights, len(rows))
+        first, second = (
+            _supports(mechanism, rows, each) if mechanism.flat else np.bincount(rows, each, outputs).astype(np.float64)
+            for each in (held, held**2)
+        )
+        n = int(np.count_nonzero(held))
+        return cls(first, second, n, float(held.sum()), float((held**2).sum()), counts, rows, held)
 
     @property
     def effective(self) -> float:
         """The number of equally weighted reports with the same precision: (Σw)²/Σw² (Kish)."""
-        return self.size**2 / float(self.second.sum())
+        return self.size**2 / self.square
 
     @property
     def law(self) -> Array:
         """The share of each output."""
         return self.first / self.size
 
-    @property
-    def correction(self) -> float:
-        """n/(n − 1), with effective reports."""
-        return self.effective / spare(self.effective)
 
-    def mean(self, u: Array) -> Array:
-        """The average score: one number, or one for each row of u."""
-        return np.asarray(u @ self.first / self.size)
-
-    def variance(self, u: Array) -> Array:
-        """The variance of the average score, over people drawn from a population and over their reports."""
-        mean = self.mean(u)
-        total = float(self.second.sum())
-        square = u**2 @ self.second - 2 * mean * (u @ self.second) + mean**2 * total
-        return np.maximum(square, 0.0) / self.size**2 * self.correction
-
-    def covariance(self, u: Array) -> Array:
-        """The covariance of several average scores, the rows of u."""
-        apart = u - np.asarray(self.mean(u))[:, None]
-        found: Array = (apart * self.second) @ apart.T / self.size**2 * self.correction
-        return found
-
-    def own_variance(self, u: Array, u2: Array) -> Array:
-        """The variance of the average score over the reports alone, given the people; Pu2 = (Pu)²."""
-        return np.maximum((u**2 - u2) @ self.second, 0.0) / self.size**2
-
-
-def spare(people: float) -> float:
-    """People minus one; NaN for a single report, which says nothing about the variance."""
-    return people - 1 if people - 1 > _ALONE else math.nan
+def _supports(mechanism: Mechanism, reports: NDArray[Any], weights: Array) -> Array:
+    """The sum of the weights of the reports that support each value, bit by bit if many weights differ."""
+    different = np.unique(weights).tolist()
+    unit = different[-1] / 2**_BITS
+    whole = np.rint(weights / unit).astype(np.int64)
+    parts = (
+        ((weight, weights == weight) for weight in different)
+        if len(different) <= _BITS
+        else ((unit * 2**bit, whole >> bit & 1 == 1) for bit in range(_BITS + 1))
+    )
+    return np.asarray(sum(weight * mechanism.count(reports[rows]) for weight, rows in parts), float)
 
 
 def check_weights(weights: object, people: int) -> Array:

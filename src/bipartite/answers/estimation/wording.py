@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.pictures import has_intervals, most_common, names_of, range_name
-from bipartite.answers.estimation.poisoning import describe_forging
+from bipartite.answers.estimation.pictures import most_common, names_of, range_name, say_forging
 from bipartite.answers.estimation.ranges import RANGES, has_ranges, reusable_bins, spans, splits
-from bipartite.answers.estimation.rows import range_rows, value_rows
+from bipartite.answers.estimation.rows import (
+    finite,
+    forging,
+    has_intervals,
+    insides,
+    largest,
+    range_rows,
+    value_intervals,
+)
 from bipartite.errors import how_many
-from bipartite.texts import Table, escaped
+from bipartite.texts import Table, escaped, in_digits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,15 +32,15 @@ if TYPE_CHECKING:
 _FEW_VALUES: Final = 20
 _LARGEST: Final = 10
 _SIDE_BY_SIDE: Final = 4  # groups per table; more groups go into further tables below
-_POPULATION: Final = "the population that these people are a random sample of"
+_SCOPE: Final = "intervals are for the population that these people are a random sample of"
 
 
 def answers_in_words(estimate: Estimate, confidence: float) -> list[str]:
     """The mean and the median, or the answers that the domain has instead; the method; and cautions."""
     return [
-        f"{how_many(estimate.people, 'report')} of {estimate.mechanism!r}; intervals are for {_scope(estimate)}",
+        f"{how_many(estimate.nobs, 'report')} of {estimate.mechanism!r}; {_SCOPE}",
         *_answers(estimate, confidence),
-        f"  histogram by {estimate.method!r}: {estimate.reason}",
+        f"  histogram by {estimate.method!r}: {insides(estimate)[1].reason}",
         *_cautions(estimate),
     ]
 
@@ -41,46 +48,37 @@ def answers_in_words(estimate: Estimate, confidence: float) -> list[str]:
 def answers_of_groups(groups: Mapping[Any, Estimate], confidence: float) -> list[str]:
     """The same for each group; what all groups have in common is stated once."""
     one = next(iter(groups.values()))
-    people = how_many(sum(each.people for each in groups.values()), "report")
-    lines = [f"{people} of {one.mechanism!r} in {how_many(len(groups), 'group')}; intervals are for {_scope(one)}"]
+    reports = how_many(sum(each.nobs for each in groups.values()), "report")
+    lines = [f"{reports} of {one.mechanism!r} in {how_many(len(groups), 'group')}; {_SCOPE}"]
     for label, each in groups.items():
-        lines += [f"{escaped(label)}: {how_many(each.people, 'report')}", *_answers(each, confidence), *_cautions(each)]
+        lines += [f"{escaped(label)}: {how_many(each.nobs, 'report')}", *_answers(each, confidence), *_cautions(each)]
     # What follows the semicolon, the amount of smoothing, differs between groups.
-    whys = dict.fromkeys(f"{each.method!r}: {each.reason.partition(';')[0]}" for each in groups.values())
+    whys = dict.fromkeys(f"{each.method!r}: {insides(each)[1].reason.partition(';')[0]}" for each in groups.values())
     return [*lines, *(f"histogram by {why}" for why in whys)]
 
 
-def _scope(estimate: Estimate) -> str:
-    return "these people alone" if estimate.of_sample else _POPULATION
-
-
 def _answers(estimate: Estimate, confidence: float) -> list[str]:
-    lines = [f"  {estimate.doubt}"] if estimate.doubt else []
-    domain = estimate.domain
-    if domain.has_ends:
-        lines += [
-            f"  mean      {estimate.mean:.6g}, {estimate.interval(confidence)}",
-            f"  median    {estimate.median:.6g}, {estimate.interval(confidence, of='median')}",
-        ]
-    elif domain.wraps:
-        direction, length = (estimate.interval(confidence, of=of) for of in ("circular_mean", "resultant_length"))
-        lines += [
-            f"  circular mean     {estimate.circular_mean:.6g}, {direction}",
-            f"  resultant length  {estimate.resultant_length:.6g}, {length}",
-        ]
-    else:
-        lines.append(f"  most common  {most_common(estimate, confidence)}")
+    doubt, domain = estimate.check.doubt, estimate.domain
+    lines = [f"  {doubt}"] if doubt else []
+    if not domain.has_ends and not domain.wraps:
+        return [*lines, f"  most common  {most_common(estimate, confidence)}"]
+    asked = ("mean", "median") if domain.has_ends else ("circular_mean", "resultant_length")
+    for of in asked:
+        answer = estimate.ask(of)
+        held = answer.ci(confidence)
+        name = of.replace("_", " ").ljust(max(map(len, asked)))
+        lines.append(f"  {name}  {in_digits(answer.value, *held)[0]}, {held.written(answer.value)}")
     return lines
 
 
 def _cautions(estimate: Estimate) -> list[str]:
-    lines = [f"  {line}" for line in [describe_forging(estimate)] if line]
-    domain, found = estimate.domain, estimate.identifiability
-    if found is not None and not found.identifiable:
-        lines.append(f"  not identifiable: {found}")
-        if domain.has_ends and getattr(estimate.mechanism, "edges", "") == "clamped":
+    lines = [f"  {line}" for line in [say_forging(forging(estimate))] if line]
+    source, histogram = insides(estimate)
+    if source.found is not None and not source.found.identifiable:
+        lines.append(f"  not identifiable: {source.found}")
+        if estimate.domain.has_ends and getattr(estimate.mechanism, "edges", "") == "clamped":
             lines.append("  clamped reports are for single values; for statistics collect with edges='padded'")
-    fit = estimate.fit
+    fit = histogram.fit
     if fit is not None and not fit.converged:
         lines.append(f"  ended up to {fit.gap:.2g} nats below the most likely distribution: take it with care")
     return lines
@@ -110,7 +108,8 @@ def shares_shown(groups: Mapping[Any, Estimate], confidence: float, bins: Bins |
 def shows_ranges(groups: Mapping[Any, Estimate]) -> bool:
     """Whether ranges are shown unless something else is asked for: of many values, or where a curve was fitted."""
     domain = next(iter(groups.values())).domain
-    return has_ranges(domain) and (len(domain) > _FEW_VALUES or any(each.bins_note for each in groups.values()))
+    fitted = (insides(each)[1].bins_note for each in groups.values())
+    return has_ranges(domain) and (len(domain) > _FEW_VALUES or any(fitted))
 
 
 def share_table(groups: Mapping[Any, Estimate], confidence: float, bins: Bins | None) -> list[str]:
@@ -120,20 +119,16 @@ def share_table(groups: Mapping[Any, Estimate], confidence: float, bins: Bins | 
     lines = [f"  {found.heading}"] if found.heading else []
     if list(groups) == [None]:
         pairs = zip(found.names, found.groups[None], strict=True)
-        rows = [(f"  {name}", f"{share[0]:z.2%}", interval_of(share)) for name, share in pairs]
+        rows = [(f"  {name}", *in_percent(share)) for name, share in pairs]
         lines.append(Table([(f"  {found.what}", "share", sure), *rows]))
     else:
         lines.append(f"  share in each group ({sure})")
         for first in range(0, len(found.groups), _SIDE_BY_SIDE):
             labels = list(found.groups)[first : first + _SIDE_BY_SIDE]
-            cells = [[_in_cell(share) for share in found.groups[label]] for label in labels]
+            cells = [["{} ({})".format(*in_percent(share)) for share in found.groups[label]] for label in labels]
             rows = [(f"  {name}", *row) for name, *row in zip(found.names, *cells, strict=True)]
             lines.append(Table([(f"  {found.what}", *map(str, labels)), *rows]))
     return lines + [f"  {note}" for note in found.notes]
-
-
-def _in_cell(share: Share) -> str:
-    return f"{share[0]:z.2%} ({interval_of(share)})"
 
 
 def _range_shares(groups: Mapping[Any, Estimate], confidence: float, bins: Bins) -> Shares:
@@ -141,7 +136,7 @@ def _range_shares(groups: Mapping[Any, Estimate], confidence: float, bins: Bins)
     one = next(iter(groups.values()))
     names = [range_name(one.domain, row[0], row[1]) for row in next(iter(found.values()))]
     shares: dict[Any, list[Share]] = {label: [row[2:] for row in rows] for label, rows in found.items()}
-    notes, known = [], one.identifiability
+    notes, known = [], insides(one)[0].found
     if any(splits(known, span) for span in spans(one.domain, bins, known)):
         notes.append(
             "the share of a range that separates values which the reports cannot tell apart is a guess within its "
@@ -149,7 +144,7 @@ def _range_shares(groups: Mapping[Any, Estimate], confidence: float, bins: Bins)
         )
     if any(not 0 <= share <= 1 for rows in shares.values() for share, _, _ in rows):
         notes.append("unbiased shares may lie below 0 % or above 100 % by chance")
-    notes += dict.fromkeys(each.bins_note for each in groups.values() if not has_intervals(each))
+    notes += dict.fromkeys(insides(each)[1].bins_note for each in groups.values() if not has_intervals(each))
     return Shares("range", names, shares, notes=tuple(notes))
 
 
@@ -158,14 +153,13 @@ def _value_shares(groups: Mapping[Any, Estimate], confidence: float) -> Shares:
     size, heading = len(domain), ""
     order = list(range(size))
     if size > _FEW_VALUES:
-        total = np.sum([each.people * each.frequencies for each in groups.values()], axis=0)
-        order = np.argsort(-total, kind="stable")[:_LARGEST].tolist()
+        order = largest(np.sum([each.nobs * each.shares for each in groups.values()], axis=0), _LARGEST)
         heading = f"the {_LARGEST} largest of {size:,} shares"
     names = names_of(domain)
     shares: dict[Any, list[Share]] = {}
     for label, each in groups.items():
-        rows = value_rows(each, confidence)
-        shares[label] = [(rows[at][1], *rows[at][3:]) for at in order]
+        low, high = value_intervals(each, order, confidence)
+        shares[label] = [(float(each.shares[at]), finite(low[at]), finite(high[at])) for at in order]
     every, notes = [share for rows in shares.values() for share in rows], []
     if any(not 0 <= share <= 1 for share, _, _ in every):
         notes.append("unbiased shares may lie below 0 % or above 100 % by chance; those of method 'projected' do not")
@@ -177,7 +171,10 @@ def _value_shares(groups: Mapping[Any, Estimate], confidence: float) -> Shares:
     return Shares("value", [names[at] for at in order], shares, heading, tuple(notes))
 
 
-def interval_of(share: Share, digits: int = 2) -> str:
-    """The interval of a share, in percent."""
-    _, low, high = share
-    return "none" if low is None or high is None else f"{low:z.{digits}%} to {high:z.{digits}%}"
+def in_percent(share: Share) -> tuple[str, str]:
+    """A share, and its interval if there is one, in percent."""
+    value, low, high = share
+    if low is None or high is None:
+        return f"{100 * value:z.2g}%", "none"
+    number, first, last = in_digits(100 * value, 100 * low, 100 * high)
+    return f"{number}%", f"{first}% to {last}%"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 CIRCULAR: Final = ("circular_mean", "resultant_length", "circular_spread")
 _OF: Final = (
-    "'mean', 'variance', 'median', ('quantile', q), ('cdf', value), ('bin', value), ('range', first, last), or one "
+    "'mean', 'std', 'variance', 'median', ('quantile', q), ('cdf', value), ('bin', value), ('range', first, last), or one "
     "weight per value"
 )
 _OF_CIRCLE: Final = (
@@ -34,7 +34,6 @@ _OF_CIRCLE: Final = (
 )
 _COUNTS: Final = {"quantile": 1, "cdf": 1, "bin": 1, "range": 2}
 _COUNTS_OF_CIRCLE: Final = {"quantile": 2, "bin": 1, "range": 2}
-_NONE: Final = np.empty(0)
 
 
 def line_of(domain: Domain) -> LineDomain:
@@ -46,7 +45,7 @@ def line_of(domain: Domain) -> LineDomain:
         )
     if not isinstance(domain, LineDomain):
         raise InputError(
-            f"The values of {domain!r} are not numbers; use est.frequencies, or est.linear with one weight per value."
+            f"The values of {domain!r} are not numbers; use est.shares, or est.ask with one weight per value."
         )
     return domain
 
@@ -92,54 +91,80 @@ def quantile_of(q: object) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """A question: its kind, and the weight of each value (relative to ``middle``)."""
+    """What is asked: an average of weights, the share of a set of values, a quantile, or another kind of number.
+
+    An average is ``shift`` + Σ weights·share, and a share of a set S is ``shift`` + ``scale``·(share of S): weights of
+    two different values are a share, however they were asked for, so that one question has one answer.
+    """
 
     kind: str
-    """"mean", "variance", "quantile", "cdf", "range", "bin" or "linear", or one of `CIRCULAR`."""
-    weights: Array
-    middle: float = 0.0
-    index: int = -1
-    """For a single value: its index."""
+    """"average", "share", "quantile", "variance" or "std", or one of `CIRCULAR`."""
+    weights: Array = field(default_factory=lambda: np.empty(0))
+    """The weight of each value; of a share, 1 within the set and 0 outside."""
+    shift: float = 0.0
+    scale: float = 1.0
     q: float = math.nan
     """For a quantile: which one."""
     origin: int = 0
     """Around a circle: the index from which a quantile counts."""
 
+    @property
+    def alone(self) -> int | None:
+        """The index of the only value of a set; None if it has several."""
+        inside = np.flatnonzero(self.weights)
+        return int(inside[0]) if self.kind == "share" and len(inside) == 1 else None
+
+    @property
+    def possible(self) -> tuple[float, float]:
+        """The smallest and the largest answer that a population can have."""
+        ends = [self.shift + self.scale * float(end) for end in (self.weights.min(), self.weights.max())]
+        return min(ends), max(ends)
+
     @classmethod
     def read(cls, of: object, domain: Domain) -> Question:
         """Parse a question: a name, a tuple, or one weight per value."""
-        if isinstance(of, str) and of in {"mean", "variance", "median"}:
-            line_of(domain)
-            return cls("quantile", _NONE, q=0.5) if of == "median" else cls(of, *numbers_of(domain))
+        if isinstance(of, str) and of in {"mean", "variance", "std", "median"}:
+            weights, middle = numbers_of(domain)
+            if of == "median":
+                return cls("quantile", q=0.5)
+            return cls.average(weights, middle) if of == "mean" else cls(of, weights, middle)
         if isinstance(of, str) and of in CIRCULAR:
             circle_of(domain)
-            return cls(of, _NONE)
+            return cls(of)
         if isinstance(of, tuple) and of and isinstance(of[0], str):
             kind, *what = of
             counts = _COUNTS_OF_CIRCLE if domain.wraps else _COUNTS
             if kind in counts and len(what) == counts[kind]:
                 return cls._about(kind, what, domain)
         elif not isinstance(of, (str, bytes, dict, type(None))):
-            return cls("linear", weights_of(domain, of))
+            return cls.average(weights_of(domain, of))
         raise InputError(f"Expected {_of(domain)}, got {shown(of)}.")
+
+    @classmethod
+    def average(cls, weights: Array, shift: float = 0.0) -> Question:
+        """The average of these weights plus a number, which is a share if there are only two of them."""
+        low, high = float(weights.min()), float(weights.max())
+        inside = weights == high
+        if low == high or not (inside | (weights == low)).all():
+            return cls("average", weights, shift)
+        # A set and its complement are one question: the smaller one is asked or, of two equal ones, the later.
+        if 2 * np.count_nonzero(inside) + bool(inside[0]) > len(weights):
+            inside, low, high = ~inside, high, low
+        return cls("share", inside.astype(np.float64), shift + low, high - low)
 
     @classmethod
     def _about(cls, kind: str, what: list[Any], domain: Domain) -> Question:
         """A question about one or two values, or a quantile."""
         if kind == "quantile":
             origin = domain.encode(what[1]) if domain.wraps else 0
-            return cls(kind, _NONE, q=quantile_of(what[0]), origin=origin)
+            return cls(kind, q=quantile_of(what[0]), origin=origin)
         if kind != "bin" and not domain.wraps:
             line_of(domain)
         at = [domain.encode(value) for value in what]
         first, last = (at[0], at[-1]) if kind != "cdf" else (0, at[0])
-        if domain.wraps:
-            around = (np.arange(len(domain)) - first) % len(domain) <= (last - first) % len(domain)
-            return cls(kind, around.astype(np.float64), index=first)
-        if first > last:
+        size = len(domain)
+        if first > last and not domain.wraps:
             raise InputError(
                 f"Expected the first value of a range before its last, got {shown(what[0])} to {shown(what[1])}."
             )
-        weights = np.zeros(len(domain))
-        weights[first : last + 1] = 1.0
-        return cls(kind, weights, index=at[0])
+        return cls.average(((np.arange(size) - first) % size <= (last - first) % size).astype(np.float64))
