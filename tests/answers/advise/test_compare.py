@@ -42,7 +42,7 @@ def brute(mechanism, prior, tolerance):
 def errors(mechanism, prior, people):
     """Errors of mean, shares and cumulative shares by the default estimators, from the whole matrix.
 
-    Windows have scores fitted to the people, other mechanisms those of a uniform population; the mean has always those.
+    Shares have scores fitted to the people; the mean has those of a uniform population.
     The smoothed distribution has what reports and a smooth population leave: in terms of shares up to a value, the
     density moves like a Brownian motion, so that its second differences are independent with variance 1/N³.
     """
@@ -57,8 +57,7 @@ def errors(mechanism, prior, people):
 
     uniform, own = np.full(size, 1 / size) @ rows, prior @ rows
     values = mechanism.domain.to_numpy().astype(float)
-    fitted = own if isinstance(mechanism, bp.BRR) else uniform
-    shares = variances(fitted, np.eye(size)).mean()
+    shares = variances(own, np.eye(size)).mean()
     if type(mechanism) is bp.GRR:
         cumulative = variances(own, np.tri(size)).sum() / size / people
     else:
