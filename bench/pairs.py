@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import bipartite as bp
-from bipartite.answers.advise.pair_errors import error_of_pair_in, error_of_two, squares_given
+from bipartite.answers.advise.forecasting import mean_squares
+from bipartite.answers.advise.pairs import error_of_pair, error_of_two
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +87,7 @@ def by_delta(first: Array, second: Array, f: Array, products: Array) -> float:
 def crossed(mechanism: Any, w: Array) -> Array:  # noqa: ANN401
     """E[score·score] of every two rows, given every value: that of a square is linear in the square."""
     sums, rest = ((w[:, None] + sign * w[None]).reshape(-1, w.shape[1]) for sign in (1, -1))
-    found = (squares_given(mechanism, sums) - squares_given(mechanism, rest)) / 4
+    found = (mean_squares(mechanism, sums) - mean_squares(mechanism, rest)) / 4
     return found.reshape(len(w), len(w), -1)
 
 
@@ -106,7 +107,7 @@ def formulas(split: bp.Record, product: Any, f: Array, people: int) -> dict[tupl
     found = {key: error / math.sqrt(people) for key, error in found.items()}
     for of in ("cells", "quadrants"):
         found[of, "split"] = error_of_two(first, second, of, people, f)
-        found[of, "product"] = error_of_pair_in(product, parts, of, people, f)
+        found[of, "product"] = error_of_pair(product, parts, of, people, f)
     return found
 
 
