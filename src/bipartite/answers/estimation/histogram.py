@@ -46,6 +46,7 @@ _MOST_NUMBERS: Final = 2**24
 _WHOLE: Final = 1e-9
 # With few reports the smoothing is fixed: a standard deviation of a tenth of the line.
 _FEW_SMOOTH: Final = 10
+_SPARSE: Final = 2
 _SPIKE: Final = 0.1
 
 
@@ -195,7 +196,8 @@ class MostLikely(Histogram):
     distribution, so an interval is the hull over the model without smoothing and all models in the average.
     """
 
-    def __init__(self, cells: Cells, counts: Array, *, smooth: bool, reason: str) -> None:
+    def __init__(self, source: Source, cells: Cells, counts: Array, *, smooth: bool, reason: str) -> None:
+        self._source = source
         self._known: dict[tuple[object, ...], tuple[float, float]] = {}
         self._people = float(counts.sum())
         self._counts = cells.counts(counts)
@@ -233,6 +235,10 @@ class MostLikely(Histogram):
     def _interval(self, w: Array, confidence: float) -> ConfidenceInterval:
         # Text, JSON and plots ask for the same ranges, and each interval takes many fits.
         w = np.roll(w, self._origin)
+        scores = self._source.sample(w[None], fitted=True) if self._is_sparse and self._people >= FEW else None
+        if scores is not None:
+            value, (low, high) = float(w @ np.roll(self.shares, self._origin)), scores.answer((0.0, 1.0)).ci(confidence)
+            return ConfidenceInterval(max(min(low, value), w.min()), min(max(high, value), w.max()), confidence)
         asked = hashlib.sha256(w.tobytes()).digest(), confidence
         if asked not in self._known:
             region = self._region(confidence, extra=self._beside_spike(w))
@@ -263,6 +269,15 @@ class MostLikely(Histogram):
         low, high = self._known[asked]
         return int(low), int(high), self._note
 
+    @property
+    def _is_sparse(self) -> bool:
+        """Whether there are so few reports that one which is noise looks like a person: below 2·e^ε of them.
+
+        The most likely distribution then has a value for each such report, and χ² is not the law of what it loses
+        without them: intervals would miss the share of a value that all people have. Those of scores do not.
+        """
+        return self._people < _SPARSE * self._source.mechanism.largest_ratio()
+
     def _furthest(self, w: Array, region: list[tuple[Model, Allowed]], enough: float = math.inf) -> float:
         """The largest w·f over all distributions that at least one model does not rule out."""
         found = -math.inf
@@ -286,7 +301,7 @@ class MostLikely(Histogram):
 
     def _region(self, confidence: float, *, extra: int | None) -> list[tuple[Model, Allowed]]:
         """Models and the drops in log-likelihood that they allow; ``extra`` degrees of freedom for shares, if any."""
-        if self._people < FEW:
+        if self._people < FEW or (self._is_sparse and extra is not None):
             first, second = halves(self._counts)
             fitted, other = Model(self._cells, second, max(self._weights)), Model(self._cells, first)
             # Neither fit is exactly at its maximum, and the answer shown must be inside at any confidence.

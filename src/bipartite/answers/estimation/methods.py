@@ -58,7 +58,7 @@ def histogram_of(source: Outputs, method: str) -> Callable[[], Histogram]:
     together = (around or mechanism.domain.has_ends) and not _tells_neighbours_apart(known)
     if together or lottery.inputs * lottery.outputs <= _MOST_MATRIX:
         return lambda: MostLikely(
-            cells_of(lottery, together=together, around=around), counts, smooth=name == "smooth", reason=reason
+            source, cells_of(lottery, together=together, around=around), counts, smooth=name == "smooth", reason=reason
         )
     return lambda: Fitted("em", reason, fit_em(lottery.channel(), counts), NOT_LOOKED_AT)
 
