@@ -366,7 +366,8 @@ def _plainly(found, name, given, named):
 
 def _ranges(found, bins=10, confidence=0.95):
     frame = found.to_frame(bins=bins, confidence=confidence)
-    return [list(row) for row in frame[["first", "last", "share", "low", "high", "note"]].itertuples(index=False)]
+    rows = frame[["first", "last", "share", "low", "high", "note"]].itertuples(index=False)
+    return [[*map(float, row[:-1]), row[-1]] for row in rows]
 
 
 def _reason(found):

@@ -11,6 +11,7 @@ from bipartite import (
     BRR,
     GRR,
     Constant,
+    Cyclic,
     Duchi,
     Geometric,
     Hybrid,
@@ -102,13 +103,14 @@ def test_scores_of_cells_are_unbiased_and_of_least_variance(mechanism):
     np.testing.assert_allclose(scores.share_spreads(), np.ptp(scores.of(np.eye(len(matrix))), axis=1))
 
 
-@given(st.sampled_from(["padded", "clamped", "grr", "noise", "points"]), st.integers(0, 2**32))
+@given(st.sampled_from(["padded", "clamped", "grr", "ring", "noise", "points"]), st.integers(0, 2**32))
 def test_rows_on_cells_are_the_rows_of_the_matrix(name, seed):
     generator = np.random.default_rng(seed)
     mechanism = {
         "padded": BRR(Integers(0, 30), 1, edges="padded"),
         "clamped": BRR(Integers(0, 30), 1),
         "grr": GRR(Integers(0, 30), 1),
+        "ring": BRR(Cyclic(31), 1, m=9),
         "noise": Laplace(Interval(0, 1, points=31), 5),
         "points": BRR(Points(np.random.default_rng(1).random((31, 2))), 1),
     }[name]
