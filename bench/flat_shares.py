@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import bipartite as bp
+from reproduction.flat_em import most_likely
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,15 +52,15 @@ def errors(mechanism: Mechanism, f: Array, people: int, repetition: int, *, em: 
     """The squared error of each method, from the same reports."""
     rng = np.random.default_rng([1, len(f), people, repetition])
     reports = mechanism.privatize(rng.choice(len(f), people, p=f), rng=bp.insecure_seed(repetition + 1))
-    unbiased = bp.estimate(mechanism, reports, method="inverse").frequencies
+    unbiased = bp.estimate(mechanism, reports, method="inverse").shares
     cut = np.maximum(unbiased, 0.0)
     found = [
         unbiased,
         cut / cut.sum() if cut.any() else np.full(len(f), 1 / len(f)),
-        bp.estimate(mechanism, reports, method="projected").frequencies,
+        bp.estimate(mechanism, reports, method="projected").shares,
     ]
     if em:
-        found.append(bp.estimate(mechanism, reports, method="em").frequencies)
+        found.append(most_likely(mechanism, reports)[0])
     return [float(((each - f) ** 2).sum()) for each in found]
 
 

@@ -23,9 +23,9 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from bipartite.answers.advise.pair_errors import error_of_pair_in, error_of_two, squares_given
 
 import bipartite as bp
-from bipartite.answers.advise.pair_errors import error_of_pair_in, error_of_two, squares_given
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,11 +65,11 @@ def quadrants(f: Array) -> Array:
 def asked(joint: Any, of: str, shape: tuple[int, ...]) -> Array:  # noqa: ANN401
     """The same from reports."""
     if of == "cells":
-        return np.asarray(joint.frequencies)
+        return np.asarray(joint.shares)
     if of == "correlation":
-        return np.array(joint.correlation)
+        return np.array(joint.ask("correlation").value)
     halves = [[np.arange(size) < size // 2, np.arange(size) >= size // 2] for size in shape]
-    quarters = [[joint.linear((one.astype(float), other.astype(float))) for other in halves[1]] for one in halves[0]]
+    quarters = [[joint.ask((one.astype(float), other.astype(float))).value for other in halves[1]] for one in halves[0]]
     return np.array(quarters)
 
 
@@ -130,10 +130,11 @@ def errors(cell: tuple[tuple[int, int], float, int, int]) -> list[str]:
         told = {("product", of): asked(pair.joint(), of, f.shape) for of in QUESTIONS}
         for of, plan in plans.items():
             assert plan is not None
-            joint = bp.estimate_joint(plan.record, plan.record.privatize(values, rng=words), method="inverse")
+            reports = plan.record.privatize(values, rng=words)
+            joint = bp.estimate(plan.record, reports).joint("a", "b", method="inverse")
             told["split", of] = asked(joint, of, f.shape)
         margins = bp.estimate(alone, alone.privatize(values, rng=words), method="inverse")
-        taken = np.outer(margins["a"].frequencies, margins["b"].frequencies)
+        taken = np.outer(margins["a"].shares, margins["b"].shares)
         told |= {("sample", "cells"): taken, ("sample", "quadrants"): quadrants(taken)}
         told["sample", "correlation"] = np.array(0.0)
         for (way, of), answer in told.items():
@@ -179,14 +180,14 @@ def coverage(cell: tuple[tuple[int, int], float, int, int]) -> list[str]:
     for _ in range(repetitions):
         at = rng.choice(f.size, people, p=f.ravel())
         reports = mech.privatize(np.stack([at // columns + 1, at % columns + 1], axis=1), rng=words)
-        joint = bp.estimate(mech, reports).joint(("a", "b"))
+        joint = bp.estimate(mech, reports).joint(names=("a", "b"))
         found = {
-            "cell": joint.interval(of=("cell", half + 1, columns // 2 + 1)),
-            "quadrant": joint.interval(of=("where", {"a": ("range", 1, half), "b": ("range", 1, columns // 2)})),
-            "mean": joint.marginal("a").interval(of="mean"),
-            "correlation": joint.interval(of="correlation"),
-            "half": joint.mean_where("b", {"a": ("range", 1, half)}).interval,
-            "last": joint.mean_where("b", {"a": rows}).interval,
+            "cell": joint.ask(("cell", half + 1, columns // 2 + 1)).ci(),
+            "quadrant": joint.ask(("where", {"a": ("range", 1, half), "b": ("range", 1, columns // 2)})).ci(),
+            "mean": joint.marginal("a").ask("mean").ci(),
+            "correlation": joint.ask("correlation").ci(),
+            "half": joint.ask(("mean", "b", {"a": ("range", 1, half)})).ci(),
+            "last": joint.ask(("mean", "b", {"a": rows})).ci(),
         }
         for name, (low, high) in found.items():
             held[name].append(low <= truth[name] <= high)

@@ -82,7 +82,7 @@ def main() -> None:
         for truth in populations(size):
             values = rng.choice(size, PEOPLE, p=truth)
             found = [
-                bp.estimate(mechanism, mechanism.privatize(values, rng=words)).frequencies,
+                bp.estimate(mechanism, mechanism.privatize(values, rng=words)).shares,
                 pure_ldp(kind, size, epsilon, values.tolist()),
                 multi_freq(kind, size, epsilon, values.tolist()),
             ]

@@ -67,7 +67,7 @@ def picture() -> str:
     row = mechanism.matrix()[AGES.encode(TRUE_AGE)]
     readers = (18 + 73 * np.random.default_rng(1).beta(2, 4, 50_000)).astype(int)  # as in README and the tutorial
     est = bp.estimate(mechanism, mechanism.privatize(readers, rng=bp.insecure_seed(7)))
-    low, high = est.interval(0.95, of="mean")
+    low, high = est.ask("mean").ci()
 
     y, parts = panel(0, f"One person aged {TRUE_AGE} reports, at ε = 1, …", "reported age")
     parts += bars(y, list(mechanism.outputs), row.tolist(), far=row.min())
@@ -78,7 +78,7 @@ def picture() -> str:
     top = PANEL + 40
     y, more = panel(top, "… and 50,000 reports tell who reads", "age")
     parts += more
-    parts += bars(y, list(AGES), est.frequencies.tolist(), far=1)
+    parts += bars(y, list(AGES), est.shares.tolist(), far=1)
     truth = np.bincount(readers - AGES.low, minlength=len(AGES)) / len(readers)
     steps = [(x(age + side), y(share)) for age, share in zip(AGES, truth, strict=True) for side in (0, 1)]
     parts.append(path(steps, **{**TRUTH_STYLE, "stroke_width": 1.2}))

@@ -24,7 +24,7 @@ def release(session: SparkSession, source: str, target: str) -> None:
     people = session.read.parquet(source)
     reports = spark.privatize(people, PLAN, target, row_id="id")
     counts = spark.count(reports, "age")
-    mean = bp.estimate(counts.mechanism, counts=counts).interval(0.95, of="mean")
+    mean = bp.estimate(counts.mechanism, counts=counts).ask("mean").ci()
     print(f"{counts.n:,} reports; the mean age is {mean.low:.1f} to {mean.high:.1f} (95 %)")
 
 

@@ -79,7 +79,7 @@ def a_value(_):
 
 def reports(_):
     mechanism = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")
-    bp.estimate(mechanism, np.arange(18, 90).repeat(50)).interval(0.95, of="mean")
+    bp.estimate(mechanism, np.arange(18, 90).repeat(50)).ask("mean").ci()
 
 
 def a_parquet_file(folder):

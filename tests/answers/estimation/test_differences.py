@@ -105,7 +105,7 @@ def test_a_difference_is_that_of_the_answers_and_its_error_adds_up():
         assert found.interval.high - found.value == pytest.approx(1.959964 * found.se, rel=0.05)
         assert found.p_value == pytest.approx(2 * norm.sf(abs(found.value) / found.se), abs=0.05)
         assert (swapped.value, swapped.p_value) == pytest.approx((-found.value, found.p_value))
-    assert str(difference(first, second)).endswith(f"p = {difference(first, second).p_value:.3g}")
+    assert str(difference(first, second)).endswith(f"p = {difference(first, second).p_value:.2g}")
 
 
 def test_distributions_are_compared_by_the_share_that_differs_most():

@@ -85,7 +85,7 @@ class Counts(Renamed):
         """Add the counts of another collector; both must be of exactly the same mechanism."""
         if not isinstance(other, Counts):
             raise InputError(f"Expected Counts to merge, got {type(other).__name__}; use add for reports.")
-        theirs = other._sha256  # noqa: SLF001 (of this class)
+        theirs = other._sha256
         if theirs != self._sha256:
             raise SpecError(
                 f"Counts of {other.mechanism!r} do not match those of {self.mechanism!r}: their specs differ "

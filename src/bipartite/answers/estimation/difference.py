@@ -11,6 +11,7 @@ import numpy as np
 from bipartite.answers.estimation.estimate import Estimate
 from bipartite.answers.estimation.intervals import ConfidenceInterval, check_confidence
 from bipartite.errors import InputError
+from bipartite.texts import in_digits
 from bipartite.verification.binomial import chi_square_tail
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ class Difference:
     """The two-sided probability of a difference at least this large if the two groups do not differ."""
 
     def __str__(self) -> str:
-        return f"{self.value:.6g}, {self.interval}, p = {self.p_value:.3g}"
+        value = in_digits(self.value, *self.interval)[0]
+        return f"{value}, {self.interval.written(self.value)}, p = {self.p_value:.2g}"
 
 
 def difference(first: object, second: object, of: Asked = "mean", *, confidence: float = 0.95) -> Difference:

@@ -74,7 +74,7 @@ class Estimates(Shown, Mapping[Any, "Estimate"]):
 
     def _lines(self, confidence: float, bins: Bins | None) -> list[str]:
         if not self._has_picture:
-            parts = {label: each._lines(confidence, bins) for label, each in self._groups.items()}  # noqa: SLF001
+            parts = {label: each._lines(confidence, bins) for label, each in self._groups.items()}
             return [
                 line for label, (first, *others) in parts.items() for line in (f"{escaped(label)}: {first}", *others)
             ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -11,7 +10,6 @@ import numpy as np
 
 from bipartite.errors import InputError, how_many, shown
 from bipartite.texts import in_digits
-from bipartite.verification.binomial import chi_square_tail
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 FEW: Final = 50
 """With fewer (effective) reports than this, no interval uses the normal approximation."""
 _SUREST: Final = 1 - 1e-12
-_CLOSE: Final = 1e-12
 _RARE: Final = 5
 """From n·p·(1 − p) of this on, the normal approximation is usual for a share p."""
 
@@ -138,14 +135,11 @@ def half_widths(errors: Array | float, spreads: Array | float, people: float, co
     return likely_width(errors, spreads, people, confidence)
 
 
-@functools.lru_cache(maxsize=64)
-def chi_square_quantile(confidence: float, degrees: int) -> float:
-    """The quantile of χ² with this many degrees of freedom."""
-    low, high = 0.0, 1e3
-    while high - low > _CLOSE * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if chi_square_tail(middle, degrees) > 1 - confidence else (low, middle)
-    return high
+def chi_square_quantile(confidence: float, degrees: float) -> float:
+    """The quantile of χ² with this many degrees of freedom, which need not be whole."""
+    from scipy.special import gammainccinv  # type: ignore[import-untyped]  # noqa: PLC0415 (loaded when used)
+
+    return 2 * float(gammainccinv(degrees / 2, 1 - confidence))
 
 
 def few_note(people: float, *, proved: bool = True) -> str:

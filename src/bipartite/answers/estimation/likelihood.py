@@ -7,13 +7,13 @@ open. An end is found by tilting: for each λ, the f that maximizes ℓ(f) + λ�
 distributions that are at least as likely as f, and λ is adjusted until ℓ reaches the level (profile likelihood).
 
 **The level.** Twice the drop from the maximum is compared with a quantile of χ². For shares its degrees of freedom are
-the number of values that the constraint on the answer removes from the support, plus one for the answer itself: given
-which shares are zero with and without the constraint, this is the distribution of the drop if the log-likelihood is
-quadratic (conditional likelihood ratio; Bartholomew 1961, Iverson, Harp 1987). With one degree, coverage would be too
-low for a range that contains nobody, and near a value that many people have. Quantiles lie where people are, and one
-degree is enough for them. Beyond 512 values a share has one more degree if its range begins or ends beside a value that
-many people have: where they are is then uncertain, too. That intervals keep their confidence is measured
-(``bench/answers``), not proved.
+the number of values that the constraint on the answer removes from the support, in part or entirely, plus one for the
+answer itself: given which shares are zero with and without the constraint, this is the distribution of the drop if the
+log-likelihood is quadratic (conditional likelihood ratio; Bartholomew 1961, Iverson, Harp 1987). With one degree,
+coverage would be too low for a range that contains nobody, and near a value that many people have. Quantiles lie where
+people are, and one degree is enough for them. Beyond 512 values a share has one more degree if its range begins or ends
+beside a value that many people have: where they are is then uncertain, too. That intervals keep their confidence is
+measured (``bench/answers``), not proved.
 
 **Few reports.** Below 50 reports, the level comes from splitting them: a distribution g is fitted to one half, and f is
 ruled out if its likelihood on the other half is less than 1 − confidence times that of g. This is valid for any number
@@ -91,9 +91,15 @@ class Model:
         """The log-likelihood of other counts under the most likely mixture."""
         return log_likelihood(self._cells.law(self.shares), counts)
 
-    def in_use(self, fit: Fit) -> int:
-        """The number of distinguishable components in the support of a fit: at most the number of outputs seen."""
-        return min(int(np.count_nonzero(fit.frequencies)), self._seen)
+    def lost(self, fit: Fit) -> float:
+        """The number of components that a fit removes from the most likely one, net of those that it adds.
+
+        At most as many count as outputs were seen. One that is left with a part r of its share counts as (1 − r)².
+        """
+        top, shares = self.top.frequencies, fit.frequencies
+        left = np.minimum(np.divide(shares, top, out=np.ones_like(top), where=top > 0), 1.0)
+        kept = float(np.where(shares > 0, 1 - (1 - left) ** 2, 0.0).sum())
+        return max(min(float(np.count_nonzero(top)), self._seen) - min(kept, self._seen), 0.0)
 
     def weights(self, w: Array) -> Array:
         """The largest average weight that the people of each component may have."""
@@ -205,7 +211,7 @@ def by_chi_square(model: Model, confidence: float, *, extra: int | None = 0) -> 
     """
 
     def allowed(fit: Fit) -> float:
-        more = 0 if extra is None else max(model.in_use(model.top) - model.in_use(fit), 0) + extra
+        more = 0.0 if extra is None else model.lost(fit) + extra
         return chi_square_quantile(confidence, 1 + more) / 2
 
     return allowed
