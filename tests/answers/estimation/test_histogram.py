@@ -268,7 +268,7 @@ def test_many_people_at_one_of_5000_values_are_found_there(method):
     for of, truth in (("median", 0), (("bin", 0), f[0]), (("cdf", 0), f[0]), (("range", 1, 999), f[1:1000].sum())):
         low, high = est.ask(of).ci(0.999)
         assert low - 1e-9 <= truth <= high + 1e-9 and low - 1e-9 <= est.ask(of).value <= high + 1e-9
-        assert of == "median" or high - low < 0.1
+        assert of == "median" or high - low < 0.15
     if method == "auto":
         # The other people are smooth: no value beside has more than twice its share.
         assert est.shares[50:].max() < 2 * f[50:].max()

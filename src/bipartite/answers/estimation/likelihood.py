@@ -62,7 +62,7 @@ _SLIGHT: Final = 0.1
 _TRIES: Final = 30
 _CLOSE: Final = 0.01
 _TINY: Final = 1e-12
-_GROWTH: Final = (1.5, 10.0)
+_GROWTH: Final = (1.5, 3.0)
 _ASIDE: Final = (0.95, 1.05)
 _OFTEN: Final = 3
 
@@ -133,7 +133,6 @@ class Search:
         tilt = self._tilt / scale
         for _ in range(_TRIES):
             fit = self._model.tilted((tilt / people) * w, inside.fit)
-            self._tilt = tilt * scale
             drop = top.log_likelihood - fit.log_likelihood
             here = _Tilted(tilt, fit, float(w @ fit.frequencies), drop, allowed(fit))
             if here.part <= 1:
@@ -145,6 +144,8 @@ class Search:
             if outside is not None:
                 close = close or outside.tilt - inside.tilt <= _CLOSE * outside.tilt or beyond < least
             if close or reached >= enough:
+                # A search that no level ends grows without limit, and says nothing about the next.
+                self._tilt = self._tilt if outside is None else inside.tilt * scale or outside.tilt * scale
                 break
             # √drop is about linear in λ: increase λ until it is outside, then aim at the other side of the level; a fit
             # 5 % before it and one after it are enough. If that fails twice, halve.
