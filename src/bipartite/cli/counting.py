@@ -174,7 +174,8 @@ class GroupCounts:
         """All that an estimate needs."""
         if self._sums is None:
             return tally_of(self.counts)
-        return Tally(self._sums[0], self._sums[1], self._people, *self._weights.tolist(), self.counts.values)
+        size, square = self._weights.tolist()
+        return Tally(self._sums[0], self._sums[1], self._people, size, square, self.counts.values)
 
 
 def _is_text(text: str) -> bool:
