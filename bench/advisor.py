@@ -1,6 +1,6 @@
 """Whether the adviser is right, and how long it takes.
 
-    python bench/advisor.py [--repetitions 20] [--people 20000] [--only errors times] [--purposes mean map]
+    python bench/advisor.py [--repetitions 20] [--people 20000] [--only errors smoothing times] [--purposes mean map]
                             [--epsilons 0.5 1]
 
 *Errors*: ages 18 to 90, and 60 cities for maps. For each purpose, ε and shape of the population: the error that the
@@ -10,6 +10,10 @@ exact expected loss). A person's report is distributed as fᵀP whoever the pers
 multinomial(n, fᵀP); flat categories report for themselves. The population is the prior that the adviser is told, except
 for "unknown", where it is told nothing and the error is over all shapes.
 
+*Smoothing*: what the factor of ``forecasting.py`` was chosen by. For every N, ε and n, and every padded window, the
+error of a cumulative share found for eleven shapes over the one forecast; and how far what is recommended is above the
+least that was found.
+
 *Times*: every purpose on 401 points, and the whole table there; twenty ε on 100 values. ``bench/locations.py --large``
 has 66,767 places.
 """
@@ -17,6 +21,7 @@ has 66,767 places.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import time
 from typing import TYPE_CHECKING, Any, Final
@@ -58,14 +63,14 @@ def simulated(mechanism: Any, purpose: str, shares: Array, people: int, rng: np.
         return float((found.mean - shares @ AGES.to_numpy()) ** 2)
     if purpose == "distribution":
         return float(((found.cdf() - shares.cumsum()) ** 2)[:-1].mean())
-    unbiased = [found.unbiased(("bin", value)).value for value in names[::6].tolist()]
+    unbiased = [found.ask(("bin", value)).value for value in names[::6].tolist()]
     return float(((np.array(unbiased) - shares[::6]) ** 2).mean())
 
 
 def error(mechanism: Any, purpose: str, populations: list[Array], people: int, repetitions: int) -> float:  # noqa: ANN401
     """The root mean squared error over populations and repetitions; of one release the expected loss."""
     if purpose == "release":
-        return float(np.mean([bp.quality.expected_loss(mechanism, shares) for shares in populations]))
+        return float(np.mean([bp.loss(mechanism, shares).mean for shares in populations]))
     rng = np.random.default_rng(21)
     times = repetitions * (40 if purpose == "mean" else 1)
     squares = [simulated(mechanism, purpose, shares, people, rng) for shares in populations for _ in range(times)]
@@ -82,21 +87,61 @@ def errors(people: int, repetitions: int, purposes: Sequence[str], epsilons: Seq
         for epsilon in epsilons:
             for name, prior in [("uniform", None), (known, shapes[known]), ("unknown", None)]:
                 populations = list(shapes.values()) if name == "unknown" else [shapes[name]]
-                advice = bp.recommend(domain, epsilon, purpose, users=people, prior=prior)
+                advice = bp.recommend(domain, epsilon, purpose, n=people, prior=prior)
                 own = error(advice.mechanism, purpose, populations, people, repetitions)
                 rivals = {}
                 for each in candidates(domain):
                     # Only the best of flat categories, and none for a mean.
                     flat = each.form.reports == "flat" and (purpose == "mean" or each.name != "Subset Selection")
-                    if each.serves(purpose) and each.name not in {advice.advice.mechanism, "Laplace, raw"} and not flat:
+                    if each.serves(purpose) and each.name not in {advice.name, "Laplace, raw"} and not flat:
                         mechanism = each.build(domain, epsilon, prior)
                         if bp.verify(mechanism).holds:
                             rivals[each.name] = error(mechanism, purpose, populations, people, repetitions)
                 best = min(rivals, key=rivals.__getitem__)
-                forecast = advice.advice.error or float("nan")
-                taken = f"{advice.advice.mechanism:18} forecast {forecast:.4g} found {own:.4g} ({own / forecast:.2f})"
+                forecast = advice.error or float("nan")
+                taken = f"{advice.name:18} forecast {forecast:.4g} found {own:.4g} ({own / forecast:.2f})"
                 rival = f"best rival {best} {rivals[best]:.4g} ({rivals[best] / own:.2f})"
                 print(f"{purpose:12} ε={epsilon:3} {name:9} {taken}; {rival}", flush=True)
+
+
+def more_shapes(domain: Any) -> dict[str, Array]:  # noqa: ANN401
+    """The shapes of the adviser, and some that it does not try."""
+    size = len(domain)
+    x = (np.arange(size) + 0.5) / size
+    inside = 0.6 * np.exp(-(((x - 0.4) / 0.2) ** 2) / 2) / np.exp(-(((x - 0.4) / 0.2) ** 2) / 2).sum()
+    inside[size // 3] += 0.4
+    others = {
+        "spike inside": inside,
+        "comb": np.where(np.arange(size) % 5 == 0, 3.0, 0.5),
+        "gap": (np.abs(x - 0.525) > 0.275).astype(float),  # noqa: PLR2004
+        "bell": np.exp(-(((x - 0.5) / 0.15) ** 2) / 2),
+        "step": np.where(2 * x < 1, 3.0, 1.0),
+    }
+    return shapes_of(domain) | {name: each / each.sum() for name, each in others.items()}
+
+
+def smoothing(repetitions: int) -> None:
+    """Print found over forecast errors of distributions, and the regret of choosing by the forecast."""
+    regrets = []
+    for size, epsilon, n in itertools.product((10, 20, 50, 100), EPSILONS, (1000, 5000, 50_000)):
+        domain = bp.Integers(0, size - 1)
+        found: dict[str, tuple[float, float, float]] = {}
+        for each in candidates(domain):
+            if each.form.reports != "padded" and each.name != "GRR":
+                continue
+            mechanism = each.build(domain, epsilon, None)
+            rng, worst = np.random.default_rng(1), []
+            for shares in more_shapes(domain).values():
+                counts = rng.multinomial(n, shares @ mechanism.matrix(), size=repetitions)
+                off = [bp.estimate(mechanism, counts=some).cdf() - shares.cumsum() for some in counts]
+                worst.append(float(np.sqrt(np.mean(np.square(off)))))
+            typical = float(np.sqrt(np.mean(np.square(worst))))
+            found[each.name] = bp.forecast(mechanism, n, "distribution"), typical, max(worst)
+        taken = min(found, key=lambda name: found[name][0])
+        regrets.append([found[taken][at] / min(each[at] for each in found.values()) for at in (1, 2)])
+        ratios = ", ".join(f"{name} {rms / told:.2f} {most / told:.2f}" for name, (told, rms, most) in found.items())
+        print(f"N={size} ε={epsilon} n={n}: {taken} taken; typical and worst over forecast: {ratios}", flush=True)
+    print("above the least found, typical and worst shape:", np.mean(regrets, axis=0), np.max(regrets, axis=0))
 
 
 def timed(name: str, call: Callable[[], object]) -> None:
@@ -109,13 +154,13 @@ def timed(name: str, call: Callable[[], object]) -> None:
 def times() -> None:
     """Print seconds."""
     income = bp.Interval(0, 200_000, points=401)
-    bp.compare(bp.Integers(1, 50), 1, users=100)  # so that everything is loaded
+    bp.compare(bp.Integers(1, 50), 1, n=100)  # so that everything is loaded
     for purpose in PURPOSES[:4]:
         timed(f"recommend, {purpose}, 401 points", lambda purpose=purpose: bp.recommend(income, 1, purpose))
-    timed("compare, 401 points, with users", lambda: bp.compare(income, 1, users=10_000, tolerance=5000))
+    timed("compare, 401 points, with people", lambda: bp.compare(income, 1, n=10_000, tolerance=5000))
     many = np.linspace(0.25, 5, 20).round(2)
     unit = bp.Interval(0, 1, points=100)
-    timed("compare, 100 values, 20 ε, with users", lambda: bp.compare(unit, many, users=10_000, tolerance=0.1))
+    timed("compare, 100 values, 20 ε, with people", lambda: bp.compare(unit, many, n=10_000, tolerance=0.1))
     print(f"load average {os.getloadavg()[0]:.1f}")
 
 
@@ -124,12 +169,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=20)
     parser.add_argument("--people", type=int, default=20_000)
-    parser.add_argument("--only", nargs="+", choices=["errors", "times"], default=["times", "errors"])
+    parser.add_argument("--only", nargs="+", choices=["errors", "smoothing", "times"], default=["times", "errors"])
     parser.add_argument("--purposes", nargs="+", choices=PURPOSES, default=PURPOSES)
     parser.add_argument("--epsilons", nargs="+", default=EPSILONS)
     options = parser.parse_args()
     if "times" in options.only:
         times()
+    if "smoothing" in options.only:
+        smoothing(options.repetitions)
     if "errors" in options.only:
         errors(options.people, options.repetitions, options.purposes, options.epsilons)
 

@@ -100,9 +100,9 @@ def worst_cases(name: str, make: Callable[[np.random.Generator], tuple[Domain, R
         if not bp.verify(mechanism).holds:
             raise AssertionError(mechanism)
         optimum = programme(losses, float(np.exp(float(epsilon))), None)
-        above.append(bp.quality.worst_loss(mechanism) / optimum - 1)
+        above.append(bp.loss(mechanism).worst / optimum - 1)
         gaps.append(mechanism.gap)
-        single.append(bp.quality.worst_loss(bp.Anchored(domain, epsilon)) / optimum - 1)
+        single.append(bp.loss(bp.Anchored(domain, epsilon)).worst / optimum - 1)
     print(
         f"{name:<8} {cases} cases: above the programme by at most {max(above):.1e} (more than {NOTHING:.0e} in "
         f"{sum(each > NOTHING for each in above)}), certified gap at most {max(gaps):.1e}; "
@@ -122,13 +122,13 @@ def free_reports(cases: int) -> None:
         epsilon = str(round(float(rng.uniform(0.25, 4)), 3))
         domain = bp.Integers(0, size - 1)
         mechanism = bp.AnchoredMeans(domain, epsilon, prior=prior)
-        cost = bp.quality.expected_loss(mechanism, prior, loss="squared")
+        cost = bp.loss(mechanism, prior, loss="squared").mean
         grid = np.linspace(0, size - 1, FINENESS * (size - 1) + 1)
         losses = (np.arange(size)[:, None] - grid) ** 2
         optimum = programme(losses, float(np.exp(float(epsilon))), prior)
         below.append(optimum - cost)
         values = bp.Anchored(domain, epsilon, prior=prior, loss="squared")
-        saved.append(1 - cost / bp.quality.expected_loss(values, prior, loss="squared"))
+        saved.append(1 - cost / bp.loss(values, prior, loss="squared").mean)
     print(
         f"{'means':<8} {cases} lines of 2 to 8 values: below the programme on a grid of 1/{FINENESS} step by "
         f"{min(below):.1e} to {max(below):.1e} (the grid may cost (1/{2 * FINENESS})² = {(0.5 / FINENESS) ** 2:.1e}); "

@@ -16,7 +16,7 @@ import numpy as np
 
 from bipartite import BRR, Integers, Points
 from bipartite.design import algorithm_2, algorithm_3
-from bipartite.quality import expected_loss
+from bipartite.quality import loss as loss_of
 from reproduction.places import PublishedLSRR
 from reproduction.theory import algorithm_3_as_printed
 
@@ -64,7 +64,7 @@ def worse_than_grr() -> tuple[int, int, int]:
 
 def grr_quality_loss(points: int) -> float:
     """QLoss of GRR at ε = 1: the expected error over the diameter."""
-    return expected_loss(BRR(Integers(1, points), epsilon=1, m=1)) / (points - 1)
+    return loss_of(BRR(Integers(1, points), epsilon=1, m=1)).mean / (points - 1)
 
 
 def sum_of_squares_leading_term(points: int, epsilon: float) -> tuple[float, float, float]:
@@ -72,7 +72,7 @@ def sum_of_squares_leading_term(points: int, epsilon: float) -> tuple[float, flo
     e = math.exp(epsilon)
     m = algorithm_3(points, epsilon)
     c = m / points
-    measured = expected_loss(BRR(Integers(1, points), epsilon)) * points / points**2
+    measured = loss_of(BRR(Integers(1, points), epsilon)).mean * points / points**2
     right = ((e - 1) * c**3 + 3 * (e - 1) * c**2 + 4) / (12 * ((e - 1) * c + 1))
     printed = ((e - 1) * c**3 + 3 * (e - 1) * c**2 - 3 * e + 4) / (12 * ((e - 1) * c + 1))
     return measured, right, printed

@@ -26,7 +26,7 @@ from bipartite.plots.style import BRR as BLUE
 from bipartite.plots.style import BRR_FAR as LIGHT_BLUE
 from bipartite.plots.style import GRR as GREY
 from bipartite.plots.style import INK
-from bipartite.quality import expected_loss, local_loss, worst_loss
+from bipartite.quality import loss as loss_of
 from reproduction.places import PublishedLSRR, lsrr
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def table(domain: Domain, mechanisms: dict[str, Build], unit: str) -> list[str]:
     lines = [f"{unit:<26}" + "".join(f"{'ε=' + epsilon:>9}" for epsilon in EPSILONS)]
     for name, build in mechanisms.items():
         built = [build(domain, epsilon) for epsilon in EPSILONS]
-        lines.append(f"{name:<26}" + "".join(f"{expected_loss(each):9.1f}" for each in built))
+        lines.append(f"{name:<26}" + "".join(f"{loss_of(each).mean:9.1f}" for each in built))
         if name == "L-SRR, published":
             spent = [float(verify(each).epsilon_upper) for each in built]
             lines.append(f"{'  ε that it really spends':<26}" + "".join(f"{each:9.2f}" for each in spent))
@@ -97,10 +97,10 @@ def worst_table() -> list[str]:
     """What the person pays who fares worst, on ages."""
     lines = [f"{'years, worst age':<26}" + "".join(f"{'ε=' + epsilon:>9}" for epsilon in EPSILONS)]
     for name, build in ON_A_LINE.items():
-        worst = [worst_loss(build(AGES, epsilon)) for epsilon in EPSILONS]
+        worst = [loss_of(build(AGES, epsilon)).worst for epsilon in EPSILONS]
         lines.append(f"{name:<26}" + "".join(f"{each:9.1f}" for each in worst))
     best = [Minimax(AGES, epsilon) for epsilon in EPSILONS]
-    lines.append(f"{'Minimax':<26}" + "".join(f"{worst_loss(each):9.1f}" for each in best))
+    lines.append(f"{'Minimax':<26}" + "".join(f"{loss_of(each).worst:9.1f}" for each in best))
     lines.append(f"{'limit for reported values':<26}" + "".join(f"{each.lower_bound or 0.0:9.1f}" for each in best))
     return lines
 
@@ -109,7 +109,7 @@ def over_epsilon() -> str:
     """The picture of the expected error against ε."""
     grid = np.linspace(0.1, 5, 50).round(2)
     drawn = [
-        Curve(name, [expected_loss(ON_A_LINE[name](AGES, str(epsilon))) for epsilon in grid], how)
+        Curve(name, [loss_of(ON_A_LINE[name](AGES, str(epsilon))).mean for epsilon in grid], how)
         for name, how in STYLES.items()
     ]
     return curves(
@@ -125,7 +125,7 @@ def over_epsilon() -> str:
 def over_ages(epsilon: str) -> str:
     """The picture of the expected error against the true age."""
     drawn = [
-        Curve(name, local_loss(ON_A_LINE[name](AGES, epsilon)).tolist(), how)
+        Curve(name, loss_of(ON_A_LINE[name](AGES, epsilon)).by_value.tolist(), how)
         for name, how in STYLES.items()
         if name != "BRR, best m"
     ]

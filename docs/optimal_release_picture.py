@@ -11,7 +11,7 @@ from bipartite import Anchored, Integers, Minimax
 from bipartite.plots.curves import Curve, curves
 from bipartite.plots.style import BRR as BLUE
 from bipartite.plots.style import GRR as GREY
-from bipartite.quality import local_loss
+from bipartite.quality import loss as loss_of
 
 PICTURES = Path(__file__).parent / "_static"
 AGES = Integers(18, 90)
@@ -30,7 +30,7 @@ def worst_input() -> str:
     }
     return curves(
         AGES.to_numpy().tolist(),
-        [Curve(name, local_loss(made).tolist(), how) for name, (made, how) in mechanisms.items()],
+        [Curve(name, loss_of(made).by_value.tolist(), how) for name, (made, how) in mechanisms.items()],
         across="true age",
         up="expected error in years, ε = 3",
         says="Expected error at each true age for ε = 3. The best single set of anchors rises to 10.9 years half-way "

@@ -14,7 +14,7 @@ MATRIX = [[0.7, 0.3], [0.6, 0.4], [0.5, 0.5], [0.4, 0.6], [0.3, 0.7]]
 def picture() -> str:
     """The error of the mean of every mechanism on five stars, and of two words."""
     mood = Custom(STARS, ["bad", "good"], MATRIX, epsilon=1)
-    compared = compare(STARS, 1, users=1000, purpose="mean", also={"mood": mood})
+    compared = compare(STARS, 1, n=1000, purpose="mean", also={"mood": mood})
     return compared.plot("mean_error") + "\n"
 
 

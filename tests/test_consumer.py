@@ -46,7 +46,7 @@ def test_from_reports_to_answers() -> None:
 
 
 def test_before_and_around_it(tmp_path: Path) -> None:
-    compared = assert_type(bp.compare(AGES, epsilon=1, users=10_000), Comparison)
+    compared = assert_type(bp.compare(AGES, epsilon=1, n=10_000), Comparison)
     assert "BRR" in assert_type(compared.recommendation, str)
     mech = bp.from_spec(bp.BRR(AGES, epsilon=1).to_spec())
     certificate = assert_type(bp.verify(mech), Certificate)

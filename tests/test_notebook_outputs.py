@@ -65,8 +65,8 @@ TOLD = {
     "audit": bp.audit(AGES, [18, 90], trials=2000),
     "law": bp.law_test(AGES, trials=2000),
     "sample size": bp.sample_size(bp.BRR(bp.Integers(18, 90), 1, edges="padded"), mean_within=1),
-    "advice": bp.recommend(bp.Integers(1, 5), 1, "categories").advice,
-    "ways of reporting": bp.split_or_sample({"age": bp.Integers(1, 5), "visits": bp.Integers(1, 9)}, 1, users=1000),
+    "advice": bp.recommend(bp.Integers(1, 5), 1, "categories"),
+    "ways of reporting": bp.split_or_sample({"age": bp.Integers(1, 5), "visits": bp.Integers(1, 9)}, 1, n=1000),
     "place": bp.locations.top_places(CELLS, SEEN)[0],
     "circle": bp.locations.range_count(CELLS, SEEN, centre=(0, 0), radius_km=9_000),
     "pair": bp.estimate(PAIR, PAIR.privatize({"age": [1, 2] * 50, "job": [1, 2] * 50}, rng=bp.insecure_seed(2))).joint(

@@ -54,7 +54,7 @@ def test_small_calls_and_specs_load_nothing_heavy_either():
     code = (
         "import bipartite as bp, sys, numpy as np\n"
         "m = bp.BRR(bp.Integers(18, 90), 1)\n"
-        "m.privatize(np.full(10_000, 40)); bp.verify(m); bp.from_spec(m.to_spec()); bp.quality.expected_loss(m)\n"
+        "m.privatize(np.full(10_000, 40)); bp.verify(m); bp.from_spec(m.to_spec()); bp.loss(m).mean\n"
         f"print([name for name in {HEAVY} if name in sys.modules])"
     )
     assert run(code).strip() == "[]"
@@ -213,7 +213,7 @@ def _pairs(record):
 
 
 def test_importing_a_former_name_says_so_and_hasattr_does_not():
-    with pytest.raises(ImportError, match=r"bipartite\.expected_loss is now bipartite\.quality\.expected_loss"):
+    with pytest.raises(ImportError, match=r"bipartite\.expected_loss is now bipartite\.loss, whose"):
         __import__("bipartite", fromlist=["BRR", "expected_loss"])  # what ``from bipartite import …`` does
     assert not hasattr(bipartite, "expected_loss")
 

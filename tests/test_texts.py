@@ -54,7 +54,7 @@ PRINTED = {
     "a picture": lambda _: estimates(FLAT, by=[EVIL, "y"] * 20).plot(),
     "a mechanism": lambda _: repr(CIRCLE),
     "a comparison": lambda _: str(bp.compare(bp.Items(LABELS), 1)),
-    "advice": lambda _: str(bp.split_or_sample({EVIL: bp.Integers(0, 9), "b": bp.Integers(0, 9)}, 1, users=100)),
+    "advice": lambda _: str(bp.split_or_sample({EVIL: bp.Integers(0, 9), "b": bp.Integers(0, 9)}, 1, n=100)),
     "what cannot be told apart": lambda _: str(bp.identifiability(bp.BRR(bp.Cyclic(4, labels=LABELS), 1, m=2))),
     "a plan": lambda _: f"{PLAN.guarantee}{PLAN.publishes}{PLAN!r}{PLAN._repr_html_()}",
     "two kinds of values": lambda _: refused(lambda: RECORD.privatize({EVIL: 1, "b": ["b"]})),

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Final
 from bipartite import BRR, GRR, Anchored, Constant, Exponential
 from bipartite.lottery import log_between
 from bipartite.plots import style
-from bipartite.quality import expected_loss, inference_error
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, parts_of, places_of
 from reproduction.figures import Line, Panel, panels
 from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN, PublishedLSRR, lsrr
+from reproduction.quality import expected_loss, inference_error
 from reproduction.runner.contract import Row, Rows, distinct, number, select
 
 if TYPE_CHECKING:

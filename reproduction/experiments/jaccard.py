@@ -14,9 +14,9 @@ import numpy as np
 
 from bipartite.domains import Items
 from bipartite.mechanisms import BRR
-from bipartite.quality import expected_loss
 from reproduction.experiments.line_rivals import EXTRA, SILENCE, Cell, best_m, makers, panels_by_n
 from reproduction.figures import panels
+from reproduction.quality import expected_loss
 
 if TYPE_CHECKING:
     from reproduction.runner.contract import Row, Rows

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final
 from bipartite import BRR, GRR
 from bipartite.lottery import log_between
 from bipartite.plots import style
-from bipartite.quality import expected_loss
 from reproduction.experiments.places_of_the_paper import (
     FOURSQUARE,
     GOWALLA,
@@ -32,6 +31,7 @@ from reproduction.experiments.places_of_the_paper import (
 from reproduction.experiments.printed import PLACES_MEAN, PLACES_MOST
 from reproduction.figures import Line, Panel, Printed, panels
 from reproduction.places import CALIBRATED, EPSILONS, PUBLISHED, PublishedLSRR, Regions, lsrr
+from reproduction.quality import expected_loss
 from reproduction.runner.contract import Row, Rows, beside, distinct, number, select
 
 if TYPE_CHECKING:

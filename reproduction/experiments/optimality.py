@@ -17,8 +17,8 @@ import numpy as np
 
 from bipartite.domains import Integers, Items
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Mechanism, Optimal
-from bipartite.quality import expected_loss, local_loss
 from reproduction.figures import Line, Panel, panels
+from reproduction.quality import expected_loss, local_loss
 from reproduction.runner.contract import Row, Rows, beside, distinct, number, select
 
 if TYPE_CHECKING:

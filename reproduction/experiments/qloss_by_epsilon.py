@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bipartite.domains import Integers
-from bipartite.quality import qloss
 from bipartite.verification import verify
 from reproduction.experiments.line_rivals import EXTRA, SILENCE, Cell, makers, panels_by_n
 from reproduction.figures import panels
+from reproduction.quality import qloss
 
 if TYPE_CHECKING:
     from reproduction.runner.contract import Row, Rows

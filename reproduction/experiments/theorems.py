@@ -19,10 +19,10 @@ from bipartite.design import algorithm_1, algorithm_2, algorithm_3
 from bipartite.domains import Integers, Items, Points
 from bipartite.locations import cities
 from bipartite.mechanisms import BRR, GRR
-from bipartite.quality import expected_loss, local_loss, qloss
 from bipartite.verification import verify
 from reproduction.figures import Line, Panel, panels
 from reproduction.places.lsrr import calibrated_rows
+from reproduction.quality import expected_loss, local_loss, qloss
 from reproduction.runner.contract import Row, Rows, select
 from reproduction.theory import (
     algorithm_3_as_printed,

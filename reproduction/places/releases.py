@@ -11,13 +11,13 @@ import numpy as np
 from bipartite import BRR, GRR, Anchored, Constant, Exponential
 from bipartite.errors import DesignError
 from bipartite.lottery import log_between
-from bipartite.quality import local_loss
 from reproduction.places.in_regions import region_weighted, two_level
 from reproduction.places.lsrr import PublishedLSRR, lsrr
 from reproduction.places.planar import PlanarLaplace
 from reproduction.places.regions import parts
 from reproduction.places.weaker import Tabled
 from reproduction.places.within_region import WithinRegion
+from reproduction.quality import local_loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

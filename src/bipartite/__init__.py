@@ -24,15 +24,16 @@ if TYPE_CHECKING:
     from bipartite import quality as quality
     from bipartite import tables as tables
     from bipartite.answers.advise import compare as compare
+    from bipartite.answers.advise import forecast as forecast
     from bipartite.answers.advise import recommend as recommend
     from bipartite.answers.advise import sample_size as sample_size
     from bipartite.answers.advise import split_or_sample as split_or_sample
     from bipartite.answers.estimation import Counts as Counts
     from bipartite.answers.estimation import difference as difference
     from bipartite.answers.estimation import estimate as estimate
-    from bipartite.answers.estimation import forecast as forecast
     from bipartite.answers.estimation import identifiability as identifiability
     from bipartite.answers.estimation import scores as scores
+    from bipartite.answers.quality import loss as loss
     from bipartite.domains import Cyclic as Cyclic
     from bipartite.domains import Integers as Integers
     from bipartite.domains import Interval as Interval
@@ -75,8 +76,9 @@ if TYPE_CHECKING:
 
 # Public names by the package that defines them; loaded on first use, so that importing bipartite stays cheap.
 _NAMES = {
-    "answers.advise": "compare recommend sample_size split_or_sample",
-    "answers.estimation": "Counts difference estimate forecast identifiability scores",
+    "answers.advise": "compare forecast recommend sample_size split_or_sample",
+    "answers.estimation": "Counts difference estimate identifiability scores",
+    "answers.quality": "loss",
     "domains": "Cyclic Integers Interval Items Points Product",
     "ledger": "Ledger",
     "lottery": "fixed_words insecure_seed",

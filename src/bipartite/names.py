@@ -14,12 +14,7 @@ _MOVED: Final = (
     (
         "bipartite",
         "bipartite.answers.estimation",
-        "Difference Estimate Estimates Forecast Identifiability",
-    ),
-    (
-        "bipartite",
-        "bipartite.quality",
-        "expected_loss inference_error local_bound local_loss loss_quantile qloss share_within worst_loss",
+        "Difference Estimate Estimates Identifiability",
     ),
     ("bipartite", "bipartite.verification", "Audit Certificate LawTest"),
     ("bipartite", "reproduction.places", "PlanarLaplace"),
@@ -117,6 +112,22 @@ FORMER_NAMES: Final = {
         for name in ("bound", "distance_unit", "publishes")
     },
     "bipartite.design.calibrated_rows": "reproduction.places.lsrr.calibrated_rows",
+    # Advice and quality.
+    **{
+        f"{home}.{before}": now
+        for home in ("bipartite", "bipartite.quality")
+        for before, now in (
+            ("expected_loss", "bipartite.loss, whose .mean it is"),
+            ("worst_loss", "bipartite.loss, whose .worst it is"),
+            ("local_loss", "bipartite.loss, whose .by_value it is"),
+            ("loss_quantile", "bipartite.loss, whose .quantile(q) it is"),
+            ("share_within", "bipartite.loss, whose .within(distance) it is"),
+            ("inference_error", "reproduction.quality.inference_error"),
+            ("local_bound", "reproduction.quality.local_bound"),
+            ("qloss", "reproduction.quality.qloss"),
+        )
+    },
+    "bipartite.Forecast": "bipartite.forecast, which gives a number",
 }
 """Former public names, and what to use now. A name of a class stands under it: ``bipartite.Plan.name``."""
 
@@ -125,7 +136,7 @@ def moved(owner: str, name: str) -> str | None:
     """Say what a former name of a module or class is now; None if there was no such name.
 
     >>> moved("bipartite", "expected_loss")
-    'bipartite.expected_loss is now bipartite.quality.expected_loss'
+    'bipartite.expected_loss is now bipartite.loss, whose .mean it is'
     """
     former = f"{owner}.{name}"
     return f"{former} is now {FORMER_NAMES[former]}" if former in FORMER_NAMES else None

@@ -152,7 +152,7 @@ def test_the_promise_is_kept_and_the_answers_are_true_of_these_readers(run, tmp_
     code, out, err = run("demo", "--people", 50_000, "--epsilon", "4", "--json", "--output", tmp_path)
     assert (code, err) == (0, "")
     found = conforms(out, "demo")
-    mechanism = recommend(AGES, "4", "distribution", users=50_000).mechanism
+    mechanism = recommend(AGES, "4", "distribution", n=50_000).mechanism
     assert found["mechanism"] == repr(mechanism)
     assert found["certificate"] == {"holds": True, "epsilon_upper": str(verify(mechanism).epsilon_upper)}
     rows = [line.split(",") for line in (tmp_path / "demo.csv").read_text(encoding="utf-8").splitlines()]
@@ -162,7 +162,7 @@ def test_the_promise_is_kept_and_the_answers_are_true_of_these_readers(run, tmp_
         assert min(ages) >= 18 and max(ages) <= 90
         assert each["true"] == pytest.approx(sum(ages) / len(ages))
     promised = found["promised"]
-    assert promised["mean"] == pytest.approx(1.96 * forecast(mechanism, 50_000).mean, rel=1e-3)
+    assert promised["mean"] == pytest.approx(1.96 * forecast(mechanism, 50_000), rel=1e-3)
     answers = [(found["means"][0], "mean"), (found["difference"], "difference")]
     for each, name in [*answers, *((share, "share") for share in found["shares"])]:
         assert each["low"] <= each["value"] <= each["high"]

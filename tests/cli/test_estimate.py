@@ -268,7 +268,7 @@ def test_named_values_that_cannot_be_told_apart_have_the_intervals_that_are_left
 
 
 def test_errors_of_too_many_shares_are_left_out_and_the_mean_is_there(run, spec, write, tmp_path, monkeypatch):
-    monkeypatch.setattr("bipartite.answers.estimation.histogram._MOST_MATRIX", 5000)
+    monkeypatch.setattr("bipartite.answers.estimation.methods._MOST_MATRIX", 5000)
     wide = bp.BRR(bp.Integers(1, 60), epsilon=1, edges="padded")
     reports = reported(wide, [7] * 500)
     file, shares = write("w.csv", "".join(f"{report}\n" for report in reports)), tmp_path / "s.csv"

@@ -3,7 +3,6 @@
 import io
 import json
 import tomllib
-from functools import cache
 from statistics import NormalDist
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 
 import bipartite as bp
 from bipartite.cli.plan_questions import at_a_terminal
-from bipartite.tables import prospects
 from tests.cli.schemas import conforms
 
 MUCH = (
@@ -133,8 +131,7 @@ def test_a_first_plan_is_for_what_is_asked(run, table, purpose, told):
     assert code == 2 and "invalid choice" in err
 
 
-def test_a_check_says_what_will_be_answered_before_anything_is_spent(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(prospects, "rehearse", cache(prospects.rehearse))  # once for words and JSON
+def test_a_check_says_what_will_be_answered_before_anything_is_spent(run, tmp_path):
     plan = tmp_path / "plan.toml"
     jobs = '[columns.job]\nfor = "statistics"\ndomain = { categories = ["a", "b", "c", "d"] }\nepsilon = 1\n'
     plan.write_text(CLAMPED + CLAMPED.replace("age]", 'years]\nfor = "statistics"\nfrom = "age"') + jobs)
@@ -146,7 +143,7 @@ def test_a_check_says_what_will_be_answered_before_anything_is_spent(run, tmp_pa
     rows = {line.split()[0]: line for line in out.splitlines() if line[:1].isalpha()}
     assert code == 0 and "50,000 people" in out and "± 0.83" in rows["years"] and "points" in rows["years"]
     assert "±" not in rows["age"] or "cannot tell" in rows["age"]
-    assert f"± {196 * bp.forecast(bp.GRR(bp.Integers(1, 4), 1), 50_000).histogram:.2g} points" in rows["job"]
+    assert f"± {196 * bp.forecast(bp.GRR(bp.Integers(1, 4), 1), 50_000, 'share'):.2g} points" in rows["job"]
     found = conforms(run("plan", "check", plan, "--people", 50_000, "--json")[1], "plan")
     assert found["people"] == 50_000
     ages, years, job = found["columns"]

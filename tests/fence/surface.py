@@ -25,6 +25,7 @@ import numpy as np
 
 import bipartite as bp
 from reproduction import places as laboratory
+from reproduction import quality as laboratory_quality
 
 HERE = Path(__file__).parent
 MECHANISMS = {
@@ -199,7 +200,7 @@ def designed_loss(prior=None, **given):
     """What a design by a linear programme achieves: several may be best, and all have the same loss."""
     made = a_mechanism(given)
     return {
-        "expected_loss": bp.quality.expected_loss(made, prior),
+        "expected_loss": bp.loss(made, prior).mean,
         "epsilon": str(made.epsilon),
         "holds": bp.verify(made).holds,
     }
@@ -252,23 +253,23 @@ def records(specs, values, words, sample=None):
 def quality(spec, prior=None, distance=1, quantile=0.5):
     made = a_mechanism(spec)
     return {
-        "expected": bp.quality.expected_loss(made, prior),
-        "local": bp.quality.local_loss(made),
-        "worst": bp.quality.worst_loss(made),
-        "qloss": bp.quality.qloss(made, prior),
-        "within": bp.quality.share_within(made, distance, prior),
-        "quantile": bp.quality.loss_quantile(made, quantile, prior),
+        "expected": bp.loss(made, prior).mean,
+        "local": bp.loss(made).by_value,
+        "worst": bp.loss(made).worst,
+        "qloss": laboratory_quality.qloss(made, prior),
+        "within": bp.loss(made, prior).within(distance),
+        "quantile": bp.loss(made, prior).quantile(quantile),
     }
 
 
 @asked
 def inference(spec, prior=None):
-    return bp.quality.inference_error(a_mechanism(spec), prior)
+    return laboratory_quality.inference_error(a_mechanism(spec), prior)
 
 
 @asked
 def bound(domain, epsilon):
-    return bp.quality.local_bound(a_domain(domain), epsilon)
+    return laboratory_quality.local_bound(a_domain(domain), epsilon)
 
 
 # Verification.
@@ -451,23 +452,31 @@ def identifiable(spec):
 
 @asked
 def foreseen(spec, people, prior=None):
-    return parts(bp.forecast(a_mechanism(spec), people, prior), "mean cdf histogram people identifiable rank")
+    made, found = a_mechanism(spec), {}
+    for name, of in (("mean", "mean"), ("cdf", "distribution"), ("histogram", "share")):
+        try:
+            found[name] = bp.forecast(made, people, of, prior)
+        except bp.errors.DesignError:
+            found[name] = None
+    known = None if made.flat else bp.identifiability(made)
+    rank = len(made.domain) if known is None else known.rank
+    return found | {"people": people, "identifiable": known is None or known.identifiable, "rank": rank}
 
 
 # Advice.
 
 
 @asked
-def recommended(domain, epsilon, purpose, **options):
-    found = bp.recommend(a_domain(domain), epsilon, purpose, **options)
+def recommended(domain, epsilon, purpose, users=None, **options):
+    found = bp.recommend(a_domain(domain), epsilon, purpose, n=users, **options)
     told = found.to_dict()
     del told["worst_shape"]  # of several that are equally bad
     return {"mechanism": repr(found.mechanism)} | told
 
 
 @asked
-def compared(domain, epsilon, columns, **options):
-    rows = bp.compare(a_domain(domain), epsilon, **options).to_dict()["rows"]
+def compared(domain, epsilon, columns, users=None, **options):
+    rows = bp.compare(a_domain(domain), epsilon, n=users, **options).to_dict()["rows"]
     return [[row[name] for name in columns] for row in rows]
 
 

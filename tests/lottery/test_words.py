@@ -296,7 +296,7 @@ def test_no_statistical_generator_is_near_a_private_value():
                 for name in names
             ):
                 users.add(path.relative_to(package).as_posix())
-    assert users == {"cli/demo.py", "answers/estimation/likelihood.py", "answers/estimation/rehearsal.py"}
+    assert users == {"cli/demo.py", "answers/estimation/likelihood.py"}
 
 
 def test_only_words_that_nobody_can_know_are_secure():

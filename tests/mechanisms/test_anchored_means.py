@@ -99,7 +99,7 @@ def test_no_release_that_reports_numbers_of_a_fine_grid_is_better(case):
 def test_what_is_saved_over_values(size, epsilon, saved):
     domain = bp.Integers(1, size)
     values, means = (bp.Anchored(domain, epsilon, loss="squared", outputs=each) for each in ("values", "means"))
-    losses = [bp.quality.expected_loss(each, loss="squared") for each in (values, means)]
+    losses = [bp.loss(each, loss="squared").mean for each in (values, means)]
     assert 1 - losses[1] / losses[0] == pytest.approx(saved, abs=0.006 if size < 20 else 6e-4)
     assert losses[1] == pytest.approx(means.achieved_loss, rel=1e-8) and means.gap < 1e-9
 
@@ -111,7 +111,7 @@ def test_it_is_what_anchored_gives_for_means():
     assert isinstance(mechanism, bp.Anchored)
     assert repr(mechanism) == f"AnchoredMeans(Interval(-1.0, 1.0, points=5), epsilon=2, {len(mechanism.bins)} means)"
     assert bp.verify(mechanism).holds
-    assert mechanism.achieved_loss == pytest.approx(bp.quality.expected_loss(mechanism, loss="squared"), rel=1e-9)
+    assert mechanism.achieved_loss == pytest.approx(bp.loss(mechanism, loss="squared").mean, rel=1e-9)
     twin = pickle.loads(pickle.dumps(mechanism))
     assert twin == mechanism and (twin.gap, twin.anchors) == (mechanism.gap, mechanism.anchors)
     assert set(mechanism.privatize([-1.0, 0.3, 1.0] * 50)) == set(mechanism.anchors)

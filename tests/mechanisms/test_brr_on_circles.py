@@ -175,9 +175,9 @@ def test_no_release_has_a_smaller_expected_or_worst_loss(size, epsilon):
     limits = {"A_eq": sums, "b_eq": np.ones(size), "bounds": (0, None), "method": "highs"}
     mean = linprog(np.append(losses.ravel() / size, 0), A_ub=unequal, b_ub=np.zeros(len(unequal)), **limits)
     least = linprog(np.eye(count + 1)[-1], A_ub=[*unequal, *worst], b_ub=np.zeros(len(unequal) + size), **limits)
-    assert bp.quality.expected_loss(mechanism) == pytest.approx(mean.fun, rel=1e-7)
-    assert bp.quality.worst_loss(mechanism) == pytest.approx(least.fun, rel=1e-7)
-    assert bp.quality.local_loss(mechanism) == pytest.approx([mean.fun] * size, rel=1e-7)
+    assert bp.loss(mechanism).mean == pytest.approx(mean.fun, rel=1e-7)
+    assert bp.loss(mechanism).worst == pytest.approx(least.fun, rel=1e-7)
+    assert bp.loss(mechanism).by_value == pytest.approx([mean.fun] * size, rel=1e-7)
 
 
 def test_anchors_of_a_circle_come_with_a_certificate():
@@ -185,7 +185,7 @@ def test_anchors_of_a_circle_come_with_a_certificate():
     prior = np.full(24, 0.5 / 22)
     prior[[3, 15]] = 0.25
     mechanism = bp.Anchored(hours, 3, prior=prior)
-    best = bp.quality.expected_loss(bp.Optimal(hours, 3, prior=prior), prior)
+    best = bp.loss(bp.Optimal(hours, 3, prior=prior), prior).mean
     assert mechanism.lower_bound <= best * (1 + 1e-9) <= mechanism.achieved_loss * (1 + 2e-9)
     assert mechanism.gap <= 0.05
 

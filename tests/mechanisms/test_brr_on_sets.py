@@ -17,7 +17,7 @@ from bipartite.lottery.order import RankOrder, VectorOrder, farthest_near
 from bipartite.mechanisms.design import m_of_sets
 from bipartite.mechanisms.design.m_of_sets import algorithm_2
 from bipartite.mechanisms.spec import canonical_json, load_spec
-from bipartite.quality import expected_loss, local_loss, share_within
+from bipartite.quality import loss as loss_of
 from tests.locations.worlds import authors_places
 from tests.lottery.test_draw import EveryWord
 from tests.oracle import number
@@ -79,7 +79,7 @@ def test_every_near_set_is_the_m_nearest_also_from_the_spec_alone(mechanism):
 def test_theorem_4_no_value_does_worse_than_under_grr_and_all_together_better_when_m_grows(domain, epsilon):
     brr, grr = BRR(domain, epsilon), BRR(domain, epsilon, m=1)
     # With off-diagonal ties the item itself stays first, so GRR is m = 1 in the same order.
-    difference = local_loss(grr) - local_loss(brr)
+    difference = loss_of(grr).by_value - loss_of(brr).by_value
     scale = np.abs(domain.loss_matrix()).max() + 1e-300
     assert (difference >= -1e-9 * scale).all()
     if brr.m > 1:
@@ -91,21 +91,21 @@ def test_quality_equals_the_matrix(mechanism, distance, random):
     domain, matrix = mechanism.domain, mechanism.matrix()
     losses = domain.loss_matrix()
     local = (matrix * losses).sum(axis=1)
-    assert local_loss(mechanism) == pytest.approx(local, abs=1e-9, rel=1e-9)
-    assert expected_loss(mechanism) == pytest.approx(local.mean(), abs=1e-9, rel=1e-9)
+    assert loss_of(mechanism).by_value == pytest.approx(local, abs=1e-9, rel=1e-9)
+    assert loss_of(mechanism).mean == pytest.approx(local.mean(), abs=1e-9, rel=1e-9)
     prior = np.array([random.random() + 0.01 for _ in local])
     prior /= prior.sum()
-    assert expected_loss(mechanism, prior) == pytest.approx(prior @ local, abs=1e-9, rel=1e-9)
-    assert expected_loss(Constant(domain)) == pytest.approx(losses.mean(axis=0).min(), abs=1e-9)
+    assert loss_of(mechanism, prior).mean == pytest.approx(prior @ local, abs=1e-9, rel=1e-9)
+    assert loss_of(Constant(domain)).mean == pytest.approx(losses.mean(axis=0).min(), abs=1e-9)
     best = int(Constant(domain).outputs.indices[0])  # one of the best, where rounding decides between equals
     if (losses < 0).any():
         with pytest.raises(InputError, match="a similarity, which is not a distance"):
-            share_within(mechanism, distance)
+            loss_of(mechanism).within(distance)
         return
     # A loss that equals the distance but for its last bit may round either way.
     assume(not (np.isclose(losses, distance, rtol=1e-12, atol=0) & (losses != distance)).any())
-    assert share_within(mechanism, distance) == pytest.approx((matrix * (losses <= distance)).sum(axis=1).mean())
-    assert share_within(Constant(domain), distance) == pytest.approx((losses[:, best] <= distance).mean())
+    assert loss_of(mechanism).within(distance) == pytest.approx((matrix * (losses <= distance)).sum(axis=1).mean())
+    assert loss_of(Constant(domain)).within(distance) == pytest.approx((losses[:, best] <= distance).mean())
 
 
 @given(sets, epsilons, st.lists(st.integers(0, 9), min_size=12, max_size=12))
@@ -256,11 +256,11 @@ def test_progress_is_told_how_many_rows_are_done():
 @pytest.mark.parametrize(("epsilon", "m", "grr", "brr", "best"), [("2", 30, 0.634, 0.714, 0.801)])
 def test_jaccard_gives_the_reference_utilities(epsilon, m, grr, brr, best):
     domain = Items.tanimoto(np.arange(1, 101))
-    assert -expected_loss(BRR(domain, epsilon, m=1)) == pytest.approx(grr, abs=6e-4)
-    assert -expected_loss(BRR(domain, epsilon)) == pytest.approx(brr, abs=6e-4)
+    assert -loss_of(BRR(domain, epsilon, m=1)).mean == pytest.approx(grr, abs=6e-4)
+    assert -loss_of(BRR(domain, epsilon)).mean == pytest.approx(brr, abs=6e-4)
     chosen = BRR(domain, epsilon, m="best")
     assert chosen.m == m
-    assert -expected_loss(chosen) == pytest.approx(best, abs=6e-4)
+    assert -loss_of(chosen).mean == pytest.approx(best, abs=6e-4)
 
 
 @pytest.mark.slow
@@ -268,10 +268,10 @@ def test_jaccard_gives_the_reference_utilities(epsilon, m, grr, brr, best):
 def test_the_authors_places_give_the_reference_errors():
     places = authors_places()
     for epsilon, grr, brr, best in (("0.5", 2066, 1870, 1847), ("1", 2063, 1683, 1637), ("2", 2054, 1311, 1243)):
-        assert expected_loss(BRR(places, epsilon, m=1)) == pytest.approx(grr, abs=1)
-        assert expected_loss(BRR(places, epsilon)) == pytest.approx(brr, abs=1)
-        assert expected_loss(BRR(places, epsilon, m="best")) == pytest.approx(best, abs=1)
-    assert expected_loss(Constant(places)) == pytest.approx(1487, abs=1)
+        assert loss_of(BRR(places, epsilon, m=1)).mean == pytest.approx(grr, abs=1)
+        assert loss_of(BRR(places, epsilon)).mean == pytest.approx(brr, abs=1)
+        assert loss_of(BRR(places, epsilon, m="best")).mean == pytest.approx(best, abs=1)
+    assert loss_of(Constant(places)).mean == pytest.approx(1487, abs=1)
     rank = np.linalg.matrix_rank(BRR(places, 1).matrix())
     assert rank == 810
 

@@ -33,7 +33,7 @@ from bipartite.errors import (
 from bipartite.lottery import Epsilon, Tickets, Window
 from bipartite.lottery.noise import issue_noise
 from bipartite.mechanisms.unbiased import THRESHOLD, _mixes
-from bipartite.quality import expected_loss, local_loss
+from bipartite.quality import loss as loss_of
 from tests import oracle
 
 UNBIASED = [Duchi, Piecewise, Hybrid]
@@ -177,7 +177,7 @@ def test_staircase_noise_has_the_published_mean_size(epsilon):
     size = float(mechanism.matrix()[50] @ np.abs(mechanism.outputs.to_numpy() - 0.5))
     # Off by at most a(γ)/4 squared steps of the middle cell and as much at each stair.
     assert size == pytest.approx(published_size(epsilon, mechanism.gamma), rel=2e-3)
-    assert size < expected_loss(Laplace(Interval(0, 1, points=101), epsilon))
+    assert size < loss_of(Laplace(Interval(0, 1, points=101), epsilon)).mean
 
 
 def test_the_mean_size_of_staircase_noise_converges_with_the_square_of_the_step():
@@ -290,11 +290,11 @@ def test_losses_are_those_of_the_reports_as_numbers():
         mechanism = kind(domain, 1)
         rows, values = mechanism.matrix(), mechanism.outputs.to_numpy()
         away = np.abs(values[None, :] - domain.to_numpy()[:, None])
-        np.testing.assert_allclose(local_loss(mechanism), (rows * away).sum(axis=1), rtol=1e-12)
-        np.testing.assert_allclose(local_loss(mechanism, loss="squared"), moments(mechanism)[1], rtol=1e-9)
-        assert expected_loss(mechanism, loss="zero-one") == pytest.approx((rows * (away != 0)).sum(axis=1).mean())
+        np.testing.assert_allclose(loss_of(mechanism).by_value, (rows * away).sum(axis=1), rtol=1e-12)
+        np.testing.assert_allclose(loss_of(mechanism, loss="squared").by_value, moments(mechanism)[1], rtol=1e-9)
+        assert loss_of(mechanism, loss="zero-one").mean == pytest.approx((rows * (away != 0)).sum(axis=1).mean())
     raw = Laplace(domain, 1)
-    np.testing.assert_allclose(local_loss(raw, loss="squared"), moments(raw)[1], rtol=1e-6)
+    np.testing.assert_allclose(loss_of(raw, loss="squared").by_value, moments(raw)[1], rtol=1e-6)
 
 
 # Specs, pickles, frozen values

@@ -246,9 +246,7 @@ def test_values_and_numbers_are_put_in_order_with_their_columns():
     numbers = bp.Custom(AGES, [4.5, -0.0], [[0.3, 0.7], [0.5, 0.5], [0.7, 0.3]], 1)
     assert list(numbers.outputs) == [0.0, 4.5] and numbers.matrix() == pytest.approx(np.array(BANDS))
     assert numbers.privatize(np.array([1, 2]), rng=bp.insecure_seed(1)).dtype == np.float64
-    assert bp.quality.local_loss(numbers) == pytest.approx(
-        [0.7 * 1 + 0.3 * 3.5, 0.5 * 2 + 0.5 * 2.5, 0.3 * 3 + 0.7 * 1.5]
-    )
+    assert bp.loss(numbers).by_value == pytest.approx([0.7 * 1 + 0.3 * 3.5, 0.5 * 2 + 0.5 * 2.5, 0.3 * 3 + 0.7 * 1.5])
 
 
 def test_an_output_that_is_never_reported_is_left_out():
@@ -288,10 +286,9 @@ def test_labels_of_a_set_give_way_to_those_of_the_reports():
 
 
 def test_words_have_no_loss_of_their_own_and_fit_no_column():
-    for quality in (bp.quality.expected_loss, bp.quality.worst_loss, bp.quality.local_loss):
-        with pytest.raises(InputError, match="labels, not values, so none is nearer than another; give loss="):
-            quality(WORDS)
-    assert bp.quality.expected_loss(WORDS, loss=[[0, 1], [1, 1], [1, 0]]) == pytest.approx((0.3 + 1 + 0.3) / 3)
+    with pytest.raises(InputError, match="labels, not values, so none is nearer than another; give loss="):
+        _ = bp.loss(WORDS).mean
+    assert bp.loss(WORDS, loss=[[0, 1], [1, 1], [1, 0]]).mean == pytest.approx((0.3 + 1 + 0.3) / 3)
     with pytest.raises(InputError, match="Expected reports that are values or numbers, got Custom.*other labels"):
         Column(WORDS)
     assert Column(bp.Custom(AGES, [0.5, 3.5], BANDS, 1)).mechanism.epsilon == 1
@@ -340,7 +337,7 @@ def test_estimates_recover_what_a_matrix_of_full_rank_tells():
 def test_it_stands_in_a_comparison_beside_the_others():
     matrix = bp.BRR(bp.Integers(1, 8), 1, edges="padded", m="mean").matrix()
     mine = bp.Custom(bp.Integers(1, 8), [f"r{y}" for y in range(matrix.shape[1])], matrix, 1)
-    compared = bp.compare(bp.Integers(1, 8), [1, 2], users=1000, also={"mine": mine})
+    compared = bp.compare(bp.Integers(1, 8), [1, 2], n=1000, also={"mine": mine})
     row, twin = compared["mine", 1], compared["BRR, padded, mean", 1]
     assert row.mean_error == pytest.approx(twin.mean_error) and row.histogram_error == pytest.approx(
         twin.histogram_error
@@ -350,7 +347,7 @@ def test_it_stands_in_a_comparison_beside_the_others():
     assert not any(each.mechanism == "mine" for each in compared.rows if each.epsilon == "2")
     # One that is best at what is asked is taken, and has no line of Python to build it.
     clear = bp.Custom(bp.Integers(1, 8), bp.Integers(1, 8), bp.GRR(bp.Integers(1, 8), 4).matrix(), 4)
-    alone = bp.compare(bp.Integers(1, 8), 4, users=1000, purpose="categories", also={"mine": clear})
+    alone = bp.compare(bp.Integers(1, 8), 4, n=1000, purpose="categories", also={"mine": clear})
     assert alone["mine"].histogram_error == pytest.approx(alone["GRR"].histogram_error)
 
 

@@ -37,7 +37,7 @@ def test_it_keeps_epsilon_in_fractions_and_no_release_has_a_smaller_worst_case(d
     assert bp.verify(mechanism).holds
     assert sum(chance for chance, _ in mechanism.sets) == 1
     optimum = least_of_any_release(losses, math.exp(float(epsilon)))
-    assert bp.quality.worst_loss(mechanism) == pytest.approx(mechanism.achieved_loss, rel=1e-8)
+    assert bp.loss(mechanism).worst == pytest.approx(mechanism.achieved_loss, rel=1e-8)
     # The solver of this test is good to about 1e-7 of the largest loss.
     assert mechanism.achieved_loss == pytest.approx(optimum, rel=1e-6, abs=1e-7 * losses.max())
     assert mechanism.lower_bound <= optimum + 1e-7 * losses.max()
@@ -58,9 +58,9 @@ def test_it_is_what_anchored_gives_for_the_least_worst_case():
     assert isinstance(mechanism, bp.Anchored) and mechanism.gap == pytest.approx(0, abs=1e-7)
     assert repr(mechanism) == f"Minimax(Integers(18, 90), epsilon=1, {len(mechanism.sets)} sets of anchors)"
     singles = ([18 + end, *middle, 90 - end] for end in range(36) for middle in ([], [54]))
-    best = min(bp.quality.worst_loss(bp.Anchored(AGES, 1, anchors=each)) for each in singles)
-    assert best == pytest.approx(23.98, abs=0.01) and bp.quality.worst_loss(mechanism) < best * 0.96
-    assert bp.quality.worst_loss(mechanism) == pytest.approx(22.7635, abs=1e-4)
+    best = min(bp.loss(bp.Anchored(AGES, 1, anchors=each)).worst for each in singles)
+    assert best == pytest.approx(23.98, abs=0.01) and bp.loss(mechanism).worst < best * 0.96
+    assert bp.loss(mechanism).worst == pytest.approx(22.7635, abs=1e-4)
     assert set(mechanism.anchors) == {age for _, anchors in mechanism.sets for age in anchors}
 
 
@@ -76,7 +76,7 @@ def test_squared_and_other_losses_are_those_that_are_minimised():
     domain = bp.Interval(-1, 1, points=9)
     for loss, matrix in (("squared", losses_of(domain) ** 2), (np.sqrt, np.sqrt(losses_of(domain)))):
         mechanism = bp.Minimax(domain, 2, loss=loss)
-        assert bp.quality.worst_loss(mechanism, loss=loss) == pytest.approx(mechanism.achieved_loss, rel=1e-8)
+        assert bp.loss(mechanism, loss=loss).worst == pytest.approx(mechanism.achieved_loss, rel=1e-8)
         assert mechanism.achieved_loss == pytest.approx(least_of_any_release(matrix, math.exp(2)), rel=1e-6)
     squared = bp.Minimax(SHOPS, 2, loss="squared")
     optimum = least_of_any_release(SHOPS.loss_matrix() ** 2, math.exp(2))

@@ -9,7 +9,6 @@ from scipy.optimize import linprog
 
 import bipartite as bp
 from bipartite.answers.advise.candidates import candidates
-from bipartite.answers.advise.figures import Question, left_out
 from bipartite.errors import DesignError, InputError, SpecError
 from bipartite.mechanisms.design.unbiased import slack, tickets_with_means, unbiased_matrix
 
@@ -128,7 +127,7 @@ def test_others_for_means_come_near_it(epsilon):
     best, worst = (bp.Optimal(domain, epsilon, unbiased=True, prior=prior) for prior in (None, "minimax"))
     least, least_worst = noise(best).mean(), noise(worst).max()
     brr = bp.BRR(domain, epsilon, m="mean", edges="padded")
-    error = bp.forecast(brr, 1).mean
+    error = bp.forecast(brr, 1)
     # What bp.estimate answers from BRR's reports: its variance less that of the people.
     assert 1 <= (error**2 - np.var(domain.to_numpy())) / least < 1.09
     for other in (bp.Duchi(domain, epsilon), bp.Piecewise(domain, epsilon), bp.Hybrid(domain, epsilon)):
@@ -147,8 +146,8 @@ def test_bp_estimate_answers_with_the_forecast_error_and_holds():
     low, high = est.ask().ci(1 - 1e-9)
     assert low < people.mean() < high
     # The plain average is as good, but for what the grid leaves.
-    assert abs(reports.mean() - people.mean()) < 6.2 * bp.forecast(mech, 20_000).mean
-    assert bp.forecast(mech, 1).mean ** 2 - np.var(np.arange(21)) == pytest.approx(noise(mech).mean() * 100, rel=2e-3)
+    assert abs(reports.mean() - people.mean()) < 6.2 * bp.forecast(mech, 20_000)
+    assert bp.forecast(mech, 1) ** 2 - np.var(np.arange(21)) == pytest.approx(noise(mech).mean() * 100, rel=2e-3)
 
 
 def test_intervals_of_the_mean_hold_as_often_as_they_say():
@@ -165,21 +164,20 @@ def test_intervals_of_the_mean_hold_as_often_as_they_say():
 
 
 def test_the_adviser_knows_it_where_its_programme_is_small():
-    compared = bp.compare(bp.Integers(1, 12), [1, 2], users=1000)
+    compared = bp.compare(bp.Integers(1, 12), [1, 2], n=1000)
     row = compared["Optimal, unbiased", 1]
     assert row.mean_error == min(each.mean_error for each in compared.rows if each.epsilon == "1" and each.mean_error)
     assert (
-        "; Optimal, unbiased: 1.6 % less;"
-        in bp.compare(bp.Integers(1, 12), 1, users=1000, purpose="mean").recommendation
+        "; Optimal, unbiased: 1.6 % less;" in bp.compare(bp.Integers(1, 12), 1, n=1000, purpose="mean").recommendation
     )
     # It is the least, and what is taken is within 5 % of that.
     for epsilon in (1, 3):
-        advice = bp.recommend(bp.Integers(1, 12), epsilon, "mean").advice
+        advice = bp.recommend(bp.Integers(1, 12), epsilon, "mean")
         assert advice.best == "Optimal, unbiased" and 1 <= advice.ratio <= 1.05
     assert bp.recommend(bp.Integers(1, 5), "0.5", "mean").mechanism.unbiased
     (candidate,) = [each for each in candidates(bp.Integers(1, 100)) if each.name == "Optimal, unbiased"]
-    assert left_out(candidate, Question(bp.Integers(1, 100), rounds=2)) is None
-    assert left_out(candidate, Question(bp.Integers(1, 101), rounds=2)) == (
+    assert candidate.left_out(bp.Integers(1, 100), 2) is None
+    assert candidate.left_out(bp.Integers(1, 101), 2) == (
         "left out: its linear programme takes too long with 101 values and 2 ε; "
         "build bp.Optimal(…, unbiased=True) by itself"
     )
@@ -240,7 +238,7 @@ def test_what_cannot_be_designed_is_refused(domain, epsilon, options, error, mes
 
 
 def test_a_set_has_no_bias():
-    with pytest.raises(InputError, match="whose reports have no mean; use expected_loss"):
+    with pytest.raises(InputError, match="whose reports have no mean; use bp.loss"):
         _ = bp.Optimal(bp.Items(None, loss=1 - np.eye(3)), 1).bias
     assert bp.Optimal(bp.Integers(0, 5), 1).bias > 1
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from bipartite import BRR, GRR, Anchored, Integers, Points, verify
 from bipartite.errors import DesignError, InputError, PriorError
-from bipartite.quality import expected_loss, worst_loss
 from reproduction import places as locations
 from reproduction.places import PUBLISHED, WHOLE, WITHIN, PublishedLSRR
 from reproduction.places import choosing as advice
+from reproduction.quality import expected_loss, worst_loss
 from tests.locations.worlds import authors_places, worlds
 
 SIX = Points(

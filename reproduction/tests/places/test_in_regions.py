@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from bipartite import BRR, GRR, Points, Record, fixed_words, insecure_seed, verify
 from bipartite.errors import DesignError, EpsilonError, InputError, PriorError, SpecError
 from bipartite.lottery import MAX_TOTAL
-from bipartite.quality import expected_loss
 from reproduction.places import Regions, WithinRegion, accountable, from_spec, proved, region_weighted, two_level
 from reproduction.places.in_regions import (
     BlockRows,
@@ -27,6 +26,7 @@ from reproduction.places.in_regions import (
     two_level_tickets,
     weighted_epsilon,
 )
+from reproduction.quality import expected_loss
 from tests.locations.worlds import authors_places, worlds
 from tests.oracle import number
 

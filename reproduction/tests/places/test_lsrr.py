@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from bipartite import Integers, Points, Record, verify
 from bipartite.errors import BrokenPromiseError, DesignError, InputError
 from bipartite.lottery import Epsilon
-from bipartite.quality import expected_loss
 from reproduction.places import PublishedLSRR, accountable, from_spec, lsrr, proved
 from reproduction.places.lsrr import calibrated_rows, published_rows
 from reproduction.places.tiles import tile_codes
+from reproduction.quality import expected_loss
 from tests.locations.worlds import authors_places
 from tests.oracle import exp, number
 from tests.rivals import SCRIPT_THRESHOLDS

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.advise import compare
-from bipartite.answers.advise.comparing import steps
 from bipartite.answers.advise.purposes import PURPOSES
-from bipartite.answers.advise.row import MEASURES
+from bipartite.answers.advise.rows import MEASURES
 from bipartite.cli.arguments import add_domain, domain_of, need_epsilon, prior_of
 from bipartite.cli.output import OK, print_json
-from bipartite.cli.waiting import add_within, searching, seconds_in
+from bipartite.cli.waiting import announce_search
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
 from bipartite.mechanisms import Custom
@@ -22,8 +22,6 @@ from bipartite.plots import as_file, check_ending
 from bipartite.tables.domain_files import read_text
 
 if TYPE_CHECKING:
-    import argparse
-
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
 
@@ -52,7 +50,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"the privacy budget of one report; several, or LOW..HIGH for {_STEPS} values (--spec has its own)",
     )
     asked.add_argument(
-        "--users", metavar="N", type=int, help="the number of people who will report: adds the errors of statistics"
+        "--users",
+        dest="n",
+        metavar="N",
+        type=int,
+        help="the number of people who will report: adds the errors of statistics",
     )
     asked.add_argument("--tolerance", metavar="D", type=float, help="add the share of reports within this distance")
     asked.add_argument(
@@ -60,7 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     asked.add_argument("--purpose", choices=PURPOSES, help="what the reports are for (default: all that apply)")
     asked.add_argument("--exact", action="store_true", help="solve the linear program too (at most 400 values; slow)")
-    add_within(asked)
+    asked.add_argument("--within", metavar="D", type=float, help=argparse.SUPPRESS)  # the former name of --tolerance
     given = parser.add_argument_group("the answer")
     given.add_argument("--json", action="store_true", help="print one JSON object (schemas/compare.json)")
     given.add_argument("--csv", metavar="FILE", type=Path, help="write the rows to this file as CSV")
@@ -76,23 +78,17 @@ def run(options: argparse.Namespace) -> int:
     if options.measure is not None and options.plot is None:
         raise InputError("--measure belongs to --plot; leave it out, or name a file with --plot.")
     domain, epsilons, own = _asked(options)
-    tolerance, seconds = _bounds(options)
-    total = steps(domain, len(epsilons), exact=options.exact)
-    asks_statistics = options.users is not None
-    search = searching(domain, seconds, total=total, rounds=len(epsilons), statistics=asks_statistics)
-    with search as (clock, progress):
-        found = compare(
-            domain,
-            epsilons,
-            users=options.users,
-            prior=prior_of(options),
-            tolerance=tolerance,
-            purpose=options.purpose,
-            exact=options.exact,
-            also=own,
-            seconds=clock,
-            progress=progress.advance,
-        )
+    announce_search(domain, len(epsilons), statistics=options.n is not None)
+    found = compare(
+        domain,
+        epsilons,
+        n=options.n,
+        prior=prior_of(options),
+        tolerance=options.within if options.tolerance is None else options.tolerance,
+        purpose=options.purpose,
+        exact=options.exact,
+        also=own,
+    )
     # Everything is computed before anything is written.
     picture = None if options.plot is None else as_file(found.plot(options.measure or "expected_loss"), options.plot)
     if options.csv is not None:
@@ -104,16 +100,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(found)
     return OK
-
-
-def _bounds(options: argparse.Namespace) -> tuple[float | None, float | None]:
-    """(the tolerance, the time limit in seconds); --within used to be the tolerance, and still is without a unit."""
-    if options.within is not None and options.tolerance is None:
-        try:
-            return float(options.within), None
-        except ValueError:
-            pass
-    return options.tolerance, seconds_in(options.within)
 
 
 def _asked(options: argparse.Namespace) -> tuple[Domain, list[str], dict[str, Mechanism] | None]:

@@ -158,7 +158,7 @@ def _made_up(people: int) -> dict[str, NDArray[np.int64]]:
 def _survey(epsilon: str, readers: dict[str, NDArray[np.int64]]) -> Survey:
     ages, sizes = np.concatenate(list(readers.values())), [len(each) for each in readers.values()]
     people = len(ages)
-    advised = recommend(_AGES, epsilon, "distribution", users=people)
+    advised = recommend(_AGES, epsilon, "distribution", n=people)
     mechanism = advised.mechanism
     expected = prospect(mechanism, people)
     mean, share = expected.mean or math.inf, expected.tenth or math.inf
@@ -176,7 +176,7 @@ def _survey(epsilon: str, readers: dict[str, NDArray[np.int64]]) -> Survey:
         epsilon=f"{mechanism.epsilon_decimal:f}",
         mechanism=mechanism,
         promised={"mean": mean, "share": share, "difference": apart},
-        warning=advised.advice.warning,
+        warning=advised.warning,
         shares=[
             Answer(
                 of=f"{part.first:.0f} to {part.last:.0f}",

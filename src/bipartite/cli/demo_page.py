@@ -9,7 +9,7 @@ import numpy as np
 
 from bipartite import __version__
 from bipartite.answers.explain import ASSUMPTIONS, explain
-from bipartite.answers.quality import expected_loss
+from bipartite.answers.quality import loss
 from bipartite.cli.pages import whole_page
 from bipartite.lottery.budgets import round_up
 from bipartite.mechanisms import Anchored, Constant
@@ -91,8 +91,8 @@ def _chart(found: Survey, answers: Sequence[Answer], say: Callable[[float], str]
 def _how(found: Survey) -> str:
     """Single reports and proofs."""
     mechanism, proof, explained = found.mechanism, found.certificate, explain(found.epsilon)
-    best = expected_loss(Anchored(mechanism.domain, found.epsilon))
-    nobody = expected_loss(Constant(mechanism.domain))
+    best = loss(Anchored(mechanism.domain, found.epsilon)).mean
+    nobody = loss(Constant(mechanism.domain)).mean
     meaning = [explained.warning or "", *ASSUMPTIONS]
     return f"""<h2>How it works</h2>
 <h3>One reader, one report</h3>

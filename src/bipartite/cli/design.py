@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.advise import recommend
-from bipartite.answers.advise.errors import Answers
+from bipartite.answers.advise.forecasting import Foreseen, check_n
 from bipartite.answers.advise.purposes import PURPOSES
-from bipartite.answers.advise.recommending import check_users
-from bipartite.answers.quality import expected_loss, worst_loss
+from bipartite.answers.quality import loss
 from bipartite.cli.arguments import (
     add_mechanism,
     announce_proof,
@@ -23,7 +22,7 @@ from bipartite.cli.arguments import (
     refuse_given,
 )
 from bipartite.cli.output import OK, print_json, print_table
-from bipartite.cli.waiting import add_within, searching, seconds_in
+from bipartite.cli.waiting import announce_search
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Mechanism
@@ -58,11 +57,11 @@ _SHOWN: Final = (
 )
 """The rows of the table: label, key in JSON, format."""
 _ESTIMATED: Final = (
-    ("the mean", "mean_error"),
-    ("the share of a value", "histogram_error"),
-    ("a cumulative share", "distribution_error"),
+    ("the mean", "mean_error", "mean"),
+    ("the share of a value", "histogram_error", "share"),
+    ("a cumulative share", "distribution_error", "distribution"),
 )
-"""The estimates from many reports: label, key in JSON."""
+"""The estimates from many reports: label, key in JSON, what is forecast."""
 _ONE_OF: Final = tuple(each for each in PURPOSES if each != "statistics")
 
 
@@ -78,8 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="build the mechanism recommended for this: release (single values, used as they are), mean, distribution, "
         "categories (the share of each value), map (the share of each place)",
     )
-    asked.add_argument("--users", metavar="N", type=int, help=f"the number of people (default: {PEOPLE:,})")
-    add_within(asked)
+    asked.add_argument("--users", dest="n", metavar="N", type=int, help=f"the number of people (default: {PEOPLE:,})")
     parser.add_argument("--output", metavar="FILE", type=Path, help="write the spec, which clients need, to this file")
     parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/design.json)")
     parser.set_defaults(run=run)
@@ -87,8 +85,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Design a mechanism and describe it."""
-    check_users(options.users)
-    people = PEOPLE if options.users is None else options.users
+    people = PEOPLE if options.n is None else check_n(options.n)
     found = None if options.purpose is None else _recommended(options)
     mechanism = mechanism_of(options) if found is None else found.mechanism
     announce_proof(mechanism)
@@ -122,34 +119,26 @@ def _recommended(options: argparse.Namespace) -> Recommendation:
     refuse_given(options, ("spec", "mechanism", "m", "edges"), "--for chooses the mechanism")
     need_epsilon(options)
     domain = domain_of(options)
-    with searching(domain, seconds_in(options.within)) as (clock, progress):
-        return recommend(
-            domain,
-            options.epsilon,
-            options.purpose,
-            users=options.users,
-            prior=prior_of(options),
-            seconds=clock,
-            progress=progress.advance,
-        )
+    announce_search(domain)
+    return recommend(domain, options.epsilon, options.purpose, n=options.n, prior=prior_of(options))
 
 
 def _of_one_report(mechanism: Mechanism, prior: list[float] | None, epsilon: str | None) -> dict[str, Any]:
     """The errors of one report, beside GRR and the constant answer; None if reports are not values."""
-    constant = expected_loss(Constant(mechanism.domain, prior=prior), prior)
+    constant = loss(Constant(mechanism.domain, prior=prior), prior).mean
     if mechanism.flat:
         keys = ("outputs", "m", "near_probability", "far_probability", "expected_loss", "worst_loss", "gap")
         return {**dict.fromkeys(keys), "expected_loss_grr": None, "expected_loss_constant": constant}
     # A window has two probabilities; other mechanisms have many.
     window = mechanism.tickets if isinstance(mechanism, BRR) else None
-    total = mechanism.lottery.total
+    total, about = mechanism.lottery.total, loss(mechanism, prior)
     return {
         "outputs": len(mechanism.outputs),
         "m": mechanism.m if isinstance(mechanism, BRR) else None,
         "near_probability": None if window is None else window.near / total,
         "far_probability": None if window is None else window.far / total,
-        "expected_loss": expected_loss(mechanism, prior),
-        "worst_loss": worst_loss(mechanism),
+        "expected_loss": about.mean,
+        "worst_loss": about.worst,
         "gap": mechanism.gap if isinstance(mechanism, Anchored) else None,
         "expected_loss_grr": _loss_of_grr(mechanism, prior, epsilon),
         "expected_loss_constant": constant,
@@ -158,18 +147,18 @@ def _of_one_report(mechanism: Mechanism, prior: list[float] | None, epsilon: str
 
 def _of_many_reports(mechanism: Mechanism, prior: list[float] | None, people: int) -> dict[str, float | None]:
     """The errors of estimates; None if the reports cannot tell, or it would take too long to compute."""
-    answers, size = Answers(mechanism), len(mechanism.domain)
-    if answers.left_out is not None:
-        return dict.fromkeys(key for _, key in _ESTIMATED)
+    foreseen, size = Foreseen(mechanism), len(mechanism.domain)
+    if foreseen.too_large is not None:
+        return dict.fromkeys(key for _, key, _ in _ESTIMATED)
     shares = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
-    errors = {key: answers.errors(key, shares[None, :], people) for _, key in _ESTIMATED}
+    errors = {key: foreseen.errors(of, shares[None, :], people) for _, key, of in _ESTIMATED}
     return {key: None if error is None else float(error[0]) for key, error in errors.items()}
 
 
 def _loss_of_grr(mechanism: Mechanism, prior: list[float] | None, epsilon: str | None) -> float | None:
     """The expected loss of GRR; None if it cannot be made with this ε."""
     try:
-        return expected_loss(GRR(mechanism.domain, epsilon or mechanism.epsilon_decimal), prior)
+        return loss(GRR(mechanism.domain, epsilon or mechanism.epsilon_decimal), prior).mean
     except InputError:
         return None
 
@@ -183,7 +172,7 @@ def _rows(described: dict[str, Any]) -> list[tuple[str, str]]:
         if outputs and (value is not None or key == "expected_loss_grr"):
             rows.append((words, "not available" if value is None else format(value, how)))
     rows.append((f"errors of estimates from {described['people']:,} reports", ""))
-    for words, key in _ESTIMATED:
+    for words, key, _ in _ESTIMATED:
         value = described[key]
         rows.append((f"  of {words}", "cannot be estimated" if value is None else format(value, ".6g")))
     return rows

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bipartite.answers.quality import local_loss
+from bipartite.answers.quality import loss
 from bipartite.cli.arguments import announce_proof, need_epsilon
 from bipartite.cli.output import OK, print_json
 from bipartite.cli.place_heat import add_heat
@@ -81,7 +81,7 @@ def run_design(options: argparse.Namespace) -> int:
     announce_proof(mechanism)
     certificate = verify(mechanism)
     # Reports for a map are not used one by one, so that none has a loss.
-    losses = local_loss(mechanism) if options.purpose == "release" and isinstance(mechanism, Mechanism) else None
+    losses = loss(mechanism).by_value if options.purpose == "release" and isinstance(mechanism, Mechanism) else None
     if options.output is not None:
         write_atomically(options.output, json.dumps(mechanism.to_spec(), indent=2) + "\n")
     if options.json:

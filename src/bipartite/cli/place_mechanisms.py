@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from bipartite.answers.advise import recommend
-from bipartite.answers.quality import expected_loss
+from bipartite.answers.quality import loss
 from bipartite.cli.arguments import refuse_given
-from bipartite.cli.waiting import add_within, searching, seconds_in
+from bipartite.cli.waiting import announce_search
 from bipartite.mechanisms.catalogue import entries
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ def add_mechanism(parser: argparse.ArgumentParser, default: str) -> None:
         choices=["auto", *sorted(_RELEASES)],
         help=f"auto, {', '.join(sorted(_RELEASES))} (default: {default})",
     )
-    add_within(release)
 
 
 def made(options: argparse.Namespace, listed: Listed, purpose: Literal["release", "map"]) -> tuple[Mechanism, str]:
@@ -42,10 +41,10 @@ def made(options: argparse.Namespace, listed: Listed, purpose: Literal["release"
     if purpose == "map":
         refuse_given(options, ("mechanism",), "--for map chooses the mechanism")
     if name == "auto":
-        with searching(listed.places, seconds_in(options.within)) as (clock, progress):
-            found = recommend(listed.places, options.epsilon, purpose, seconds=clock, progress=progress.advance)
+        announce_search(listed.places)
+        found = recommend(listed.places, options.epsilon, purpose)
         return found.mechanism, str(found)
     known, given = _RELEASES[name]
     entry = next(each for each in entries() if each.name == known)
     mechanism: Mechanism = entry.load()(listed.places, options.epsilon, **given)
-    return mechanism, f"{name}, as asked for: {expected_loss(mechanism):.1f} km expected."
+    return mechanism, f"{name}, as asked for: {loss(mechanism).mean:.1f} km expected."

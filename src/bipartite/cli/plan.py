@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bipartite.cli.output import OK, Progress, announce, print_json, print_table
+from bipartite.cli.output import OK, print_json, print_table
 from bipartite.cli.plan_questions import Questions, at_a_terminal
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
@@ -18,7 +18,7 @@ from bipartite.mechanisms import BRR
 from bipartite.mechanisms.catalogue import entry_of
 from bipartite.tables import Plan
 from bipartite.tables.formats import Asked
-from bipartite.tables.prospects import CONFIDENCE, FEW_VALUES, prospect
+from bipartite.tables.prospects import CONFIDENCE, prospect
 from bipartite.tables.purposes import PURPOSES, STATISTICS
 from bipartite.tables.reading import TODO
 from bipartite.tables.suggesting import LEAK, first_plan
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 _WHOLE = 100
 _MUCH = 4  # of ε for one row
-_REHEARSED = 2.0  # seconds per column of more than a few numbers, roughly
 _EXAMPLES = """examples:
   bipartite plan new people.csv > plan.toml     from names, declared types and your answers, never from values
   bipartite plan new people.csv --for single-values      reports to be used one by one; the default is statistics
@@ -84,12 +83,7 @@ def run(options: argparse.Namespace) -> int:
     _check_people(options)
     plan = Plan.read(options.file)
     if options.action == "check" or options.json:
-        announce("this check", _seconds(plan) if options.people is not None else 0.0)
-        with Progress("columns", len(plan.private())) as progress:
-            found = {}
-            for name, mechanism in plan.mechanisms().items():
-                found[name] = prospect(mechanism, options.people)
-                progress.advance(1)
+        found = {name: prospect(mechanism, options.people) for name, mechanism in plan.mechanisms().items()}
     if options.json:
         print_json(as_json(plan, found, options.people))
     elif options.action == "check":
@@ -106,12 +100,6 @@ def _in_all(epsilon: Decimal) -> str:
     """The ε of one row, with a warning where that is much."""
     little = f"; above {_MUCH} its reports together hide little: use a smaller ε, or fewer columns"
     return f"a row spends ε = {epsilon:f} in all{little if epsilon > _MUCH else ''}."
-
-
-def _seconds(plan: Plan) -> float:
-    """About how long it takes to rehearse the estimates of every column."""
-    domains = [each.domain for each in plan.mechanisms().values()]
-    return _REHEARSED * sum(each.has_ends and len(each) > FEW_VALUES for each in domains)
 
 
 def _check_people(options: argparse.Namespace) -> None:

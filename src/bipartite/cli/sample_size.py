@@ -12,10 +12,9 @@ from bipartite.cli.arguments import (
     mechanism_of,
     need_epsilon,
     probabilities_in,
-    refuse_given,
 )
 from bipartite.cli.output import OK, print_json
-from bipartite.cli.waiting import add_within, searching, seconds_in
+from bipartite.cli.waiting import announce_search
 
 if TYPE_CHECKING:
     import argparse
@@ -54,7 +53,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="the assumed shares of the values, one per line; public (default: uniform)",
     )
-    add_within(asked)
     asked.add_argument("--json", action="store_true", help="print one JSON object (schemas/sample-size.json)")
     parser.set_defaults(run=run)
 
@@ -68,13 +66,12 @@ def run(options: argparse.Namespace) -> int:
         "prior": None if options.population is None else probabilities_in(options.population),
     }
     if any(getattr(options, name) is not None for name in ("spec", "mechanism", "m", "edges", "prior")):
-        refuse_given(options, ("within",), "--within belongs to the search for a mechanism, and one is given")
         found = sample_size(mechanism_of(options), **asked)
     else:
         need_epsilon(options)
         domain = domain_of(options)
-        with searching(domain, seconds_in(options.within)) as (clock, progress):
-            found = sample_size(domain, options.epsilon, **asked, seconds=clock, progress=progress.advance)
+        announce_search(domain)
+        found = sample_size(domain, options.epsilon, **asked)
     if options.json:
         print_json(found.to_dict())
     else:

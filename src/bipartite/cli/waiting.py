@@ -1,48 +1,32 @@
-"""Commands that may take long: they say how long beforehand, show their progress, and can be given a time limit."""
+"""Searches among mechanisms that may take long say so beforehand."""
 
 from __future__ import annotations
 
-import re
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from bipartite.answers.advise.patience import Clock, expected_seconds
-from bipartite.cli.output import LONG, Progress, announce
-from bipartite.errors import InputError
+from bipartite.answers.estimation.scores import MOST_DENSE
+from bipartite.cli.output import announce
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator
-
     from bipartite.domains import Domain
 
-_UNITS: Final = {"s": 1.0, "min": 60.0, "h": 3600.0}
+# Rough seconds on one core at 2.8 GHz: per cubed number of values to decompose a matrix, per pair of values of a set,
+# and per cell of a table.
+_DECOMPOSED: Final = 5e-8
+_PAIR: Final = 6e-9
+_CELL: Final = 1e-5
+_MOST_CELLS: Final = 4_000_000
 
 
-def add_within(parser: argparse._ActionsContainer) -> None:
-    """Add the option that limits the time."""
-    parser.add_argument("--within", metavar="TIME", help="use the best found in this time, such as 30s, 5min or 1h")
+def announce_search(domain: Domain, rounds: int = 1, *, statistics: bool = True) -> None:
+    """Say how long it takes to compare every mechanism at this many ε, if that is long."""
+    announce("this", expected_seconds(domain, rounds, statistics=statistics), "fewer values take less")
 
 
-def seconds_in(text: str | None) -> float | None:
-    """A time with its unit, in seconds."""
-    if text is None:
-        return None
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(s|min|h)", text)
-    seconds = 0.0 if found is None else float(found[1]) * _UNITS[found[2]]
-    if not seconds:
-        raise InputError(f"Expected --within as a time with its unit, such as 30s, 5min or 1h, got {text!r}.")
-    return seconds
-
-
-@contextmanager
-def searching(
-    domain: Domain, seconds: float | None, *, total: int | None = None, rounds: int = 1, statistics: bool = True
-) -> Iterator[tuple[Clock, Progress]]:
-    """A search among mechanisms: announced if it is long, with its progress and its time limit."""
-    limited = f"it will stop after about {seconds:g} s" if seconds is not None else ""
-    if seconds is None or seconds > LONG:
-        expected = expected_seconds(domain, rounds, statistics=statistics)
-        announce("this", expected, limited or "--within 30s uses the best found by then")
-    with Progress("mechanisms", total) as progress:
-        yield Clock(seconds, progress.part), progress
+def expected_seconds(domain: Domain, rounds: int, *, statistics: bool) -> float:
+    """About how many seconds a comparison takes."""
+    size = len(domain)
+    tables = _CELL * size**2 if size**2 * rounds <= _MOST_CELLS else 0.0
+    if not domain.has_ends:
+        return rounds * (tables + _PAIR * float(size) ** 2)
+    return rounds * (tables + (_DECOMPOSED * size**3 if statistics and size <= MOST_DENSE else 0.0))

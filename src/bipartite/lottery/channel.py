@@ -127,6 +127,26 @@ class Grouped(Channel):
         return group_of, rows if len(present) == rows.inputs else Grouped(present, rows)
 
 
+class Some(Channel):
+    """Some of the rows of a channel."""
+
+    def __init__(self, channel: Channel, chosen: NDArray[np.int64]) -> None:
+        self.inputs, self.outputs, self.has_cells = len(chosen), channel.outputs, channel.has_cells
+        self._channel, self._chosen = channel, chosen
+
+    def forward(self, f: Array) -> Array:
+        whole = np.zeros((*f.shape[:-1], self._channel.inputs))
+        whole[..., self._chosen] = f
+        return self._channel.forward(whole)
+
+    def backward(self, v: Array) -> Array:
+        means: Array = self._channel.backward(v)[..., self._chosen]
+        return means
+
+    def cells(self, values: Places) -> tuple[Array, Places | None]:
+        return self._channel.cells(self._chosen[values])
+
+
 class Dense(Channel):
     """Any other mechanism, with its matrix stored."""
 

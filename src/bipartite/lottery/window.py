@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from bipartite.lottery.channel import Some
 from bipartite.lottery.deal import Deal, all_inside
 from bipartite.lottery.kernel import line_kernels
 from bipartite.lottery.tickets import UNEQUAL
@@ -371,6 +372,18 @@ class Ring(Deal):
         cuts = np.unique(np.concatenate([np.zeros(1, np.int64), first, (first + self.m) % self.inputs]))
         near = (cuts - first[:, None]) % self.inputs < self.m
         return np.where(near, self.turn.q + self.turn.excess, self.turn.q), cuts
+
+    def distinct(self, seen: Seen) -> tuple[Whole | None, Channel]:
+        """Neighbours are equal on the outputs seen if neither what leaves the window nor what enters it was seen."""
+        first = self.start(np.arange(self.inputs))
+        moves = seen[first] | seen[(first + self.m) % self.inputs]
+        if moves.all() or not moves.any():
+            return None, self
+        # Value x + 1 begins a group if the window of x moves; the first group continues the last one.
+        group_of = np.concatenate([np.zeros(1, np.int64), np.cumsum(moves[:-1])])
+        group_of[group_of == group_of[-1]] *= int(moves[-1])
+        _, chosen, group_of = np.unique(group_of, return_index=True, return_inverse=True)
+        return group_of, Some(self, chosen)
 
     def factors(self) -> NDArray[np.complex128]:
         """The eigenvalues λ_k for k = 0 … ⌊N/2⌋, exactly zero for lost frequencies."""

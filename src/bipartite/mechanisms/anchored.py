@@ -93,7 +93,7 @@ class Anchored(Mechanism):
     -----
     On a line it is optimal among releases that report values of the domain (for the distance: among all releases);
     elsewhere ``gap`` bounds how far it is from that. It is optimal *for its prior*, not at every value: some values
-    have a larger loss than under GRR (:func:`bipartite.quality.local_loss`). It reports only K values, so no
+    have a larger loss than under GRR (:func:`bipartite.loss`). It reports only K values, so no
     distribution can be estimated from it. Bias and variance given x are those of GRR on the anchors, at the anchor
     nearest to x. Use BRR where no value may do worse than under GRR, and padded BRR for statistics.
 
@@ -111,9 +111,9 @@ class Anchored(Mechanism):
     Examples
     --------
     >>> from bipartite import Integers
-    >>> from bipartite.quality import expected_loss
+    >>> from bipartite.quality import loss
     >>> mech = Anchored(Integers(1, 100), epsilon=2)
-    >>> mech.anchors, round(expected_loss(mech), 3)
+    >>> mech.anchors, round(loss(mech).mean, 3)
     ([23, 51, 78], 15.614)
     """
 
@@ -295,11 +295,11 @@ class AnchoredMeans(Anchored):
     Examples
     --------
     >>> from bipartite import Anchored, Integers
-    >>> from bipartite.quality import expected_loss
+    >>> from bipartite.quality import loss
     >>> mech = AnchoredMeans(Integers(0, 1), epsilon=1)
-    >>> mech.anchors, round(expected_loss(mech, loss="squared"), 3)
+    >>> mech.anchors, round(loss(mech, loss="squared").mean, 3)
     ([0.268941421, 0.731058579], 0.197)
-    >>> round(expected_loss(Anchored(Integers(0, 1), epsilon=1, loss="squared"), loss="squared"), 3)
+    >>> round(loss(Anchored(Integers(0, 1), epsilon=1, loss="squared"), loss="squared").mean, 3)
     0.269
     """
 
@@ -432,9 +432,9 @@ class Minimax(Anchored):
     Examples
     --------
     >>> from bipartite import Integers
-    >>> from bipartite.quality import worst_loss
+    >>> from bipartite.quality import loss
     >>> mech = Minimax(Integers(1, 3), epsilon=1)
-    >>> [(round(float(chance), 3), anchors) for chance, anchors in mech.sets], round(worst_loss(mech), 3)
+    >>> [(round(float(chance), 3), anchors) for chance, anchors in mech.sets], round(loss(mech).worst, 3)
     ([(0.314, [1, 3]), (0.686, [1, 2, 3])], 0.605)
     """
 

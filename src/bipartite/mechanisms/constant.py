@@ -49,9 +49,9 @@ class Constant(Mechanism):
     Examples
     --------
     >>> from bipartite import Integers
-    >>> from bipartite.quality import expected_loss
+    >>> from bipartite.quality import loss
     >>> mech = Constant(Integers(1, 40))
-    >>> mech.answer, expected_loss(mech), mech.epsilon
+    >>> mech.answer, loss(mech).mean, mech.epsilon
     (20, 10.0, 0.0)
     """
 

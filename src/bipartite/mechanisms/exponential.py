@@ -57,9 +57,9 @@ class Exponential(Tabled):
     Examples
     --------
     >>> from bipartite import Integers
-    >>> from bipartite.quality import expected_loss
+    >>> from bipartite.quality import loss
     >>> ages = Integers(1, 40)
-    >>> [round(expected_loss(Exponential(ages, 1, variant=v)), 2) for v in ("published", "tight")]
+    >>> [round(loss(Exponential(ages, 1, variant=v)).mean, 2) for v in ("published", "tight")]
     [12.31, 11.34]
     """
 

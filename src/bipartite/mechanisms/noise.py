@@ -119,8 +119,8 @@ class Geometric(AddedNoise):
     Examples
     --------
     >>> from bipartite import Integers
-    >>> from bipartite.quality import expected_loss
-    >>> round(expected_loss(Geometric(Integers(1, 40), epsilon=1)), 2)
+    >>> from bipartite.quality import loss
+    >>> round(loss(Geometric(Integers(1, 40), epsilon=1)).mean, 2)
     14.29
     """
 
@@ -177,9 +177,9 @@ class Laplace(AddedNoise):
     Examples
     --------
     >>> from bipartite import Interval
-    >>> from bipartite.quality import expected_loss
+    >>> from bipartite.quality import loss
     >>> share = Interval(0, 1, points=41)
-    >>> [round(expected_loss(Laplace(share, 1, clamped=c)), 2) for c in (False, True)]
+    >>> [round(loss(Laplace(share, 1, clamped=c)).mean, 2) for c in (False, True)]
     [1.0, 0.37]
     """
 
@@ -237,9 +237,9 @@ class Staircase(AddedNoise):
     Examples
     --------
     >>> from bipartite import Interval, Laplace
-    >>> from bipartite.quality import expected_loss
+    >>> from bipartite.quality import loss
     >>> share = Interval(0, 1, points=101)
-    >>> [round(expected_loss(kind(share, 4)), 3) for kind in (Laplace, Staircase)]
+    >>> [round(loss(kind(share, 4)).mean, 3) for kind in (Laplace, Staircase)]
     [0.25, 0.138]
     """
 

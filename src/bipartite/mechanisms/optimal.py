@@ -84,8 +84,8 @@ class Optimal(Tabled):
     Examples
     --------
     >>> from bipartite import Integers
-    >>> from bipartite.quality import expected_loss
-    >>> round(expected_loss(Optimal(Integers(1, 40), epsilon=2)), 2)
+    >>> from bipartite.quality import loss
+    >>> round(loss(Optimal(Integers(1, 40), epsilon=2)).mean, 2)
     6.24
     >>> mech = Optimal(Integers(0, 10), epsilon=1, unbiased=True)
     >>> round(float(mech.matrix()[3] @ mech.outputs.to_numpy()), 12), mech.bias
@@ -134,7 +134,7 @@ class Optimal(Tabled):
         """The largest distance between a value and the mean of its reports; computed in fractions, rounded up."""
         if not self.domain.has_ends:
             raise InputError(
-                f"Expected a domain of numbers, got {self.domain!r}, whose reports have no mean; use expected_loss."
+                f"Expected a domain of numbers, got {self.domain!r}, whose reports have no mean; use bp.loss."
             )
         outputs = [Fraction(each) for each in self.outputs]
         total = self.lottery.total

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.advise import recommend
+from bipartite.answers.advise.recommending import for_statistics
 from bipartite.errors import InputError
 from bipartite.mechanisms.catalogue import entry_of
 
@@ -34,6 +35,12 @@ def choice(purpose: str, domain: Domain, epsilon: object, *, flat: bool) -> dict
     """The keys of a plan that a purpose implies; ``flat`` if every wrong answer is equally wrong."""
     if domain.has_ends:
         return line_choice(purpose)
+    if domain.wraps and purpose == STATISTICS:
+        # Direction and arcs: windows, where shares of single values would take a set.
+        taken = for_statistics(domain, epsilon)
+        return {"mechanism": taken.entry.name, **{name: str(value) for name, value in taken.form.options.items()}}
+    if domain.wraps and purpose == "mean":
+        return {"mechanism": "brr", "m": "mean"}
     if purpose == "mean":
         raise InputError(
             "Expected numbers for a mean, got a set of values, which has none; use for = 'statistics' for its shares."

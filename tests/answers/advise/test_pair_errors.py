@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from bipartite.answers.advise import pair_plans
-from bipartite.answers.advise.pair_errors import error_of_pair, error_of_pair_in, error_of_part, error_of_two
-from bipartite.answers.estimation.estimating_joint import _of_people
-from bipartite.answers.estimation.pair_people import ByPeople
+from bipartite.answers.advise import pairs
+from bipartite.answers.advise.pairs import error_of_pair, error_of_part, error_of_two
 from bipartite.errors import InputError
 from tests.answers.estimation.test_categories import law_of
 
@@ -42,11 +40,16 @@ def root_mean_square(scores, law, weights):
 def test_errors_of_two_reports_are_those_of_all_pairs_of_them(of, first):
     pair = first, bp.SubsetSelection(CARS, 2)
     (y, p1), (z, p2) = map(chances, pair)
-    at = np.indices((len(y), len(z))).reshape(2, -1)
-    answers = ByPeople((_of_people(pair[0], y[at[0]]), _of_people(pair[1], z[at[1]])), None)
+
+    def score(w):
+        """The product of the two public scores; the weights of a pair are a product, too."""
+        left, right = w[:, w.any(axis=0)][:, 0], w[w.any(axis=1)][0]
+        left = left * (w.ravel() @ np.outer(left, right).ravel()) / np.square(np.outer(left, right)).sum()
+        return np.outer(bp.scores(pair[0], reports_of(pair[0], y), of=left), bp.scores(pair[1], z, of=right)).ravel()
+
     for shares in (np.full((4, 3), 1 / 12), SHARES):
         law = (p1.T @ shares @ p2).ravel()
-        expected = root_mean_square(lambda w: answers._score(w)[0], law, WEIGHTS[of])
+        expected = root_mean_square(score, law, WEIGHTS[of])
         assert error_of_two(*pair, of, 1, shares) == pytest.approx(expected, rel=1e-9)
     assert error_of_two(*pair, of, 100) == pytest.approx(error_of_two(*pair, of, 1) / 10)
 
@@ -56,20 +59,25 @@ def test_errors_of_two_reports_are_those_of_all_pairs_of_them(of, first):
 @pytest.mark.parametrize("mech", [bp.SubsetSelection(PAIRS, 1), bp.GRR(PAIRS, 1), bp.HadamardResponse(PAIRS, 1)])
 def test_errors_of_one_report_are_those_of_all_of_them(of, mech):
     reports, chance = chances(mech)
-    told = mech.outputs.to_numpy() if isinstance(mech, bp.GRR) else reports
-    alone = [bp.estimate(mech, told[at : at + 1], method="inverse").joint() for at in range(len(told))]
-    cells = np.array([joint.frequencies for joint in alone])
+    near = chance >= chance.max(axis=1, keepdims=True) * (1 - 1e-9)
+    p, q = (chance[0] * near[0]).sum(), (chance[1] * near[0]).sum()
 
-    def scores(w):
+    def score(w):
         # Single cells are scored one by one, sums so that all shares add up to one.
-        return (cells * w).sum(axis=(1, 2)) if of == "cells" else np.array([joint.linear(w) for joint in alone])
+        flat = w.ravel()
+        return flat @ (near - q) / (p - q) if of == "cells" else bp.scores(mech, reports_of(mech, reports), of=flat)
 
     for shares in (np.full((4, 3), 1 / 12), SHARES):
-        expected = root_mean_square(scores, shares.ravel() @ chance, WEIGHTS[of])
-        assert error_of_pair_in(mech, PAIRS.parts, of, 1, shares) == pytest.approx(expected, rel=1e-9)
+        expected = root_mean_square(score, shares.ravel() @ chance, WEIGHTS[of])
+        assert error_of_pair(mech, PAIRS.parts, of, 1, shares) == pytest.approx(expected, rel=1e-9)
     assert error_of_pair(mech, PAIRS.parts, of, 4) == pytest.approx(
-        error_of_pair_in(mech, PAIRS.parts, of, 1, np.full((4, 3), 1 / 12)) / 2
+        error_of_pair(mech, PAIRS.parts, of, 1, np.full((4, 3), 1 / 12)) / 2
     )
+
+
+def reports_of(mech, reports):
+    """The reports as people give them."""
+    return reports if mech.flat else mech.outputs.to_numpy()
 
 
 @pytest.mark.grid(3)
@@ -78,11 +86,13 @@ def test_errors_of_one_report_are_those_of_all_of_them(of, mech):
 def test_errors_of_a_part_are_those_of_all_reports(at, of):
     mech, size = bp.SubsetSelection(PAIRS, 1), len(PAIRS.parts[at])
     reports, chance = law_of(mech)
-    name = ("first", "second")[at]
-    alone = [bp.estimate(mech, reports[at : at + 1]).joint().marginal(name) for at in range(len(reports))]
     weights = {"mean": [np.arange(size)], "histogram": np.eye(size), "cdf": np.tri(size)}[of]
-    law = chance.mean(axis=0)
-    expected = root_mean_square(lambda w: np.array([est.linear(w) for est in alone]), law, weights)
+
+    def score(w):
+        spread = np.repeat(w, 3) if at == 0 else np.tile(w, 4)
+        return bp.scores(mech, reports, of=spread.astype(float))
+
+    expected = root_mean_square(score, chance.mean(axis=0), weights)
     assert error_of_part(mech, PAIRS.parts, at, of, 1) == pytest.approx(expected, rel=1e-9)
 
 
@@ -127,8 +137,10 @@ def test_the_forecast_is_what_people_then_see():
     squares = {"split": [], "product": []}
     for at in range(0, surveys * people, people):
         told = {name: each[at : at + people] for name, each in apart.items()}
-        squares["split"].append(bp.estimate_joint(split, told, method="inverse").correlation ** 2)
-        squares["product"].append(bp.estimate_joint(mech, together[at : at + people]).correlation ** 2)
+        squares["split"].append(
+            bp.estimate(split, told).joint("age", "visits", method="inverse").ask("correlation").value ** 2
+        )
+        squares["product"].append(bp.estimate(mech, together[at : at + people]).joint().ask("correlation").value ** 2)
     for way, plan in (("split", found.split), ("product", found.product)):
         assert math.sqrt(np.mean(squares[way])) == pytest.approx(plan.score, rel=0.35)
 
@@ -140,7 +152,7 @@ def test_what_cannot_be_planned_is_refused_or_left_out(monkeypatch):
     assert bp.split_or_sample(pets, 1, 100, of="cells").best.way == "product"
     with pytest.raises(InputError, match="'pet' are not numbers, so they have no correlation; use of='cells'"):
         bp.split_or_sample(pets, 1, 100, of="correlation")
-    monkeypatch.setattr(pair_plans, "MOST_PAIRS", 99)
+    monkeypatch.setattr(pairs, "MOST_PAIRS", 99)
     assert bp.split_or_sample(TWO, 1, 100).product is None
     rounded = {"a": bp.Interval(0, 1, points=5, rounding="random"), "b": bp.Integers(1, 3)}
     assert bp.split_or_sample(rounded, 1, 100).product is None

@@ -23,7 +23,7 @@ def names(drawn):
 
 @pytest.fixture(scope="module")
 def compared():
-    return bp.compare(UNIT, [0.25, 1, 4], users=1000, tolerance=0.1)
+    return bp.compare(UNIT, [0.25, 1, 4], n=1000, tolerance=0.1)
 
 
 @pytest.mark.parametrize("measure", ["expected_loss", "worst_loss", "mean_error", "histogram_error", "share_within"])
@@ -47,7 +47,7 @@ def test_bars_show_one_epsilon_and_say_what_is_beyond_the_picture():
     words = [each.text for each in drawn.iter(f"{SVG}text")]
     assert "expected error of one release, ε = 1" in words
     assert any(each.endswith("beyond this picture") for each in words)
-    assert f"{bp.quality.expected_loss(bp.BRR(UNIT, 1)):.4g}" in words
+    assert f"{bp.loss(bp.BRR(UNIT, 1)).mean:.4g}" in words
     bars = [float(each.get("width")) for each in drawn.iter(f"{SVG}rect")]
     assert max(bars) <= style.WIDTH - 190 - 270 + 0.1
 
@@ -61,7 +61,7 @@ def test_what_does_not_keep_epsilon_is_marked_in_every_picture():
 
 
 def test_a_curve_with_a_figure_missing_is_named_as_not_drawn():
-    compared = bp.compare(bp.Integers(1, 20), [0.25, 2], users=100)
+    compared = bp.compare(bp.Integers(1, 20), [0.25, 2], n=100)
     assert compared["Hybrid", "0.25"].histogram_error is None
     assert "Not drawn, because it has no figure at some ε: Hybrid" in compared.plot("histogram_error")
 
@@ -70,7 +70,7 @@ def test_measures_that_are_none_are_refused():
     compared = bp.compare(UNIT, 1)
     with pytest.raises(InputError, match="Expected measure as one of 'expected_loss'"):
         compared.plot("beauty")
-    with pytest.raises(InputError, match="No mechanism has a figure for 'mean_error'; compare with users"):
+    with pytest.raises(InputError, match="No mechanism has a figure for 'mean_error'; compare with n=10_000"):
         compared.plot("mean_error")
     with pytest.raises(InputError, match="compare with a tolerance"):
         compared.plot("share_within")

@@ -20,12 +20,12 @@ def test_every_plan_spends_at_most_the_budget_and_forecasts_what_its_mechanisms_
     assert [plan.attributes for plan in found.plans] == [1, 2, 3]
     for plan in found.plans:
         assert plan.record.epsilon_decimal <= Decimal(str(epsilon))
-        assert plan.people_each == 3000 * plan.attributes
+        assert plan.n_each == 3000 * plan.attributes
         for name, mechanism in plan.record.mechanisms.items():
             purpose = {"mean": "mean", "histogram": "categories", "cdf": "distribution"}[of]
-            alone = bp.recommend(THREE[name], plan.epsilon_each, purpose, users=plan.people_each)
+            alone = bp.recommend(THREE[name], plan.epsilon_each, purpose, n=plan.n_each)
             assert alone.mechanism == mechanism
-            assert alone.advice.error == pytest.approx(plan.errors[name], rel=1e-12)
+            assert alone.error == pytest.approx(plan.errors[name], rel=1e-12)
     assert found.best.score == min(plan.score for plan in found.plans)
     assert found.record is found.best.record
     assert found.split.record.sample is None and found.sampled.record.sample in {1, 2}

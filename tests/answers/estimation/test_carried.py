@@ -58,9 +58,9 @@ def test_what_a_domain_is_made_of_does_not_matter():
 def test_the_expected_error_is_that_of_unbiased_shares():
     # GRR between ranges of one value each: the errors of single shares, which a forecast knows.
     grr = bp.GRR(bp.Integers(1, 6), epsilon=1)
-    assert _standard_error(grr, 6) == pytest.approx(bp.forecast(grr, 1).histogram)
+    assert _standard_error(grr, 6) == pytest.approx(bp.forecast(grr, 1, "share"))
     oue = bp.OUE(bp.Integers(1, 6), epsilon=1)
-    assert _standard_error(oue, 6) == pytest.approx(bp.forecast(oue, 1).histogram)
+    assert _standard_error(oue, 6) == pytest.approx(bp.forecast(oue, 1, "share"))
     assert ranges(bp.OUE(bp.Integers(1, 100), 1), 10**9) == 10 and ranges(bp.OUE(bp.Integers(1, 100), 1), 10) == 2
     assert 0 < PRECISION < 1
 

@@ -221,7 +221,7 @@ def test_intervals_are_searched_for_once_for_all_that_shows_them(monkeypatch):
     def refused(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr("bipartite.answers.estimation.likelihood.Model.furthest", refused)
+    monkeypatch.setattr("bipartite.answers.estimation.likelihood.Search.furthest", refused)
     assert est.to_frame(bins=10).equals(first[0])
     assert (est.ask("median").ci(), est.ask("median").ci(0.5)) == first[1:]
     assert first[1] != first[2]

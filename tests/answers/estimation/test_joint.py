@@ -241,7 +241,7 @@ def test_weights_of_people_are_those_of_the_pairs():
         assert found.ask(of).se == pytest.approx(math.sqrt(apart * n / (n - 1)))
         assert found.ask(of).se != pytest.approx(alone.ask(of).se)
         frame = found.to_frame()
-        assert frame["se"][0] == pytest.approx(float(found._sample(units(found)).se[0]))
+        assert frame["se"][0] == pytest.approx(float(found._sample(np.outer(*units(found))).se[0]))
 
 
 def units(found):

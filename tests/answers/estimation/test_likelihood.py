@@ -7,8 +7,7 @@ from scipy.stats import binom, chi2
 
 import bipartite as bp
 from bipartite.answers.estimation.cells import Cells
-from bipartite.answers.estimation.histogram import MostLikely
-from bipartite.answers.estimation.likelihood import Model, by_chi_square, down_to, halves, weigh_smoothing
+from bipartite.answers.estimation.likelihood import Model, Search, by_chi_square, down_to, halves, weigh_smoothing
 
 MECHANISMS = [
     bp.BRR(bp.Integers(0, 4), 1, edges="padded"),
@@ -59,7 +58,8 @@ def largest(rows, counts, w, level):
 
 def ends(model, allowed, w):
     """The smallest and the largest w·f of a region."""
-    return -model.furthest(-w, allowed), model.furthest(w, allowed)
+    search = Search(model, allowed)
+    return -search.furthest(-w), search.furthest(w)
 
 
 @pytest.mark.grid(4)
@@ -92,8 +92,7 @@ def test_quantiles_of_a_region_are_those_whose_shares_up_to_a_value_are_left_ope
     """With one degree of freedom, whichever values the constraint removes."""
     rows, size = mechanism.matrix(), len(mechanism.domain)
     counts = np.random.default_rng(5).multinomial(300, np.full(size, 1 / size) @ rows).astype(float)
-    cells = Cells(mechanism.lottery.channel(), together=False)
-    histogram, exact = MostLikely(cells, counts, smooth=False, reason=""), 0
+    histogram, exact = bp.estimate(mechanism, counts=counts.astype(int), method="em")._histogram, 0
     top = likelihood(rows, counts, histogram.shares)
     level = top - chi2.ppf(0.95, 1) / 2
     up_to = [1.0 * (np.arange(size) <= value) for value in range(size)]

@@ -11,20 +11,17 @@ from bipartite import (
     BRR,
     GRR,
     Constant,
+    Cyclic,
     Duchi,
-    Exponential,
     Geometric,
     Hybrid,
     Integers,
     Interval,
-    Items,
     Laplace,
-    Optimal,
     Piecewise,
     Points,
     SquareWave,
     Staircase,
-    forecast,
     identifiability,
 )
 from bipartite.answers.estimation.scores import CellScores, DenseScores, WindowScores
@@ -106,13 +103,14 @@ def test_scores_of_cells_are_unbiased_and_of_least_variance(mechanism):
     np.testing.assert_allclose(scores.share_spreads(), np.ptp(scores.of(np.eye(len(matrix))), axis=1))
 
 
-@given(st.sampled_from(["padded", "clamped", "grr", "noise", "points"]), st.integers(0, 2**32))
+@given(st.sampled_from(["padded", "clamped", "grr", "ring", "noise", "points"]), st.integers(0, 2**32))
 def test_rows_on_cells_are_the_rows_of_the_matrix(name, seed):
     generator = np.random.default_rng(seed)
     mechanism = {
         "padded": BRR(Integers(0, 30), 1, edges="padded"),
         "clamped": BRR(Integers(0, 30), 1),
         "grr": GRR(Integers(0, 30), 1),
+        "ring": BRR(Cyclic(31), 1, m=9),
         "noise": Laplace(Interval(0, 1, points=31), 5),
         "points": BRR(Points(np.random.default_rng(1).random((31, 2))), 1),
     }[name]
@@ -257,71 +255,6 @@ def test_what_is_no_mechanism_and_what_is_too_large_is_refused():
         identifiability(Geometric(Integers(0, 4000), 1))
     with pytest.raises(DesignError, match="at most 2048 values"):
         identifiability(SquareWave(Integers(0, 5000), 1)).condition()
-
-
-def information_oracle(matrix, population, w):
-    """The variance of an efficient unbiased answer from one report, by the information matrix itself."""
-    law = population @ matrix
-    information = (matrix / law) @ matrix.T
-    return w @ np.linalg.solve(information, w) - (population @ w) ** 2
-
-
-@pytest.mark.parametrize("prior", [None, "skewed"])
-@pytest.mark.parametrize("name", ["padded", "grr", "geometric", "exponential", "optimal"])
-def test_forecasts_are_those_of_the_information_matrix(name, prior):
-    line = Interval(-2, 6, points=9)
-    mechanism = {
-        "padded": BRR(line, 1, edges="padded"),
-        "grr": GRR(line, 1),
-        "geometric": Geometric(line, 2),
-        "exponential": Exponential(line, 2),
-        "optimal": Optimal(line, 6),
-    }[name]
-    population = np.full(9, 1 / 9) if prior is None else np.arange(1, 10) / 45
-    found = forecast(mechanism, 1000, None if prior is None else population)
-    if not found.identifiable:
-        assert (found.histogram, found.cdf) == (None, None)
-        return
-    matrix, values = mechanism.matrix(), line.to_numpy()
-
-    def error(w):
-        return np.sqrt(information_oracle(matrix, population, w) / 1000)
-
-    assert found.mean == pytest.approx(error(values), rel=1e-6)
-    bins = [error(unit) ** 2 for unit in np.eye(9)]
-    assert found.histogram == pytest.approx(np.sqrt(np.mean(bins)), rel=1e-6)
-    steps = [error(row) ** 2 for row in np.tri(9)[:-1]]
-    assert found.cdf == pytest.approx(np.sqrt(np.sum(steps) / 9), rel=1e-6)
-
-
-def test_a_mean_may_be_estimable_where_a_histogram_is_not():
-    found = forecast(Duchi(SMALL, 1), 100)
-    assert (found.identifiable, found.rank, found.histogram, found.cdf) == (False, 2, None, None)
-    # Duchi's reports are ±B around the middle: variance B² − (mean of squares around it) over the population.
-    mechanism = Duchi(SMALL, 1)
-    matrix, reports = mechanism.matrix(), mechanism.outputs.to_numpy()
-    law = matrix.mean(axis=0)
-    assert found.mean == pytest.approx(np.sqrt((law @ reports**2 - (law @ reports) ** 2) / 100), rel=1e-9)
-
-
-def test_forecasts_of_what_cannot_be_known_or_has_no_numbers_say_so():
-    clamped = forecast(BRR(Integers(18, 90), 1), 100)
-    assert (clamped.identifiable, clamped.rank, clamped.mean, clamped.histogram) == (False, 47, None, None)
-    named = forecast(GRR(Items(["a", "b"], loss=[[0, 1], [1, 0]]), 1), 100)
-    assert named.mean is None and named.cdf is None and named.histogram > 0
-
-
-@pytest.mark.parametrize("people", [0, -1, 1.5, True, "many"])
-def test_forecasts_need_people(people):
-    with pytest.raises(InputError, match="Expected people as a whole number of at least 1"):
-        forecast(GRR(Integers(0, 5), 1), people)
-
-
-def test_a_forecast_for_very_many_values_is_quick_because_it_is_closed_form():
-    found = forecast(SquareWave(Integers(0, 10**5 - 1), 1), 10**6)
-    coarse = forecast(SquareWave(Integers(0, 999), 1), 10**6)
-    # The mean of a fine grid is as well known as that of a coarse one, in units of the range.
-    assert found.mean / 10**5 == pytest.approx(coarse.mean / 10**3, rel=0.01)
 
 
 @pytest.mark.parametrize(("inputs", "m"), [(1, 1), (2, 1), (7, 1), (7, 3)])

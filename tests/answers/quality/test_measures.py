@@ -2,7 +2,6 @@
 
 import math
 from fractions import Fraction
-from functools import partial
 
 import mpmath
 import numpy as np
@@ -10,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite import BRR, GRR, OUE, Anchored, Constant, Geometric, Integers, Interval, Items, Record, SquareWave
+from bipartite import BRR, GRR, OUE, Anchored, Constant, Geometric, Integers, Interval, Items, Record
 from bipartite.errors import DomainError, InputError, PriorError
-from bipartite.quality import expected_loss, local_bound, local_loss, loss_quantile, qloss, share_within, worst_loss
+from bipartite.quality import loss as loss_of
+from reproduction.quality import local_bound, qloss
 from tests.oracle import exp
 from tests.rivals import DOMAINS, MECHANISMS
 from tests.strategies import brr, epsilons, integer_domains
@@ -52,11 +52,11 @@ def test_every_measure_is_that_of_the_matrix(name):
     certain = np.eye(len(matrix))[1]
     for loss, costs in cases(mechanism):
         local = (matrix * costs).sum(axis=1)
-        assert local_loss(mechanism, loss=loss) == pytest.approx(local, **NEAR)
-        assert expected_loss(mechanism, loss=loss) == pytest.approx(local.mean(), **NEAR)
-        assert worst_loss(mechanism, loss=loss) == pytest.approx(local.max(), **NEAR)
+        assert loss_of(mechanism, loss=loss).by_value == pytest.approx(local, **NEAR)
+        assert loss_of(mechanism, loss=loss).mean == pytest.approx(local.mean(), **NEAR)
+        assert loss_of(mechanism, loss=loss).worst == pytest.approx(local.max(), **NEAR)
         for weights in (prior, prior.tolist(), certain):
-            assert expected_loss(mechanism, weights, loss=loss) == pytest.approx(np.array(weights) @ local, **NEAR)
+            assert loss_of(mechanism, weights, loss=loss).mean == pytest.approx(np.array(weights) @ local, **NEAR)
 
 
 @pytest.mark.grid(25)
@@ -95,16 +95,16 @@ def test_shares_and_quantiles_are_those_of_the_matrix(name):
         for distance in {0.0, *np.quantile(own, [0.1, 0.5, 0.9]).tolist(), float(own.max())}:
             expected = joint[own <= distance * (1 + 1e-9)].sum()
             if distance >= 0:
-                assert share_within(mechanism, distance, prior) == pytest.approx(expected, **NEAR)
+                assert loss_of(mechanism, prior).within(distance) == pytest.approx(expected, **NEAR)
         levels = np.unique(own)
         chances = np.array([joint[own <= level + 1e-9 * abs(level)].sum() for level in levels])
         for quantile in (1e-9, 0.05, 0.25, 0.5, 0.75, 0.9, 0.999):
             if np.abs(chances - quantile).min() < 1e-9:
                 continue  # where rounding decides
             expected = levels[np.argmax(chances >= quantile)]
-            assert loss_quantile(mechanism, quantile, prior) == pytest.approx(expected, **NEAR)
-        assert loss_quantile(mechanism, 1, prior) == pytest.approx(own[joint > 0].max(), **NEAR)
-    assert loss_quantile(mechanism) == loss_quantile(mechanism, 0.5)
+            assert loss_of(mechanism, prior).quantile(quantile) == pytest.approx(expected, **NEAR)
+        assert loss_of(mechanism, prior).quantile(1) == pytest.approx(own[joint > 0].max(), **NEAR)
+    assert loss_of(mechanism).quantile() == loss_of(mechanism).quantile(0.5)
 
 
 SHORT = st.one_of(
@@ -116,19 +116,19 @@ SHORT = st.one_of(
 def test_closed_forms_of_windows_are_those_of_the_matrix(mechanism, quantile, reach, random):
     matrix, own, step = mechanism.matrix(), own_losses(mechanism), mechanism.domain.step
     local = (matrix * own).sum(axis=1)
-    assert local_loss(mechanism) == pytest.approx(local)
-    assert expected_loss(mechanism) == pytest.approx(local.mean())
+    assert loss_of(mechanism).by_value == pytest.approx(local)
+    assert loss_of(mechanism).mean == pytest.approx(local.mean())
     prior = np.array([random.random() + 0.01 for _ in local])
     prior /= prior.sum()
-    assert expected_loss(mechanism, prior) == pytest.approx(prior @ local)
-    assert worst_loss(mechanism) == pytest.approx(local.max())
+    assert loss_of(mechanism, prior).mean == pytest.approx(prior @ local)
+    assert loss_of(mechanism).worst == pytest.approx(local.max())
     assert qloss(mechanism) == pytest.approx(local.mean() / (step * (len(local) - 1)))
 
     def within(distance):
         return (matrix * (own <= distance)).sum(axis=1).mean()
 
-    assert share_within(mechanism, reach * step) == pytest.approx(within(reach * step * (1 + 1e-9)))
-    far = loss_quantile(mechanism, quantile)
+    assert loss_of(mechanism).within(reach * step) == pytest.approx(within(reach * step * (1 + 1e-9)))
+    far = loss_of(mechanism).quantile(quantile)
     assert within(far - step / 2) - 1e-9 < quantile <= within(far * (1 + 1e-9)) + 1e-9
 
 
@@ -136,7 +136,7 @@ def test_closed_forms_of_windows_are_those_of_the_matrix(mechanism, quantile, re
 def test_windows_wider_than_the_domain_are_counted_right(points, m, distance):
     mechanism = BRR(Integers(1, points), 1, m=m, edges="padded")
     within = (mechanism.matrix() * (own_losses(mechanism) <= distance)).sum(axis=1).mean()
-    assert share_within(mechanism, distance) == pytest.approx(within)
+    assert loss_of(mechanism).within(distance) == pytest.approx(within)
 
 
 @given(SHORT, st.integers(0, 45))
@@ -144,51 +144,48 @@ def test_always_answering_the_middle_costs_what_enumeration_says(domain, reach):
     values = domain.to_numpy()
     mechanism = Constant(domain)
     error = np.abs(values - values[(len(values) - 1) // 2])
-    assert expected_loss(mechanism) == pytest.approx(error.mean())
+    assert loss_of(mechanism).mean == pytest.approx(error.mean())
     distance = reach * domain.step
-    assert share_within(mechanism, distance) == pytest.approx((error <= distance * (1 + 1e-9)).mean())
+    assert loss_of(mechanism).within(distance) == pytest.approx((error <= distance * (1 + 1e-9)).mean())
 
 
 @pytest.mark.parametrize(("epsilon", "expected"), [("0.25", 12.39), ("1", 9.75), ("2", 6.73), ("3", 4.47)])
 def test_forty_points_give_the_reference_values(epsilon, expected):
-    assert expected_loss(BRR(Integers(1, 40), epsilon)) == pytest.approx(expected, abs=0.005)
+    assert loss_of(BRR(Integers(1, 40), epsilon)).mean == pytest.approx(expected, abs=0.005)
 
 
 def test_rows_are_read_in_blocks(monkeypatch):
     mechanisms = [MECHANISMS[f"{kind} on integers"] for kind in ("exponential", "geometric", "anchored")]
     whole = [
-        (local_loss(each), share_within(each, 2), loss_quantile(each, 0.7), worst_loss(each)) for each in mechanisms
+        (loss_of(each).by_value, loss_of(each).within(2), loss_of(each).quantile(0.7), loss_of(each).worst)
+        for each in mechanisms
     ]
-    monkeypatch.setattr("bipartite.answers.quality.measures._BLOCK", 30)
+    monkeypatch.setattr("bipartite.answers.quality.losses._BLOCK", 30)
     for each, (local, share, quantile, worst) in zip(mechanisms, whole, strict=True):
-        assert local_loss(each) == pytest.approx(local)
-        assert share_within(each, 2) == pytest.approx(share)
-        assert loss_quantile(each, 0.7) == quantile
-        assert worst_loss(each) == pytest.approx(worst)
+        assert loss_of(each).by_value == pytest.approx(local)
+        assert loss_of(each).within(2) == pytest.approx(share)
+        assert loss_of(each).quantile(0.7) == quantile
+        assert loss_of(each).worst == pytest.approx(worst)
 
 
-def test_a_billion_values_are_measured_without_listing_them():
-    size = 10**9
+def test_a_million_values_are_measured_without_a_matrix():
+    size = 10**6
     domain = Integers(1, size)
-    grr, constant, wave, window = GRR(domain, 1), Constant(domain), SquareWave(domain, 1), BRR(domain, 1)
-    measures = [
-        (expected_loss(each), worst_loss(each), qloss(each), share_within(each, 10**8), loss_quantile(each, 0.9))
-        for each in (grr, constant, wave, window)
-    ]
+    grr, window = GRR(domain, 1), BRR(domain, 1)
     near, far, total = grr.lottery.tickets.near, grr.lottery.tickets.far, grr.lottery.total
     assert near + (size - 1) * far == total
     # Σ_{x,y} |x − y| = N(N² − 1)/3.
-    assert measures[0][0] == pytest.approx(float(Fraction(far * (size**2 - 1), 3 * total)), rel=1e-14)
-    assert measures[0][1] == pytest.approx(float(Fraction(far * size * (size - 1), 2 * total)), rel=1e-14)
-    within = Fraction(2 * sum((size - 10**8, 0)) * 10**8 + 10**8 * (10**8 - 1), 1)
-    share = (near * size + far * within) / (total * size)
-    assert measures[0][3] == pytest.approx(float(share), rel=1e-14)
-    assert measures[1] == (size / 4, size / 2, size / 4 / (size - 1), (2 * 10**8 + 1) / size, 450_000_000)
+    found, reach = loss_of(grr), 10**5
+    assert found.mean == pytest.approx(float(Fraction(far * (size**2 - 1), 3 * total)), rel=1e-12)
+    assert found.worst == pytest.approx(float(Fraction(far * size * (size - 1), 2 * total)), rel=1e-12)
+    within = 2 * (size - reach) * reach + reach * (reach - 1)
+    assert found.within(reach) == pytest.approx(float(Fraction(near * size + far * within, total * size)), rel=1e-10)
     # Theorem 3's limit of the ratio to GRR: (7h+9)/(4(h+1)²) with h = e^{ε/2}; 0.7320 at ε = 1.
     h = math.exp(0.5)
-    assert measures[3][0] / measures[0][0] == pytest.approx((7 * h + 9) / (4 * (h + 1) ** 2), rel=1e-6)
-    assert 0 < measures[3][3] < share_within(window, size) == 1
-    assert all(math.isfinite(number) for row in measures for number in row)
+    assert loss_of(window).mean / found.mean == pytest.approx((7 * h + 9) / (4 * (h + 1) ** 2), rel=1e-4)
+    assert 0 < loss_of(window).within(reach) < loss_of(window).within(size) == pytest.approx(1, abs=1e-9)
+    with pytest.raises(InputError, match="Expected at most 2.27 values, got 1,000,000,000; use an Interval of fewer"):
+        loss_of(GRR(Integers(1, 10**9), 1))
 
 
 def by_enumeration(losses, e):
@@ -210,12 +207,12 @@ def test_the_local_bound_is_the_best_m_of_every_row(domain, epsilon):
         [by_enumeration(row, e) for row in matrix.tolist()], **NEAR
     )
     for mechanism in (GRR(domain, epsilon), BRR(domain, epsilon)):
-        assert (local_loss(mechanism) >= bound - 1e-9 * (1 + np.abs(bound))).all()
+        assert (loss_of(mechanism).by_value >= bound - 1e-9 * (1 + np.abs(bound))).all()
 
 
 def test_the_local_bound_is_no_bound_for_other_mechanisms():
     domain = Integers(1, 40)
-    assert (local_loss(Anchored(domain, "0.1")) < local_bound(domain, "0.1")).any()
+    assert (loss_of(Anchored(domain, "0.1")).by_value < local_bound(domain, "0.1")).any()
 
 
 TWO = GRR(Integers(1, 5), 1)
@@ -241,10 +238,10 @@ TWO = GRR(Integers(1, 5), 1)
 @pytest.mark.parametrize("mechanism", [TWO, Geometric(Integers(1, 5), 1)], ids=["window", "noise"])
 def test_bad_priors_are_refused_everywhere(mechanism, prior, message):
     for measure in (
-        lambda: expected_loss(mechanism, prior),
+        lambda: loss_of(mechanism, prior).mean,
         lambda: qloss(mechanism, prior),
-        lambda: share_within(mechanism, 1, prior),
-        lambda: loss_quantile(mechanism, 0.5, prior),
+        lambda: loss_of(mechanism, prior).within(1),
+        lambda: loss_of(mechanism, prior).quantile(0.5),
     ):
         with pytest.raises(PriorError, match=message):
             measure()
@@ -255,7 +252,7 @@ def test_bad_priors_are_refused_everywhere(mechanism, prior, message):
 )
 @pytest.mark.parametrize("mechanism", [TWO, Geometric(Integers(1, 5), 1)], ids=["window", "noise"])
 def test_bad_losses_are_refused_everywhere(mechanism, loss):
-    for measure in (local_loss, expected_loss, worst_loss, qloss):
+    for measure in (lambda *given, **options: loss_of(*given, **options).mean, qloss):
         with pytest.raises(InputError, match="Expected (loss as None, 'squared'|a loss function that maps an array)"):
             measure(mechanism, loss=loss)
     with pytest.raises(InputError, match="Expected (loss as None, 'squared'|a loss function that maps an array)"):
@@ -265,53 +262,51 @@ def test_bad_losses_are_refused_everywhere(mechanism, loss):
 @pytest.mark.parametrize("quantile", [0, -0.5, 1.0001, math.nan, math.inf, "0.5", None, True, 10**400, [0.5]])
 def test_bad_quantiles_are_refused(quantile):
     with pytest.raises(InputError, match="^Expected quantile in \\(0, 1\\], got .*; 0.5 is the median.$"):
-        loss_quantile(TWO, quantile)
+        loss_of(TWO).quantile(quantile)
 
 
 @pytest.mark.parametrize("quantile", [1, np.int64(1), np.float32(1), Fraction(1)])
 def test_quantiles_are_numbers_of_any_kind(quantile):
-    assert loss_quantile(TWO, quantile) == 4
+    assert loss_of(TWO).quantile(quantile) == 4
 
 
 @pytest.mark.parametrize("distance", [-1, math.nan, "x", None, True, -(10**400), 1j])
 def test_bad_distances_are_refused(distance):
     for mechanism in (TWO, Geometric(Integers(1, 5), 1)):
         with pytest.raises(InputError, match="^Expected distance ≥ 0, got .*; distances are not negative.$"):
-            share_within(mechanism, distance)
+            loss_of(mechanism).within(distance)
 
 
 @pytest.mark.parametrize("distance", [4, 10**400, math.inf, np.float32(9), Fraction(9, 2)])
 def test_everything_lies_within_a_long_way(distance):
     for mechanism in (TWO, Geometric(Integers(1, 5), 1), Constant(Integers(1, 5))):
-        assert share_within(mechanism, distance) == pytest.approx(1)
+        assert loss_of(mechanism).within(distance) == pytest.approx(1)
 
 
 def test_items_of_a_spec_have_no_quality():
     from bipartite import from_spec
 
     mechanism = from_spec(GRR(DOMAINS["items"], 1).to_spec())
-    for measure in (expected_loss, local_loss, worst_loss, qloss):
+    for measure in (lambda each: loss_of(each).worst, qloss):
         with pytest.raises(DomainError, match="which carries only ranks; build them with loss="):
             measure(mechanism)
-    assert expected_loss(mechanism, loss="zero-one") == pytest.approx(1 - float(mpmath.e / (mpmath.e + 3)))
+    assert loss_of(mechanism, loss="zero-one").mean == pytest.approx(1 - float(mpmath.e / (mpmath.e + 3)))
 
 
 def test_losses_near_the_largest_double_have_an_expectation():
     far = Items(["here", "there"], loss=[[0, 1e300], [1e300, 0]])
     mech = GRR(far, 1)
-    assert expected_loss(mech) == pytest.approx(1e300 * mech.matrix()[0, 1])
+    assert loss_of(mech).mean == pytest.approx(1e300 * mech.matrix()[0, 1])
 
 
 def test_a_similarity_is_no_distance():
     """Its losses are below 0, so that every share within a distance would be 1."""
     songs = Items(["one", "two"], similarity=[[1, 0.2], [0.2, 1]])
     with pytest.raises(InputError, match="similarity, which is not a distance"):
-        share_within(GRR(songs, 1), 0.5)
+        loss_of(GRR(songs, 1)).within(0.5)
 
 
-@pytest.mark.parametrize(
-    "measure", [local_loss, expected_loss, worst_loss, qloss, loss_quantile, partial(share_within, distance=1)]
-)
+@pytest.mark.parametrize("measure", [loss_of, qloss])
 @pytest.mark.parametrize("wrong", [3, "x", OUE(Integers(0, 9), 1), Record({"a": GRR(Integers(0, 9), 1)})])
 def test_what_reports_no_values_is_refused_by_name(measure, wrong):
     expected = f"Expected a mechanism whose reports are values, got {type(wrong).__name__}; pass bp.BRR"

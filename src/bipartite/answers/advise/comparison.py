@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
-from bipartite.answers.advise.advice import in_words
 from bipartite.answers.advise.picture import picture_of
-from bipartite.answers.advise.row import COLUMNS, MEASURES
+from bipartite.answers.advise.recommendation import in_words
+from bipartite.answers.advise.rows import COLUMNS, MEASURES
 from bipartite.answers.advise.table import table_of
 from bipartite.errors import InputError, is_one_of, missing_library, shown
 from bipartite.texts import Printed, as_csv
@@ -16,8 +15,8 @@ from bipartite.texts import Printed, as_csv
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from bipartite.answers.advise.advice import Advice
-    from bipartite.answers.advise.row import Row
+    from bipartite.answers.advise.recommendation import Recommendation
+    from bipartite.answers.advise.rows import Row
     from bipartite.domains import Domain
 
 
@@ -26,14 +25,14 @@ class Comparison(Printed):
     """Every applicable mechanism at one ε or many, and which to take. ``print`` shows the table."""
 
     domain: Domain
-    users: int | None
+    n: int | None
     """The number of people that the errors of statistics are for."""
     tolerance: float | None
     has_prior: bool
     """Whether a prior was given; otherwise all values are taken as equally likely."""
     rows: tuple[Row, ...]
     """One per mechanism and ε, and the reference lines after each ε."""
-    advice: tuple[Advice, ...]
+    advice: tuple[Recommendation, ...]
     """The recommendations, one per purpose and ε."""
 
     @property
@@ -45,6 +44,22 @@ class Comparison(Printed):
     def recommendation(self) -> str:
         """Which mechanism to take for what, and why."""
         return in_words(self.advice)
+
+    def best(self, purpose: str | None = None, epsilon: object = None) -> Recommendation:
+        """What to take for a purpose, where several were compared; and at which ε, where there are several."""
+        found = [
+            each
+            for each in self.advice
+            if purpose in {None, each.purpose} and (epsilon is None or _same(each.epsilon, epsilon))
+        ]
+        if len(found) == 1:
+            return found[0]
+        purposes = ", ".join(dict.fromkeys(repr(each.purpose) for each in self.advice))
+        raise InputError(
+            f"Expected a purpose, one of {purposes}, and one of ε = {', '.join(self.epsilons)}, got "
+            f"{shown(purpose)} and {shown(epsilon)}; for example compared.best({purposes.split(', ')[0]}, "
+            f"{self.epsilons[0]})."
+        )
 
     def __getitem__(self, key: str | tuple[str, object]) -> Row:
         """The row of a mechanism; ``compared["GRR", 2]`` where there are several ε."""
@@ -65,11 +80,11 @@ class Comparison(Printed):
         return {
             "domain": repr(self.domain),
             "values": len(self.domain),
-            "users": self.users,
+            "users": self.n,
             "tolerance": self.tolerance,
             "prior": "given" if self.has_prior else "uniform",
             "rows": [row.to_dict() for row in self.rows],
-            "advice": [dataclasses.asdict(each) for each in self.advice],
+            "advice": [each.to_dict() for each in self.advice],
             "recommendation": self.recommendation,
         }
 
@@ -93,13 +108,13 @@ class Comparison(Printed):
         """
         if not is_one_of(measure, tuple(MEASURES)):
             raise InputError(f"Expected measure as one of {', '.join(map(repr, MEASURES))}, got {shown(measure)}.")
-        return picture_of(self.rows, measure, users=self.users)
+        return picture_of(self.rows, measure, n=self.n)
 
     def __str__(self) -> str:
         return "\n".join(self._parts())
 
     def _parts(self) -> list[str]:
-        return [*table_of(self.rows, users=self.users, tolerance=self.tolerance), "", self.recommendation]
+        return [*table_of(self.rows, n=self.n, tolerance=self.tolerance), "", self.recommendation]
 
     def __repr__(self) -> str:
         several = self.epsilons

@@ -1,4 +1,4 @@
-"""``bp.sample_size``: how many people are needed for an answer that is close enough."""
+"""``bp.sample_size``: how many people are needed for an answer that is close enough; ``forecast``, turned around."""
 
 from __future__ import annotations
 
@@ -8,26 +8,22 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from bipartite.answers.advise.errors import Answers
+from bipartite.answers.advise.forecasting import Foreseen, forecast
 from bipartite.answers.advise.recommending import recommend
+from bipartite.answers.advise.worst import worst_mean, worst_share
 from bipartite.answers.estimation.intervals import normal_width
 from bipartite.domains import Domain
 from bipartite.domains.base import as_real
-from bipartite.errors import DesignError, InputError, Problems, shown
+from bipartite.errors import InputError, Problems, shown
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.checks import domain_problem
 from bipartite.mechanisms.design.m import check_prior
 from bipartite.texts import Printed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from bipartite.answers.advise.patience import Clock
-    from bipartite.answers.advise.purposes import Purpose
-
-    Array = NDArray[np.float64]
 
 # With fewer people the normal approximation is not reliable in the tails.
 _FEW: Final = 100
@@ -39,9 +35,9 @@ _SUREST: Final = 1 - 1e-12
 class SampleSize(Printed):
     """The number of people needed, and its assumptions."""
 
-    people: int
+    n: int
     """Enough for a population distributed as assumed."""
-    people_worst: int | None
+    n_worst: int | None
     """Enough for every population; None where unknown."""
     standard_error: float
     """Standard error of the estimate from one person: it falls with the square root of the number of people."""
@@ -62,7 +58,7 @@ class SampleSize(Printed):
             f"The people are a random sample of a population {people}, each reports once, and bp.estimate answers.",
             "Its error is taken as normal, which holds for many people.",
         ]
-        if self.people < _FEW:
+        if self.n < _FEW:
             said.append(f"Below {_FEW} people that is not reliable.")
         if self.of == "share":
             said.append("This holds for each share separately, not for all at once.")
@@ -70,18 +66,12 @@ class SampleSize(Printed):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain numbers and words; conforms to ``cli/schemas/sample-size.json``."""
-        return {
-            "people": self.people,
-            "people_worst": self.people_worst,
-            "standard_error": self.standard_error,
-            "of": self.of,
-            "within": self.within,
-            "confidence": self.confidence,
+        same = "standard_error of within confidence chosen population assumptions"
+        return {name: getattr(self, name) for name in same.split()} | {
+            "people": self.n,
+            "people_worst": self.n_worst,
             "mechanism": repr(self.mechanism),
             "epsilon": format(self.mechanism.epsilon_decimal, "f"),
-            "chosen": self.chosen,
-            "population": self.population,
-            "assumptions": self.assumptions,
         }
 
     def __str__(self) -> str:
@@ -89,20 +79,20 @@ class SampleSize(Printed):
         how = "recommended for it: bp.recommend" if self.chosen else "as asked"
         worst = (
             "The number that is enough for every population is not known here."
-            if self.people_worst is None
-            else f"For every population, {self.people_worst:,} people are enough."
+            if self.n_worst is None
+            else f"For every population, {self.n_worst:,} people are enough."
         )
         return (
-            f"{self.people:,} people: the estimated {what} is then within {self.within:g} of the population's with "
+            f"{self.n:,} people: the estimated {what} is then within {self.within:g} of the population's with "
             f"probability {self.confidence:g}.\n"
             f"  reported with: {self.mechanism!r} ({how})\n"
-            f"  standard error: {self.standard_error:.4g}/√n, {self.standard_error / math.sqrt(self.people):.4g} then\n"
+            f"  standard error: {self.standard_error:.4g}/√n, {self.standard_error / math.sqrt(self.n):.4g} then\n"
             f"  {worst}\n"
             f"  {self.assumptions}"
         )
 
 
-def sample_size(  # noqa: PLR0913 (two arguments, and options by name)
+def sample_size(
     what: Domain | Mechanism,
     epsilon: object = None,
     *,
@@ -110,8 +100,6 @@ def sample_size(  # noqa: PLR0913 (two arguments, and options by name)
     share_within: float | None = None,
     confidence: float = 0.95,
     prior: Sequence[float] | NDArray[np.float64] | None = None,
-    seconds: float | Clock | None = None,
-    progress: Callable[[int], None] | None = None,
 ) -> SampleSize:
     """How many people must report so that an answer is within a given distance of the truth.
 
@@ -129,40 +117,31 @@ def sample_size(  # noqa: PLR0913 (two arguments, and options by name)
         The probability that it is.
     prior
         How the population is assumed to be distributed, None for uniform. Public; never from the private data.
-    seconds
-        With a domain: take the best mechanism found in this time.
-    progress
-        With a domain: called with 1 whenever a mechanism has been evaluated.
 
     Notes
     -----
     n = (z·s/d)², rounded up, with s the standard error for one person, d the distance and z the quantile of the normal
     distribution. The population's mean is meant, so that the people who happen to report are a random sample of it.
-    ``people_worst`` is for the population that needs the most.
+    ``n_worst`` is for the population that needs the most.
 
     Examples
     --------
     >>> import bipartite as bp
     >>> mech = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")
     >>> needed = sample_size(mech, mean_within=0.5)
-    >>> needed.people_worst > needed.people > 100_000
+    >>> needed.n_worst > needed.n > 100_000
     True
     """
     of, within = _check(what, epsilon, mean_within, share_within, confidence)
-    domain = what if isinstance(what, Domain) else what.domain
-    weights = None if prior is None else check_prior(prior, len(domain))
     mechanism = what
     if isinstance(mechanism, Domain):
-        purpose: Purpose = "mean" if of == "mean" else "categories"
-        mechanism = recommend(mechanism, epsilon, purpose, prior=weights, seconds=seconds, progress=progress).mechanism
-    errors = _errors(mechanism, of, weights)
-    if errors is None:
-        raise DesignError(_not_to_be_had(mechanism, of))
-    here, worst = errors
+        prior = None if prior is None else check_prior(prior, len(mechanism))
+        mechanism = recommend(mechanism, epsilon, "mean" if of == "mean" else "categories", prior=prior).mechanism
+    here, worst = _errors(mechanism, of, prior)
     scale = normal_width(confidence) / within
     return SampleSize(
-        people=_people(here * scale),
-        people_worst=None if worst is None else _people(worst * scale),
+        n=_people(here * scale),
+        n_worst=None if worst is None else _people(worst * scale),
         standard_error=here,
         of=of,
         within=within,
@@ -173,37 +152,22 @@ def sample_size(  # noqa: PLR0913 (two arguments, and options by name)
     )
 
 
+def _errors(mechanism: Mechanism, of: str, prior: object) -> tuple[float, float | None]:
+    """The standard error for one person, of a share the largest; and of the worst population."""
+    typical = forecast(mechanism, 1, of, prior)  # type: ignore[arg-type]  # checked there
+    foreseen, size = Foreseen(mechanism), len(mechanism.domain)
+    if of == "mean":
+        return typical, worst_mean(foreseen)
+    shares = foreseen.of_shares(np.full((1, size), 1 / size) if prior is None else check_prior(prior, size)[None])
+    assert shares is not None  # noqa: S101 (there is a forecast)
+    return math.sqrt(float(shares.max())), worst_share(foreseen)
+
+
 def _people(roots: float) -> int:
     """The square, rounded up; a rounding error must not add a person."""
     if roots > _MOST_ROOTS:
         raise InputError("More than 10^18 people would be needed; allow a larger distance.")
     return max(1, math.ceil(roots**2 * (1 - 1e-12)))
-
-
-def _errors(mechanism: Mechanism, of: str, weights: Array | None) -> tuple[float, float | None] | None:
-    """The standard error for one person of the population, and of the worst one; None where it cannot be estimated."""
-    answers = Answers(mechanism)
-    if answers.left_out is not None:
-        raise DesignError(
-            f"{mechanism!r} is too large: {answers.left_out}; use an Interval of fewer points, which hardly changes "
-            "the answer."
-        )
-    size = len(mechanism.domain)
-    population = np.full(size, 1 / size) if weights is None else weights
-    if of == "share":
-        here = answers.largest_share(population)
-        return None if here is None else (here, answers.worst_share())
-    found = answers.errors("mean_error", population[None, :], 1)
-    return None if found is None else (float(found[0]), answers.worst_mean())
-
-
-def _not_to_be_had(mechanism: Mechanism, of: str) -> str:
-    if of == "mean" and not mechanism.domain.has_ends:
-        return f"The values of {mechanism.domain!r} are not numbers and have no mean; ask for share_within=0.01."
-    return (
-        f"The {of} cannot be estimated from {mechanism!r}: some values have the same reports; "
-        "use edges='padded', or leave the choice to bp.sample_size(domain, epsilon, …)."
-    )
 
 
 def _check(
@@ -220,12 +184,13 @@ def _check(
             problems.add(problem)
         if epsilon is None:
             problems.add("Expected epsilon with a domain; try epsilon=1, or pass a mechanism.")
-        if mean_within is not None and not what.has_ends:
-            problems.add(f"The values of {what!r} are not numbers and have no mean; ask for share_within=0.01.")
     elif not isinstance(what, Mechanism):
         problems.add(f"Expected a mechanism or a domain, got {type(what).__name__}; try bp.Integers(18, 90).")
     elif epsilon is not None:
         problems.add("A mechanism has its own ε; leave epsilon out.")
+    domain = what.domain if isinstance(what, Mechanism) else what
+    if mean_within is not None and isinstance(domain, Domain) and not domain.has_ends:
+        problems.add(f"The values of {domain!r} are not numbers and have no mean; ask for share_within=0.01.")
     given = [within for within in (mean_within, share_within) if within is not None]
     if len(given) != 1:
         problems.add("Expected mean_within= or share_within=, one of them; try mean_within=0.5.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.answers.advise.row import MEASURES
+from bipartite.answers.advise.rows import MEASURES
 from bipartite.errors import InputError
 from bipartite.mechanisms.catalogue import entries
 from bipartite.plots import Bar, bars, lines, style
@@ -13,22 +13,22 @@ from bipartite.plots.curves import Curve, curves
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bipartite.answers.advise.row import Row
+    from bipartite.answers.advise.rows import Row
 
 _LONGEST_NAME: Final = 25
 _SILENCE: Final = {"stroke": style.INK, "stroke_width": 1.2, "stroke_dasharray": "1 3"}
 
 
-def picture_of(rows: Sequence[Row], measure: str, *, users: int | None) -> str:
+def picture_of(rows: Sequence[Row], measure: str, *, n: int | None) -> str:
     """The picture as SVG."""
     some = [row for row in rows if getattr(row, measure) is not None]
     if not some:
-        why = "users" if MEASURES[measure].of_people else "other mechanisms"
+        why = "n=10_000" if MEASURES[measure].of else "other mechanisms"
         why = "a tolerance" if measure == "share_within" else why
         raise InputError(f"No mechanism has a figure for {measure!r}; compare with {why}.")
     title = MEASURES[measure].title
-    if users is not None and MEASURES[measure].of_people:
-        title += f", {users:,} people"
+    if n is not None and MEASURES[measure].of:
+        title += f", {n:,} people"
     if len({row.epsilon for row in rows}) == 1:
         return _bars(some, measure, f"{title}, ε = {rows[0].epsilon}")
     return _curves(rows, measure, title)
@@ -42,7 +42,7 @@ def _highest(rows: Sequence[Row], measure: str) -> float:
 
 
 def _bars(rows: Sequence[Row], measure: str, title: str) -> str:
-    if MEASURES[measure].of_people:
+    if MEASURES[measure].of:
         # Errors differ by orders of magnitude: the better half sets the scale.
         highest = sorted(getattr(row, measure) for row in rows)[len(rows) // 2] * 2
     else:
@@ -78,7 +78,7 @@ def _curves(rows: Sequence[Row], measure: str, title: str) -> str:
             broken.add(row.mechanism)
     whole = {name: y for name, y in found.items() if len(y) == len(epsilons) and None not in y}
     partly = [name for name, y in found.items() if name not in whole and any(each is not None for each in y)]
-    logarithmic = MEASURES[measure].of_people
+    logarithmic = bool(MEASURES[measure].of)
     highest = None if logarithmic else _highest([row for row in rows if row.mechanism in whole], measure)
     looks = lines(name for name in whole if not name.startswith("always "))
     drawn = []

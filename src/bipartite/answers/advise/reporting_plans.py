@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from bipartite.answers.advise.pairs import OF_PAIRS
 from bipartite.errors import missing_library
 from bipartite.texts import Printed, escaped
 
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
 
 Way = Literal["sample", "split", "product"]
 
-OfOne = Literal["mean", "histogram", "cdf"]
-OfPairs = Literal["cells", "quadrants", "correlation"]
-OF_ONE: Final = ("mean", "histogram", "cdf")
-OF_PAIRS: Final = ("cells", "quadrants", "correlation")
 _WORDS: Final = {
     "mean": "mean",
     "histogram": "share of a value",
@@ -42,7 +39,7 @@ class ReportingPlan(Printed):
     """k, the number of attributes that a person reports; all of them when the budget is split."""
     epsilon_each: Decimal
     """ε/k, rounded down in the 20th digit; of a pair that is reported as one value, ε."""
-    people_each: int
+    n_each: int
     """The expected number of people who report an attribute."""
     errors: dict[str, float]
     """The forecast standard error for each attribute, in its own unit, or for both together ("age, visits")."""
@@ -68,7 +65,7 @@ class SplitOrSample(Printed):
     """Which way is more accurate. Made by :func:`bipartite.split_or_sample`."""
 
     of: str
-    users: int
+    n: int
     plans: tuple[ReportingPlan, ...]
     """By k, least first; then the one that splits the budget over all attributes, then that of pairs as one value."""
 
@@ -128,7 +125,7 @@ class SplitOrSample(Printed):
         return "; ".join(notes)
 
     def to_frame(self) -> DataFrame:
-        """A row per plan: attributes per person, way, ε of each, people of each, score, error of each."""
+        """A row per plan: attributes per person, way, ε of each, people of each (n_each), score, error of each."""
         try:
             import pandas as pd  # noqa: PLC0415 (only people who ask for a frame need it)
         except ImportError:
@@ -139,7 +136,7 @@ class SplitOrSample(Printed):
                     "attributes": plan.attributes,
                     "way": plan.way,
                     "epsilon_each": float(plan.epsilon_each),
-                    "people_each": plan.people_each,
+                    "n_each": plan.n_each,
                     "score": plan.score,
                     **plan.errors,
                 }

@@ -5,25 +5,25 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Final
 
-from bipartite.answers.advise.row import MEASURES
+from bipartite.answers.advise.rows import MEASURES
 from bipartite.texts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bipartite.answers.advise.row import Row
+    from bipartite.answers.advise.rows import Row
 
 _LEFT_OUT: Final = {"median_loss", "share_within"}  # not in tables per measure
 
 
-def table_of(rows: Sequence[Row], *, users: int | None, tolerance: float | None) -> list[str]:
+def table_of(rows: Sequence[Row], *, n: int | None, tolerance: float | None) -> list[str]:
     """The table as lines, with the notes below it."""
     several = len({row.epsilon for row in rows}) > 1
-    body = _several(rows, users) if several else _single(rows, users, tolerance)
+    body = _several(rows, n) if several else _single(rows, n, tolerance)
     return [*body, *_notes(rows)]
 
 
-def _single(rows: Sequence[Row], users: int | None, tolerance: float | None) -> list[str]:
+def _single(rows: Sequence[Row], n: int | None, tolerance: float | None) -> list[str]:
     shown = [column for column in MEASURES if any(getattr(row, column) is not None for row in rows)]
     names = {column: words.short for column, words in MEASURES.items()}
     if tolerance is not None:
@@ -37,12 +37,12 @@ def _single(rows: Sequence[Row], users: int | None, tolerance: float | None) -> 
     about = [
         "expected, median, worst: the error of one release; shares: whether the share of each value can be estimated"
     ]
-    if users is not None:
-        about.append(f"±: standard errors of estimates from {users:,} people")
+    if n is not None:
+        about.append(f"±: standard errors of estimates from {n:,} people")
     return [Table(lines), *about]
 
 
-def _several(rows: Sequence[Row], users: int | None) -> list[str]:
+def _several(rows: Sequence[Row], n: int | None) -> list[str]:
     epsilons = list(dict.fromkeys(row.epsilon for row in rows))
     known = {(row.mechanism, row.epsilon): row for row in rows}
     found: list[str] = []
@@ -57,7 +57,7 @@ def _several(rows: Sequence[Row], users: int | None) -> list[str]:
             if any(cells):
                 lines.append([name + (" (!)" if marked else ""), *cells])
         if len(lines) > 1:
-            people = f"for {users:,} people" if users is not None and words.of_people else ""
+            people = f"for {n:,} people" if n is not None and words.of else ""
             found += [*([people] if people else []), Table(lines), ""]
     return found[:-1]
 

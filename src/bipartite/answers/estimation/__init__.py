@@ -5,7 +5,6 @@ from bipartite.answers.estimation.counts import Counts
 from bipartite.answers.estimation.difference import Difference, difference
 from bipartite.answers.estimation.estimate import Estimate
 from bipartite.answers.estimation.estimating import estimate, scores
-from bipartite.answers.estimation.forecast import Forecast, forecast
 from bipartite.answers.estimation.goodness import GoodnessOfFit
 from bipartite.answers.estimation.groups import Estimates
 from bipartite.answers.estimation.identify import Identifiability, identifiability
@@ -20,7 +19,6 @@ __all__ = [
     "Difference",
     "Estimate",
     "Estimates",
-    "Forecast",
     "Forged",
     "GoodnessOfFit",
     "Identifiability",
@@ -28,7 +26,6 @@ __all__ = [
     "RangeShare",
     "difference",
     "estimate",
-    "forecast",
     "identifiability",
     "scores",
 ]

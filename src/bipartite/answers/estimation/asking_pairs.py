@@ -1,4 +1,4 @@
-"""Questions about two attributes: what is asked, and the weight of each pair of values."""
+"""Questions about two attributes: the weight of each pair of values, as a table."""
 
 from __future__ import annotations
 
@@ -16,25 +16,12 @@ if TYPE_CHECKING:
     from bipartite.domains import Domain
 
     Array = NDArray[np.float64]
-    Weights = tuple[Array, Array] | Array
-    """The weight of every pair of values: a table, or two lists, whose outer product it is."""
 
 _OF: Final = (
     "'covariance', 'correlation', ('cell', value, value), ('where', {name: value}), ('mean', name, {other: value}), a "
     "table of weights, or two lists of weights"
 )
 _TWO: Final = 2
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PairQuestion:
-    """A question: its kind, and the weights of pairs of values that answer it."""
-
-    kind: str
-    """"covariance", "correlation", "mean" (of the first weights over the second), or "linear"."""
-    weights: tuple[Weights, ...] = ()
-    middle: float = 0.0
-    """What was subtracted from the numbers of a mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +31,30 @@ class Pair:
     names: tuple[str, str]
     domains: tuple[Domain, Domain]
 
-    def read(self, of: object) -> PairQuestion:
-        """Parse a question: a name, a tuple, or weights."""
-        if isinstance(of, str) and of in {"covariance", "correlation"}:
-            return PairQuestion(of)
+    def weights(self, of: object) -> Array:
+        """The weights of an average: the share of one pair of values, or of pairs of two groups, or given weights."""
         if isinstance(of, tuple) and of and isinstance(of[0], str):
             match of:
                 case ("cell", first, second):
-                    return PairQuestion("linear", ((self._unit(0, first), self._unit(1, second)),))
+                    return np.outer(self._unit(0, first), self._unit(1, second))
                 case ("where", groups):
-                    return PairQuestion("linear", (self._where(groups),))
-                case ("mean", name, where):
-                    return self._mean(name, where)
+                    return self._where(groups)
         elif not isinstance(of, (str, bytes, dict, type(None))):
-            return PairQuestion("linear", (self._table(of),))
+            return self._table(of)
         raise InputError(f"Expected {_OF}, got {shown(of)}.")
+
+    def ratio(self, name: object, where: object) -> tuple[Array, Array, float]:
+        """The weights of both averages whose ratio is the mean in a group, minus the middle of numbers; the middle."""
+        at = self.at(name)
+        other = self.names[1 - at]
+        if not isinstance(where, dict) or list(where) != [other]:
+            raise InputError(f"Expected ('mean', {name!r}, {{{other!r}: value}}), got {shown(where)}.")
+        numbers, middle = self.numbers(at)
+        member = self._member(1 - at, where[other])
+        first, second = (
+            np.outer(w, member) if at == 0 else np.outer(member, w) for w in (numbers, np.ones_like(numbers))
+        )
+        return first, second, middle
 
     def at(self, name: object) -> int:
         """The index of an attribute, 0 or 1."""
@@ -75,30 +71,15 @@ class Pair:
         middle = float(numbers[0] / 2 + numbers[-1] / 2)
         return numbers - middle, middle
 
-    def _mean(self, name: object, where: object) -> PairQuestion:
-        at = self.at(name)
-        other = self.names[1 - at]
-        if not isinstance(where, dict) or list(where) != [other]:
-            raise InputError(f"Expected ('mean', {name!r}, {{{other!r}: value}}), got {shown(where)}.")
-        numbers, middle = self.numbers(at)
-        member = self._member(1 - at, where[other])
-        both = [(w, member) if at == 0 else (member, w) for w in (numbers, np.ones(len(numbers)))]
-        return PairQuestion("mean", tuple(both), middle)
-
-    def _unit(self, at: int, value: object) -> Array:
-        """1 for one value, 0 for others."""
-        found: Array = np.eye(1, len(self.domains[at]), self.domains[at].encode(value))[0]
-        return found
-
-    def _where(self, groups: object) -> tuple[Array, Array]:
-        """The group of each attribute; all values of an attribute that is not named."""
+    def _where(self, groups: object) -> Array:
+        """1 for the pairs of values in the group of each attribute; of one that is not named, all values."""
         if not isinstance(groups, dict) or not groups:
             raise InputError(f"Expected ('where', {{{self.names[0]!r}: value, …}}), got {shown(groups)}.")
         members = [np.ones(len(domain)) for domain in self.domains]
         for name, group in groups.items():
             at = self.at(name)
             members[at] = self._member(at, group)
-        return members[0], members[1]
+        return np.outer(*members)
 
     def _member(self, at: int, group: object) -> Array:
         """1 for the values of a group, 0 for others; a group is a value, a list, or ("range", first, last)."""
@@ -112,35 +93,23 @@ class Pair:
             raise InputError(f"Expected one or more distinct values of {self.names[at]!r}, got {shown(group)}.")
         return member
 
-    def _table(self, weights: object) -> Weights:
+    def _unit(self, at: int, value: object) -> Array:
+        """1 for one value, 0 for others."""
+        found: Array = np.eye(1, len(self.domains[at]), self.domains[at].encode(value))[0]
+        return found
+
+    def _table(self, weights: object) -> Array:
         """Check weights: a table of finite numbers, or two lists, whose outer product it is."""
         sizes = len(self.domains[0]), len(self.domains[1])
         try:
             if isinstance(weights, tuple) and len(weights) == _TWO:
-                first, second = (np.asarray(each, dtype=np.float64) for each in weights)
-                finite = np.isfinite(first).all() and np.isfinite(second).all()
-                if finite and (first.shape, second.shape) == (sizes[:1], sizes[1:]):
-                    return first, second
+                table = np.multiply.outer(*(np.asarray(each, dtype=np.float64) for each in weights))
             else:
                 table = np.asarray(weights, dtype=np.float64)
-                if table.shape == sizes and np.isfinite(table).all():
-                    return table
         except (TypeError, ValueError):
-            pass
+            table = np.empty(0)
+        if table.shape == sizes and np.isfinite(table).all():
+            return table
         raise InputError(
             f"Expected {_OF}; weights are a table of {sizes[0]} × {sizes[1]} finite numbers, or two lists (w₁, w₂)."
         )
-
-
-def table_of(w: Weights) -> Array:
-    """The weights of all pairs as a table."""
-    return np.outer(*w) if isinstance(w, tuple) else w
-
-
-def names_of_two(names: object) -> tuple[str, str]:
-    """Check two different names."""
-    if isinstance(names, tuple) and len(names) == _TWO and all(isinstance(name, str) for name in names):
-        first, second = names
-        if first != second:
-            return first, second
-    raise InputError(f"Expected two different names such as ('age', 'income'), got {shown(names)}.")

@@ -41,8 +41,8 @@ _MOST_GROUPS: Final = 1024
 # Below this number of entries a matrix is faster than any structure; above the second it takes too long.
 _SMALL: Final = 2**16
 _MOST_MATRIX: Final = 2**23
-# Rows held at once.
-_BLOCK: Final = 64
+# Numbers held at once: 64 MB.
+_BLOCK: Final = 2**23
 # Values of a cell can hardly be told apart if no group of outputs is more likely by this fraction from one of them.
 _HARDLY: Final = 0.01
 # A value that stands out raises the log-likelihood by more than this: samples of smooth populations reach 2.
@@ -77,8 +77,9 @@ class Cells:
     def _by_group(self, chosen: Callable[[Places], Array], places: Places) -> Array:
         """The probability of every group of outputs for the distributions that are chosen at these places."""
         found = np.empty((len(places), len(self._groups)))
-        for first in range(0, len(places), _BLOCK):
-            some = slice(first, first + _BLOCK)
+        step = max(1, _BLOCK // (self.values + self._operator.outputs))
+        for first in range(0, len(places), step):
+            some = slice(first, first + step)
             found[some] = np.add.reduceat(self._operator.forward(chosen(places[some])), self._groups, axis=1)
         return found
 
@@ -91,7 +92,8 @@ class Cells:
 
     def _only(self, values: Places) -> Array:
         """Everybody at each of these values."""
-        return (np.arange(self.values) == values[:, None]).astype(np.float64)
+        found: Array = (np.arange(self.values) == values[:, None]).astype(np.float64)
+        return found
 
     @functools.cached_property
     def _single(self) -> Channel | None:

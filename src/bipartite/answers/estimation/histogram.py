@@ -18,6 +18,7 @@ from bipartite.answers.estimation.em import Fit
 from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, half_widths
 from bipartite.answers.estimation.likelihood import (
     Model,
+    Search,
     by_chi_square,
     down_to,
     halves,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.cells import Cells
-    from bipartite.answers.estimation.likelihood import Allowed
     from bipartite.answers.estimation.source import Source
 
     Array = NDArray[np.float64]
@@ -237,16 +237,18 @@ class MostLikely(Histogram):
         w = np.roll(w, self._origin)
         scores = self._source.sample(w[None], fitted=True) if self._is_sparse and self._people >= FEW else None
         if scores is not None:
-            value, (low, high) = float(w @ np.roll(self.shares, self._origin)), scores.answer((0.0, 1.0)).ci(confidence)
-            return ConfidenceInterval(max(min(low, value), w.min()), min(max(high, value), w.max()), confidence)
+            return self._around(w, *scores.answer((float(w.min()), float(w.max()))).ci(confidence), confidence)
         asked = hashlib.sha256(w.tobytes()).digest(), confidence
         if asked not in self._known:
             region = self._region(confidence, extra=self._beside_spike(w))
-            least, most = -self._furthest(-w, region), self._furthest(w, region)
-            value = float(w @ np.roll(self.shares, self._origin))
-            # Shares may add up to slightly more or less than one.
-            self._known[asked] = float(max(min(least, value), w.min())), float(min(max(most, value), w.max()))
-        return ConfidenceInterval(*self._known[asked], confidence, self._note)
+            self._known[asked] = -self._furthest(-w, region), self._furthest(w, region)
+        return self._around(w, *self._known[asked], confidence)
+
+    def _around(self, w: Array, low: float, high: float, confidence: float) -> ConfidenceInterval:
+        """An interval that contains what is shown, within what is possible; shares add up to one but for rounding."""
+        value = float(w @ np.roll(self.shares, self._origin))
+        ends = np.clip([min(low, value), max(high, value)], w.min(), w.max()).tolist()
+        return ConfidenceInterval(ends[0], ends[1], confidence, self._note)
 
     def quantile_interval(self, q: float, confidence: float) -> tuple[int, int, str]:
         asked = q, confidence, self._origin
@@ -278,13 +280,14 @@ class MostLikely(Histogram):
         """
         return self._people < _SPARSE * self._source.mechanism.largest_ratio()
 
-    def _furthest(self, w: Array, region: list[tuple[Model, Allowed]], enough: float = math.inf) -> float:
+    @staticmethod
+    def _furthest(w: Array, region: list[Search], enough: float = math.inf) -> float:
         """The largest w·f over all distributions that at least one model does not rule out."""
         found = -math.inf
-        for model, allowed in region:
+        for search in region:
             # What cannot reach farther than another model need not be known more exactly.
             least = found if enough == math.inf else enough
-            found = max(found, model.furthest(w, allowed, least=least, enough=enough))
+            found = max(found, search.furthest(w, least=least, enough=enough))
             if found >= enough:
                 break
         return found
@@ -299,16 +302,16 @@ class MostLikely(Histogram):
         edges = np.flatnonzero(w != np.roll(w, 1))
         return int((running[edges + 2 * near - 1] - running[edges - 1] * (edges > 0)).max() >= _SPIKE)
 
-    def _region(self, confidence: float, *, extra: int | None) -> list[tuple[Model, Allowed]]:
-        """Models and the drops in log-likelihood that they allow; ``extra`` degrees of freedom for shares, if any."""
+    def _region(self, confidence: float, *, extra: int | None) -> list[Search]:
+        """All distributions that a model does not rule out; ``extra`` degrees of freedom for shares, if any."""
         if self._people < FEW or (self._is_sparse and extra is not None):
             first, second = halves(self._counts)
             fitted, other = Model(self._cells, second, max(self._weights)), Model(self._cells, first)
             # Neither fit is exactly at its maximum, and the answer shown must be inside at any confidence.
             level = fitted.predicted(first) + math.log1p(-confidence) - fitted.top.gap - self.fit.gap
-            return [(other, down_to(other, level))]
+            return [Search(other, down_to(other, level))]
         models = dict.fromkeys((self._plain, *self._models))
-        return [(model, by_chi_square(model, confidence, extra=extra)) for model in models]
+        return [Search(model, by_chi_square(model, confidence, extra=extra)) for model in models]
 
     @property
     def _note(self) -> str:

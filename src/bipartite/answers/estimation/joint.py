@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.estimation.answer import Answer
-from bipartite.answers.estimation.asking_pairs import Pair, names_of_two, table_of
+from bipartite.answers.estimation.asking_pairs import Pair
 from bipartite.answers.estimation.histogram import Fitted, Unbiased
 from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, within
 from bipartite.answers.estimation.sample import Sample, spare
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-    from bipartite.answers.estimation.asking_pairs import PairQuestion, Weights
     from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.goodness import GoodnessOfFit
     from bipartite.answers.estimation.sample import Averages
@@ -43,7 +42,7 @@ _NO_GROUP: Final = "the group's share is not clearly above zero, so its mean may
 # A variance in a denominator must be at least this many standard errors above zero.
 _CLEARLY: Final = 3.0
 _USUAL: Final = 0.95
-_TWO: Final = 2
+_TWO, _OF_MEAN = 2, 3
 # The most weights of pairs in memory at once.
 _ROOM: Final = 2**22
 _CLOSE: Final = 1e-6
@@ -107,12 +106,11 @@ class JointEstimate(Renamed):
 
     def ask(self, of: object) -> Answer:
         """The answer to a question; ``of`` as in the class."""
-        asked = self._pair.read(of)
-        if asked.kind == "linear":
-            return self._pairs.ask(table_of(asked.weights[0]).ravel())
-        if asked.kind == "mean":
-            return self._mean(asked)
-        return self._covariance() if asked.kind == "covariance" else self._correlation()
+        if isinstance(of, str) and of in {"covariance", "correlation"}:
+            return self._covariance() if of == "covariance" else self._correlation()
+        if isinstance(of, tuple) and len(of) == _OF_MEAN and isinstance(of[0], str) and of[0] == "mean":
+            return self._mean(*self._pair.ratio(*of[1:]))
+        return self._pairs.ask(self._pair.weights(of).ravel())
 
     def to_frame(self, confidence: float = _USUAL) -> DataFrame:
         """A row for every pair: both values, share, se, low, high, note."""
@@ -149,20 +147,19 @@ class JointEstimate(Renamed):
     def __repr__(self) -> str:
         return f"<JointEstimate of {' and '.join(map(escaped, self.names))} from {self.nobs:,} people's reports>"
 
-    def _sample(self, *weights: Weights) -> Averages | None:
-        """The scores of several weights of pairs."""
-        return self._pairs._source.sample(np.stack([table_of(w).ravel() for w in weights]))
+    def _sample(self, *tables: Array) -> Averages | None:
+        """The scores of several tables of weights."""
+        return self._pairs._source.sample(np.stack([table.ravel() for table in tables]))
 
     @functools.cached_property
     def _moments(self) -> Averages | None:
         """The product, both squares and both numbers, all relative to their estimated means, whose errors cancel."""
-        x, y = (self._pair.numbers(at)[0] for at in (0, 1))
-        one, other = np.ones(len(x)), np.ones(len(y))
-        means = self._sample((x, other), (one, y))
+        x, y = np.meshgrid(*(self._pair.numbers(at)[0] for at in (0, 1)), indexing="ij")
+        means = self._sample(x, y)
         if means is None:
             return None
         x, y = x - means.mean[0], y - means.mean[1]
-        return self._sample((x, y), (x**2, other), (one, y**2), (x, other), (one, y))
+        return self._sample(x * y, x**2, y**2, x, y)
 
     def _covariance(self) -> Answer:
         x, y = (self._pair.numbers(at)[0] for at in (0, 1))
@@ -189,42 +186,53 @@ class JointEstimate(Renamed):
         scale = math.sqrt(math.prod(variances))
         value = float(values[0] + together[3, 4]) / scale
         slopes = [1 / scale, -value / 2 / variances[0], -value / 2 / variances[1], 0, 0]
-        return _of_slopes(value, _combined(moments, slopes), (-1.0, 1.0))
+        combined = moments.combined(np.array([slopes]))
+        if not isinstance(combined, Sample):  # the spread of a combination of scores is not known
+            combined = replace(combined, spread=np.full(1, math.inf))
+        return _of_slopes(value, combined, (-1.0, 1.0))
 
-    def _mean(self, asked: PairQuestion) -> Answer:
+    def _mean(self, numbers: Array, member: Array, middle: float) -> Answer:
         """The mean in a group: the ratio N/D of the averages of (number in the group, else 0) and (1 in it, else 0).
 
         N − r·D has mean 0 at the true r, so Fieller's interval contains all r for which 0 is in the interval of
         N − r·D: whatever D is, its coverage is that of an average. It is bounded only if D is clearly above zero.
         """
-        both = self._sample(*asked.weights)
+        both = self._sample(numbers, member)
         if both is None:
             raise InputError(
                 "The reports cannot tell this group, or its numbers, from others; collect with edges='padded' or GRR."
             )
-        numbers = table_of(asked.weights[0])
-        possible = asked.middle + float(numbers.min()), asked.middle + float(numbers.max())
-        if _low(both, [0, 1], _USUAL) <= 0:
+        ends = float(numbers.min()), float(numbers.max())
+        possible = middle + ends[0], middle + ends[1]
+        # Where single scores are not known: their spread for N − r·D is convex in r, so largest at an end.
+        each = [] if isinstance(both, Sample) else [self._sample(numbers - r * member) for r in ends]
+        spread = np.max([one.spread for one in each if one is not None], axis=0, initial=0.0)
+
+        def low(number: float, share: float, sure: float) -> float:
+            """The lower end of the interval of number·N + share·D."""
+            found = both.combined(np.array([[number, share]]))
+            return (replace(found, spread=spread) if number and each else found).ends(0, sure)[0]
+
+        if low(0, 1, _USUAL) <= 0:
             return _unknown(math.nan, *possible, both.note() or _NO_GROUP)
         ratio = float(both.mean[0] / both.mean[1])
-        value = asked.middle + ratio
+        value = middle + ratio
 
         def end(bound: float, side: float, sure: float) -> float:
             """How far towards a bound r may go before 0 is outside of the interval of N − r·D."""
             inside, outside = ratio, bound
-            if side * (ratio - bound) <= 0 or _low(both, [side, -side * bound], sure) <= 0:
+            if side * (ratio - bound) <= 0 or low(side, -side * bound, sure) <= 0:
                 return bound
             while abs(outside - inside) > _CLOSE * abs(bound - ratio):
                 r = (inside + outside) / 2
-                inside, outside = (r, outside) if _low(both, [side, -side * r], sure) <= 0 else (inside, r)
+                inside, outside = (r, outside) if low(side, -side * r, sure) <= 0 else (inside, r)
             return outside
 
         def interval(sure: float) -> ConfidenceInterval:
-            if _low(both, [0, 1], sure) <= 0:
+            if low(0, 1, sure) <= 0:
                 return ConfidenceInterval(*possible, sure, both.note() or _NO_GROUP)
-            low = asked.middle + end(possible[0] - asked.middle, 1.0, sure)
-            high = asked.middle + end(possible[1] - asked.middle, -1.0, sure)
-            return ConfidenceInterval(min(low, value), max(high, value), sure, both.note())
+            least, most = middle + end(ends[0], 1.0, sure), middle + end(ends[1], -1.0, sure)
+            return ConfidenceInterval(min(least, value), max(most, value), sure, both.note())
 
         error = both.combined(np.array([[1, -ratio]])).se[0] / both.mean[1]
         return Answer(value, float(error), interval)
@@ -293,17 +301,6 @@ class SumsOfPairs(Fitted):
         return self._pairs.interval(self._part.of_pairs(w), confidence)
 
 
-def _combined(averages: Averages, coefficients: list[float]) -> Averages:
-    """A combination of averages; where single scores are not known, the range of its scores is not known either."""
-    found = averages.combined(np.array([coefficients]))
-    return found if isinstance(found, Sample) else replace(found, spread=np.full(1, math.inf))
-
-
-def _low(averages: Averages, coefficients: list[float], sure: float) -> float:
-    """The lower end of the interval of a combination."""
-    return _combined(averages, coefficients).ends(0, sure)[0]
-
-
 def _of_slopes(value: float, slopes: Averages, possible: tuple[float, float]) -> Answer:
     """A smooth function of averages, which varies as the average of its slopes."""
 
@@ -324,7 +321,12 @@ def _unknown(value: float, low: float, high: float, note: str) -> Answer:
 
 def joint_of(first: Estimate, second: object, names: object, method: object) -> JointEstimate:
     """The joint distribution of the values of two estimates of the same people, or of the pairs of one."""
-    two = names_of_two(names)
+    if (
+        not isinstance(names, tuple)
+        or not all(isinstance(name, str) for name in names)
+        or not len(set(names)) == len(names) == _TWO
+    ):
+        raise InputError(f"Expected two different names such as ('age', 'income'), got {shown(names)}.")
     if not is_one_of(method, METHODS):
         raise InputError(f"Expected method as one of {', '.join(map(repr, METHODS))}, got {shown(method)}.")
     if second is None:
@@ -335,14 +337,14 @@ def joint_of(first: Estimate, second: object, names: object, method: object) -> 
             )
         if method != "auto":
             raise InputError("The table of pairs is that of the estimate; pass method= to bp.estimate.")
-        return JointEstimate(two, first)
+        return JointEstimate(names, first)
     if not isinstance(second, type(first)) or second is first:
         raise InputError(
             f"Expected the estimate of the same people's other reports, got {shown(second)}; names go in names=(…, …)."
         )
     _check_same_people(first._source.tally, second._source.tally)
     source = TwoReports(first._source, second._source)
-    return JointEstimate(two, type(first)(source, source.histogram(str(method))), (first, second))
+    return JointEstimate(names, type(first)(source, source.histogram(str(method))), (first, second))
 
 
 def joint_of_record(

@@ -101,21 +101,39 @@ class Model:
         kept = float(np.where(shares > 0, 1 - (1 - left) ** 2, 0.0).sum())
         return max(min(float(np.count_nonzero(top)), self._seen) - min(kept, self._seen), 0.0)
 
-    def furthest(self, w: Array, allowed: Allowed, *, least: float = -math.inf, enough: float = math.inf) -> float:
-        """A tight upper bound on w·f over all f whose drop in log-likelihood is ``allowed``.
+    def weights(self, w: Array) -> Array:
+        """The largest average weight that the people of each component may have."""
+        return self._problem.largest(self._cells.most(w, self._steps))
+
+    def tilted(self, tilt: Array, start: Fit) -> Fit:
+        """The mixture with the largest tilted log-likelihood."""
+        return self._problem.fit(tilt=tilt, start=start.frequencies)
+
+
+class Search:
+    """The search for the ends of one answer: how far all distributions reach whose drop a model allows."""
+
+    def __init__(self, model: Model, allowed: Allowed) -> None:
+        self._model, self._allowed = model, allowed
+        # The next search begins with the tilt that the last one ended with: similar questions have similar ones.
+        self._tilt = math.sqrt(model.people)
+
+    def furthest(self, w: Array, *, least: float = -math.inf, enough: float = math.inf) -> float:
+        """A tight upper bound on w·f over all these distributions.
 
         The search stops early if the bound is below ``least`` or the maximum reaches ``enough``.
         """
-        w = self._problem.largest(self._cells.most(w, self._steps))
-        most, scale, people = float(w.max()), float(np.ptp(w)), self.people
+        w, people, allowed = self._model.weights(w), self._model.people, self._allowed
+        most, scale = float(w.max()), float(np.ptp(w))
         if not people or scale == 0:
             return most
-        top = self.top
+        top = self._model.top
         begun = float(w @ top.frequencies)
         inside, outside, sides = _Tilted(0.0, top, begun, 0.0, allowed(top)), None, 0
-        tilt = math.sqrt(people) / scale
+        tilt = self._tilt / scale
         for _ in range(_TRIES):
-            fit = self._problem.fit(tilt=(tilt / people) * w, start=inside.fit.frequencies)
+            fit = self._model.tilted((tilt / people) * w, inside.fit)
+            self._tilt = tilt * scale
             drop = top.log_likelihood - fit.log_likelihood
             here = _Tilted(tilt, fit, float(w @ fit.frequencies), drop, allowed(fit))
             if here.part <= 1:

@@ -47,12 +47,14 @@ def projected_bounds(
     shift = float(raw[at] - shares[at])
     few = people < FEW
     scale = spreads / math.sqrt(2 * people) if few else likely_width(errors, spreads, people, sure) / normal_width(sure)
-    tail, width = (_bounded_tail, _bounded_quantile) if few else (_normal_tail, _normal_quantile)
     missed = 1 - sure
     with np.errstate(divide="ignore", invalid="ignore"):
         off = float(np.nan_to_num(np.abs(shift) / scale.min()))
-    towards = min(missed / 2, max(tail(off), _LEAST_TAIL))
+    tail = math.exp(-(min(off, 1e3) ** 2)) if few else NormalDist().cdf(-off)
+    towards = min(missed / 2, max(tail, _LEAST_TAIL))
     below, above = (towards, missed - towards) if shift >= 0 else (missed - towards, towards)
+    # Hoeffding's bound, in units of spread/√(2n), or the normal law.
+    width = (lambda tail: math.sqrt(-math.log(tail))) if few else _normal_quantile
     low = raw - np.maximum(width(below) * scale, shift)
     if few:
         return within(low, raw + np.maximum(width(above) * scale, -shift), shares, (0.0, 1.0), at_least=True)
@@ -60,21 +62,8 @@ def projected_bounds(
     return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
-def _normal_tail(off: float) -> float:
-    return NormalDist().cdf(-off)
-
-
 def _normal_quantile(tail: float) -> float:
     return -NormalDist().inv_cdf(tail)
-
-
-def _bounded_tail(off: float) -> float:
-    """Hoeffding's bound, in units of spread/√(2n)."""
-    return math.exp(-(min(off, 1e3) ** 2))
-
-
-def _bounded_quantile(tail: float) -> float:
-    return math.sqrt(-math.log(tail))
 
 
 def _upper_end(raw: Array, scale: Array, tail: float) -> Array:

@@ -76,7 +76,8 @@ class Averages:
     @property
     def se(self) -> Array:
         """The standard errors; NaN for a single report."""
-        found: Array = np.sqrt(np.diagonal(self.cov))
+        # Rounding may leave the variance of a combination slightly below zero.
+        found: Array = np.sqrt(np.maximum(np.diagonal(self.cov), 0.0))
         return found
 
     def combined(self, coefficients: Array) -> Averages:

@@ -295,7 +295,7 @@ class MostLikelyPairs(Unbiased):
     def __init__(self, source: TwoReports, reason: str) -> None:
         self.method, self.reason, self._answers, self._origin = "em", reason, source, 0
         self.fit = fit_em(source.operator, source.tally.first)
-        self.shares = self.fit.shares
+        self.shares = self.fit.frequencies
 
     @property
     def distribution(self) -> Array:

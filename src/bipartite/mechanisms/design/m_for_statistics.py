@@ -100,19 +100,6 @@ def risk(size: int, exp: float, half_window: int, wanted: Wanted, people: float 
     return float(2 * variance.trace() - 2 * variance.trace(offset=1)) / size
 
 
-def smooth_variance(matrix: NDArray[np.float64], population: NDArray[np.float64], people: float) -> float:
-    """The "cdf" risk of any mechanism: the average remaining variance at a border, given a smooth population.
-
-    ``matrix`` holds the probabilities of reports, one row per value. With 0 people it is the prior variance.
-    """
-    size = len(population)
-    steps = matrix[:-1] - matrix[1:]
-    law = population @ matrix
-    of_one_report = (steps / np.where(law > 0, law, 1.0)) @ steps.T
-    precision = people * of_one_report + size**3 * _roughness(size - 1)
-    return float(np.linalg.inv(precision).trace()) / (size - 1)
-
-
 def information(size: int, exp: float, half_window: int) -> NDArray[np.float64]:
     """The information of one report on F at the N − 1 borders between values, when values are uniform."""
     m, borders = 2 * half_window + 1, size - 1

@@ -1,4 +1,4 @@
-"""One line of a comparison."""
+"""One line of a comparison, and the names of its figures."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Row:
     identifiable: bool | None = None
     """Whether every share can be estimated without bias."""
     mean_error: float | None = None
-    """The standard error of the estimated mean."""
+    """The standard error of the estimated mean; around a circle of its cosine and sine."""
     histogram_error: float | None = None
     """The root mean square, over values, of the standard error of one share."""
     distribution_error: float | None = None
-    """The same over thresholds of the cumulative distribution."""
+    """The same over cumulative shares."""
     gap: float | None = None
     """For Anchored: at most how far it is above the best release of a value, as a fraction."""
     note: str = ""
@@ -55,8 +55,8 @@ class Measure(NamedTuple):
     short: str
     """Column header."""
     title: str
-    of_people: bool = False
-    """Whether it is an error of an estimate from many people, which falls with their number."""
+    of: str = ""
+    """What :func:`bipartite.forecast` calls it: an error of an estimate, which falls with the number of people."""
 
 
 MEASURES: Final = {
@@ -64,9 +64,9 @@ MEASURES: Final = {
     "median_loss": Measure("median", "median error of one release"),
     "worst_loss": Measure("worst", "expected error at the worst value"),
     "share_within": Measure("within", "share of reports within the tolerance"),
-    "mean_error": Measure("mean ±", "standard error of the mean", of_people=True),
-    "histogram_error": Measure("share ±", "standard error of a share", of_people=True),
-    "distribution_error": Measure("cumulative ±", "standard error of a cumulative share", of_people=True),
+    "mean_error": Measure("mean ±", "standard error of the mean", "mean"),
+    "histogram_error": Measure("share ±", "standard error of a share", "share"),
+    "distribution_error": Measure("cumulative ±", "standard error of a cumulative share", "distribution"),
 }
 """The figures that can be compared, by their fields in a row."""
 COLUMNS: tuple[str, ...] = tuple(each.name for each in fields(Row))

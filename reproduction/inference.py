@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 import numpy as np
 
-from bipartite.answers.quality.measures import blocks, check_values
+from bipartite.answers.quality.losses import blocks, check_values
 from bipartite.domains.losses import Loss, LossRows
 from bipartite.errors import InputError
 from bipartite.mechanisms.design.m import check_prior
@@ -19,7 +19,7 @@ from bipartite.mechanisms.design.m import check_prior
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.answers.quality.measures import Prior
+    from bipartite.answers.quality.losses import Prior
     from bipartite.lottery import Window
     from bipartite.mechanisms import Mechanism
 
@@ -57,8 +57,8 @@ def inference_error(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = N
     Notes
     -----
     It is also the least expected loss that a well-meaning recipient gets out of the report by any post-processing, so
-    never more than :func:`expected_loss`: under one loss and one prior reports cannot be useful and tell little.
-    A release that is optimal for the prior, as :class:`~bipartite.Anchored` on a line, has both equal.
+    never more than ``bp.loss(mechanism, prior).mean``: under one loss and one prior reports cannot be useful and tell
+    little. A release that is optimal for the prior, as :class:`~bipartite.Anchored` on a line, has both equal.
 
     On a line with the distance as loss, for any N: O(N log N) with a window, and constant memory for the uniform prior;
     two passes over the rows otherwise. Elsewhere every answer is tried for every report, for at most 65,536 values and
@@ -71,10 +71,10 @@ def inference_error(mechanism: Mechanism, prior: Prior = None, *, loss: Loss = N
     Examples
     --------
     >>> from bipartite import BRR, Constant, Integers
-    >>> from bipartite.quality import expected_loss
+    >>> from bipartite import loss
     >>> ages = Integers(18, 90)
     >>> mech = BRR(ages, epsilon=1)
-    >>> round(expected_loss(mech), 2), round(inference_error(mech), 2), round(expected_loss(Constant(ages)), 2)
+    >>> round(loss(mech).mean, 2), round(inference_error(mech), 2), round(loss(Constant(ages)).mean, 2)
     (17.82, 16.07, 18.25)
     """
     check_values(mechanism)

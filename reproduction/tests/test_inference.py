@@ -26,7 +26,8 @@ from bipartite import (
     Record,
 )
 from bipartite.errors import InputError, PriorError
-from bipartite.quality import expected_loss, inference_error
+from bipartite.quality import loss as loss_of
+from reproduction.quality import inference_error
 from tests.rivals import DOMAINS, LOSS, MECHANISMS, PLACES
 from tests.strategies import brr, integer_domains
 
@@ -161,12 +162,12 @@ def test_an_optimal_release_leaves_nothing_to_infer(epsilon):
     for domain in (line, places, items):
         for prior in (None, np.random.default_rng(7).dirichlet(np.ones(len(domain)))):
             best = Optimal(domain, epsilon, prior=prior)
-            assert inference_error(best, prior) == pytest.approx(expected_loss(best, prior), rel=1e-6)
+            assert inference_error(best, prior) == pytest.approx(loss_of(best, prior).mean, rel=1e-6)
             others = [GRR(domain, epsilon), BRR(domain, epsilon), Exponential(domain, epsilon)]
             # Its answers are an ε-LDP release themselves, so they cannot be better.
-            assert all(inference_error(each, prior) >= expected_loss(best, prior) * (1 - 1e-6) for each in others)
+            assert all(inference_error(each, prior) >= loss_of(best, prior).mean * (1 - 1e-6) for each in others)
     anchored = Anchored(line, epsilon)
-    assert inference_error(anchored) == pytest.approx(expected_loss(anchored), rel=1e-9)
+    assert inference_error(anchored) == pytest.approx(loss_of(anchored).mean, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", [name for name in MECHANISMS if " on numbers" not in name])
@@ -178,12 +179,12 @@ def test_it_lies_between_what_ldp_promises_and_the_two_simple_answers(name):
         found = inference_error(mechanism, prior)
         unaided = float((as_weights(prior, len(own)) @ own).min())
         assert math.exp(-1) * unaided * (1 - 1e-9) - 1e-12 <= found <= unaided * (1 + 1e-9) + 1e-12
-        assert found <= expected_loss(mechanism, prior) * (1 + 1e-9) + 1e-12
+        assert found <= loss_of(mechanism, prior).mean * (1 + 1e-9) + 1e-12
 
 
 def test_a_constant_tells_nothing():
     for domain in DOMAINS.values():
-        assert inference_error(Constant(domain)) == pytest.approx(expected_loss(Constant(domain)), **NEAR)
+        assert inference_error(Constant(domain)) == pytest.approx(loss_of(Constant(domain)).mean, **NEAR)
 
 
 def test_more_privacy_never_means_less_error():
@@ -197,8 +198,8 @@ def test_blocks_change_nothing(monkeypatch):
     mechanisms += [MECHANISMS["brr on points"], MECHANISMS["exponential on items"]]
     drawn = [np.random.default_rng(2).dirichlet(np.ones(len(each.domain))) for each in mechanisms]
     whole = [inference_error(each, prior) for each, prior in zip(mechanisms, drawn, strict=True)]
-    monkeypatch.setattr("bipartite.answers.quality.measures._BLOCK", 30)
-    monkeypatch.setattr("bipartite.answers.quality.inference._REPORTS_A_BLOCK", 5)
+    monkeypatch.setattr("bipartite.answers.quality.losses._BLOCK", 30)
+    monkeypatch.setattr("reproduction.inference._REPORTS_A_BLOCK", 5)
     for each, prior, found in zip(mechanisms, drawn, whole, strict=True):
         assert inference_error(each, prior) == pytest.approx(found, **NEAR)
 
@@ -207,7 +208,7 @@ def test_a_million_values_need_no_table():
     size = 10**6
     domain = Integers(1, size)
     # Under GRR one value of a million has odds of e to 1, which moves no median by more than two values.
-    assert inference_error(GRR(domain, 1)) == pytest.approx(expected_loss(Constant(domain)), rel=1e-5)
+    assert inference_error(GRR(domain, 1)) == pytest.approx(loss_of(Constant(domain)).mean, rel=1e-5)
     uniform = np.full(size, 1 / size)
     assert inference_error(BRR(domain, 1), uniform) == pytest.approx(inference_error(BRR(domain, 1)), rel=1e-9)
     # As the line gets finer the error approaches a share of its length.
@@ -217,8 +218,8 @@ def test_a_million_values_need_no_table():
 
 @pytest.mark.parametrize(("values", "pairs"), [(11, 2**26), (2**16, 143)])
 def test_a_table_that_is_too_large_is_refused(monkeypatch, values, pairs):
-    monkeypatch.setattr("bipartite.answers.quality.inference._MOST_VALUES", values)
-    monkeypatch.setattr("bipartite.answers.quality.inference._MOST_PAIRS", pairs)
+    monkeypatch.setattr("reproduction.inference._MOST_VALUES", values)
+    monkeypatch.setattr("reproduction.inference._MOST_PAIRS", pairs)
     message = (
         f"^Expected at most {values:,} values and 2\\^26 pairs of a report and an answer, got 12 values and 12 rep"
     )
