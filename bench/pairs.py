@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import bipartite as bp
-from bipartite.answers.advise.forecasting import mean_squares
-from bipartite.answers.advise.pairs import error_of_pair, error_of_two
+from bipartite.answers.advise.pair_errors import error_of_pair_in, error_of_two, squares_given
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +69,7 @@ def asked(joint: Any, of: str, shape: tuple[int, ...]) -> Array:  # noqa: ANN401
     if of == "correlation":
         return np.array(joint.ask("correlation").value)
     halves = [[np.arange(size) < size // 2, np.arange(size) >= size // 2] for size in shape]
-    quarters = [[joint.ask((one * 1.0, other * 1.0)).value for other in halves[1]] for one in halves[0]]
+    quarters = [[joint.ask((one.astype(float), other.astype(float))).value for other in halves[1]] for one in halves[0]]
     return np.array(quarters)
 
 
@@ -87,7 +86,7 @@ def by_delta(first: Array, second: Array, f: Array, products: Array) -> float:
 def crossed(mechanism: Any, w: Array) -> Array:  # noqa: ANN401
     """E[score·score] of every two rows, given every value: that of a square is linear in the square."""
     sums, rest = ((w[:, None] + sign * w[None]).reshape(-1, w.shape[1]) for sign in (1, -1))
-    found = (mean_squares(mechanism, sums) - mean_squares(mechanism, rest)) / 4
+    found = (squares_given(mechanism, sums) - squares_given(mechanism, rest)) / 4
     return found.reshape(len(w), len(w), -1)
 
 
@@ -107,7 +106,7 @@ def formulas(split: bp.Record, product: Any, f: Array, people: int) -> dict[tupl
     found = {key: error / math.sqrt(people) for key, error in found.items()}
     for of in ("cells", "quadrants"):
         found[of, "split"] = error_of_two(first, second, of, people, f)
-        found[of, "product"] = error_of_pair(product, parts, of, people, f)
+        found[of, "product"] = error_of_pair_in(product, parts, of, people, f)
     return found
 
 
@@ -131,7 +130,8 @@ def errors(cell: tuple[tuple[int, int], float, int, int]) -> list[str]:
         told = {("product", of): asked(pair.joint(), of, f.shape) for of in QUESTIONS}
         for of, plan in plans.items():
             assert plan is not None
-            joint = bp.estimate(plan.record, plan.record.privatize(values, rng=words)).joint("a", "b", method="inverse")
+            reports = plan.record.privatize(values, rng=words)
+            joint = bp.estimate(plan.record, reports).joint("a", "b", method="inverse")
             told["split", of] = asked(joint, of, f.shape)
         margins = bp.estimate(alone, alone.privatize(values, rng=words), method="inverse")
         taken = np.outer(margins["a"].shares, margins["b"].shares)
