@@ -23,9 +23,9 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from bipartite.answers.advise.pair_errors import error_of_pair_in, error_of_two, squares_given
 
 import bipartite as bp
-from bipartite.answers.advise.pair_errors import error_of_pair_in, error_of_two, squares_given
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
