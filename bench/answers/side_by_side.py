@@ -1,6 +1,6 @@
 """Old and new answers to the same reports, on 200 random cases.
 
-    /work/old/.venv/bin/python bench/answers/side_by_side.py keep OLD.json [--cases 200] [--jobs 2] [--seconds 900]
+    OLD/.venv/bin/python bench/answers/side_by_side.py keep OLD.json [--cases 200] [--jobs 2] [--seconds 900]
     python bench/answers/side_by_side.py compare OLD.json NEW.json
 
 ``keep`` answers with whichever code runs it and writes the answers; ``compare`` answers anew and writes NEW.json and

@@ -52,6 +52,10 @@ def test_the_error_of_a_direction_is_that_of_its_cosine_and_sine():
     assert bp.forecast(mechanism, 3000, prior=shares) == pytest.approx(
         math.sqrt((abs(found) ** 2).mean() / 2), rel=0.15
     )
+    # Where the circle begins does not matter.
+    assert bp.forecast(mechanism, 3000, prior=np.roll(shares, 4)) == pytest.approx(
+        bp.forecast(mechanism, 3000, prior=shares), rel=1e-9
+    )
 
 
 def test_a_direction_takes_the_window_for_it_and_a_fraction_of_the_people():

@@ -166,3 +166,14 @@ def test_the_share_up_to_a_value_is_held_also_where_single_shares_are_projected(
         assert low <= est.cdf(76) <= high or not 0 <= est.cdf(76) <= 1
     assert est.method == "projected"
     assert held >= 118
+
+
+@pytest.mark.parametrize("people", [2, 3, 60])
+def test_equal_reports_of_many_values_are_no_certainty(people):
+    """Two equal reports of GRR with 100 values had the interval 1 to 1."""
+    mechanism = bp.GRR(bp.Integers(1, 100), 1)
+    estimate = bp.estimate(mechanism, [1] * people)
+    for of in (("bin", 1), ("range", 1, 1), ("cdf", 1)):
+        answer = estimate.ask(of)
+        assert answer.value == 1
+        assert tuple(answer.ci()) == (0, 1)

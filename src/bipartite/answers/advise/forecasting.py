@@ -7,7 +7,7 @@ r"""How precise an answer will be, before anybody has reported: the error of ``b
 - *A distribution* is unbiased where the default histogram is. Where that is smoothed (a line of more than 32 values,
   mostly), its error is the variance that the reports and a smooth population leave (``design/m_for_statistics.py``),
   times what smoothing costs where the population is not smooth: 1.8·(m/N)^0.15. For eleven shapes, simulated by
-  ``bench/advisor.py``, errors are 0.8 times this (root mean square), 1.25 times at the worst, a third for a uniform one.
+  ``bench/advisor.py``, errors are 0.8 times this (root mean square), 1.25 times at the worst, a third for a flat one.
 """
 
 from __future__ import annotations

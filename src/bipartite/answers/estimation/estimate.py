@@ -6,11 +6,10 @@ import functools
 import math
 from typing import TYPE_CHECKING, Final, overload
 
-import numpy as np
-
 from bipartite.answers.estimation.answer import Answer, Forged
 from bipartite.answers.estimation.circular import NOT_KNOWN, Circular
 from bipartite.answers.estimation.intervals import ConfidenceInterval, check_confidence
+from bipartite.answers.estimation.joint import joint_of
 from bipartite.answers.estimation.moments import root, variance
 from bipartite.answers.estimation.pictures import plot_estimate
 from bipartite.answers.estimation.question import CIRCULAR, Question, circle_of, line_of, quantile_of
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
     from pandas import DataFrame
 
@@ -202,8 +202,6 @@ class Estimate(Shown):
         shares of pairs and of ranges of both, the correlation, means by a private group, and each value alone
         (``joint.marginal("age")``).
         """
-        from bipartite.answers.estimation.joint import joint_of
-
         return joint_of(self, other, names, method)
 
     def _value(self, steps: int, origin: int = 0) -> float:

@@ -121,8 +121,8 @@ def estimate(
     they need not add up to one; an average, such as the mean or a cumulative share, uses that the true shares do, so it
     is not Σ weights·``shares``. Its variance comes from the exact probability that a report supports two values at
     once. For :class:`~bipartite.OLH` with many values it comes from the reports themselves or, if only counts are
-    given, from a bound, which makes errors too large. Every report must come from a different person: several reports from one
-    :class:`~bipartite.RAPPOR` permanent response are not independent, so estimate each date on its own.
+    given, from a bound, which makes errors too large. Every report must come from a different person: several reports
+    from one :class:`~bipartite.RAPPOR` permanent response are not independent, so estimate each date on its own.
 
     Each attribute of a record is estimated on its own, from those who reported it;
     :meth:`Estimates.joint <bipartite.answers.estimation.Estimates.joint>` combines two of them. Reports about pairs

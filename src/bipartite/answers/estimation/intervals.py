@@ -7,7 +7,6 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
-from scipy.special import gammainccinv
 
 from bipartite.errors import InputError, how_many, shown
 from bipartite.texts import in_digits
@@ -138,6 +137,8 @@ def half_widths(errors: Array | float, spreads: Array | float, people: float, co
 
 def chi_square_quantile(confidence: float, degrees: float) -> float:
     """The quantile of χ² with this many degrees of freedom, which need not be whole."""
+    from scipy.special import gammainccinv  # type: ignore[import-untyped]  # noqa: PLC0415 (loaded when used)
+
     return 2 * float(gammainccinv(degrees / 2, 1 - confidence))
 
 

@@ -45,21 +45,21 @@ def projected_bounds(
     """(low, high) of each projected share, from the unbiased shares, their standard errors and the ranges of scores."""
     at = int(np.argmax(shares))
     shift = float(raw[at] - shares[at])
-    few = people < FEW
-    scale = spreads / math.sqrt(2 * people) if few else likely_width(errors, spreads, people, sure) / normal_width(sure)
     missed = 1 - sure
+    if people < FEW:
+        half = spreads * math.sqrt(math.log(2 / missed) / (2 * people))  # Hoeffding
+        low, high = within(raw - half, raw + half, shares, (0.0, 1.0), at_least=True)
+        return np.minimum(low, shares), np.maximum(high, shares)
+    scale = likely_width(errors, spreads, people, sure) / normal_width(sure)
     with np.errstate(divide="ignore", invalid="ignore"):
         off = float(np.nan_to_num(np.abs(shift) / scale.min()))
-    tail = math.exp(-(min(off, 1e3) ** 2)) if few else NormalDist().cdf(-off)
-    towards = min(missed / 2, max(tail, _LEAST_TAIL))
+    towards = min(missed / 2, max(NormalDist().cdf(-off), _LEAST_TAIL))
     below, above = (towards, missed - towards) if shift >= 0 else (missed - towards, towards)
-    # Hoeffding's bound, in units of spread/√(2n), or the normal law.
-    width = (lambda tail: math.sqrt(-math.log(tail))) if few else _normal_quantile
-    low = raw - np.maximum(width(below) * scale, shift)
-    if few:
-        return within(low, raw + np.maximum(width(above) * scale, -shift), shares, (0.0, 1.0), at_least=True)
+    low = raw - np.maximum(_normal_quantile(below) * scale, shift)
+    # No population has such a share: 1 to 1 would read as certainty.
+    low = np.where(raw - normal_width(sure) * scale > 1, 0.0, np.maximum(low, 0.0))
     high = np.maximum(_upper_end(raw, scale, above), shares)  # equal up to rounding, where the shift is negative
-    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+    return low, np.minimum(high, 1.0)
 
 
 def _normal_quantile(tail: float) -> float:

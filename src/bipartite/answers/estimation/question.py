@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 CIRCULAR: Final = ("circular_mean", "resultant_length", "circular_spread")
 _OF: Final = (
-    "'mean', 'std', 'variance', 'median', ('quantile', q), ('cdf', value), ('bin', value), ('range', first, last), or one "
-    "weight per value"
+    "'mean', 'std', 'variance', 'median', ('quantile', q), ('cdf', value), ('bin', value), ('range', first, last), or "
+    "one weight per value"
 )
 _OF_CIRCLE: Final = (
     "'circular_mean', 'resultant_length', 'circular_spread', ('range', first, last), which may pass the last value, "

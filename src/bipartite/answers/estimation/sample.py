@@ -133,7 +133,7 @@ class Sample(Averages):
     second: Array = field(kw_only=True)
     """The sum of their squares."""
     limits: tuple[Array, Array] | None = None
-    """The smallest and the largest score of any report, for each question; None if all possible reports have classes."""
+    """The smallest and the largest score of any report, for each question; None if each has a class."""
     unattained: str = ""
     """Why no report may have the scores at the limits, if so: then forging is only bounded."""
     each: tuple[NDArray[np.int64], Array] | None = None
@@ -229,7 +229,8 @@ def _upper_end(scores: Array, reports: Array, most: float, z: float) -> float:
     skew = 2 * float(held @ apart**3) / n / variance**1.5 / math.sqrt(n)
     # Cornish–Fisher is close for many reports; the root is bracketed from there.
     guess = mean + error * max(z + skew * (z * z - 1) / 6, 0.1 * z)
-    low, high, t = mean, most, min(guess, (mean + 9 * most) / 10)
+    low, high = mean, most
+    t: float = min(guess, (mean + 9 * most) / 10)
     slope, before = 1 / error, (math.nan, math.nan)
     for _ in range(_STEPS):
         off = _signed_root(u - t, held) - z
@@ -240,10 +241,10 @@ def _upper_end(scores: Array, reports: Array, most: float, z: float) -> float:
             slope = max((off - before[1]) / (t - before[0]), 1e-3 / error)
         before = t, off
         step = t - off / slope
-        t = step if low < step < high else (low + high) / 2
+        t = float(step if low < step < high else (low + high) / 2)
         if high - low < _CLOSE * error:
             break
-    return t
+    return float(t)
 
 
 def _signed_root(d: Array, held: Array) -> float:
@@ -269,5 +270,5 @@ def _signed_root(d: Array, held: Array) -> float:
     v = s * math.sqrt(float(held @ part**2))
     if abs(r) < _CLOSE:
         # r* − r has the limit −κ₃/(6·κ₂^1.5).
-        return r - float(held @ d**3) / 3 / float(held @ d**2) ** 1.5
+        return float(r - held @ d**3 / 3 / (held @ d**2) ** 1.5)
     return r + math.log(v / r) / r

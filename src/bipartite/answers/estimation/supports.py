@@ -80,7 +80,7 @@ class Supports(Source):
         among = np.clip(apart, 0.0, np.ptp(w, axis=1) ** 2)
         variances = (noise + among) / spare(self.effective)
         if len(w) == 1:
-            return variances[:, None]
+            return np.asarray(variances)[:, None]
         # A distribution, so that the result is a covariance matrix; its diagonal is the unbiased one.
         people = on_simplex(self._squared)
         together = self._law.products(z, people) + (w * people) @ w.T - np.outer(w @ people, w @ people)
