@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import bipartite
-from bipartite.names import FORMER_NAMES
+from bipartite.names import FORMER_NAMES, Renamed
 
 HEAVY = [
     "numba",
@@ -184,6 +184,21 @@ def test_a_former_attribute_of_an_answer_raises_with_what_to_use_now(old, now):
         of_joint = {"of": "covariance"} if kind == "JointEstimate" else {}
         names = dict(zip(("est", "joint", "counts", "answer"), made.values(), strict=True))
         assert eval(code, given | names | {"weights": of} | of_joint) is not None  # noqa: S307 (our own words)
+
+
+def test_an_error_within_an_attribute_is_not_taken_for_a_missing_one():
+    class Broken(Renamed):
+        @property
+        def one(self):
+            return self.gone
+
+        @functools.cached_property
+        def kept(self):
+            return self.gone
+
+    for name in ("one", "kept"):
+        with pytest.raises(AttributeError, match="no attribute 'gone'"):
+            getattr(Broken(), name)
 
 
 def test_the_former_function_of_two_attributes_names_the_method():

@@ -232,9 +232,6 @@ def test_ranges_are_written_as_csv_for_every_group(run, spec, write, ages, tmp_p
     assert run("estimate", grouped, "--spec", spec(AGES), "--by", "group", "--ranges", ranges)[0] == 0
     rows = list(csv.DictReader(ranges.read_text(encoding="utf-8").splitlines()))
     assert [row["group"] for row in rows] == ["a"] * 10 + ["b"] * 10
-    code, out, _ = run("estimate", file, "--spec", spec(AGES), "--ranges", ranges, "--method", "ems")
-    assert code == 0 and "none\n  smoothing while fitting biases shares" in out
-    assert next(csv.DictReader(ranges.read_text(encoding="utf-8").splitlines()))["low"] == ""
 
 
 def test_what_cannot_be_known_is_said(run, spec, write, tmp_path):

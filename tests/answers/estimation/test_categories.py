@@ -351,7 +351,7 @@ def test_what_cannot_be_done_is_refused_with_a_reason():
     reports = mech.privatize([1, 2], rng=bp.insecure_seed(1))
     with pytest.raises(InputError, match="flat categories have none"):
         bp.estimate(mech, reports, method="smooth")
-    with pytest.raises(InputError, match="is now in reproduction; use method='projected'"):
+    with pytest.raises(InputError, match="is in reproduction/flat_em.py of the repository.*use method='projected'"):
         bp.estimate(mech, reports, method="em")
     with pytest.raises(InputError, match="one of 'auto'"):
         bp.estimate(mech, reports, method="best")

@@ -535,7 +535,7 @@ def test_methods_that_do_not_fit_are_refused_with_what_to_use_instead():
     items = Items(["a", "b", "c"], loss=1 - np.eye(3))
     with pytest.raises(InputError, match="collect with GRR"):
         estimate(Anchored(items, 0.1, anchors=["a", "b"]), ["a"], method="projected")
-    with pytest.raises(InputError, match="'smooth' smooths over neighbours on a line"):
+    with pytest.raises(InputError, match="'smooth' smooths over neighbours, and points and items have no order"):
         estimate(GRR(items, 1), ["a"], method="smooth")
 
 

@@ -56,14 +56,6 @@ def test_a_curve_is_no_finer_than_the_ranges_that_are_asked_for():
         assert len(curve.get("d").split("L")) == 2 * 3
 
 
-def test_a_curve_without_intervals_has_no_bands():
-    est = estimated(bp.BRR(AGES, 1, edges="padded"), [30] * 600 + [50] * 400, method="ems")
-    picture = est.plot()
-    assert "nan" not in picture and not any("interval" in each for each in words(picture)[:9])
-    assert any(each.startswith("without intervals of shares: smoothing") for each in words(picture))
-    assert not [each for each in ET.fromstring(picture).iter(f"{SVG}g") if each.find(f"{SVG}title") is not None]
-
-
 def test_clamped_reports_are_hatched_where_nothing_is_known():
     est = estimated(bp.BRR(AGES, 1), [20] * 500 + [50] * 500)
     assert np.isinf(est.ask(("bin", 18)).se) and np.isfinite(est.ask(("bin", 48)).se)
@@ -82,7 +74,7 @@ def test_unbiased_shares_below_zero_are_drawn_and_others_never_are():
     ground = 'x1="76" y1="'  # the line of zero stands apart from the axis only where something lies below it
     zero = [line for line in inverse.plot().splitlines() if ground in line and style.INK in line]
     assert len(zero) == 1
-    for method in ("projected", "em", "ems"):
+    for method in ("projected", "em"):
         other = estimated(mechanism, values, method=method).plot()
         assert not [line for line in other.splitlines() if ground in line and style.INK in line]
 
@@ -95,8 +87,6 @@ def test_few_reports_say_what_their_bars_are():
         assert (share_low, share_high) == pytest.approx(wide.ask(("bin", value)).ci())
     assert (high - low).min() > 1
     assert "few reports: these intervals are wider bounds that hold for any number" in words(wide.plot())
-    smooth = estimated(mechanism, [1, 2, 3], method="ems")
-    assert "few reports: these intervals are wider bounds that hold for any number" in words(smooth.plot())
 
 
 @pytest.mark.parametrize("mechanism", [pytest.param("BRR", marks=pytest.mark.slow), "GRR"])
