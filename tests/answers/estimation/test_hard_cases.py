@@ -173,3 +173,15 @@ def test_no_interval_of_a_share_from_few_reports_rests_on_the_normal_law(method)
     clamped = estimate(BRR(DIGITS, 1), [0] * 20, method=method)
     low, high = clamped.ask(("bin", 0)).ci()
     assert (low, high) == pytest.approx((0, 1), abs=1e-6)
+
+
+@pytest.mark.parametrize("of", [("bin", 24), ("range", 21, 27)], ids=str)
+def test_a_value_that_all_people_have_is_covered_with_few_reports_and_a_large_epsilon(of):
+    """At ε = 6 each of 50 reports that is noise looks like a person: likelihood intervals held 0.25 and 0.33."""
+    mechanism = BRR(Integers(0, 72), 6, edges="padded")
+    law, generator = mechanism.matrix()[24], np.random.default_rng(3)
+    answers = [estimate(mechanism, counts=generator.multinomial(50, law / law.sum())).ask(of) for _ in range(40)]
+    held = sum(answer.ci().low <= 1 <= answer.ci().high for answer in answers)
+    assert all(answer.ci().low <= answer.value <= answer.ci().high for answer in answers)
+    # With a coverage of 0.95, fewer than 33 of 40 have a probability of 1e-4.
+    assert held >= 33

@@ -88,3 +88,17 @@ def test_reports_that_are_all_alike_have_an_interval_and_are_doubted():
     )
     empty = bp.estimate(clamped, counts=np.where(np.arange(73) == 50, 0, 1000))
     assert "one value is 0.00% of them, but should be at least 0.84% for any population" in empty.check.doubt
+
+
+def test_few_flat_reports_have_hoeffdings_width_for_both_sides():
+    """Flat categories are known by their counts, and below 50 reports no law of averages is used."""
+    mechanism = bp.OUE(bp.Integers(0, 1), 1)
+    counts = bp.Counts(mechanism).add(mechanism.privatize([0] * 20, rng=bp.insecure_seed(1)))
+    answer = bp.estimate(mechanism, counts=counts, method="inverse").ask(("bin", 0))
+    low, high = answer.uncut(0.9)
+    # Two bits of weight ±1/2 in units of 1/(p − q), whose tails are those of a number of this range.
+    p, q = map(float, mechanism.support)
+    k = [(1 - 2 * each) / (2 * math.log((1 - each) / each)) if each != 0.5 else 0.25 for each in (p, q)]
+    spread = math.sqrt(4 * (0.25 * (k[0] + k[1])) / (p - q) ** 2 + 1)
+    half = spread * math.sqrt(math.log(2 / 0.1) / (2 * 20))
+    assert (high - low) / 2 == pytest.approx(half, rel=1e-6)
