@@ -133,7 +133,7 @@ def test_forged_reports_keep_their_weights_and_sums_of_weights_give_a_bound() ->
 
 
 def test_without_the_reports_forging_is_bounded_by_the_range_of_a_report() -> None:
-    known = Averages(np.array([0.2]), np.array([[0.01]]), np.array([1.0]), 100.0, np.array([3.0]))
+    known = Averages(np.array([0.2]), np.array([0.01]), np.array([1.0]), 100.0, np.array([3.0]))
     found = known.answer((0.0, 1.0)).forged(10)
     assert found.low == pytest.approx(0.2 - 0.3)
     assert found.high == pytest.approx(0.5)

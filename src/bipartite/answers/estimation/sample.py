@@ -62,8 +62,8 @@ class Averages:
     """Averages of scores, one per question, of which the moments are known."""
 
     mean: Array
-    cov: Array
-    """The covariance of the averages, for people drawn from a population."""
+    variances: Array
+    """Those of the averages, for people drawn from a population."""
     spread: Array
     """A number s for each: averages of n reports satisfy Hoeffding's bound as if scores had this range."""
     n: float
@@ -72,19 +72,27 @@ class Averages:
     """The largest minus the smallest score of any report, honest or forged."""
     people: Callable[[], Sample] | None = None
     """The score of every report, where these are available."""
+    covariance: Callable[[], Array] | None = None
+    """Computes the covariance of the averages; without it, there is one average."""
 
     @property
     def se(self) -> Array:
         """The standard errors; NaN for a single report."""
         # Rounding may leave the variance of a combination slightly below zero.
-        found: Array = np.sqrt(np.maximum(np.diagonal(self.cov), 0.0))
+        found: Array = np.sqrt(np.maximum(self.variances, 0.0))
         return found
+
+    @cached_property
+    def cov(self) -> Array:
+        """The covariance of the averages."""
+        return self.variances[:, None] if self.covariance is None else self.covariance()
 
     def combined(self, coefficients: Array) -> Averages:
         """The averages of combinations of the scores, one for each row of coefficients."""
         size = np.abs(coefficients)
-        mean, cov = coefficients @ self.mean, coefficients @ self.cov @ coefficients.T
-        return Averages(mean, cov, size @ self.spread, self.n, size @ self.reach)
+        cov = coefficients @ self.cov @ coefficients.T
+        spread, reach = size @ self.spread, size @ self.reach
+        return Averages(coefficients @ self.mean, cov.diagonal(), spread, self.n, reach, covariance=lambda: cov)
 
     def ends(self, at: int, confidence: float) -> tuple[float, float]:
         """The interval of one average: by the normal law, wider if hardly any report bears on it, or by Hoeffding."""
@@ -146,10 +154,16 @@ class Sample(Averages):
         size, square = float(first.sum()), float(second.sum())
         n = size**2 / square
         mean = u @ first / size
-        apart = u - mean[:, None]
-        cov = (apart * second) @ apart.T / size**2 * (n / spare(n))
+        variances = np.maximum(u**2 @ second - 2 * mean * (u @ second) + mean**2 * square, 0.0)
         low, high = (u.min(axis=1), u.max(axis=1)) if known.get("limits") is None else known["limits"]
-        return cls(mean, cov, high - low, n, high - low, u=u, first=first, second=second, **known)
+        made = variances * (n / spare(n)) / size**2
+        return cls(mean, made, high - low, n, high - low, u=u, first=first, second=second, **known)
+
+    @cached_property
+    def cov(self) -> Array:
+        apart = self.u - self.mean[:, None]
+        found: Array = (apart * self.second) @ apart.T / float(self.first.sum()) ** 2 * (self.n / spare(self.n))
+        return found
 
     @cached_property
     def range(self) -> tuple[Array, Array]:

@@ -68,19 +68,21 @@ class Supports(Source):
         values, z = w @ self._even, w - w.mean(axis=1, keepdims=True)
         own = self._law.own(z)
         seen = self.tally.rows is not None and self._law.bounded and not self._law.exact(len(w))
-        cov = self._seen_covariance(w, values) if seen else self._covariance(w, z, values, own)
+        cov = self._seen_covariance(w, values) if seen else None
+        variances = self._variances(w, values, own) if cov is None else cov.diagonal()
         people = None if self.tally.rows is None else functools.partial(self.people, w)
         spread, reach = self._law.tail_spread(z, own), self._law.spread(z)
-        return Averages(values, cov, spread, self.effective, reach, people)
+        covariance = functools.partial(self._covariance, w, z, variances) if cov is None else lambda: cov
+        return Averages(values, variances, spread, self.effective, reach, people, covariance)
 
-    def _covariance(self, w: Array, z: Array, values: Array, own: Array) -> Array:
-        """From the exact law of pairs of supports, or its bound."""
+    def _variances(self, w: Array, values: Array, own: Array) -> Array:
+        """From the exact law of pairs of supports, or its bound; ``own`` is that of one report, given each value."""
         noise = np.clip(own @ self._squared, own.min(axis=1), own.max(axis=1))
         apart = np.einsum("ij,j->i", (w - values[:, None]) ** 2, self._squared)
-        among = np.clip(apart, 0.0, np.ptp(w, axis=1) ** 2)
-        variances = (noise + among) / spare(self.effective)
-        if len(w) == 1:
-            return np.asarray(variances)[:, None]
+        found: Array = (noise + np.clip(apart, 0.0, np.ptp(w, axis=1) ** 2)) / spare(self.effective)
+        return found
+
+    def _covariance(self, w: Array, z: Array, variances: Array) -> Array:
         # A distribution, so that the result is a covariance matrix; its diagonal is the unbiased one.
         people = on_simplex(self._squared)
         together = self._law.products(z, people) + (w * people) @ w.T - np.outer(w @ people, w @ people)

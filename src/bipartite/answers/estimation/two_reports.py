@@ -148,7 +148,9 @@ class TwoReports(Source):
         first, second = (sums[self._possible] for sums in (tally.first, tally.second))
         limits = (low, high) if self._flat else None
         found = Sample.of(u, first, None if each is None else second, limits=limits, each=each)
-        return Averages(found.mean, found.cov, spread, found.n, high - low, lambda: found) if self._flat else found
+        if not self._flat:
+            return found
+        return Averages(found.mean, found.variances, spread, found.n, high - low, lambda: found, lambda: found.cov)
 
     def _score(self, w: Array) -> PairScores | None:
         factors = _factors(w)
