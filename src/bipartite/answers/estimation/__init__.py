@@ -10,7 +10,6 @@ from bipartite.answers.estimation.groups import Estimates
 from bipartite.answers.estimation.identify import Identifiability, identifiability
 from bipartite.answers.estimation.intervals import ConfidenceInterval
 from bipartite.answers.estimation.joint import JointEstimate
-from bipartite.answers.estimation.ranges import RangeShare
 
 __all__ = [
     "Answer",
@@ -23,7 +22,6 @@ __all__ = [
     "GoodnessOfFit",
     "Identifiability",
     "JointEstimate",
-    "RangeShare",
     "difference",
     "estimate",
     "identifiability",

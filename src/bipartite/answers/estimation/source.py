@@ -13,7 +13,6 @@ There is one class for each kind of report: :class:`Outputs` if every report is 
 from __future__ import annotations
 
 import functools
-import hashlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -23,6 +22,7 @@ import numpy as np
 from bipartite.answers.estimation.goodness import fit_of_outputs
 from bipartite.answers.estimation.identify import identifiability
 from bipartite.answers.estimation.intervals import FEW
+from bipartite.answers.estimation.likelihood import halves
 from bipartite.answers.estimation.sample import Sample, spare
 from bipartite.answers.estimation.scores import MOST_DENSE, WindowScores
 from bipartite.errors import DesignError
@@ -189,13 +189,12 @@ class Outputs(Source):
         dense = not isinstance(scores, WindowScores)
         if self.effective < FEW or not scores.fits_a_law or (dense and scores.rows > _MOST_FITTED):
             return self._whole
-        coins = np.random.default_rng(int.from_bytes(hashlib.sha256(tally.counts.tobytes()).digest(), "big"))
-        heads = np.divide(coins.binomial(tally.counts, 0.5), np.maximum(tally.counts, 1))
-        halves = [(tally.first * part, tally.second * part) for part in (heads, 1 - heads)]
-        laws = [self._likely_law(first) for first, _ in halves]
+        heads = halves(tally.counts.astype(np.float64))[0] / np.maximum(tally.counts, 1)
+        both = [(tally.first * part, tally.second * part) for part in (heads, 1 - heads)]
+        laws = [self._likely_law(first) for first, _ in both]
         return [
             _Part(self.found.scores(law), first, second)
-            for law, (first, second) in zip(laws[::-1], halves, strict=True)
+            for law, (first, second) in zip(laws[::-1], both, strict=True)
         ]
 
     def _likely_law(self, counts: Array) -> Array:
