@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import bipartite
-from bipartite.names import FORMER_NAMES
+from bipartite.names import FORMER_NAMES, Renamed
 
 HEAVY = [
     "numba",
@@ -184,6 +184,20 @@ def test_a_former_attribute_of_an_answer_raises_with_what_to_use_now(old, now):
         of_joint = {"of": "covariance"} if kind == "JointEstimate" else {}
         names = dict(zip(("est", "joint", "counts", "answer"), made.values(), strict=True))
         assert eval(code, given | names | {"weights": of} | of_joint) is not None  # noqa: S307 (our own words)
+
+
+@pytest.mark.parametrize("kind", [property, functools.cached_property])
+def test_a_fault_within_a_property_is_not_told_as_a_missing_attribute(kind):
+    class Result(Renamed):
+        def fault(self):
+            return None.shape
+
+        held = kind(fault)
+
+    with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'shape'"):
+        _ = Result().held
+    with pytest.raises(AttributeError, match="'Result' object has no attribute 'other'"):
+        _ = Result().other
 
 
 def test_the_former_function_of_two_attributes_names_the_method():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Final, NoReturn
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ class Renamed:
     if not TYPE_CHECKING:  # so that type checkers report unknown names
 
         def __getattr__(self, name: str) -> NoReturn:
-            if isinstance(held := getattr(type(self), name, None), property):
+            if isinstance(held := getattr(type(self), name, None), (property, functools.cached_property)):
                 held.__get__(self)  # an AttributeError within a property, which Python dropped: raised again
             owners = (f"bipartite.answers.estimation.{kind.__name__}" for kind in type(self).__mro__)
             told = next((told for owner in owners if (told := moved(owner, name))), None)
