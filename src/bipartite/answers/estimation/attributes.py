@@ -58,7 +58,7 @@ def columns_of(record: Record, reports: object, nulls: Missing = "error") -> dic
 def _column_of(name: str, mechanism: Mechanism, column: Any, nulls: Missing) -> Reported:  # noqa: ANN401 (any container)
     """The reports of one attribute, which errors name."""
     try:
-        there, rows = (_flat_rows if mechanism.flat else _indices)(mechanism, column, nulls)
+        there, rows = _flat_rows(mechanism, column) if mechanism.flat else _indices(mechanism, column, nulls)
         missing = int((~there).sum())
         if missing and nulls == "error":
             raise NullError(f"{missing} of {len(there)} reports are missing; remove them, or use nulls='drop'.")
@@ -79,7 +79,7 @@ def _indices(mechanism: Mechanism, column: Any, nulls: Missing) -> Reported:  # 
     return Reported(there, rows)
 
 
-def _flat_rows(mechanism: Mechanism, column: Any, nulls: Missing) -> Reported:  # noqa: ANN401, ARG001
+def _flat_rows(mechanism: Mechanism, column: Any) -> Reported:  # noqa: ANN401
     """The reports of flat categories: an array, masked if some are missing, or a list of rows with None for those.
 
     Anything that is not an array of such reports is refused; whether each of them can have come from the mechanism is

@@ -21,7 +21,7 @@ from bipartite.answers.estimation.tally import Tally
 from bipartite.answers.estimation.two_reports import NOT_TOLD, TwoReports
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.names import Renamed
-from bipartite.texts import escaped, in_digits, notebook_html
+from bipartite.texts import Printed, escaped, in_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -54,7 +54,7 @@ _ROOM: Final = 2**22
 _CLOSE: Final = 1e-6
 
 
-class JointEstimate(Renamed):
+class JointEstimate(Printed, Renamed):
     r"""The joint distribution of two attributes: ``est.joint(other)``, or ``ests.joint("age", "city")`` of a record.
 
     The reports are pairs, drawn independently given the values, or reports about both values at once
@@ -80,7 +80,7 @@ class JointEstimate(Renamed):
     def __init__(self, names: tuple[str, str], pairs: Estimate, parts: tuple[Estimate, Estimate] | None = None) -> None:
         """``pairs`` is the estimate of pairs as values, row by row; ``parts`` are those of both alone, if known."""
         self.names, self.nobs = names, pairs.nobs
-        self._pairs, self._parts = pairs, parts
+        self._pairs, self._alone = pairs, parts
         self._domains: list[Domain] = [*pairs.domain.parts] if parts is None else [each.domain for each in parts]
 
     @property
@@ -101,12 +101,11 @@ class JointEstimate(Renamed):
     def marginal(self, name: str) -> Estimate:
         """The estimate of one attribute on its own, from the same people."""
         at, pairs = self._at(name), self._pairs
-        if self._parts is not None:
-            return self._parts[at]
+        if self._alone is not None:
+            return self._alone[at]
         part = Part(pairs, at)
-        return type(pairs)(
-            part, partial(Unbiased, part, "inverse", _SUMS) if part.tells_all else partial(SumsOfPairs, part)
-        )
+        made = partial(Unbiased, part, "inverse", _SUMS) if part.tells_all else partial(SumsOfPairs, part)
+        return type(pairs)(part, made)
 
     def ask(self, of: object) -> Answer:
         """The answer to a question; ``of`` as in the class."""
@@ -153,9 +152,6 @@ class JointEstimate(Renamed):
 
     def __str__(self) -> str:
         return self.summary()
-
-    def _repr_html_(self) -> str:
-        return notebook_html([self.summary()])
 
     def __repr__(self) -> str:
         return f"<JointEstimate of {' and '.join(map(escaped, self.names))} from {self.nobs:,} people's reports>"
@@ -210,8 +206,7 @@ class JointEstimate(Renamed):
         N − r·D has mean 0 at the true r, so Fieller's interval contains all r for which 0 is in the interval of
         N − r·D: whatever D is, its coverage is that of an average. It is bounded only if D is clearly above zero.
         """
-        at = self._at(name)
-        other = self.names[1 - at]
+        other = self.names[1 - (at := self._at(name))]
         if not isinstance(where, dict) or list(where) != [other]:
             raise InputError(f"Expected ('mean', {name!r}, {{{other!r}: value}}), got {shown(where)}.")
         line, middle = self._numbers(at)
@@ -236,7 +231,6 @@ class JointEstimate(Renamed):
         if low(0, 1, _USUAL) <= 0:
             return _unknown(math.nan, *possible, both.note() or _NO_GROUP)
         ratio = float(both.mean[0] / both.mean[1])
-        value = middle + ratio
 
         def interval(sure: float) -> ConfidenceInterval:
             if low(0, 1, sure) <= 0:
@@ -247,7 +241,7 @@ class JointEstimate(Renamed):
             return ConfidenceInterval(least, most, sure, both.note())
 
         error = both.combined(np.array([[1, -ratio]])).se[0] / both.mean[1]
-        return Answer(value, float(error), interval)
+        return Answer(middle + ratio, float(error), interval)
 
     def _at(self, name: object) -> int:
         """The index of an attribute, 0 or 1."""
@@ -303,31 +297,22 @@ class Part(Source):
     """One of both values that reports are about: its weight is the weight of all pairs that contain it."""
 
     def __init__(self, pairs: Estimate, at: int) -> None:
-        self.pairs, self._inner, self._at = pairs, pairs._source, at
+        self.pairs, self._inner, self.at = pairs, pairs._source, at
         # Identifiability is known for pairs, not for their parts.
         self.mechanism, self.tally, self.found = self._inner.mechanism, replace(self._inner.tally, rows=None), None
 
     @property
     def domain(self) -> Domain:
-        return self._inner.domain.parts[self._at]
+        return self._inner.domain.parts[self.at]
 
     @property
     def tells_all(self) -> bool:
         return self._inner.tells_all
 
-    @property
-    def distribution(self) -> Array:
-        return self.summed(self._inner.distribution)
-
-    def summed(self, pairs: Array) -> Array:
-        """The sum over all pairs that contain each value."""
-        found: Array = pairs.reshape([len(part) for part in self._inner.domain.parts]).sum(axis=1 - self._at)
-        return found
-
     def of_pairs(self, w: Array) -> Array:
         """The weights of all pairs, row by row, from those of this value, along the last axis."""
-        other = len(self._inner.domain.parts[1 - self._at])
-        found: Array = np.repeat(w, other, axis=-1) if self._at == 0 else np.tile(w, other)
+        other = len(self._inner.domain.parts[1 - self.at])
+        found: Array = np.repeat(w, other, axis=-1) if self.at == 0 else np.tile(w, other)
         return found
 
     def sample(self, w: Array, *, fitted: bool = False) -> Averages | None:
@@ -354,7 +339,8 @@ class SumsOfPairs(Fitted):
     def __init__(self, part: Part) -> None:
         self._part, self._pairs = part, part.pairs._histogram
         assert self._pairs.fit is not None  # noqa: S101 (shares that are not unbiased are fitted)
-        sums = replace(self._pairs.fit, frequencies=part.summed(self._pairs.shares))
+        table = self._pairs.shares.reshape([len(each) for each in part.pairs.domain.parts])
+        sums = replace(self._pairs.fit, frequencies=table.sum(axis=1 - part.at))
         super().__init__(self._pairs.method, self._pairs.reason, sums, _NOT_APART)
 
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
@@ -392,8 +378,8 @@ def _reach(inside: float, bound: float, holds: Callable[[float], bool]) -> float
 
 def joint_of(first: Estimate, second: object, names: object, method: object) -> JointEstimate:
     """The joint distribution of the values of two estimates of the same people, or of the pairs of one."""
-    named = isinstance(names, tuple) and all(isinstance(name, str) for name in names)
-    if not isinstance(names, tuple) or not named or not len(set(names)) == len(names) == _TWO:
+    named = {name for name in names if isinstance(name, str)} if isinstance(names, tuple) else set()
+    if not isinstance(names, tuple) or not len(named) == len(names) == _TWO:
         raise InputError(f"Expected two different names such as ('age', 'income'), got {shown(names)}.")
     if not is_one_of(method, METHODS):
         raise InputError(f"Expected method as one of {', '.join(map(repr, METHODS))}, got {shown(method)}.")

@@ -112,24 +112,23 @@ class TwoReports(Source):
                 f"Expected at most {MOST_VALUES} values of an attribute for a joint distribution, got {most}; report "
                 f"on a coarser domain, {_ALONE}"
             )
+        # A class of people is a pair of outputs or, with flat categories, a person.
         rows: list[Any] = [first.tally.rows, second.tally.rows]
-        classes, possible = np.arange(len(rows[0])), np.ones(len(rows[0]), dtype=bool)
+        classes, many = np.arange(len(rows[0])), len(rows[0])
         if not self._flat:
             laws = [mechanism.lottery.channel().uniform_law() > 0 for mechanism in self.mechanism]
-            if (pairs := len(laws[0]) * len(laws[1])) > MOST_PAIRS:
+            if (many := len(laws[0]) * len(laws[1])) > MOST_PAIRS:
                 raise DesignError(
-                    f"Expected at most 2^22 different pairs of reports, got {pairs}; report on coarser domains, "
-                    f"{_ALONE}"
+                    f"Expected at most 2^22 different pairs of reports, got {many}; report on coarser domains, {_ALONE}"
                 )
-            possible = np.logical_and.outer(*laws).ravel()
             classes = rows[0] * len(laws[1]) + rows[1]
-            rows = list(np.divmod(np.flatnonzero(possible), len(laws[1])))
-        # A class of people is a possible pair of outputs or, with flat categories, a person.
-        self._rows, self._possible = rows, possible
-        counts, weights = np.bincount(classes, minlength=len(possible)), first.tally.weights
+            # Nobody reports an impossible output; it has the scores of a possible one, so that it widens no range.
+            one, other = (np.where(law, np.arange(len(law)), law.argmax()) for law in laws)
+            rows = [one.repeat(len(other)), np.tile(other, len(one))]
+        self._rows, weights, counts = rows, first.tally.weights, np.bincount(classes, minlength=many)
         self.tally = Tally.of_counts(counts, first.n, classes)
         if weights is not None:
-            once, twice = (np.bincount(classes, each, len(possible)).astype(float) for each in (weights, weights**2))
+            once, twice = (np.bincount(classes, each, many).astype(float) for each in (weights, weights**2))
             self.tally = replace(first.tally, first=once, second=twice, counts=counts, rows=classes)
 
     @property
@@ -147,12 +146,9 @@ class TwoReports(Source):
         if len(held) < len(scored):
             return None
         u, low, high, spread = map(np.array, zip(*held, strict=True))
-        tally, each = self.tally, None
-        if tally.weights is not None:
-            each = (np.cumsum(self._possible) - 1)[tally.rows], tally.weights
-        first, second = (sums[self._possible] for sums in (tally.first, tally.second))
-        limits = (low, high) if self._flat else None
-        found = Sample.of(u, first, None if each is None else second, limits=limits, each=each)
+        tally, limits = self.tally, (low, high) if self._flat else None
+        each = None if tally.weights is None else (tally.rows, tally.weights)
+        found = Sample.of(u, tally.first, tally.second, limits=limits, each=each)
         return Averages(found.mean, found.cov, spread, found.n, high - low, lambda: found) if self._flat else found
 
     def _score(self, w: Array) -> PairScores | None:
@@ -248,9 +244,8 @@ class TwoReports(Source):
     def histogram(self, method: str) -> Callable[[], Histogram]:
         """The table by one method, made when it is first needed."""
         name, reason = self._chosen(method)
-        if name == "em":
-            return functools.partial(MostLikelyPairs, self, reason)
-        return functools.partial(Unbiased, self, name, reason)
+        made = functools.partial(MostLikelyPairs, self) if name == "em" else functools.partial(Unbiased, self, name)
+        return functools.partial(made, reason)
 
     def _chosen(self, method: str) -> tuple[str, str]:
         """(the method, why)."""
