@@ -103,6 +103,13 @@ def test_what_is_no_table_of_reports_is_refused():
     with pytest.raises(DataError, match="age: 1 of 4 reports are missing"):
         bp.estimate(record, {**reports, "age": np.ma.MaskedArray(reports["age"], [1, 0, 0, 0])})
     assert bp.estimate(record, {**reports, "age": [None, *reports["age"][1:]]}, nulls="drop")["age"].nobs == 3
+    with pytest.raises(InputError, match="age: Expected nulls='error' or 'drop', got 'skip'"):
+        bp.estimate(record, reports, nulls="skip")
+    # Hidden, or not a number: both are missing, and everybody else stays in their place.
+    parts = np.ma.MaskedArray([np.nan, *reports["part"][1:]], [0, 1, 0, 0])
+    assert columns_of(record, {**reports, "part": parts}, "drop")["part"].there.tolist() == [False, False, True, True]
+    with pytest.raises(DataError, match="part: 2 of 4 reports are missing"):
+        bp.estimate(record, {**reports, "part": parts})
     with pytest.raises(DataError, match="age: 1 report, the first at reports.0., cannot have come from"):
         bp.estimate(record, {**reports, "age": [1000, *reports["age"][1:]]})
     with pytest.raises(InputError, match=r"reports\[1\] as a dict of 1 of"):

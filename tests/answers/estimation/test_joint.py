@@ -296,6 +296,16 @@ def test_forged_pairs_move_an_average_as_far_as_they_can():
         joint(record, reports).ask("correlation").forged(1)
 
 
+def test_an_output_that_nobody_can_report_widens_no_range(monkeypatch):
+    sides = [from_tally(CARS, Tally.of(CARS, np.zeros(60, dtype=int)))._source for _ in range(2)]
+    w = np.random.default_rng(1).normal(size=(1, 9))
+    every = TwoReports(*sides).sample(w).u.reshape(3, 3)
+    monkeypatch.setattr(type(CARS.lottery.channel()), "uniform_law", lambda _: np.array([0, 0.5, 0.5]))
+    low, high = TwoReports(*sides).sample(w).range
+    assert (low[0], high[0]) == (every[1:, 1:].min(), every[1:, 1:].max())
+    assert (low[0], high[0]) != (every.min(), every.max())
+
+
 def test_what_cannot_be_asked_is_refused():
     record = bp.Record({"age": AGES, "car": CARS, "pet": PETS})
     reports = record.privatize({"age": [1, 5], "car": [0, 2], "pet": ["cat", "dog"]}, rng=bp.insecure_seed(3))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bipartite.answers.estimation.reports import indices_of
+from bipartite.answers.estimation.reports import read_reports
 from bipartite.domains.containers import is_scalar
 from bipartite.errors import DataError, InputError, NullError, Problems, of_attribute
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
     from pandas import DataFrame
@@ -23,19 +22,13 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism, Record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reported:
+class Reported(NamedTuple):
     """The reports of one attribute."""
 
     there: NDArray[np.bool_]
     """For every person, whether they reported the attribute."""
     rows: NDArray[Any]
     """A row for each of those reports: the index of its output or, for flat categories, the report itself."""
-
-    def at(self, people: NDArray[np.bool_]) -> NDArray[Any]:
-        """The reports of some of those who reported."""
-        found: NDArray[Any] = self.rows[people[self.there]]
-        return found
 
 
 def columns_of(record: Record, reports: object, nulls: Missing = "error") -> dict[str, Reported]:
@@ -46,7 +39,7 @@ def columns_of(record: Record, reports: object, nulls: Missing = "error") -> dic
     names = list(record.mechanisms)
     table = _table(reports, names, record.sample)
     drop: Missing = "drop" if record.sample is not None else nulls
-    found = {name: column_of(name, record.mechanisms[name], table[name], drop) for name in names}
+    found = {name: _column_of(name, record.mechanisms[name], table[name], drop) for name in names}
     people = {name: len(column.there) for name, column in found.items()}
     if len(set(people.values())) > 1:
         sizes = ", ".join(f"{escaped(name)}: {size}" for name, size in people.items())
@@ -62,25 +55,31 @@ def columns_of(record: Record, reports: object, nulls: Missing = "error") -> dic
     return found
 
 
-def column_of(name: str, mechanism: Mechanism, column: Iterable[object], nulls: Missing) -> Reported:
+def _column_of(name: str, mechanism: Mechanism, column: Any, nulls: Missing) -> Reported:  # noqa: ANN401 (any container)
     """The reports of one attribute, which errors name."""
     try:
-        if mechanism.flat:
-            return flat_rows(mechanism, column, nulls)
-        there = _present(column)
-        _check_there(there, nulls)
-        told = column.compressed() if isinstance(column, np.ma.MaskedArray) else column
-        indices = indices_of(mechanism, told, nulls)
+        there, rows = _flat_rows(mechanism, column) if mechanism.flat else _indices(mechanism, column, nulls)
+        missing = int((~there).sum())
+        if missing and nulls == "error":
+            raise NullError(f"{missing} of {len(there)} reports are missing; remove them, or use nulls='drop'.")
     except (InputError, DataError) as error:
         refusal = of_attribute(error, name)
     else:
-        if len(indices) == int(there.sum()):
-            return Reported(there, indices)
-        refusal = InputError(f"{escaped(name)}: expected one kind of missing report, got several; use None.")
+        return Reported(there, rows)
     raise refusal
 
 
-def flat_rows(mechanism: Mechanism, column: Iterable[object], nulls: Missing) -> Reported:
+def _indices(mechanism: Mechanism, column: Any, nulls: Missing) -> Reported:  # noqa: ANN401
+    """Who reported, and the outputs that they reported."""
+    keep: Missing = "drop" if nulls == "error" else nulls
+    if not isinstance(column, np.ma.MaskedArray):
+        return Reported(*read_reports(mechanism, column, keep))
+    there = ~np.ma.getmaskarray(column)
+    there[there], rows = read_reports(mechanism, column.compressed(), keep)
+    return Reported(there, rows)
+
+
+def _flat_rows(mechanism: Mechanism, column: Any) -> Reported:  # noqa: ANN401
     """The reports of flat categories: an array, masked if some are missing, or a list of rows with None for those.
 
     Anything that is not an array of such reports is refused; whether each of them can have come from the mechanism is
@@ -88,26 +87,17 @@ def flat_rows(mechanism: Mechanism, column: Iterable[object], nulls: Missing) ->
     """
     if is_scalar(column):
         mechanism.count(column)  # raises the error
-    if isinstance(column, np.ma.MaskedArray):
-        hidden = np.ma.getmaskarray(column)
-        there = np.logical_not(hidden.reshape(len(hidden), -1).any(axis=1))
-        rows = column.data[there]
-    elif isinstance(column, np.ndarray) and column.dtype.kind != "O":
-        there, rows = np.ones(len(column), dtype=bool), column
+    if isinstance(column, np.ma.MaskedArray) or (isinstance(column, np.ndarray) and column.dtype.kind != "O"):
+        there = np.logical_not(np.ma.getmaskarray(column).any(axis=tuple(range(1, column.ndim))))
+        rows = np.ma.getdata(column)[there]
     else:
         listed = [None if row is None else np.asarray(row) for row in column]
         there = np.array([row is not None for row in listed], dtype=bool)
         told = [row for row in listed if row is not None]
         alike = len({(row.shape, row.dtype) for row in told}) == 1
         rows = np.stack(told) if alike else mechanism.flat_draw.empty(0) if not told else np.empty(0)
-    _check_there(there, nulls)
     mechanism.count(rows[:0])
     return Reported(there, rows)
-
-
-def _check_there(there: NDArray[np.bool_], nulls: Missing) -> None:
-    if nulls == "error" and not there.all():
-        raise NullError(f"{int((~there).sum())} of {len(there)} reports are missing; remove them, or use nulls='drop'.")
 
 
 def _table(reports: object, names: list[str], sample: int | None) -> Mapping[str, Any] | DataFrame:
@@ -139,22 +129,3 @@ def _one_by_one(reports: Sequence[Any], names: list[str], sample: int | None) ->
                 "reports as Record.privatize gave them."
             )
     return {name: [report.get(name) for report in reports] for name in names}
-
-
-def _present(column: Iterable[object]) -> NDArray[np.bool_]:
-    """Which entries of a column, in any container, are reports rather than nulls."""
-    if is_scalar(column):
-        raise InputError(
-            f"Expected reports as a list, an array or a column, got {type(column).__name__}; pass [report]."
-        )
-    if isinstance(column, np.ma.MaskedArray):
-        return ~np.ma.getmaskarray(column)
-    for test in ("notna", "is_not_null", "is_valid"):  # of pandas, Polars, Arrow
-        if hasattr(column, test):
-            found = getattr(column, test)()
-            return np.asarray(found.to_pylist() if hasattr(found, "to_pylist") else found, dtype=bool)
-    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
-        return ~np.isnan(column)
-    if isinstance(column, np.ndarray) and column.dtype.kind != "O":
-        return np.ones(len(column), dtype=bool)
-    return np.array([value is not None for value in column], dtype=bool)

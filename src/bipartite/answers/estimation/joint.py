@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.estimation.answer import Answer
-from bipartite.answers.estimation.asking_pairs import Pair
 from bipartite.answers.estimation.histogram import Fitted, Unbiased
 from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, within
+from bipartite.answers.estimation.question import Question, numbers_of
 from bipartite.answers.estimation.sample import Sample, spare
 from bipartite.answers.estimation.showing import load_pandas
 from bipartite.answers.estimation.source import Several, Source
@@ -21,10 +21,10 @@ from bipartite.answers.estimation.tally import Tally
 from bipartite.answers.estimation.two_reports import NOT_TOLD, TwoReports
 from bipartite.errors import InputError, is_one_of, shown
 from bipartite.names import Renamed
-from bipartite.texts import escaped, in_digits, notebook_html
+from bipartite.texts import Printed, escaped, in_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
     from pandas import DataFrame
@@ -37,20 +37,24 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 METHODS: Final = ("auto", "inverse", "projected", "em")
+_OF: Final = (
+    "'covariance', 'correlation', ('cell', value, value), ('where', {name: value}), ('mean', name, {other: value}), a "
+    "table of weights, or two lists of weights"
+)
 _NO_VARIANCE: Final = "a variance is not clearly above zero, so the correlation may be anything"
 _NO_GROUP: Final = "the group's share is not clearly above zero, so its mean may be anything"
+_SUMS: Final = "sums of unbiased shares of pairs over the other part"
+_NOT_APART: Final = "single shares and quantiles have no intervals if not all pairs can be told apart; ask for a range"
 # A variance in a denominator must be at least this many standard errors above zero.
 _CLEARLY: Final = 3.0
 _USUAL: Final = 0.95
-_TWO, _OF_MEAN = 2, 3
+_TWO: Final = 2
 # The most weights of pairs in memory at once.
 _ROOM: Final = 2**22
 _CLOSE: Final = 1e-6
-_SUMS: Final = "sums of unbiased shares of pairs over the other part"
-_NOT_APART: Final = "single shares and quantiles have no intervals if not all pairs can be told apart; ask for a range"
 
 
-class JointEstimate(Renamed):
+class JointEstimate(Printed, Renamed):
     r"""The joint distribution of two attributes: ``est.joint(other)``, or ``ests.joint("age", "city")`` of a record.
 
     The reports are pairs, drawn independently given the values, or reports about both values at once
@@ -76,9 +80,8 @@ class JointEstimate(Renamed):
     def __init__(self, names: tuple[str, str], pairs: Estimate, parts: tuple[Estimate, Estimate] | None = None) -> None:
         """``pairs`` is the estimate of pairs as values, row by row; ``parts`` are those of both alone, if known."""
         self.names, self.nobs = names, pairs.nobs
-        self._pairs, self._parts = pairs, parts
-        first, second = pairs.domain.parts if parts is None else (each.domain for each in parts)
-        self._pair = Pair(names, (first, second))
+        self._pairs, self._alone = pairs, parts
+        self._domains: list[Domain] = [*pairs.domain.parts] if parts is None else [each.domain for each in parts]
 
     @property
     def method(self) -> str:
@@ -88,7 +91,7 @@ class JointEstimate(Renamed):
     @property
     def shares(self) -> Array:
         """The share of every pair of values: rows are values of the first attribute, columns of the second."""
-        return self._pairs.shares.reshape([len(domain) for domain in self._pair.domains])
+        return self._pairs.shares.reshape([len(domain) for domain in self._domains])
 
     @property
     def check(self) -> GoodnessOfFit:
@@ -97,30 +100,40 @@ class JointEstimate(Renamed):
 
     def marginal(self, name: str) -> Estimate:
         """The estimate of one attribute on its own, from the same people."""
-        at, pairs = self._pair.at(name), self._pairs
-        if self._parts is not None:
-            return self._parts[at]
+        at, pairs = self._at(name), self._pairs
+        if self._alone is not None:
+            return self._alone[at]
         part = Part(pairs, at)
         made = partial(Unbiased, part, "inverse", _SUMS) if part.tells_all else partial(SumsOfPairs, part)
         return type(pairs)(part, made)
 
     def ask(self, of: object) -> Answer:
         """The answer to a question; ``of`` as in the class."""
-        if isinstance(of, str) and of in {"covariance", "correlation"}:
-            return self._covariance() if of == "covariance" else self._correlation()
-        if isinstance(of, tuple) and len(of) == _OF_MEAN and isinstance(of[0], str) and of[0] == "mean":
-            return self._mean(*self._pair.ratio(*of[1:]))
-        return self._pairs.ask(self._pair.weights(of).ravel())
+        match of:
+            case str("covariance"):
+                return self._covariance()
+            case str("correlation"):
+                return self._correlation()
+            case tuple((str("mean"), name, where)):
+                return self._mean(name, where)
+            case tuple((str("cell"), first, second)):
+                weights = self._where(dict(zip(self.names, ([first], [second]), strict=True)))
+            case tuple((str("where"), groups)):
+                weights = self._where(groups)
+            case str() | bytes() | dict() | None | tuple((str(), *_)):
+                raise InputError(f"Expected {_OF}, got {shown(of)}.")
+            case _:
+                weights = self._table(of)
+        return self._pairs.ask(weights.ravel())
 
     def to_frame(self, confidence: float = _USUAL) -> DataFrame:
         """A row for every pair: both values, share, se, low, high, note."""
         pd = load_pandas("joint.shares")
         found: DataFrame = self._pairs.to_frame(confidence=confidence).drop(columns="value")
         at = np.indices(self.shares.shape).reshape(2, -1)
-        for place, (name, domain) in enumerate(zip(self.names, self._pair.domains, strict=True)):
-            found.insert(
-                place, name, pd.Series(domain.to_numpy().tolist()).to_numpy()[at[place]], allow_duplicates=True
-            )
+        for place, (name, domain) in enumerate(zip(self.names, self._domains, strict=True)):
+            values = pd.Series(domain.to_numpy().tolist()).to_numpy()[at[place]]
+            found.insert(place, name, values, allow_duplicates=True)
         return found
 
     def summary(self, confidence: float = _USUAL) -> str:
@@ -128,21 +141,17 @@ class JointEstimate(Renamed):
         lines = [f"{self.nobs:,} people's reports of {' and '.join(map(escaped, self.names))}"]
         if self.check.doubt:
             lines.append(f"  {self.check.doubt}")
-        if all(domain.has_ends for domain in self._pair.domains):
+        if all(domain.has_ends for domain in self._domains):
             answer = self.ask("correlation")
             held = answer.ci(confidence)
             lines.append(f"  correlation  {in_digits(answer.value, *held)[0]}, {held.written(answer.value)}")
         lines.append(f"  table by {self.method!r}: {self._pairs._histogram.reason}")
-        fit = self._pairs._histogram.fit
-        if fit is not None and not fit.converged:
+        if (fit := self._pairs._histogram.fit) is not None and not fit.converged:
             lines.append(f"  ended up to {fit.gap:.2g} nats below the most likely table: take it with care")
         return "\n".join(lines)
 
     def __str__(self) -> str:
         return self.summary()
-
-    def _repr_html_(self) -> str:
-        return notebook_html([self.summary()])
 
     def __repr__(self) -> str:
         return f"<JointEstimate of {' and '.join(map(escaped, self.names))} from {self.nobs:,} people's reports>"
@@ -154,7 +163,7 @@ class JointEstimate(Renamed):
     @functools.cached_property
     def _moments(self) -> Averages | None:
         """The product, both squares and both numbers, all relative to their estimated means, whose errors cancel."""
-        x, y = np.meshgrid(*(self._pair.numbers(at)[0] for at in (0, 1)), indexing="ij")
+        x, y = np.meshgrid(*(self._numbers(at)[0] for at in (0, 1)), indexing="ij")
         means = self._sample(x, y)
         if means is None:
             return None
@@ -162,7 +171,7 @@ class JointEstimate(Renamed):
         return self._sample(x * y, x**2, y**2, x, y)
 
     def _covariance(self) -> Answer:
-        x, y = (self._pair.numbers(at)[0] for at in (0, 1))
+        x, y = (self._numbers(at)[0] for at in (0, 1))
         half = float(np.ptp(x) * np.ptp(y)) / 4
         moments = self._moments
         if moments is None:
@@ -191,12 +200,18 @@ class JointEstimate(Renamed):
             combined = replace(combined, spread=np.full(1, math.inf))
         return _of_slopes(value, combined, (-1.0, 1.0))
 
-    def _mean(self, numbers: Array, member: Array, middle: float) -> Answer:
+    def _mean(self, name: object, where: object) -> Answer:
         """The mean in a group: the ratio N/D of the averages of (number in the group, else 0) and (1 in it, else 0).
 
         N − r·D has mean 0 at the true r, so Fieller's interval contains all r for which 0 is in the interval of
         N − r·D: whatever D is, its coverage is that of an average. It is bounded only if D is clearly above zero.
         """
+        other = self.names[1 - (at := self._at(name))]
+        if not isinstance(where, dict) or list(where) != [other]:
+            raise InputError(f"Expected ('mean', {name!r}, {{{other!r}: value}}), got {shown(where)}.")
+        line, middle = self._numbers(at)
+        member = self._where(where)
+        numbers = member * (line[:, None] if at == 0 else line)
         both = self._sample(numbers, member)
         if both is None:
             raise InputError(
@@ -216,57 +231,88 @@ class JointEstimate(Renamed):
         if low(0, 1, _USUAL) <= 0:
             return _unknown(math.nan, *possible, both.note() or _NO_GROUP)
         ratio = float(both.mean[0] / both.mean[1])
-        value = middle + ratio
-
-        def end(bound: float, side: float, sure: float) -> float:
-            """How far towards a bound r may go before 0 is outside of the interval of N − r·D."""
-            inside, outside = ratio, bound
-            if side * (ratio - bound) <= 0 or low(side, -side * bound, sure) <= 0:
-                return bound
-            while abs(outside - inside) > _CLOSE * abs(bound - ratio):
-                r = (inside + outside) / 2
-                inside, outside = (r, outside) if low(side, -side * r, sure) <= 0 else (inside, r)
-            return outside
 
         def interval(sure: float) -> ConfidenceInterval:
             if low(0, 1, sure) <= 0:
                 return ConfidenceInterval(*possible, sure, both.note() or _NO_GROUP)
-            least, most = middle + end(ends[0], 1.0, sure), middle + end(ends[1], -1.0, sure)
-            return ConfidenceInterval(min(least, value), max(most, value), sure, both.note())
+            # As far as 0 is not outside of the interval of N − r·D.
+            least = middle + _reach(ratio, min(ends[0], ratio), lambda r: low(1, -r, sure) <= 0)
+            most = middle + _reach(ratio, max(ends[1], ratio), lambda r: low(-1, r, sure) <= 0)
+            return ConfidenceInterval(least, most, sure, both.note())
 
         error = both.combined(np.array([[1, -ratio]])).se[0] / both.mean[1]
-        return Answer(value, float(error), interval)
+        return Answer(middle + ratio, float(error), interval)
+
+    def _at(self, name: object) -> int:
+        """The index of an attribute, 0 or 1."""
+        if name not in self.names:
+            raise InputError(f"Expected {self.names[0]!r} or {self.names[1]!r}, got {shown(name)}.")
+        return self.names.index(str(name))
+
+    def _numbers(self, at: int) -> tuple[Array, float]:
+        """(the numbers of an attribute minus their middle, the middle)."""
+        if not self._domains[at].has_ends:
+            raise InputError(f"The values of {self.names[at]!r} are not numbers; ask for cells, or give weights.")
+        return numbers_of(self._domains[at])
+
+    def _where(self, groups: object) -> Array:
+        """1 for the pairs of values in the group of each attribute; of one that is not named, all values."""
+        if not isinstance(groups, dict) or not groups:
+            raise InputError(f"Expected ('where', {{{self.names[0]!r}: value, …}}), got {shown(groups)}.")
+        members = [np.ones(len(domain)) for domain in self._domains]
+        for name, group in groups.items():
+            at = self._at(name)
+            members[at] = self._member(at, group)
+        return np.outer(*members)
+
+    def _member(self, at: int, group: object) -> Array:
+        """1 for the values of a group, 0 for others; a group is a value, a list, or ("range", first, last)."""
+        domain = self._domains[at]
+        if domain.has_ranges and isinstance(group, tuple) and group[:1] == ("range",):
+            asked = Question.read(group, domain)  # perhaps about all others
+            return asked.shift + asked.scale * asked.weights
+        values = list(group) if isinstance(group, (list, tuple, set, range, np.ndarray)) else [group]
+        codes = [domain.encode(value) for value in values]
+        if not codes or len(set(codes)) < len(codes):
+            raise InputError(f"Expected one or more distinct values of {self.names[at]!r}, got {shown(group)}.")
+        return np.isin(np.arange(len(domain)), codes).astype(np.float64)
+
+    def _table(self, weights: object) -> Array:
+        """Check weights: a table of finite numbers, or two lists, whose outer product it is."""
+        sizes = len(self._domains[0]), len(self._domains[1])
+        try:
+            if isinstance(weights, tuple) and len(weights) == _TWO:
+                weights = np.multiply.outer(*(np.asarray(each, dtype=np.float64) for each in weights))
+            table = np.asarray(weights, dtype=np.float64)
+        except (TypeError, ValueError):
+            table = np.empty(0)
+        if table.shape == sizes and np.isfinite(table).all():
+            return table
+        raise InputError(
+            f"Expected {_OF}; weights are a table of {sizes[0]} × {sizes[1]} finite numbers, or two lists (w₁, w₂)."
+        )
 
 
 class Part(Source):
     """One of both values that reports are about: its weight is the weight of all pairs that contain it."""
 
     def __init__(self, pairs: Estimate, at: int) -> None:
-        self.pairs, self._inner, self._at = pairs, pairs._source, at
+        self.pairs, self._inner, self.at = pairs, pairs._source, at
         # Identifiability is known for pairs, not for their parts.
         self.mechanism, self.tally, self.found = self._inner.mechanism, replace(self._inner.tally, rows=None), None
 
     @property
     def domain(self) -> Domain:
-        return self._inner.domain.parts[self._at]
+        return self._inner.domain.parts[self.at]
 
     @property
     def tells_all(self) -> bool:
         return self._inner.tells_all
 
-    @property
-    def distribution(self) -> Array:
-        return self.summed(self._inner.distribution)
-
-    def summed(self, pairs: Array) -> Array:
-        """The sum over all pairs that contain each value."""
-        found: Array = pairs.reshape([len(part) for part in self._inner.domain.parts]).sum(axis=1 - self._at)
-        return found
-
     def of_pairs(self, w: Array) -> Array:
         """The weights of all pairs, row by row, from those of this value, along the last axis."""
-        other = len(self._inner.domain.parts[1 - self._at])
-        found: Array = np.repeat(w, other, axis=-1) if self._at == 0 else np.tile(w, other)
+        other = len(self._inner.domain.parts[1 - self.at])
+        found: Array = np.repeat(w, other, axis=-1) if self.at == 0 else np.tile(w, other)
         return found
 
     def sample(self, w: Array, *, fitted: bool = False) -> Averages | None:
@@ -277,11 +323,10 @@ class Part(Source):
 
     @functools.cached_property
     def _shares(self) -> Several:
-        step = max(1, _ROOM // len(self._inner.domain))
-        units = np.eye(len(self.domain))
+        step, units = max(1, _ROOM // len(self._inner.domain)), np.eye(len(self.domain))
         parts = [self.sample(units[at : at + step], fitted=True) for at in range(0, len(units), step)]
         columns = [(part.mean, part.se, part.spread) for part in parts if part is not None]
-        return Several(*(np.concatenate(column) for column in zip(*columns, strict=True)))
+        return Several(*map(np.concatenate, zip(*columns, strict=True)))
 
     def check(self, shares: Array) -> GoodnessOfFit:
         del shares  # of this value only, but the reports are about pairs
@@ -294,7 +339,8 @@ class SumsOfPairs(Fitted):
     def __init__(self, part: Part) -> None:
         self._part, self._pairs = part, part.pairs._histogram
         assert self._pairs.fit is not None  # noqa: S101 (shares that are not unbiased are fitted)
-        sums = replace(self._pairs.fit, frequencies=part.summed(self._pairs.shares))
+        table = self._pairs.shares.reshape([len(each) for each in part.pairs.domain.parts])
+        sums = replace(self._pairs.fit, frequencies=table.sum(axis=1 - part.at))
         super().__init__(self._pairs.method, self._pairs.reason, sums, _NOT_APART)
 
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
@@ -319,13 +365,21 @@ def _unknown(value: float, low: float, high: float, note: str) -> Answer:
     return Answer(value, math.inf, lambda sure: ConfidenceInterval(low, high, sure, note))
 
 
+def _reach(inside: float, bound: float, holds: Callable[[float], bool]) -> float:
+    """How far from a number, where a condition holds, towards a bound it holds."""
+    near, outside = _CLOSE * abs(bound - inside), bound
+    if holds(bound):
+        return bound
+    while abs(outside - inside) > near:
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if holds(middle) else (inside, middle)
+    return outside
+
+
 def joint_of(first: Estimate, second: object, names: object, method: object) -> JointEstimate:
     """The joint distribution of the values of two estimates of the same people, or of the pairs of one."""
-    if (
-        not isinstance(names, tuple)
-        or not all(isinstance(name, str) for name in names)
-        or not len(set(names)) == len(names) == _TWO
-    ):
+    named = {name for name in names if isinstance(name, str)} if isinstance(names, tuple) else set()
+    if not isinstance(names, tuple) or not len(named) == len(names) == _TWO:
         raise InputError(f"Expected two different names such as ('age', 'income'), got {shown(names)}.")
     if not is_one_of(method, METHODS):
         raise InputError(f"Expected method as one of {', '.join(map(repr, METHODS))}, got {shown(method)}.")

@@ -24,6 +24,11 @@ def indices_of(mechanism: Mechanism, reports: object, nulls: Missing = "error") 
 
     Reports are what ``privatize`` returned, in any container. ``nulls="drop"`` skips missing ones.
     """
+    return read_reports(mechanism, reports, nulls)[1]
+
+
+def read_reports(mechanism: Mechanism, reports: object, nulls: Missing) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """(which entries of the container are reports, the index of the output that each report is)."""
     if not is_one_of(nulls, ("error", "drop")):
         raise InputError(f"Expected nulls='error' or 'drop', got {shown(nulls)}.")
     outputs: Domain = mechanism.outputs
@@ -35,7 +40,8 @@ def indices_of(mechanism: Mechanism, reports: object, nulls: Missing = "error") 
     keep: Literal["error", "keep"] = "error" if nulls == "error" else "keep"
     try:
         held = _without_texts(reports) if base.parts else reports
-        codes = outputs.find(open_values(held, keep, base).values)
+        batch = open_values(held, keep, base)
+        codes = outputs.find(batch.values)
     except NullError as error:
         problem: Exception = NullError(f"{str(error).split(';')[0]}; remove them, or use nulls='drop'.")
     except OutsideDomainError:
@@ -43,7 +49,8 @@ def indices_of(mechanism: Mechanism, reports: object, nulls: Missing = "error") 
     else:
         wrong = np.flatnonzero((codes < 0) | (codes >= len(outputs)))
         if not len(wrong):
-            return codes.astype(np.int64, copy=False)
+            there = np.ones(len(codes), dtype=bool) if batch.gone is None else ~batch.gone
+            return there, codes.astype(np.int64, copy=False)
         problem = _outside(mechanism, len(wrong), int(wrong[0]))
     raise problem
 

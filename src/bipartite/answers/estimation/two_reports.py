@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -51,6 +52,7 @@ _TELLING: Final = 0.5
 _ROUNDING: Final = 1e-14
 _SMALL: Final = "unbiased, with errors that are small compared to an average cell"
 _NOISE: Final = "unbiased shares of so many pairs of values would be mostly noise"
+_ALONE: Final = "or estimate each attribute alone with bp.estimate."
 _NOT_ALL: Final = "not all shares can be estimated without bias"
 
 
@@ -62,16 +64,10 @@ class Kronecker(Channel):
         self.inputs, self.outputs = first.inputs * second.inputs, first.outputs * second.outputs
 
     def forward(self, f: Array) -> Array:
-        table = f.reshape(*f.shape[:-1], self._first.inputs, self._second.inputs)
-        half = np.swapaxes(self._second.forward(table), -1, -2)
-        found: Array = np.swapaxes(self._first.forward(half), -1, -2).reshape(*f.shape[:-1], self.outputs)
-        return found
+        return _on_both_sides(f, self._first.inputs, self._first.forward, self._second.forward)
 
     def backward(self, v: Array) -> Array:
-        table = v.reshape(*v.shape[:-1], self._first.outputs, self._second.outputs)
-        half = np.swapaxes(self._second.backward(table), -1, -2)
-        found: Array = np.swapaxes(self._first.backward(half), -1, -2).reshape(*v.shape[:-1], self.inputs)
-        return found
+        return _on_both_sides(v, self._first.outputs, self._first.backward, self._second.backward)
 
     def distinct(self, seen: NDArray[np.bool_]) -> tuple[NDArray[np.int64] | None, Channel]:
         """Pairs of distinct rows; which pairs were seen does not factorize, so all reports of each side count."""
@@ -111,21 +107,29 @@ class TwoReports(Source):
         self.mechanism: Any = first.mechanism, second.mechanism
         self._flat = first.mechanism.flat or second.mechanism.flat
         self.shape = len(first.domain), len(second.domain)
-        _check_sizes(self.shape, 0 if self._flat else math.prod(len(each.outputs) for each in self.mechanism))
+        if (most := max(self.shape)) > MOST_VALUES:
+            raise DesignError(
+                f"Expected at most {MOST_VALUES} values of an attribute for a joint distribution, got {most}; report "
+                f"on a coarser domain, {_ALONE}"
+            )
+        # A class of people is a pair of outputs or, with flat categories, a person.
         rows: list[Any] = [first.tally.rows, second.tally.rows]
-        classes, possible = np.arange(len(rows[0])), np.ones(len(rows[0]), dtype=bool)
+        classes, many = np.arange(len(rows[0])), len(rows[0])
         if not self._flat:
             laws = [mechanism.lottery.channel().uniform_law() > 0 for mechanism in self.mechanism]
-            possible = np.logical_and.outer(*laws).ravel()
+            if (many := len(laws[0]) * len(laws[1])) > MOST_PAIRS:
+                raise DesignError(
+                    f"Expected at most 2^22 different pairs of reports, got {many}; report on coarser domains, {_ALONE}"
+                )
             classes = rows[0] * len(laws[1]) + rows[1]
-            rows = list(np.divmod(np.flatnonzero(possible), len(laws[1])))
-        # A class of people is a possible pair of outputs or, with flat categories, a person.
-        self._rows, self._possible = rows, possible
-        counts, weights = np.bincount(classes, minlength=len(possible)), first.tally.weights
+            # Nobody reports an impossible output; it has the scores of a possible one, so that it widens no range.
+            one, other = (np.where(law, np.arange(len(law)), law.argmax()) for law in laws)
+            rows = [one.repeat(len(other)), np.tile(other, len(one))]
+        self._rows, weights, counts = rows, first.tally.weights, np.bincount(classes, minlength=many)
         self.tally = Tally.of_counts(counts, first.n, classes)
         if weights is not None:
-            once, twice = (np.bincount(classes, each, len(possible)).astype(float) for each in (weights, weights**2))
-            self.tally = Tally(once, twice, first.n, first.tally.size, first.tally.square, counts, classes, weights)
+            once, twice = (np.bincount(classes, each, many).astype(float) for each in (weights, weights**2))
+            self.tally = replace(first.tally, first=once, second=twice, counts=counts, rows=classes)
 
     @property
     def domain(self) -> Domain:
@@ -142,12 +146,9 @@ class TwoReports(Source):
         if len(held) < len(scored):
             return None
         u, low, high, spread = map(np.array, zip(*held, strict=True))
-        tally, each = self.tally, None
-        if tally.weights is not None:
-            each = (np.cumsum(self._possible) - 1)[tally.rows], tally.weights
-        first, second = (sums[self._possible] for sums in (tally.first, tally.second))
-        limits = (low, high) if self._flat else None
-        found = Sample.of(u, first, None if each is None else second, limits=limits, each=each)
+        tally, limits = self.tally, (low, high) if self._flat else None
+        each = None if tally.weights is None else (tally.rows, tally.weights)
+        found = Sample.of(u, tally.first, tally.second, limits=limits, each=each)
         if not self._flat:
             return found
         return Averages(found.mean, found.variances, spread, found.n, high - low, lambda: found, lambda: found.cov)
@@ -173,8 +174,9 @@ class TwoReports(Source):
         if first is None or second is None:
             return None
         u = np.concatenate([(first.of(some) * second.of(some)).sum(axis=0) for some in self._blocks()])
-        low, high = _products(first.ends, second.ends)
-        return PairScores(u, float(low.sum()), float(high.sum()), float(_spread(first.tails, second.tails).sum()))
+        corners, tails = _corners(first.ends, second.ends), _corners(first.tails, second.tails)
+        ends = corners.min(axis=0), corners.max(axis=0), np.ptp(tails, axis=0)
+        return PairScores(u, *(float(each.sum()) for each in ends))
 
     def _scores(self, at: int, w: Array) -> Scores | None:
         side, rows = self._sides[at], self._rows[at]
@@ -201,32 +203,24 @@ class TwoReports(Source):
 
     @functools.cached_property
     def _shares(self) -> Several:
-        tally, weighted = self.tally, self.tally.weights is not None
-        spreads, parts = self._of_people() if self._flat else self._of_outputs()
-        means, raw, squares = np.zeros((3, *self.shape))
+        tally, held = self.tally, (self.tally.first, self.tally.second)
+        parts: Iterable[tuple[Array, ...]]
+        if self._flat:
+            one, other = (self._scores(at, np.eye(size)) for at, size in enumerate(self.shape))
+            assert one is not None and other is not None  # noqa: S101, PT018 (all values can be told apart)
+            ends = one.tails, other.tails
+            parts = ((one.of(some), other.of(some), *(each[some] for each in held)) for some in self._blocks())
+        else:
+            u, v = map(self._of_values, (0, 1))
+            ends = (u.min(axis=1), u.max(axis=1)), (v.min(axis=1), v.max(axis=1))
+            parts = [(u, v, *(each.reshape(u.shape[1], -1) for each in held))]
+        sums = np.zeros((3, *self.shape))
         for u, v, once, twice in parts:
-            means += _summed(u, once, v)
-            squares += _summed(u**2, twice, v**2)
-            raw += _summed(u, twice, v) if weighted else 0
-        means, raw = means / tally.size, raw if weighted else means
-        variances = np.maximum(squares - 2 * means * raw + means**2 * tally.square, 0.0) / tally.size**2
+            sums += [_summed(u, once, v), _summed(u, twice, v), _summed(u**2, twice, v**2)]
+        means, spreads = sums[0] / tally.size, np.ptp(_corners(*ends, np.multiply.outer), axis=0)
+        variances = np.maximum(sums[2] - 2 * means * sums[1] + means**2 * tally.square, 0.0) / tally.size**2
         errors = np.sqrt(variances * (self.effective / spare(self.effective)))
         return Several(means.ravel(), errors.ravel(), spreads.ravel())
-
-    def _of_people(self) -> tuple[Array, Iterable[tuple[Array, ...]]]:
-        """(the spreads of all cells; scores of single values and both weights, in blocks of people)."""
-        one, other = (self._scores(at, np.eye(size)) for at, size in enumerate(self.shape))
-        assert one is not None and other is not None  # noqa: S101, PT018 (all values can be told apart)
-        held = self.tally.first, self.tally.second
-        parts = ((one.of(some), other.of(some), *(each[some] for each in held)) for some in self._blocks())
-        return _spread(one.tails, other.tails, np.multiply.outer), parts
-
-    def _of_outputs(self) -> tuple[Array, Iterable[tuple[Array, ...]]]:
-        """The same over all pairs of outputs, at once."""
-        u, v = self._of_values(0), self._of_values(1)
-        held = (each.reshape(u.shape[1], v.shape[1]) for each in (self.tally.first, self.tally.second))
-        first, second = ((each.min(axis=1), each.max(axis=1)) for each in (u, v))
-        return _spread(first, second, np.multiply.outer), [(u, v, *held)]
 
     def _of_values(self, at: int) -> Array:
         """The scores of every single value, over outputs; NaN if the reports cannot tell it."""
@@ -252,9 +246,8 @@ class TwoReports(Source):
     def histogram(self, method: str) -> Callable[[], Histogram]:
         """The table by one method, made when it is first needed."""
         name, reason = self._chosen(method)
-        if name == "em":
-            return functools.partial(MostLikelyPairs, self, reason)
-        return functools.partial(Unbiased, self, name, reason)
+        made = functools.partial(MostLikelyPairs, self) if name == "em" else functools.partial(Unbiased, self, name)
+        return functools.partial(made, reason)
 
     def _chosen(self, method: str) -> tuple[str, str]:
         """(the method, why)."""
@@ -295,7 +288,7 @@ class MostLikelyPairs(Unbiased):
     """The most likely table; the intervals of unbiased answers, extended to it."""
 
     def __init__(self, source: TwoReports, reason: str) -> None:
-        self.method, self.reason, self._answers, self._origin = "em", reason, source, 0
+        self.method, self.reason, self._answers = "em", reason, source
         self.fit = fit_em(source.operator, source.tally.first)
         self.shares = self.fit.frequencies
 
@@ -325,18 +318,11 @@ class MostLikelyPairs(Unbiased):
         return ConfidenceInterval(min(found.low, value), max(found.high, value), confidence, found.note)
 
 
-def _check_sizes(values: tuple[int, int], pairs: int) -> None:
-    """Refuse tables that are too large."""
-    if max(values) > MOST_VALUES:
-        raise DesignError(
-            f"Expected at most {MOST_VALUES} values of an attribute for a joint distribution, got {max(values)}; "
-            "report on a coarser domain, or estimate each attribute alone with bp.estimate."
-        )
-    if pairs > MOST_PAIRS:
-        raise DesignError(
-            f"Expected at most 2^22 different pairs of reports, got {pairs}; report on coarser domains, or estimate "
-            "each attribute alone with bp.estimate."
-        )
+def _on_both_sides(x: Array, rows: int, first: Callable[[Array], Array], second: Callable[[Array], Array]) -> Array:
+    """Apply a linear map to the columns of a table of so many rows, and another to its rows."""
+    half = np.swapaxes(second(x.reshape(*x.shape[:-1], rows, -1)), -1, -2)
+    found: Array = np.swapaxes(first(half), -1, -2).reshape(*x.shape[:-1], -1)
+    return found
 
 
 def _factors(w: Array) -> tuple[Array, Array] | None:
@@ -348,16 +334,9 @@ def _factors(w: Array) -> tuple[Array, Array] | None:
     return (first[None], second[None]) if alike else None
 
 
-def _products(first: Ends, second: Ends, times: Callable[[Array, Array], Array] = np.multiply) -> Ends:
-    """The smallest and the largest product of two numbers between these ends."""
-    corners = [times(one, other) for one in first for other in second]
-    return np.min(corners, axis=0), np.max(corners, axis=0)
-
-
-def _spread(first: Ends, second: Ends, times: Callable[[Array, Array], Array] = np.multiply) -> Array:
-    low, high = _products(first, second, times)
-    found: Array = high - low
-    return found
+def _corners(first: Ends, second: Ends, times: Callable[[Array, Array], Array] = np.multiply) -> Array:
+    """The products of the ends of two ranges, between which all products of numbers in them lie."""
+    return np.array([times(one, other) for one in first for other in second])
 
 
 def _summed(u: Array, weights: Array, v: Array) -> Array:
