@@ -30,7 +30,7 @@ import numpy as np
 
 import bipartite as bp
 from bipartite.answers.advise.candidates import candidates
-from bipartite.answers.advise.shapes import shapes_of
+from bipartite.answers.advise.measuring import shapes_of
 from bipartite.locations.atlas import cities
 
 if TYPE_CHECKING:
@@ -143,7 +143,9 @@ def smoothing(repetitions: int, sizes: Sequence[int], epsilons: Sequence[str], p
             found[each.name] = bp.forecast(mechanism, n, "distribution"), typical, max(by_shape)
         taken = min(found, key=lambda name: found[name][0])
         regrets.append([found[taken][at] / min(each[at] for each in found.values()) for at in (1, 2)])
-        print(f"N={size} ε={epsilon} n={n}: {taken} taken; forecast, found over shapes, found at the worst:", flush=True)
+        print(
+            f"N={size} ε={epsilon} n={n}: {taken} taken; forecast, found over shapes, found at the worst:", flush=True
+        )
         for name, (told, typical, worst) in found.items():
             print(f"    {name:18} {told:.4f} {typical:.4f} {worst:.4f}", flush=True)
     print("above the least found, over shapes and at the worst: mean, largest", np.mean(regrets, 0), np.max(regrets, 0))
