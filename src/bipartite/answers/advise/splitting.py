@@ -30,7 +30,7 @@ from bipartite.mechanisms.record import MOST_CHOICES
 from bipartite.texts import Printed, escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from decimal import Decimal
 
     from numpy.typing import NDArray
@@ -317,7 +317,7 @@ def error_of_pair(
     rows = [_weights(each, of) if at in {None, i} else np.ones((1, len(each))) for i, each in enumerate(parts)]
     step = max(1, _ROOM // len(f))
     blocks = ([each[start : start + step] for start in range(0, len(each), step)] for each in rows)
-    weights: Iterator[Array] = (np.kron(w1, w2) for w1, w2 in itertools.product(*blocks))
+    weights = (np.asarray(np.kron(w1, w2), np.float64) for w1, w2 in itertools.product(*blocks))
     return _root(np.concatenate([_squares(mechanism, w) @ f - (w @ f) ** 2 for w in weights]), n)
 
 
