@@ -12,7 +12,7 @@ import numpy as np
 from bipartite.answers.advise.candidates import WANTED
 from bipartite.answers.advise.forecasting import Foreseen
 from bipartite.answers.quality import loss
-from bipartite.answers.quality.windows import windows_of
+from bipartite.answers.quality.losses import windows_of
 from bipartite.lottery import log_between
 from bipartite.lottery.budgets import float_at_least, round_up
 from bipartite.mechanisms import Anchored, Constant
@@ -113,8 +113,6 @@ class Question:
     tolerance: float | None = None
     rounds: int = 1
     """The number of ε: the work is shared among them."""
-    shaped: bool = True
-    """Whether populations of other shapes are considered."""
 
     @property
     def n(self) -> int:
@@ -124,7 +122,7 @@ class Question:
     @cached_property
     def shapes(self) -> dict[str, Array]:
         """Populations of other shapes; empty for very large domains."""
-        return shapes_of(self.domain) if self.shaped and len(self.domain) <= _MOST_SHAPED else {}
+        return shapes_of(self.domain) if len(self.domain) <= _MOST_SHAPED else {}
 
     @cached_property
     def populations(self) -> Array:

@@ -144,7 +144,13 @@ def sample_size(
     if isinstance(mechanism, Domain):
         prior = None if prior is None else check_prior(prior, len(mechanism))
         mechanism = recommend(mechanism, epsilon, "mean" if of == "mean" else "categories", prior=prior).mechanism
-    here, worst = _errors(mechanism, of, prior)
+    here, foreseen, size = forecast(mechanism, 1, of, prior), Foreseen(mechanism), len(mechanism.domain)
+    worst = worst_mean(foreseen) if of == "mean" else worst_share(foreseen)
+    if of == "share":
+        # Not the root mean square over values, but the largest.
+        shares = foreseen.of_shares(np.full((1, size), 1 / size) if prior is None else check_prior(prior, size)[None])
+        assert shares is not None  # noqa: S101 (there is a forecast)
+        here = math.sqrt(float(shares.max()))
     scale = normal_width(confidence) / within
     return SampleSize(
         n=_people(here * scale),
@@ -159,17 +165,6 @@ def sample_size(
     )
 
 
-def _errors(mechanism: Mechanism, of: str, prior: object) -> tuple[float, float | None]:
-    """The standard error for one person, of a share the largest; and of the worst population."""
-    typical = forecast(mechanism, 1, of, prior)  # type: ignore[arg-type]  # checked there
-    foreseen, size = Foreseen(mechanism), len(mechanism.domain)
-    if of == "mean":
-        return typical, worst_mean(foreseen)
-    shares = foreseen.of_shares(np.full((1, size), 1 / size) if prior is None else check_prior(prior, size)[None])
-    assert shares is not None  # noqa: S101 (there is a forecast)
-    return math.sqrt(float(shares.max())), worst_share(foreseen)
-
-
 def _people(roots: float) -> int:
     """The square, rounded up; a rounding error must not add a person."""
     if roots > _MOST_ROOTS:
@@ -178,11 +173,7 @@ def _people(roots: float) -> int:
 
 
 def _check(
-    what: object,
-    epsilon: object,
-    mean_within: float | None,
-    share_within: float | None,
-    confidence: float,
+    what: object, epsilon: object, mean_within: float | None, share_within: float | None, confidence: float
 ) -> tuple[Literal["mean", "share"], float]:
     problems = Problems()
     if isinstance(what, Domain):

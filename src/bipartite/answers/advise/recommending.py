@@ -155,26 +155,16 @@ def recommend(
     budget = Epsilon.of(epsilon).text
     question = Question(domain, None if prior is None else check_prior(prior, len(domain)), people)
     constant = question.single_answer() if purpose == "release" else None
-    found = recommendation(purpose, budget, look_at(budget, question, [purpose]), question, constant)
+    measured = look_at(budget, question, [purpose])
+    found = recommendation(purpose, budget, measured, question, constant)
     if found.taken is None:
-        raise DesignError(_nothing(domain, purpose))
+        raise DesignError(_nothing(domain, purpose, measured))
     return found
-
-
-def recommended(domain: Domain, epsilon: object, purpose: str, n: int) -> tuple[Mechanism, float]:
-    """The recommended mechanism and its error, without text or other shapes of the population."""
-    question = Question(domain, given_n=n, shaped=False)
-    measured = look_at(Epsilon.of(epsilon).text, question, [purpose])
-    found = _choose(purpose, measured, question)
-    if found is None or found.taken.mechanism is None:
-        refused = [note for each in measured if (note := each.row.note).startswith("refused: ")]
-        raise DesignError(refused[0].removeprefix("refused: ") if refused else _nothing(domain, purpose))
-    return found.taken.mechanism, found.error
 
 
 def for_statistics(domain: Domain, epsilon: object) -> Candidate:
     """What to take where all statistics of a domain are wanted: the least worst ratio to the best for each."""
-    purposes, question = asked(domain, "statistics", None), Question(domain, shaped=False)
+    purposes, question = asked(domain, "statistics", None), Question(domain)
     measured = look_at(Epsilon.of(epsilon).text, question, purposes)
     ratios: dict[str, list[float]] = {}
     for purpose in purposes:
@@ -186,7 +176,7 @@ def for_statistics(domain: Domain, epsilon: object) -> Candidate:
     for each in measured:
         if worst.get(each.candidate.name, math.inf) <= _above(min(worst.values(), default=0), _EQUAL):
             return each.candidate
-    raise DesignError(_nothing(domain, "statistics"))
+    raise DesignError(_nothing(domain, "statistics", measured))
 
 
 def look_at(epsilon: str, question: Question, purposes: Sequence[str]) -> list[Measured]:
@@ -202,9 +192,12 @@ def look_at(epsilon: str, question: Question, purposes: Sequence[str]) -> list[M
     return measured
 
 
-def _nothing(domain: Domain, purpose: str) -> str:
+def _nothing(domain: Domain, purpose: str, measured: Sequence[Measured]) -> str:
+    """Why there is nothing to take."""
     if purpose in {"mean", "distribution"} and not (domain.has_ends or domain.wraps):
         return f"The values of {domain!r} are not numbers and have no {purpose}; ask for 'categories' or 'release'."
+    if measured and all(each.row.note.startswith("refused: ") for each in measured):
+        return measured[0].row.note.removeprefix("refused: ")  # such as an ε that is too small
     return (
         f"No mechanism serves the purpose {purpose!r} here and can be evaluated in reasonable time; use fewer values, "
         "for example an Interval of a few hundred points."

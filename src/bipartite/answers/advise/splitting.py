@@ -12,12 +12,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 import numpy as np
 
 from bipartite.answers.advise.forecasting import Foreseen
-from bipartite.answers.advise.recommending import recommended
+from bipartite.answers.advise.recommending import recommend
 from bipartite.domains import Product
 from bipartite.errors import DesignError, EpsilonError, InputError, is_one_of, missing_library, of_attribute, shown
 from bipartite.lottery import Epsilon
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
+    from bipartite.answers.advise.candidates import Purpose
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
 
@@ -55,7 +56,7 @@ _WORDS: Final = {
     "quadrants": "share of a quadrant",
     "correlation": "correlation",
 }
-_PURPOSES: Final = {"mean": "mean", "histogram": "categories", "cdf": "distribution"}
+_PURPOSES: Final[dict[str, Purpose]] = {"mean": "mean", "histogram": "categories", "cdf": "distribution"}
 _OF_PAIRS: Final = ("cells", "quadrants", "correlation")
 # The best window of BRR for each question; for single cells there is none.
 _WINDOWS: Final[dict[str, Literal["cdf", "mean"]]] = {"quadrants": "cdf", "correlation": "mean"}
@@ -202,13 +203,10 @@ def split_or_sample(domains: Mapping[str, Domain], epsilon: object, n: object, o
     uniform population in which attributes are independent. Where a histogram of many values would be mostly noise, ask
     for ``"cdf"``.
 
-    For small ε an unbiased answer from n reports has a variance of about c/(n·ε²), so k of d attributes give
-    c·d·k/(n·ε²): one attribute per person is best. With large ε the noise of a report is small beside the differences
-    between people, and more reports are better. With one attribute per person no two attributes are seen together, and
-    their joint distribution cannot be estimated. Where both are reported at ε/2 each, the noise of two
-    reports multiplies, and a share of a pair of values has a variance of about c/(n·ε⁴); the pair as one value has
-    c/(n·ε²). But a product ignores distances, and its error for a sum over values grows with their number: the
-    correlation of two long lines is better estimated from two reports made for means.
+    For small ε k of d attributes give a variance of about c·d·k/(n·ε²): one attribute per person is best, but says
+    nothing about two together. With large ε the differences between people outweigh the noise, and more reports are
+    better. Of a pair, two reports at ε/2 give about c/(n·ε⁴), one value at ε gives c/(n·ε²); but a product ignores
+    distances: the correlation of two long lines is better estimated from two reports made for means.
 
     Examples
     --------
@@ -245,7 +243,8 @@ def _plan(domains: Mapping[str, Domain], epsilon: Decimal, n: int, of: str, k: i
             if of in _OF_PAIRS:
                 mechanisms[name] = _best_alone(domain, each, of)
             else:
-                mechanisms[name], errors[name] = recommended(domain, each, _PURPOSES[of], people)
+                found = recommend(domain, each, _PURPOSES[of], n=people)
+                mechanisms[name], errors[name] = found.mechanism, cast("float", found.error)
         except InputError as error:
             raise of_attribute(error, name) from None
     record = Record(mechanisms, sample=None if k == len(domains) else k)
