@@ -95,9 +95,16 @@ def forecast(
             "the answer."
         )
     errors = foreseen.errors(wanted, population[None, :], people)
-    if errors is None:
-        raise DesignError(not_answered(mechanism, of if isinstance(of, str) else "answer"))
-    return float(errors[0])
+    if errors is not None:
+        return float(errors[0])
+    domain, asked = mechanism.domain, of if isinstance(of, str) else "answer"
+    why = (
+        f"The {asked} cannot be estimated from {mechanism!r}: some values have the same reports; use edges='padded', "
+        "or take the mechanism that bp.recommend names."
+    )
+    if asked in {"mean", "distribution"} and not (domain.has_ends or domain.wraps):
+        why = f"The values of {domain!r} are not numbers and have no {asked}; ask for the share of each value."
+    raise DesignError(why)
 
 
 def check_n(n: object) -> int:
@@ -105,16 +112,6 @@ def check_n(n: object) -> int:
     if not is_whole(n) or n < 1:
         raise InputError(f"Expected n as a whole number of at least 1, got {shown(n)}; try n=10_000.")
     return int(n)
-
-
-def not_answered(mechanism: Mechanism, of: str) -> str:
-    """Why there is no such answer, and what to do."""
-    if of in {"mean", "distribution"} and not (mechanism.domain.has_ends or mechanism.domain.wraps):
-        return f"The values of {mechanism.domain!r} are not numbers and have no {of}; ask for the share of each value."
-    return (
-        f"The {of} cannot be estimated from {mechanism!r}: some values have the same reports; use edges='padded', or "
-        "take the mechanism that bp.recommend names."
-    )
 
 
 class Foreseen:
