@@ -155,10 +155,9 @@ def recommend(
     budget = Epsilon.of(epsilon).text
     question = Question(domain, None if prior is None else check_prior(prior, len(domain)), people)
     constant = question.single_answer() if purpose == "release" else None
-    measured = look_at(budget, question, [purpose])
-    found = recommendation(purpose, budget, measured, question, constant)
+    found = recommendation(purpose, budget, look_at(budget, question, [purpose]), question, constant)
     if found.taken is None:
-        raise DesignError(_nothing(domain, purpose, measured))
+        raise DesignError(_nothing(domain, purpose))
     return found
 
 
@@ -176,7 +175,7 @@ def for_statistics(domain: Domain, epsilon: object) -> Candidate:
     for each in measured:
         if worst.get(each.candidate.name, math.inf) <= _above(min(worst.values(), default=0), _EQUAL):
             return each.candidate
-    raise DesignError(_nothing(domain, "statistics", measured))
+    raise DesignError(_nothing(domain, "statistics"))
 
 
 def look_at(epsilon: str, question: Question, purposes: Sequence[str]) -> list[Measured]:
@@ -192,12 +191,10 @@ def look_at(epsilon: str, question: Question, purposes: Sequence[str]) -> list[M
     return measured
 
 
-def _nothing(domain: Domain, purpose: str, measured: Sequence[Measured]) -> str:
+def _nothing(domain: Domain, purpose: str) -> str:
     """Why there is nothing to take."""
     if purpose in {"mean", "distribution"} and not (domain.has_ends or domain.wraps):
         return f"The values of {domain!r} are not numbers and have no {purpose}; ask for 'categories' or 'release'."
-    if measured and all(each.row.note.startswith("refused: ") for each in measured):
-        return measured[0].row.note.removeprefix("refused: ")  # such as an ε that is too small
     return (
         f"No mechanism serves the purpose {purpose!r} here and can be evaluated in reasonable time; use fewer values, "
         "for example an Interval of a few hundred points."
