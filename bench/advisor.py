@@ -1,7 +1,7 @@
 """Whether the adviser is right, and how long it takes.
 
     python bench/advisor.py [--repetitions 20] [--people 20000] [--only errors smoothing times] [--purposes mean map]
-                            [--epsilons 0.5 1]
+                            [--epsilons 0.5 1] [--sizes 10 20]
 
 *Errors*: ages 18 to 90, and 60 cities for maps. For each purpose, ε and shape of the population: the error that the
 adviser forecasts, the error of ``bp.estimate`` without options from simulated reports, and that of the best rival that
@@ -10,9 +10,9 @@ exact expected loss). A person's report is distributed as fᵀP whoever the pers
 multinomial(n, fᵀP); flat categories report for themselves. The population is the prior that the adviser is told, except
 for "unknown", where it is told nothing and the error is over all shapes.
 
-*Smoothing*: what the factor of ``forecasting.py`` was chosen by. For every N, ε and n, and every padded window, the
-error of a cumulative share found for eleven shapes over the one forecast; and how far what is recommended is above the
-least that was found.
+*Smoothing*: whether the factor of ``forecasting.py`` is right. For every N, ε and n, and every padded window, GRR and
+Subset Selection, the error of a cumulative share found for eleven shapes over the one forecast; and how far the least
+forecast is above the least that was found.
 
 *Times*: every purpose on 401 points, and the whole table there; twenty ε on 100 values. ``bench/locations.py --large``
 has 66,767 places.
@@ -30,7 +30,7 @@ import numpy as np
 
 import bipartite as bp
 from bipartite.answers.advise.candidates import candidates
-from bipartite.answers.advise.shapes import shapes_of
+from bipartite.answers.advise.measuring import shapes_of
 from bipartite.locations.atlas import cities
 
 if TYPE_CHECKING:
@@ -51,14 +51,19 @@ def domain_of(purpose: str) -> Any:  # noqa: ANN401
     return CITIES if purpose == "map" else AGES
 
 
+def estimated(mechanism: Any, shares: Array, people: int, rng: np.random.Generator) -> Any:  # noqa: ANN401
+    """The estimate from fresh reports."""
+    if not mechanism.flat:
+        return bp.estimate(mechanism, counts=rng.multinomial(people, shares @ mechanism.matrix()))
+    domain = mechanism.domain
+    values = [domain.decode(at) for at in rng.choice(len(shares), people, p=shares).tolist()]
+    return bp.estimate(mechanism, mechanism.privatize(values, rng=bp.insecure_seed(int(rng.integers(2**32)))))
+
+
 def simulated(mechanism: Any, purpose: str, shares: Array, people: int, rng: np.random.Generator) -> float:  # noqa: ANN401
     """The mean squared error of one answer from fresh reports."""
     names = np.array(CITIES.labels if purpose == "map" else AGES.to_numpy().tolist())
-    if mechanism.flat:
-        values = names[rng.choice(len(shares), people, p=shares)].tolist()
-        found = bp.estimate(mechanism, mechanism.privatize(values, rng=bp.insecure_seed(int(rng.integers(2**32)))))
-    else:
-        found = bp.estimate(mechanism, counts=rng.multinomial(people, shares @ mechanism.matrix()))
+    found = estimated(mechanism, shares, people, rng)
     if purpose == "mean":
         return float((found.mean - shares @ AGES.to_numpy()) ** 2)
     if purpose == "distribution":
@@ -120,28 +125,30 @@ def more_shapes(domain: Any) -> dict[str, Array]:  # noqa: ANN401
     return shapes_of(domain) | {name: each / each.sum() for name, each in others.items()}
 
 
-def smoothing(repetitions: int) -> None:
-    """Print found over forecast errors of distributions, and the regret of choosing by the forecast."""
+def smoothing(repetitions: int, sizes: Sequence[int], epsilons: Sequence[str], people: Sequence[int]) -> None:
+    """Print found and forecast errors of distributions, and the regret of choosing by the forecast."""
     regrets = []
-    for size, epsilon, n in itertools.product((10, 20, 50, 100), EPSILONS, (1000, 5000, 50_000)):
+    for size, epsilon, n in itertools.product(sizes, epsilons, people):
         domain = bp.Integers(0, size - 1)
         found: dict[str, tuple[float, float, float]] = {}
         for each in candidates(domain):
-            if each.form.reports != "padded" and each.name != "GRR":
+            if each.form.reports != "padded" and each.name not in {"GRR", "Subset Selection"}:
                 continue
             mechanism = each.build(domain, epsilon, None)
-            rng, worst = np.random.default_rng(1), []
+            rng, by_shape = np.random.default_rng(1), []
             for shares in more_shapes(domain).values():
-                counts = rng.multinomial(n, shares @ mechanism.matrix(), size=repetitions)
-                off = [bp.estimate(mechanism, counts=some).cdf() - shares.cumsum() for some in counts]
-                worst.append(float(np.sqrt(np.mean(np.square(off)))))
-            typical = float(np.sqrt(np.mean(np.square(worst))))
-            found[each.name] = bp.forecast(mechanism, n, "distribution"), typical, max(worst)
+                off = [estimated(mechanism, shares, n, rng).cdf() - shares.cumsum() for _ in range(repetitions)]
+                by_shape.append(float(np.sqrt(np.mean(np.square(off)))))
+            typical = float(np.sqrt(np.mean(np.square(by_shape))))
+            found[each.name] = bp.forecast(mechanism, n, "distribution"), typical, max(by_shape)
         taken = min(found, key=lambda name: found[name][0])
         regrets.append([found[taken][at] / min(each[at] for each in found.values()) for at in (1, 2)])
-        ratios = ", ".join(f"{name} {rms / told:.2f} {most / told:.2f}" for name, (told, rms, most) in found.items())
-        print(f"N={size} ε={epsilon} n={n}: {taken} taken; typical and worst over forecast: {ratios}", flush=True)
-    print("above the least found, typical and worst shape:", np.mean(regrets, axis=0), np.max(regrets, axis=0))
+        print(
+            f"N={size} ε={epsilon} n={n}: {taken} taken; forecast, found over shapes, found at the worst:", flush=True
+        )
+        for name, (told, typical, worst) in found.items():
+            print(f"    {name:18} {told:.4f} {typical:.4f} {worst:.4f}", flush=True)
+    print("above the least found, over shapes and at the worst: mean, largest", np.mean(regrets, 0), np.max(regrets, 0))
 
 
 def timed(name: str, call: Callable[[], object]) -> None:
@@ -168,7 +175,8 @@ def main() -> None:
     """Print what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=20)
-    parser.add_argument("--people", type=int, default=20_000)
+    parser.add_argument("--people", type=int, nargs="+", default=[20_000])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10, 20, 50, 100], help="of domains, for smoothing")
     parser.add_argument("--only", nargs="+", choices=["errors", "smoothing", "times"], default=["times", "errors"])
     parser.add_argument("--purposes", nargs="+", choices=PURPOSES, default=PURPOSES)
     parser.add_argument("--epsilons", nargs="+", default=EPSILONS)
@@ -176,9 +184,9 @@ def main() -> None:
     if "times" in options.only:
         times()
     if "smoothing" in options.only:
-        smoothing(options.repetitions)
-    if "errors" in options.only:
-        errors(options.people, options.repetitions, options.purposes, options.epsilons)
+        smoothing(options.repetitions, options.sizes, options.epsilons, options.people)
+    for people in options.people if "errors" in options.only else []:
+        errors(people, options.repetitions, options.purposes, options.epsilons)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 
 The population is made up: a bell over both lines, the first column skewed, with a correlation of about one half. Errors
 are root mean squares over repetitions and over all cells or quadrants, of unbiased answers. For the formula see
-``bipartite/answers/advise/pair_errors.py``; for a correlation it is the delta method, with exact moments of the scores
+``bipartite/answers/advise/splitting.py``; for a correlation it is the delta method, with exact moments of the scores
 in this population.
 
 split     both columns from everybody at ε/2 each, by the mechanisms that ``bp.split_or_sample`` advises
@@ -23,9 +23,10 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from bipartite.answers.advise.pair_errors import error_of_pair_in, error_of_two, squares_given
 
 import bipartite as bp
+from bipartite.answers.advise.forecasting import Foreseen
+from bipartite.answers.advise.splitting import error_of_pair, error_of_two
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +87,8 @@ def by_delta(first: Array, second: Array, f: Array, products: Array) -> float:
 def crossed(mechanism: Any, w: Array) -> Array:  # noqa: ANN401
     """E[score·score] of every two rows, given every value: that of a square is linear in the square."""
     sums, rest = ((w[:, None] + sign * w[None]).reshape(-1, w.shape[1]) for sign in (1, -1))
-    found = (squares_given(mechanism, sums) - squares_given(mechanism, rest)) / 4
+    foreseen = Foreseen(mechanism)
+    found = (foreseen.squares(sums) - foreseen.squares(rest)) / 4
     return found.reshape(len(w), len(w), -1)
 
 
@@ -106,7 +108,7 @@ def formulas(split: bp.Record, product: Any, f: Array, people: int) -> dict[tupl
     found = {key: error / math.sqrt(people) for key, error in found.items()}
     for of in ("cells", "quadrants"):
         found[of, "split"] = error_of_two(first, second, of, people, f)
-        found[of, "product"] = error_of_pair_in(product, parts, of, people, f)
+        found[of, "product"] = error_of_pair(product, parts, of, people, f)
     return found
 
 

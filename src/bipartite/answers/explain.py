@@ -14,19 +14,15 @@ no more than a yes or no that is true with probability e^ε/(1 + e^ε) (Kairouz,
 from __future__ import annotations
 
 import math
-import operator
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bipartite.errors import InputError, shown
 from bipartite.lottery import Epsilon
+from bipartite.lottery.checks import is_whole
 from bipartite.lottery.epsilon import LARGEST, exp_between
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import SupportsIndex
 
 _PRECISION: Final = 40
 _MOST_REPORTS: Final = 10**6
@@ -155,14 +151,18 @@ def explain(epsilon: object, reports: int | None = None) -> Explanation:
     ('0.732', '2.72')
     """
     budget = Epsilon.of(epsilon)
-    counts = sorted({*_REPORTS, _checked(reports)} if reports is not None else {*_REPORTS})
+    if reports is not None and not (is_whole(reports) and 1 <= reports <= _MOST_REPORTS):
+        raise InputError(
+            f"Expected reports from 1 to {_MOST_REPORTS:,}, got {shown(reports)}; one report is explained without it."
+        )
+    counts = {*_REPORTS} if reports is None else {*_REPORTS, int(reports)}
     return Explanation(
         epsilon=budget.text,
         odds=_odds(_growth(budget.value)),
-        certainty=_rounded_up(_after(_COIN, budget.value), _COIN),
+        certainty=_sure(_COIN, budget.value),
         crowd=_crowd(budget.value),
-        beliefs=tuple(_beliefs(budget.value)),
-        reports=tuple(_together(count, budget.value) for count in counts),
+        beliefs=tuple(Belief(before, _sure(Fraction(before), budget.value)) for before in _BELIEFS),
+        reports=tuple(_together(count, budget.value) for count in sorted(counts)),
     )
 
 
@@ -172,37 +172,21 @@ def percent(share: Decimal) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
-def _checked(reports: SupportsIndex) -> int:
-    try:
-        count = operator.index(reports)
-    except TypeError:
-        count = 0
-    if isinstance(reports, bool) or not 1 <= count <= _MOST_REPORTS:
-        raise InputError(
-            f"Expected reports from 1 to {_MOST_REPORTS:,}, got {shown(reports)}; one report is explained without it."
-        )
-    return count
-
-
 def _growth(epsilon: Decimal) -> Fraction:
     """A fraction just above e^ε."""
     return exp_between(epsilon, _PRECISION)[1]
 
 
-def _after(before: Fraction, epsilon: Decimal) -> Fraction:
-    """The largest probability that a belief can reach, or slightly more."""
-    if epsilon > LARGEST:
-        return Fraction(1)  # short of it by less than 10^−21, and e^ε of many thousand digits says no more
-    grown = before * _growth(epsilon)
-    return grown / (grown + 1 - before)
-
-
-def _rounded_up(share: Fraction, start: Fraction, digits: int = 3) -> Decimal:
-    """A share rounded up to the fewest digits that do not exaggerate; ``start`` is the share before."""
-    room = _EXAGGERATION * min(share - start, 1 - share)
+def _sure(before: Fraction, epsilon: Decimal, digits: int = 3) -> Decimal:
+    """The largest probability that a belief can reach, rounded up to the fewest digits that do not exaggerate."""
+    after = Fraction(1)  # for huge ε: short of it by less than 10^−21, and e^ε of many thousand digits says no more
+    if epsilon <= LARGEST:
+        grown = before * _growth(epsilon)
+        after = grown / (grown + 1 - before)
+    room = _EXAGGERATION * min(after - before, 1 - after)
     for places in range(digits, _FINEST + 1):
-        count = math.ceil(share * 10**places)
-        if Fraction(count, 10**places) - share <= room:
+        count = math.ceil(after * 10**places)
+        if Fraction(count, 10**places) - after <= room:
             break
     return Decimal(count).scaleb(-places)
 
@@ -218,18 +202,11 @@ def _odds(growth: Fraction) -> Decimal:
 
 
 def _crowd(epsilon: Decimal) -> Crowd:
-    share = _rounded_up(_after(_COIN, epsilon), _COIN, digits=2)
+    share = _sure(_COIN, epsilon, digits=2)
     people = 10 ** -int(share.as_tuple().exponent)
     return Crowd(people, people // 2, int(share * people))
 
 
-def _beliefs(epsilon: Decimal) -> Iterable[Belief]:
-    for before in _BELIEFS:
-        after = _rounded_up(_after(Fraction(before), epsilon), Fraction(before))
-        yield Belief(before, after)
-
-
 def _together(count: int, epsilon: Decimal) -> Reports:
     total = Context(prec=_PRECISION).multiply(count, epsilon)
-    certainty = _rounded_up(_after(_COIN, total), _COIN)
-    return Reports(count, f"{total.normalize():f}", certainty, _crowd(total))
+    return Reports(count, f"{total.normalize():f}", _sure(_COIN, total), _crowd(total))

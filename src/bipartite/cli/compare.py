@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.advise import compare
-from bipartite.answers.advise.purposes import PURPOSES
-from bipartite.answers.advise.rows import MEASURES
+from bipartite.answers.advise.candidates import PURPOSES
+from bipartite.answers.advise.measuring import MEASURES
 from bipartite.cli.arguments import add_domain, domain_of, need_epsilon, prior_of
 from bipartite.cli.output import OK, print_json
 from bipartite.cli.waiting import announce_search

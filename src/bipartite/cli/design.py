@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.advise import recommend
+from bipartite.answers.advise.candidates import PURPOSES
 from bipartite.answers.advise.forecasting import Foreseen, check_n
-from bipartite.answers.advise.purposes import PURPOSES
 from bipartite.answers.quality import loss
 from bipartite.cli.arguments import (
     add_mechanism,

@@ -6,9 +6,9 @@ import pytest
 import bipartite as bp
 from bipartite.answers.advise import candidates as building
 from bipartite.answers.advise import recommending
+from bipartite.answers.advise.candidates import WANTED
 from bipartite.answers.advise.forecasting import Foreseen
-from bipartite.answers.advise.purposes import WANTED
-from bipartite.answers.advise.shapes import shapes_of
+from bipartite.answers.advise.measuring import shapes_of
 from bipartite.locations.atlas import cities
 
 AGES = bp.Integers(18, 50)

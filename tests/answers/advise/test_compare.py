@@ -12,7 +12,7 @@ import pytest
 import bipartite as bp
 from bipartite.answers.advise import candidates as building
 from bipartite.answers.advise.candidates import candidates
-from bipartite.answers.advise.rows import COLUMNS
+from bipartite.answers.advise.measuring import COLUMNS
 from bipartite.errors import EpsilonError, InputError, MissingExtraError, PriorError
 from bipartite.locations.atlas import cities
 from tests.mechanisms.test_catalogue import Liar

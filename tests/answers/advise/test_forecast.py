@@ -7,7 +7,7 @@ import pytest
 
 import bipartite as bp
 from bipartite.answers.advise.forecasting import Foreseen, smooth_variance, without_asking
-from bipartite.answers.advise.shapes import shapes_of
+from bipartite.answers.advise.measuring import shapes_of
 from bipartite.errors import DesignError, InputError, PriorError
 from bipartite.tables.purposes import choice
 

@@ -8,7 +8,7 @@ import pytest
 
 import bipartite as bp
 from bipartite.answers.advise import recommending
-from bipartite.answers.advise.purposes import WANTED
+from bipartite.answers.advise.candidates import WANTED
 from bipartite.cli import main
 from bipartite.locations.atlas import cities
 from reproduction.places import choose

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from bipartite.answers.advise import pairs
-from bipartite.answers.advise.pairs import error_of_pair, error_of_part, error_of_two
+from bipartite.answers.advise import splitting
+from bipartite.answers.advise.splitting import error_of_pair, error_of_two
 from bipartite.errors import InputError
 from tests.answers.estimation.test_categories import law_of
 
@@ -93,7 +93,7 @@ def test_errors_of_a_part_are_those_of_all_reports(at, of):
         return bp.scores(mech, reports, of=spread.astype(float))
 
     expected = root_mean_square(score, chance.mean(axis=0), weights)
-    assert error_of_part(mech, PAIRS.parts, at, of, 1) == pytest.approx(expected, rel=1e-9)
+    assert error_of_pair(mech, PAIRS.parts, of, 1, at=at) == pytest.approx(expected, rel=1e-9)
 
 
 TWO = {"age": bp.Integers(1, 10), "visits": bp.Integers(0, 9)}
@@ -152,7 +152,7 @@ def test_what_cannot_be_planned_is_refused_or_left_out(monkeypatch):
     assert bp.split_or_sample(pets, 1, 100, of="cells").best.way == "product"
     with pytest.raises(InputError, match="'pet' are not numbers, so they have no correlation; use of='cells'"):
         bp.split_or_sample(pets, 1, 100, of="correlation")
-    monkeypatch.setattr(pairs, "MOST_PAIRS", 99)
+    monkeypatch.setattr(splitting, "MOST_PAIRS", 99)
     assert bp.split_or_sample(TWO, 1, 100).product is None
     rounded = {"a": bp.Interval(0, 1, points=5, rounding="random"), "b": bp.Integers(1, 3)}
     assert bp.split_or_sample(rounded, 1, 100).product is None

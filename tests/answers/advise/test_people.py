@@ -8,7 +8,7 @@ import pytest
 
 import bipartite as bp
 from bipartite.answers.advise.forecasting import Foreseen
-from bipartite.answers.advise.worst import worst_mean, worst_share
+from bipartite.answers.advise.people import worst_mean, worst_share
 from bipartite.errors import DesignError, EpsilonError, InputError, PriorError
 
 AGES = bp.Integers(18, 50)

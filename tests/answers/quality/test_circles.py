@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bipartite as bp
-from bipartite.answers.quality.windows import windows_of
+from bipartite.answers.quality.losses import windows_of
 from reproduction.quality import qloss
 
 

@@ -1,14 +1,13 @@
-"""Every mechanism that can be compared: where it applies, how it is built, and what it would take too long to build."""
+"""What reports are for, every mechanism that can be compared, and which mechanism serves what."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from bipartite.answers.advise.purposes import GRR_NAME, WANTED
 from bipartite.domains import Interval
-from bipartite.errors import InputError
-from bipartite.mechanisms.catalogue import Entry, Form, entries, entry_of
+from bipartite.errors import InputError, is_one_of, shown
+from bipartite.mechanisms.catalogue import Entry, Form, entries
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +15,11 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.catalogue import Reports
 
+Purpose = Literal["release", "mean", "distribution", "categories", "map", "statistics"]
+PURPOSES: Final[tuple[str, ...]] = ("release", "mean", "distribution", "statistics", "categories", "map")
+GRR_NAME: Final = "GRR"
 SAFE: Final = "BRR, safe m"
 ANCHORED: Final = "Anchored"
 OPTIMAL: Final = "Optimal"
@@ -26,7 +29,102 @@ _MOST_MEANS: Final = 20_000  # pairs of values: two ε for 100 values, each 0.2 
 _MOST_ANCHORS_ON_A_LINE: Final = 4_000_000  # values
 _MOST_ANCHORS_OF_A_SET: Final = 5_000_000_000  # pairs of values: half a minute for 70,000
 _MOST_SUMMED: Final = 2**28  # pairs of values, whose distances are needed
-_UNBIASED: Final = "Optimal(…, unbiased=True)"
+
+
+class Wanted(NamedTuple):
+    """One purpose: which mechanisms serve it, which figure ranks them, and which one wins a near tie."""
+
+    figure: str
+    """The field of a row to minimise."""
+    to: str
+    """The goal, in words."""
+    error: str
+    """What the figure is called in a sentence."""
+    baseline: str
+    """The answer that asks nobody, in words."""
+    served_by: frozenset[Reports]
+    """What mechanisms must report; GRR, a window of one value, serves everything."""
+    preferred: str | None = None
+    """The mechanism recommended unless another is clearly better."""
+    because: str = ""
+    """Why that is preferred."""
+
+
+WANTED: Final = {
+    "release": Wanted("expected_loss", "To release single values", "its expected error", "", frozenset({"release"})),
+    "mean": Wanted(
+        "mean_error",
+        "To estimate the mean",
+        "its standard error",
+        "the middle of the range, which asks nobody: up to",
+        frozenset({"padded", "number", "flat"}),
+        "BRR, padded, mean",
+        "a padded window, whose reports also give the distribution",
+    ),
+    "distribution": Wanted(
+        "distribution_error",
+        "To estimate the distribution and its quantiles",
+        "the error of a cumulative share in the default histogram",
+        "the uniform distribution, which asks nobody:",
+        frozenset({"padded", "flat"}),
+        "BRR, padded, CDF",
+        "a padded window, in which near values help each other",
+    ),
+    "categories": Wanted(
+        "histogram_error",
+        "To count the share of each value",
+        "the standard error of a share",
+        "an average share:",
+        frozenset({"padded", "flat"}),
+    ),
+    "map": Wanted(
+        "histogram_error",
+        "To map how many people are at each place",
+        "the standard error of the share of a place",
+        "an average share:",
+        frozenset({"flat"}),
+    ),
+}
+"""What each purpose requires. ``"statistics"`` stands for several purposes."""
+# Around a circle nothing is preferred to the least error: windows have it.
+_AROUND: Final = {
+    "mean": WANTED["mean"]._replace(
+        to="To estimate the mean direction",
+        error="the standard error of its cosine and sine",
+        baseline="no direction, which asks nobody: up to",
+        preferred=None,
+    ),
+    "distribution": WANTED["distribution"]._replace(
+        to="To estimate the shares of arcs",
+        error="the error of the share of an arc in the default histogram",
+        preferred=None,
+    ),
+}
+
+
+def wanted(purpose: str, domain: Domain) -> Wanted:
+    """What a purpose requires on a domain."""
+    return _AROUND.get(purpose, WANTED[purpose]) if domain.wraps else WANTED[purpose]
+
+
+def check_purpose(purpose: object) -> None:
+    """Refuse anything that is not a purpose."""
+    if not is_one_of(purpose, PURPOSES):
+        raise InputError(f"Expected purpose as one of {', '.join(map(repr, PURPOSES))}, got {shown(purpose)}.")
+
+
+def asked(domain: Domain, purpose: str | None, n: int | None) -> list[str]:
+    """The purposes to advise on: the one named, or all that apply."""
+    ordered = domain.has_ends or domain.wraps
+    if purpose == "statistics":
+        return ["mean", "distribution"] if ordered else ["categories"]
+    if purpose is not None:
+        return [purpose]
+    if domain.is_flat:
+        return ["categories", "release"]
+    places = domain.coordinates is not None
+    statistics = ["mean", "distribution", "categories"] if ordered else ["map" if places else "categories"]
+    return ["release", *(statistics if n is not None else [])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,22 +175,25 @@ class Candidate:
 
     def left_out(self, domain: Domain, rounds: int) -> str | None:
         """Why it is not built for this many ε, where that would take too long."""
-        if self.own is not None:
-            return None
-        size, line, work = len(domain), domain.has_ends, self.form.work
+        size, line = len(domain), domain.has_ends
         pairs = size * size * rounds
+        near = self.form.reports == "release" and self.name != GRR_NAME and not domain.has_ranges
+        many_anchors = size * rounds > _MOST_ANCHORS_ON_A_LINE if line else pairs > _MOST_ANCHORS_OF_A_SET
+        limits = {
+            "table": (pairs > _MOST_TABLE, "a table of N × N tickets takes too long with", ""),
+            "closed": (
+                near and pairs > _MOST_SUMMED,
+                "its near values and losses need all distances, too many with",
+                "",
+            ),
+            "means": (pairs > _MOST_MEANS, "its linear programme takes too long with", "Optimal(…, unbiased=True)"),
+            "anchors": (many_anchors, "its search takes too long with", "Anchored"),
+        }
+        too_long, why, by_itself = limits.get(self.form.work, (False, "", ""))
+        if not too_long or self.own is not None:
+            return None
         times = f"{size:,} values" if rounds == 1 else f"{size:,} values and {rounds} ε"
-        if work == "table" and pairs > _MOST_TABLE:
-            return f"left out: a table of N × N tickets takes too long with {times}"
-        near = work == "closed" and self.name != GRR_NAME and self.form.reports == "release"
-        if near and not domain.has_ranges and pairs > _MOST_SUMMED:
-            return f"left out: its near values and losses need all distances, too many with {times}"
-        if work == "means" and pairs > _MOST_MEANS:
-            return f"left out: its linear programme takes too long with {times}; build bp.{_UNBIASED} by itself"
-        cost, most = (size * rounds, _MOST_ANCHORS_ON_A_LINE) if line else (pairs, _MOST_ANCHORS_OF_A_SET)
-        if work == "anchors" and cost > most:
-            return f"left out: its search takes too long with {times}; build bp.Anchored by itself"
-        return None
+        return f"left out: {why} {times}" + (f"; build bp.{by_itself} by itself" if by_itself else "")
 
 
 def candidates(domain: Domain, *, exact: bool = False) -> list[Candidate]:
@@ -107,11 +208,6 @@ def candidates(domain: Domain, *, exact: bool = False) -> list[Candidate]:
     if domain.wraps:
         return [around for each in found if (around := _around(each)) is not None]
     return [each for each in found if domain.has_ends or each.form.reports not in {"padded", "number"}]
-
-
-def own_candidate(name: str, mechanism: Mechanism) -> Candidate:
-    """The caller's own mechanism, under the caller's name."""
-    return Candidate(entry_of(type(mechanism)), Form(name), mechanism)
 
 
 def _around(candidate: Candidate) -> Candidate | None:

@@ -6,8 +6,9 @@ r"""How precise an answer will be, before anybody has reported: the error of ``b
 - *Shares* are such averages too, of scores fitted to the people.
 - *A distribution* is unbiased where the default histogram is. Where that is smoothed (a line of more than 32 values,
   mostly), its error is the variance that the reports and a smooth population leave (``design/m_for_statistics.py``),
-  times what smoothing costs where the population is not smooth: 1.8·(m/N)^0.15. For eleven shapes, simulated by
-  ``bench/advisor.py``, errors are 0.8 times this (root mean square), 1.25 times at the worst, a third for a flat one.
+  times what smoothing costs where the population is not smooth: 1.8·(m/N)^0.15. For eleven shapes on *lines*, simulated
+  (``bench/results/adviser.md``), errors are 0.8 times this (root mean square), 1.25 times at the worst, a third for a
+  flat one. Circles have the same factor, which nobody has calibrated for them.
 """
 
 from __future__ import annotations
@@ -94,9 +95,16 @@ def forecast(
             "the answer."
         )
     errors = foreseen.errors(wanted, population[None, :], people)
-    if errors is None:
-        raise DesignError(not_answered(mechanism, of if isinstance(of, str) else "answer"))
-    return float(errors[0])
+    if errors is not None:
+        return float(errors[0])
+    domain, asked = mechanism.domain, of if isinstance(of, str) else "answer"
+    why = (
+        f"The {asked} cannot be estimated from {mechanism!r}: some values have the same reports; use edges='padded', "
+        "or take the mechanism that bp.recommend names."
+    )
+    if asked in {"mean", "distribution"} and not (domain.has_ends or domain.wraps):
+        why = f"The values of {domain!r} are not numbers and have no {asked}; ask for the share of each value."
+    raise DesignError(why)
 
 
 def check_n(n: object) -> int:
@@ -104,31 +112,6 @@ def check_n(n: object) -> int:
     if not is_whole(n) or n < 1:
         raise InputError(f"Expected n as a whole number of at least 1, got {shown(n)}; try n=10_000.")
     return int(n)
-
-
-def not_answered(mechanism: Mechanism, of: str) -> str:
-    """Why there is no such answer, and what to do."""
-    if of in {"mean", "distribution"} and not (mechanism.domain.has_ends or mechanism.domain.wraps):
-        return f"The values of {mechanism.domain!r} are not numbers and have no {of}; ask for the share of each value."
-    return (
-        f"The {of} cannot be estimated from {mechanism!r}: some values have the same reports; use edges='padded', or "
-        "take the mechanism that bp.recommend names."
-    )
-
-
-def mean_squares(mechanism: Mechanism, w: Array) -> Array | None:
-    """E[score²] of every row of weights, given every value; None where the reports cannot tell."""
-    if mechanism.flat:
-        own: Array = pair_law(mechanism).own(w - w.mean(axis=-1, keepdims=True)) + w**2
-        return own
-    return squares_of(mechanism, prepare(mechanism), w)
-
-
-def squares_of(mechanism: Mechanism, known: Prepared, w: Array) -> Array | None:
-    """The same from what is known of a mechanism that is not flat."""
-    answer = None if known.found is None else known.found.by_group(w)
-    scores = None if answer is None or known.scores is None else known.scores.of(answer)
-    return None if scores is None else mechanism.lottery.channel().backward(scores**2)
 
 
 class Foreseen:
@@ -171,26 +154,32 @@ class Foreseen:
             shares = self.of_shares(populations)
             variances = None if shares is None else shares.mean(axis=1) / n
         else:
-            moments = self.mean_squares if isinstance(of, str) else self._moments(np.atleast_2d(of))
-            variances = None if moments is None else _variances(*moments, populations) / n
+            w = self.mean_weights if isinstance(of, str) else np.atleast_2d(of)
+            squares = None if w is None else self.squares(w)
+            variances = None if w is None or squares is None else _variances(w, squares, populations) / n
         return None if variances is None else np.sqrt(np.maximum(variances, 0.0))
 
-    def _moments(self, w: Array) -> tuple[Array, Array] | None:
-        """(weights, mean squares of their scores given each value)."""
-        flat = self.mechanism.flat
-        squares = mean_squares(self.mechanism, w) if flat else squares_of(self.mechanism, self.known, w)
-        return None if squares is None else (w, squares)
+    def squares(self, w: Array) -> Array | None:
+        """E[score²] of every row of weights, given every value; None where the reports cannot tell."""
+        if self.mechanism.flat:
+            own: Array = pair_law(self.mechanism).own(w - w.mean(axis=-1, keepdims=True)) + w**2
+            return own
+        found, fixed = self.known.found, self.known.scores
+        answer = None if found is None else found.by_group(w)
+        scores = None if answer is None or fixed is None else fixed.of(answer)
+        return None if scores is None else self.mechanism.lottery.channel().backward(scores**2)
 
-    @cached_property
-    def mean_squares(self) -> tuple[Array, Array] | None:
-        """(weights, mean squares of their scores given each value) of the mean; None where the reports cannot tell."""
+    @property
+    def mean_weights(self) -> Array | None:
+        """The weights of the mean, around a circle of its cosine and sine; None where there is none."""
         if self.domain.wraps:
             turned = 2 * np.pi * np.arange(len(self.domain)) / len(self.domain)
-            return self._moments(np.stack([np.cos(turned), np.sin(turned)]))
+            return np.stack([np.cos(turned), np.sin(turned)])
         if not self.domain.has_ends:
             return None
         numbers = self.domain.to_numpy().astype(np.float64)
-        return self._moments(numbers[None] - numbers.mean())  # the same variance, and no cancellation
+        centred: Array = numbers[None] - numbers.mean()  # the same variance, and no cancellation
+        return centred
 
     def of_shares(self, populations: Array) -> Array | None:
         """The variance of the share of each value from one person, a row per population."""
@@ -225,15 +214,16 @@ class Foreseen:
 
     def _of_sums(self, populations: Array) -> Array:
         """From supports of flat categories. On a long line some evenly spaced thresholds stand for all."""
-        law, size = pair_law(self.mechanism), populations.shape[-1]
+        size = populations.shape[-1]
         least = _LEAST_ENDS if size <= _MOST_NUMBERS // 8 else _FEW_ENDS
-        count = min(size - 1, max(least, _MOST_NUMBERS // law.steps))
+        count = min(size - 1, max(least, _MOST_NUMBERS // pair_law(self.mechanism).steps))
         ends = (np.arange(count) * 2 + 1) * (size - 1) // (2 * count)
         block = max(1, _MOST_NUMBERS // 4 // size)
         total = np.zeros(len(populations))
         for first in range(0, count, block):
             w = (np.arange(size) <= ends[first : first + block, None]).astype(np.float64)
-            squares = law.own(w - w.mean(axis=-1, keepdims=True)) + w**2
+            squares = self.squares(w)
+            assert squares is not None  # noqa: S101 (of flat categories)
             total += _variances(w, squares, populations) * len(w)
         # The cumulative share at the last value is always 1.
         found: Array = total / count * (size - 1) / size

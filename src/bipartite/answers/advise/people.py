@@ -1,7 +1,11 @@
-"""``bp.sample_size``: how many people are needed for an answer that is close enough; ``forecast``, turned around."""
+"""``bp.sample_size``: how many people are needed for an answer that is close enough; ``forecast``, turned around.
+
+And how many are enough whoever they are: for the population for which the answer is least precise.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -10,7 +14,6 @@ import numpy as np
 
 from bipartite.answers.advise.forecasting import Foreseen, forecast
 from bipartite.answers.advise.recommending import recommend
-from bipartite.answers.advise.worst import worst_mean, worst_share
 from bipartite.answers.estimation.intervals import normal_width
 from bipartite.domains import Domain
 from bipartite.domains.base import as_real
@@ -25,10 +28,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    Array = NDArray[np.float64]
+
 # With fewer people the normal approximation is not reliable in the tails.
 _FEW: Final = 100
 _MOST_ROOTS: Final = 1e9
 _SUREST: Final = 1 - 1e-12
+_MOST_PAIRS: Final = 2**22  # pairs of a value and a report, for every share at once
+_MOST_VALUES: Final = 2**21
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -99,7 +106,7 @@ def sample_size(
     mean_within: float | None = None,
     share_within: float | None = None,
     confidence: float = 0.95,
-    prior: Sequence[float] | NDArray[np.float64] | None = None,
+    prior: Sequence[float] | Array | None = None,
 ) -> SampleSize:
     """How many people must report so that an answer is within a given distance of the truth.
 
@@ -137,7 +144,13 @@ def sample_size(
     if isinstance(mechanism, Domain):
         prior = None if prior is None else check_prior(prior, len(mechanism))
         mechanism = recommend(mechanism, epsilon, "mean" if of == "mean" else "categories", prior=prior).mechanism
-    here, worst = _errors(mechanism, of, prior)
+    here, foreseen, size = forecast(mechanism, 1, of, prior), Foreseen(mechanism), len(mechanism.domain)
+    worst = worst_mean(foreseen) if of == "mean" else worst_share(foreseen)
+    if of == "share":
+        # Not the root mean square over values, but the largest.
+        shares = foreseen.of_shares(np.full((1, size), 1 / size) if prior is None else check_prior(prior, size)[None])
+        assert shares is not None  # noqa: S101 (there is a forecast)
+        here = math.sqrt(float(shares.max()))
     scale = normal_width(confidence) / within
     return SampleSize(
         n=_people(here * scale),
@@ -152,17 +165,6 @@ def sample_size(
     )
 
 
-def _errors(mechanism: Mechanism, of: str, prior: object) -> tuple[float, float | None]:
-    """The standard error for one person, of a share the largest; and of the worst population."""
-    typical = forecast(mechanism, 1, of, prior)  # type: ignore[arg-type]  # checked there
-    foreseen, size = Foreseen(mechanism), len(mechanism.domain)
-    if of == "mean":
-        return typical, worst_mean(foreseen)
-    shares = foreseen.of_shares(np.full((1, size), 1 / size) if prior is None else check_prior(prior, size)[None])
-    assert shares is not None  # noqa: S101 (there is a forecast)
-    return math.sqrt(float(shares.max())), worst_share(foreseen)
-
-
 def _people(roots: float) -> int:
     """The square, rounded up; a rounding error must not add a person."""
     if roots > _MOST_ROOTS:
@@ -171,11 +173,7 @@ def _people(roots: float) -> int:
 
 
 def _check(
-    what: object,
-    epsilon: object,
-    mean_within: float | None,
-    share_within: float | None,
-    confidence: float,
+    what: object, epsilon: object, mean_within: float | None, share_within: float | None, confidence: float
 ) -> tuple[Literal["mean", "share"], float]:
     problems = Problems()
     if isinstance(what, Domain):
@@ -201,3 +199,62 @@ def _check(
         problems.add(f"Expected confidence between 0 and 1, got {shown(confidence)}; 0.95 is usual.")
     problems.raise_if_any(InputError)
     return of, float(given[0])
+
+
+def worst_mean(foreseen: Foreseen) -> float | None:
+    """The standard error of the mean from one person in the worst population; None where unknown."""
+    w = foreseen.mean_weights
+    few = not foreseen.mechanism.flat and len(foreseen.domain) <= _MOST_VALUES
+    squares = foreseen.squares(w) if few and w is not None else None
+    if w is None or squares is None:
+        return None
+    # Around a circle people without a common direction: nothing is subtracted.
+    worst = float(squares.mean(axis=0).max()) if foreseen.domain.wraps else worst_variance(w[0], squares[0])
+    return math.sqrt(worst)
+
+
+def worst_share(foreseen: Foreseen) -> float | None:
+    """The same for the worst share and population."""
+    mechanism, size = foreseen.mechanism, len(foreseen.domain)
+    if mechanism.flat:
+        held, unheld = (mechanism.variances(each, 1) for each in (np.eye(1, size)[0], np.zeros(size)))
+        if not np.allclose(held[1:], unheld[1:], rtol=1e-9, atol=0):
+            return None  # the shares of other values matter too, as in Hadamard Response with several blocks
+        # The mean square of a score is its variance plus the squared weight of the person: 1 or 0.
+        return math.sqrt(float(_worst_over_shares(unheld[:1], held[:1] + 1)[0]))
+    if size * len(mechanism.outputs) > _MOST_PAIRS:
+        return None
+    moments = foreseen.squares(np.eye(size))  # [which share, who reports]
+    if moments is None:
+        return None
+    others = np.where(np.eye(size, dtype=bool), -np.inf, moments).max(axis=1)
+    return math.sqrt(float(_worst_over_shares(others, moments.diagonal()).max()))
+
+
+def worst_variance(values: Array, moments: Array) -> float:
+    """The largest Σπ·g − (Σπ·w)² over all π, for ascending w.
+
+    For a given mean μ the largest Σπ·g is the upper concave envelope of the points (w, g) at μ; on a piece of it with
+    slope s the whole is largest at μ = s/2.
+    """
+    hull: list[tuple[float, float]] = []
+    for w, g in zip(values.tolist(), moments.tolist(), strict=True):
+        # A point on or below the line between its neighbours is not on the envelope.
+        while len(hull) > 1 and (hull[-1][1] - hull[-2][1]) * (w - hull[-2][0]) <= (g - hull[-2][1]) * (
+            hull[-1][0] - hull[-2][0]
+        ):
+            hull.pop()
+        hull.append((w, g))
+    worst = -math.inf
+    for (low, g_low), (high, g_high) in itertools.pairwise(hull):
+        slope = (g_high - g_low) / (high - low)
+        mean = min(max(slope / 2, low), high)
+        worst = max(worst, g_low + slope * (mean - low) - mean**2)
+    return worst
+
+
+def _worst_over_shares(others: Array, own: Array) -> Array:
+    """The largest (1 − f)·others + f·own − f² over shares f."""
+    share = np.clip((own - others) / 2, 0, 1)
+    worst: Array = others + share * (own - others) - share**2
+    return worst

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.answers.advise.rows import MEASURES
+from bipartite.answers.advise.measuring import MEASURES
 from bipartite.errors import InputError
 from bipartite.mechanisms.catalogue import entries
 from bipartite.plots import Bar, bars, lines, style
@@ -13,7 +13,7 @@ from bipartite.plots.curves import Curve, curves
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bipartite.answers.advise.rows import Row
+    from bipartite.answers.advise.measuring import Row
 
 _LONGEST_NAME: Final = 25
 _SILENCE: Final = {"stroke": style.INK, "stroke_width": 1.2, "stroke_dasharray": "1 3"}
