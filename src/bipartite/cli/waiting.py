@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bipartite.answers.estimation.scores import MOST_DENSE
+from bipartite.answers.estimation.output_scores import MOST_DENSE
 from bipartite.cli.output import announce
 
 if TYPE_CHECKING:

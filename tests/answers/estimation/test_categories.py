@@ -10,10 +10,10 @@ import pytest
 
 import bipartite as bp
 from bipartite.answers.estimation import Estimate
-from bipartite.answers.estimation.pairs import Exchangeable, pair_law
 from bipartite.answers.estimation.supports import Supports
 from bipartite.answers.estimation.tally import Tally
 from bipartite.errors import InputError, SpecError
+from bipartite.mechanisms.categories.pair_laws import Exchangeable, pair_law
 from tests.mechanisms.categories import laws
 
 LINE = bp.Integers(1, 5)
@@ -233,7 +233,7 @@ def test_with_too_many_hash_functions_the_bound_is_never_less_than_the_truth(mon
             z = w - w.mean()
             exact = pair_law(mech).own(z)
             with monkeypatch.context() as patched:
-                patched.setattr("bipartite.answers.estimation.pairs._MOST_HASHES", 0)
+                patched.setattr("bipartite.mechanisms.categories.pair_laws._MOST_HASHES", 0)
                 assert (pair_law(mech).own(z) >= exact - 1e-12).all()
                 assert (pair_law(mech).own(z).mean() > exact.mean() * 1.01).all()
 
@@ -247,7 +247,7 @@ def test_with_too_many_hash_functions_the_reports_tell_their_own_variance(name, 
     counts = bp.Counts(mech).add(reports)
     w = np.array(some_weights(size))
     exact = bp.estimate(mech, reports).ask(w[2]).se
-    monkeypatch.setattr("bipartite.answers.estimation.pairs._MOST_HASHES", 0)
+    monkeypatch.setattr("bipartite.mechanisms.categories.pair_laws._MOST_HASHES", 0)
     seen = bp.estimate(mech, reports).ask(w[2]).se
     bound = bp.estimate(mech, counts=counts).ask(w[2]).se
     # The variance of 20,000 parts varies by 2 % at most, so their standard error by 1 %: 6.5 times that is 2e-10.

@@ -566,7 +566,7 @@ def test_answers_that_do_not_exist_are_refused():
 
 
 def test_large_mechanisms_without_structure_have_answers_by_likelihood(monkeypatch):
-    monkeypatch.setattr(importlib.import_module("bipartite.answers.estimation.scores"), "MOST_DENSE", 100)
+    monkeypatch.setattr(importlib.import_module("bipartite.answers.estimation.output_scores"), "MOST_DENSE", 100)
     mechanism = Exponential(Integers(0, 100), 8)
     reports = reports_of(mechanism, np.arange(101))
     found = estimate(mechanism, reports)

@@ -24,7 +24,7 @@ from bipartite import (
     Staircase,
     identifiability,
 )
-from bipartite.answers.estimation.scores import CellScores, DenseScores, WindowScores
+from bipartite.answers.estimation.output_scores import CellScores, DenseScores, WindowScores
 from bipartite.errors import DesignError, InputError
 from bipartite.lottery import Deal, Tickets, Window
 from bipartite.lottery.noise import _next_fast_length
@@ -162,7 +162,7 @@ def test_scores_of_a_window_are_those_of_least_variance(size, half, epsilon, see
 
 
 def test_blocks_do_not_change_scores(monkeypatch):
-    module = importlib.import_module("bipartite.answers.estimation.scores")
+    module = importlib.import_module("bipartite.answers.estimation.output_scores")
     window = SquareWave(Integers(0, 30), 1).lottery.channel()
     w = np.random.default_rng(3).normal(size=(20, 31))
     whole = WindowScores(window, window.uniform_law()).of(w)

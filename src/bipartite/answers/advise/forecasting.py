@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.answers.estimation.methods import method_for
-from bipartite.answers.estimation.pairs import pair_law
-from bipartite.answers.estimation.scores import MOST_DENSE
+from bipartite.answers.estimation.output_scores import MOST_DENSE
 from bipartite.answers.estimation.source import prepare
 from bipartite.errors import DesignError, InputError, shown
 from bipartite.lottery import Ring, Window
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms.base import check_mechanism
+from bipartite.mechanisms.categories.pair_laws import pair_law
 from bipartite.mechanisms.design.m import check_prior
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from bipartite.answers.estimation.goodness import (
     combine_tests,
     single_test,
 )
-from bipartite.answers.estimation.pairs import pair_law
 from bipartite.mechanisms.categories import OLH, HadamardResponse, SubsetSelection
+from bipartite.mechanisms.categories.pair_laws import pair_law
 from bipartite.mechanisms.categories.unary import PackedBits
 
 if TYPE_CHECKING:

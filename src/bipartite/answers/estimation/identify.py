@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bipartite.answers.estimation.output_scores import STEADY, CellScores, DenseScores, WindowScores, check_dense
 from bipartite.answers.estimation.ring_scores import RingScores
-from bipartite.answers.estimation.scores import STEADY, CellScores, DenseScores, WindowScores, check_dense
 from bipartite.errors import InputError
 from bipartite.lottery import Dense, Ring, Window
 from bipartite.mechanisms import Mechanism
@@ -17,7 +17,7 @@ from bipartite.texts import Printed, escaped
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.scores import Scores
+    from bipartite.answers.estimation.output_scores import Scores
     from bipartite.domains import Domain
     from bipartite.lottery import Channel
 

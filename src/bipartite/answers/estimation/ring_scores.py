@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.scores import Moments, Scores
+from bipartite.answers.estimation.output_scores import Moments, Scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

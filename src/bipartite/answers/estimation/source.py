@@ -23,8 +23,8 @@ from bipartite.answers.estimation.goodness import fit_of_outputs
 from bipartite.answers.estimation.identify import identifiability
 from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.likelihood import halves
+from bipartite.answers.estimation.output_scores import MOST_DENSE, WindowScores
 from bipartite.answers.estimation.sample import Sample, spare
-from bipartite.answers.estimation.scores import MOST_DENSE, WindowScores
 from bipartite.errors import DesignError
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from bipartite.answers.estimation.goodness import GoodnessOfFit
     from bipartite.answers.estimation.identify import Identifiability
+    from bipartite.answers.estimation.output_scores import Scores
     from bipartite.answers.estimation.sample import Averages
-    from bipartite.answers.estimation.scores import Scores
     from bipartite.answers.estimation.tally import Tally
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
@@ -193,8 +193,7 @@ class Outputs(Source):
         both = [(tally.first * part, tally.second * part) for part in (heads, 1 - heads)]
         laws = [self._likely_law(first) for first, _ in both]
         return [
-            _Part(self.found.scores(law), first, second)
-            for law, (first, second) in zip(laws[::-1], both, strict=True)
+            _Part(self.found.scores(law), first, second) for law, (first, second) in zip(laws[::-1], both, strict=True)
         ]
 
     def _likely_law(self, counts: Array) -> Array:

@@ -1,8 +1,8 @@
 """Reports of flat categories as a source of samples, from the number of reports that support each value.
 
 Every share is linear in the supports and unbiased: share = (support/n − q)/(p − q). The variance of a report's
-contribution to an answer, given the value x held, is a known function of x (:mod:`bipartite.answers.estimation.pairs`),
-so its average over people is itself a linear answer: standard errors come from unbiased variances, clipped to the
+contribution to an answer, given the value x held, is a known function of x
+(:mod:`bipartite.mechanisms.categories.pair_laws`), so its average over people is itself a linear answer: standard errors come from unbiased variances, clipped to the
 possible range. For :class:`~bipartite.OLH` with many values they come from the reports themselves or, if only counts
 are given, from a bound.
 """
@@ -16,9 +16,9 @@ import numpy as np
 
 from bipartite.answers.estimation.goodness_flat import fit_of_supports
 from bipartite.answers.estimation.histogram import on_simplex
-from bipartite.answers.estimation.pairs import pair_law
 from bipartite.answers.estimation.sample import Averages, Sample, spare
 from bipartite.answers.estimation.source import Several, Source
+from bipartite.mechanisms.categories.pair_laws import pair_law
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
