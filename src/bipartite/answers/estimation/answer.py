@@ -79,8 +79,8 @@ class Answer(Printed, Renamed):
 
     def p_value(self, null: float = 0.0) -> float:
         """The two-sided p-value of ``null``: one minus the confidence at which the interval just reaches it."""
-        if math.isnan(self.value) or self.value == null:
-            return math.nan if math.isnan(self.value) else 1.0
+        if math.isnan(self.value - null) or self.value == null:
+            return 1.0 if self.value == null else math.nan
         # The end on the side of ``null`` moves away about in proportion to the normal quantile z.
         z, most, off = 2.0, NormalDist().inv_cdf(1 - _LEAST_P / 2), abs(self.value - null)
         for _ in range(_STEPS):

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.answers.estimation.answer import Answer
-from bipartite.answers.estimation.intervals import ConfidenceInterval, chi_square_quantile, normal_width
+from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, chi_square_quantile, normal_width
 from bipartite.answers.estimation.question import CIRCULAR, circle_of
 
 if TYPE_CHECKING:
@@ -88,10 +88,14 @@ class Circular:
         """The ends of the arc, as angles; None if the direction is not determined."""
         if self._sample is None:
             return _angles_of_box(*self._box(confidence), self._angle)
-        sure = math.erf(math.sqrt(chi_square_quantile(confidence, 2) / 2))
-        if not self._vector.any() or self._along(0.0, sure)[0] <= 0:
+        if not self._vector.any() or self._along(0.0, self._of_both(confidence))[0] <= 0:
             return None
         return self._angle - self._reach(-1, confidence), self._angle + self._reach(1, confidence)
+
+    @staticmethod
+    def _of_both(confidence: float) -> float:
+        """The confidence of one component with the normal width of two: √χ² with two degrees of freedom."""
+        return math.erf(math.sqrt(chi_square_quantile(confidence, 2) / 2))
 
     def _reach(self, side: int, confidence: float) -> float:
         """How far directions reach to one side: as long as the component perpendicular to them may be zero."""
@@ -110,13 +114,17 @@ class Circular:
 
     def _lengths(self, length: float, confidence: float) -> ConfidenceInterval:
         if self._sample is None:
-            low, high = self._box(confidence)
-            nearest, farthest = np.clip(0.0, low, high), np.maximum(np.abs(low), np.abs(high))
+            least, most = self._box(confidence)
+            nearest, farthest = np.clip(0.0, least, most), np.maximum(np.abs(least), np.abs(most))
             ends, note = (math.hypot(*nearest.tolist()), math.hypot(*farthest.tolist())), NOT_KNOWN
         else:
             z, note, size = normal_width(confidence), "", math.hypot(*self._vector.tolist())
             arms = [abs(end - size) / z for end in self._along(0.0, confidence)]
             ends = self._root(z, arms[0])[0], self._root(z, arms[1])[1]
+            if self._sample.n < FEW or ends[0] > 1:
+                # Variances of so few reports tell little: what the component along v may be, wherever it points.
+                low, high = self._along(0.0, self._of_both(confidence))
+                ends = (max(low, 0.0), high) if low <= 1 else (0.0, 1.0)
         return ConfidenceInterval(min(ends[0], length), min(max(ends[1], length), 1.0), confidence, note)
 
     def _root(self, z: float, error: float) -> tuple[float, float]:

@@ -142,9 +142,8 @@ class Estimate(Shown):
 
     def cdf(self, value: object = None) -> Array | float:
         """The cumulative share at a value, or at every value if none is given, from the histogram."""
-        domain = line_of(self.domain)
-        running = self._histogram.cdf
-        return running if value is None else float(running[domain.encode(value)])
+        line_of(self.domain)
+        return self._histogram.cdf if value is None else self.ask(("cdf", value)).value
 
     def ask(self, of: Asked = "mean") -> Answer:
         """The answer to a question: its value, its standard error, and its interval, ``est.ask("mean").ci(0.9)``.
@@ -229,6 +228,8 @@ class Estimate(Shown):
         return Answer(self._value(histogram.quantile(q), origin), math.nan, interval)
 
     def _average_answer(self, asked: Question) -> Answer:
+        if asked.possible[0] == asked.possible[1]:
+            return Answer(asked.possible[0], 0.0, lambda sure: ConfidenceInterval(*asked.possible, sure))
         sample = self._source.sample(asked.weights[None])
         if sample is not None:
             return sample.answer(asked.possible, shift=asked.shift)
@@ -250,7 +251,9 @@ class Estimate(Shown):
         error = math.inf if fitted is None else float(fitted.se[0])
 
         def placed(ends: tuple[float, float], confidence: float, note: str = "") -> ConfidenceInterval:
-            low, high = sorted(asked.shift + asked.scale * end for end in ends)
+            # The value and its interval are sums in another order, and may differ in their last bits.
+            around = min(ends[0], value), max(ends[1], value)
+            low, high = sorted(asked.shift + asked.scale * end for end in around)
             return ConfidenceInterval(low, high, confidence, note)
 
         def interval(confidence: float) -> ConfidenceInterval:
@@ -263,8 +266,7 @@ class Estimate(Shown):
 
         def uncut(confidence: float) -> ConfidenceInterval:
             assert fitted is not None  # noqa: S101 (unbiased shares are known)
-            low, high = fitted.ends(0, confidence)
-            return placed((min(low, value), max(high, value)), confidence)
+            return placed(fitted.ends(0, confidence), confidence)
 
         def forge(k: int) -> Forged:
             fixed = self._source.sample(w[None])
@@ -272,7 +274,8 @@ class Estimate(Shown):
                 return Forged(*asked.possible, _NOT_DETERMINED)
             low, high, note = fixed.answer((0.0, 1.0)).forged(k)
             same = math.isclose(float(fixed.mean[0]), value, rel_tol=1e-9, abs_tol=1e-12)
-            return Forged(*placed((low, high), 0.5), note if same else _OTHER_SCORES)
+            ends = sorted(asked.shift + asked.scale * end for end in (low, high))
+            return Forged(ends[0], ends[1], note if same else _OTHER_SCORES) if k else Forged(shown, shown)
 
         shown = asked.shift + asked.scale * value
         return Answer(shown, abs(asked.scale) * error, interval, forge, uncut if unbiased else None)

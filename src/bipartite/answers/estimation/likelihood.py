@@ -228,7 +228,8 @@ def halves(counts: Array, again: int = 0) -> tuple[Array, Array]:
     The coins are derived from the counts, so that the same counts always give the same halves; each ``again`` gives
     another split. Fractional counts of weighted reports are split in proportion.
     """
-    digest = hashlib.sha256(np.ascontiguousarray(counts, dtype="<f8").tobytes()).digest()
+    # Rounded, because sums of weights have other last bits in another order.
+    digest = hashlib.sha256(np.ascontiguousarray(counts.round(6), dtype="<f8").tobytes()).digest()
     rng = np.random.default_rng([int.from_bytes(digest, "big"), again])
     whole = np.maximum(np.rint(counts), counts > 0).astype(np.int64)
     drawn = rng.binomial(whole, 0.5)

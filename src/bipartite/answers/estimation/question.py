@@ -32,6 +32,7 @@ _OF_CIRCLE: Final = (
     "'circular_mean', 'resultant_length', 'circular_spread', ('range', first, last), which may pass the last value, "
     "('bin', value), ('quantile', q, origin), or one weight per value"
 )
+_ROUNDED: Final = 1e-9
 _COUNTS: Final = {"quantile": 1, "cdf": 1, "bin": 1, "range": 2}
 _COUNTS_OF_CIRCLE: Final = {"quantile": 2, "bin": 1, "range": 2}
 
@@ -127,7 +128,7 @@ class Question:
             weights, middle = numbers_of(domain)
             if of == "median":
                 return cls("quantile", q=0.5)
-            return cls.average(weights, middle) if of == "mean" else cls(of, weights, middle)
+            return cls("average" if of == "mean" else of, weights, middle)
         if isinstance(of, str) and of in CIRCULAR:
             circle_of(domain)
             return cls(of)
@@ -144,11 +145,14 @@ class Question:
     def average(cls, weights: Array, shift: float = 0.0) -> Question:
         """The average of these weights plus a number, which is a share if there are only two of them."""
         low, high = float(weights.min()), float(weights.max())
-        inside = weights == high
-        if low == high or not (inside | (weights == low)).all():
+        near = _ROUNDED * (high - low)
+        inside = weights >= high - near
+        if low == high or not (inside | (weights <= low + near)).all():
             return cls("average", weights, shift)
-        # A set and its complement are one question: the smaller one is asked or, of two equal ones, the later.
-        if 2 * np.count_nonzero(inside) + bool(inside[0]) > len(weights):
+        # A set and its complement are one question: the smaller one is asked or, of two equal ones, the later. A single
+        # value is asked as it is: of flat categories, the shares of two values need not add up to one.
+        many = np.count_nonzero(inside)
+        if many > 1 and 2 * many + bool(inside[0]) > len(weights):
             inside, low, high = ~inside, high, low
         return cls("share", inside.astype(np.float64), shift + low, high - low)
 

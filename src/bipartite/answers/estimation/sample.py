@@ -187,10 +187,11 @@ class Sample(Averages):
     def ends(self, at: int, confidence: float) -> tuple[float, float]:
         """Gaffke's interval of one average."""
         low, high = (float(end[at]) for end in self.range)
-        scores, reports = self.u[at], self.first * (float(self.first.sum()) / float(self.second.sum()))
-        z, mean = NormalDist().inv_cdf((1 + confidence) / 2), float(self.mean[at])
-        scores, reports = _binned(scores[reports > 0], reports[reports > 0])
-        least, most = -_upper_end(-scores, reports, -low, z), _upper_end(scores, reports, high, z)
+        z, mean, there = NormalDist().inv_cdf((1 + confidence) / 2), float(self.mean[at]), self.first > 0
+        # In units of the average weight of a unit of weight: the report that is added has this weight.
+        unit = float(self.second.sum()) / float(self.first.sum())
+        scores, first, second = _binned(self.u[at][there], self.first[there] / unit, self.second[there] / unit**2)
+        least, most = -_upper_end(-scores, first, second, -low, z), _upper_end(scores, first, second, high, z)
         return min(least, mean), max(most, mean)
 
     def note(self) -> str:
@@ -219,35 +220,38 @@ class Sample(Averages):
         return min(math.sqrt(k * float(held**2 @ self.second)), float(held @ self.first))
 
 
-def _binned(scores: Array, reports: Array) -> tuple[Array, Array]:
+def _binned(scores: Array, first: Array, second: Array) -> tuple[Array, Array, Array]:
     """Scores in bins of equal width, with the average score of each."""
     low, wide = float(scores.min()), float(np.ptp(scores))
     if len(scores) <= 2 * _BINS or wide == 0:
-        return scores, reports
+        return scores, first, second
     bins = np.minimum(((scores - low) * (_BINS / wide)).astype(np.int64), _BINS - 1)
-    held = np.bincount(bins, reports, _BINS)
-    sums = np.bincount(bins, reports * scores, _BINS)
-    return sums[held > 0] / held[held > 0], np.asarray(held[held > 0], float)
+    sums = [np.bincount(bins, each, _BINS) for each in (first * scores, first, second)]
+    there = sums[1] > 0
+    return sums[0][there] / sums[1][there], np.asarray(sums[1][there], float), np.asarray(sums[2][there], float)
 
 
-def _upper_end(scores: Array, reports: Array, most: float, z: float) -> float:
-    """The quantile Φ(z) of the randomly weighted average of these scores and one more with the score ``most``."""
-    u, held = np.append(scores, most), np.append(reports, 1.0)
-    n = float(held.sum())
-    mean = float(held @ u) / n
+def _upper_end(scores: Array, first: Array, second: Array, most: float, z: float) -> float:
+    """The quantile Φ(z) of the randomly weighted average of these scores and one more with the score ``most``.
+
+    A class with the sums of weights a and of their squares b has a gamma variable of mean a and variance b.
+    """
+    u, first, second = np.append(scores, most), np.append(first, 1.0), np.append(second, 1.0)
+    size, scale = float(first.sum()), second / first
+    mean = float(first @ u) / size
     apart = u - mean
-    variance = float(held @ apart**2) / n
-    if most - mean <= _FLAT * max(abs(most), abs(mean), 1.0) or variance <= 0:
+    error = math.sqrt(float(second @ apart**2)) / size
+    if not error > _FLAT * max(abs(most), abs(mean)) or most - mean <= _FLAT * max(abs(most), abs(mean)):
         return max(most, mean)
-    error = math.sqrt(variance / (n + 1))
-    skew = 2 * float(held @ apart**3) / n / variance**1.5 / math.sqrt(n)
+    held = first / scale
+    skew = 2 * float((second * scale) @ apart**3) / (size * error) ** 3
     # Cornish–Fisher is close for many reports; the root is bracketed from there.
     guess = mean + error * max(z + skew * (z * z - 1) / 6, 0.1 * z)
     low, high = mean, most
     t: float = min(guess, (mean + 9 * most) / 10)
     slope, before = 1 / error, (math.nan, math.nan)
     for _ in range(_STEPS):
-        off = _signed_root(u - t, held) - z
+        off = _signed_root(scale * (u - t), held) - z
         low, high = (t, high) if off < 0 else (low, t)
         if abs(off) < _CLOSE:
             break
