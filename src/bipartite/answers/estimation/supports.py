@@ -2,9 +2,9 @@
 
 Every share is linear in the supports and unbiased: share = (support/n − q)/(p − q). The variance of a report's
 contribution to an answer, given the value x held, is a known function of x
-(:mod:`bipartite.mechanisms.categories.pair_laws`), so its average over people is itself a linear answer: standard errors come from unbiased variances, clipped to the
-possible range. For :class:`~bipartite.OLH` with many values they come from the reports themselves or, if only counts
-are given, from a bound.
+(:mod:`bipartite.mechanisms.categories.pair_laws`), so its average over people is itself a linear answer: standard
+errors come from unbiased variances, clipped to the possible range. For :class:`~bipartite.OLH` with many values they
+come from the reports themselves or, if only counts are given, from a bound.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 # Reports are examined one by one up to this number of reports times values, and at least this many reports.
 _MOST_SEEN: Final = 2**26
 _LEAST_SEEN: Final = 4096
-
-
 _HASHES: Final = "a bound: perhaps no hash function supports exactly the values that would move the answer this far"
 
 
