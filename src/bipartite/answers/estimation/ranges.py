@@ -92,11 +92,6 @@ def reusable_bins(bins: Bins) -> Bins:
     return list(bins) if isinstance(bins, Iterable) and not isinstance(bins, (str, bytes)) else bins
 
 
-def has_ranges(domain: Domain) -> bool:
-    """Whether values have ranges: on a line or a circle."""
-    return domain.has_ranges
-
-
 def splits(found: Identifiability | None, span: Span) -> bool:
     """Whether a range contains some, but not all, of a group of values that the reports cannot tell apart."""
     if found is None:
