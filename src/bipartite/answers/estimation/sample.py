@@ -19,13 +19,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from bipartite.answers.estimation.answer import Answer, Forged
-from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, half_widths, within
+from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, half_widths, normal_width, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -188,7 +187,7 @@ class Sample(Averages):
         """Gaffke's interval of one average."""
         low, high = (float(end[at]) for end in self.range)
         scores, reports = self.u[at], self.first * (float(self.first.sum()) / float(self.second.sum()))
-        z, mean = NormalDist().inv_cdf((1 + confidence) / 2), float(self.mean[at])
+        z, mean = normal_width(confidence), float(self.mean[at])
         scores, reports = _binned(scores[reports > 0], reports[reports > 0])
         least, most = -_upper_end(-scores, reports, -low, z), _upper_end(scores, reports, high, z)
         return min(least, mean), max(most, mean)
