@@ -1,8 +1,8 @@
 r"""A sample: one number per question and report. After that, everything is textbook.
 
 A mechanism's only duty towards answers is to give scores u(y) with E[u(Y) | x] = w_x. Their average over reports is
-then unbiased for Σ w_x·f_x, whatever the population: means, covariances, products of two attributes, ratios, what
-forged reports can do, all follow from the scores.
+then unbiased for Σ w_x·f_x, whatever the population: means, covariances, ratios, what forged reports can do, all follow
+from the scores.
 
 **The interval of an average** is Gaffke's: to the scores add one report with the largest score that any report can
 have, give all of them random weights that add up to one (Dirichlet, all equal), and take the upper quantile of the
@@ -176,12 +176,6 @@ class Sample(Averages):
             low, high = self.limits
             limits = up @ low + down @ high, up @ high + down @ low
         return Sample.of(coefficients @ self.u, self.first, self.second, limits=limits, each=self.each)
-
-    def __mul__(self, other: Sample) -> Sample:
-        """The scores of pairs of questions about the same people, whose two reports are independent given the truth."""
-        ends = [one * two for one in self.range for two in other.range]
-        limits = np.min(ends, axis=0), np.max(ends, axis=0)
-        return Sample.of(self.u * other.u, self.first, self.second, limits=limits, each=self.each)
 
     def ends(self, at: int, confidence: float) -> tuple[float, float]:
         """Gaffke's interval of one average."""
