@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 FEW: Final = 50
-"""With fewer (effective) reports than this, no interval uses the normal approximation."""
+"""With fewer (effective) reports than this, no interval of a share uses the normal approximation."""
 _SUREST: Final = 1 - 1e-12
 _RARE: Final = 5
 """From n·p·(1 − p) of this on, the normal approximation is usual for a share p."""
