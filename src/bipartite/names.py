@@ -11,11 +11,7 @@ if TYPE_CHECKING:
 # From where, to where, and the names that are the same there.
 _MOVED: Final = (
     ("bipartite", "bipartite.answers.advise", "Comparison Recommendation ReportingPlan SampleSize SplitOrSample"),
-    (
-        "bipartite",
-        "bipartite.answers.estimation",
-        "Difference Estimate Estimates Identifiability",
-    ),
+    ("bipartite", "bipartite.answers.estimation", "Difference Estimate Estimates Identifiability"),
     ("bipartite", "bipartite.verification", "Audit Certificate LawTest"),
     ("bipartite", "reproduction.places", "PlanarLaplace"),
     ("bipartite.mechanisms", "reproduction.places", "PlanarLaplace WithinRegion"),

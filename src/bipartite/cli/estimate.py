@@ -11,7 +11,7 @@ from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.estimating import from_tally
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.answers.estimation.methods import FEW_VALUES, METHODS
-from bipartite.answers.estimation.ranges import has_ranges, spans
+from bipartite.answers.estimation.ranges import spans
 from bipartite.cli.arguments import add_mechanism, describes_mechanism, mechanism_of
 from bipartite.cli.columns import NUMBER, STDIN
 from bipartite.cli.counting import GroupCounts
@@ -201,7 +201,7 @@ def _check(options: argparse.Namespace, release: Described | None) -> None:
 
 def _check_bins(bins: Bins | None, domains: list[Domain]) -> None:
     """Refuse edges that fit no column, before anything is read."""
-    ranged = [domain for domain in domains if has_ranges(domain)]
+    ranged = [domain for domain in domains if domain.has_ranges]
     for domain in (ranged or domains[:1]) if bins is not None else ():
         spans(domain, bins or 0, None)
 

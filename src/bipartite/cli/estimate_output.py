@@ -11,7 +11,6 @@ from bipartite.answers.estimation import Estimates
 from bipartite.answers.estimation.carried import carried_arcs, carried_edges
 from bipartite.answers.estimation.pictures import UNNAMED
 from bipartite.answers.estimation.question import CIRCULAR
-from bipartite.answers.estimation.ranges import has_ranges
 from bipartite.answers.estimation.rows import (
     RANGE_COLUMNS,
     VALUE_COLUMNS,
@@ -91,7 +90,7 @@ class Found:
 
     def bins_of(self, name: str | None) -> Bins | None:
         """The ranges for a column; None if its values have none."""
-        return self.bins if has_ranges(next(iter(self.columns[name].values())).domain) else None
+        return self.bins if next(iter(self.columns[name].values())).domain.has_ranges else None
 
     def carried(self, name: str | None) -> Bins | None:
         """The ranges that people are shown: if none are asked for, as many round ones as the reports can carry."""
@@ -147,7 +146,7 @@ def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
 
 def _range_rows(bins: Bins | None) -> Callable[[Estimate, float], list[tuple[Any, ...]]]:
     """A function that gives the rows of these ranges, for columns that have ranges."""
-    return lambda estimate, sure: range_rows(estimate, sure, bins) if has_ranges(estimate.domain) else []
+    return lambda estimate, sure: range_rows(estimate, sure, bins) if estimate.domain.has_ranges else []
 
 
 def _as_json(estimate: Estimate, confidence: float, bins: Bins | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bipartite.lazily import lazily
 from bipartite.lottery.bulk import Codec, ValuesRefusedError, draw_many
-from bipartite.lottery.channel import Channel, Dense, Turned
+from bipartite.lottery.channel import Channel, Dense
 from bipartite.lottery.deal import Deal
 from bipartite.lottery.epsilon import Epsilon, log_between
 from bipartite.lottery.integer_noise import discrete_laplace
@@ -53,7 +53,6 @@ __all__ = [
     "Table",
     "Tickets",
     "TooFewTickets",
-    "Turned",
     "ValuesRefusedError",
     "Window",
     "announce",

@@ -88,19 +88,6 @@ class Channel(ABC):
         return self.forward(np.full(self.inputs, 1 / self.inputs))
 
 
-class Turned(Channel):
-    """The same mechanism on a circle, with values indexed from another origin; outputs stay in place."""
-
-    def __init__(self, channel: Channel, origin: int) -> None:
-        self.inputs, self.outputs, self._channel, self._origin = channel.inputs, channel.outputs, channel, origin
-
-    def forward(self, f: Array) -> Array:
-        return self._channel.forward(np.roll(f, self._origin, axis=-1))
-
-    def backward(self, v: Array) -> Array:
-        return np.roll(self._channel.backward(v), -self._origin, axis=-1)
-
-
 class Grouped(Channel):
     """A channel in which groups of values share a row: their shares are added up first."""
 

@@ -11,7 +11,6 @@ import bipartite as bp
 from bipartite.answers.estimation.cells import Cells
 from bipartite.answers.estimation.intervals import chi_square_quantile, normal_width
 from bipartite.errors import InputError
-from bipartite.lottery import Turned
 
 HOURS = bp.Cyclic(24)
 ANGLES = 2 * np.pi * np.arange(24) / 24
@@ -72,13 +71,6 @@ def test_products_and_scores_of_waves_are_those_of_the_matrix(size, data):
     assert np.allclose(running.square, law @ inverse.cumsum(axis=1) ** 2)
     assert np.allclose(scores.share_spreads(), np.ptp(inverse, axis=0))
     assert found.condition() == pytest.approx(np.linalg.cond(matrix), rel=1e-6)
-
-
-def test_a_turned_mechanism_counts_its_values_from_elsewhere():
-    mechanism = bp.BRR(bp.Cyclic(7), 1, m=3)
-    turned, matrix = Turned(mechanism.lottery, 2), np.roll(mechanism.matrix(), -2, axis=0)
-    rows = np.random.default_rng(1).dirichlet(np.ones(7), 2)
-    assert np.allclose(turned.forward(rows), rows @ matrix) and np.allclose(turned.backward(rows), rows @ matrix.T)
 
 
 MECHANISMS = [

@@ -86,7 +86,7 @@ def test_few_reports_say_what_their_bars_are():
     for value, share_low, share_high in zip(range(1, 6), *wide.to_frame()[["low", "high"]].to_numpy().T, strict=True):
         assert (share_low, share_high) == pytest.approx(wide.ask(("bin", value)).ci())
     assert (high - low).min() > 1
-    assert "few reports: these intervals are wider bounds that hold for any number" in words(wide.plot())
+    assert "few reports: intervals of shares are wider than by the normal law" in words(wide.plot())
 
 
 @pytest.mark.parametrize("mechanism", [pytest.param("BRR", marks=pytest.mark.slow), "GRR"])

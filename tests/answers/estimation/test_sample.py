@@ -80,7 +80,7 @@ def test_the_moments_are_those_of_numpy_with_weights() -> None:
     assert sample.se == pytest.approx(np.sqrt(np.diagonal(expected)))
 
 
-def test_a_combination_is_that_of_the_scores_and_a_product_pairs_them() -> None:
+def test_a_combination_is_that_of_the_scores() -> None:
     rng = np.random.default_rng(2)
     u, counts = rng.normal(size=(2, 6)), rng.integers(1, 9, size=6).astype(float)
     sample = Sample.of(u, counts)
@@ -88,12 +88,6 @@ def test_a_combination_is_that_of_the_scores_and_a_product_pairs_them() -> None:
     assert both.mean[0] == pytest.approx(2 * sample.mean[0] - 3 * sample.mean[1])
     direct = Sample.of(np.array([2 * u[0] - 3 * u[1]]), counts)
     assert both.ends(0, 0.9) == pytest.approx(direct.ends(0, 0.9))
-    product = sample * Sample.of(u[::-1].copy(), counts)
-    assert product.u == pytest.approx(u * u[::-1])
-    # A score of a pair lies between the products of the ends, also of pairs that nobody reported.
-    low, high = product.range
-    corners = [a * b for a in (u[0].min(), u[0].max()) for b in (u[1].min(), u[1].max())]
-    assert (low[0], high[0]) == pytest.approx((min(corners), max(corners)))
 
 
 def test_limits_bound_scores_that_nobody_has() -> None:

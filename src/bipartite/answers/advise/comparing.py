@@ -14,8 +14,9 @@ from bipartite.answers.advise.forecasting import check_n
 from bipartite.answers.advise.measuring import COLUMNS, MEASURES, Question, Row, measure
 from bipartite.answers.advise.picture import picture_of
 from bipartite.answers.advise.recommending import recommendation
+from bipartite.answers.estimation.showing import load_pandas
 from bipartite.domains.base import as_real
-from bipartite.errors import EpsilonError, InputError, Problems, is_one_of, missing_library, shown
+from bipartite.errors import EpsilonError, InputError, Problems, is_one_of, shown
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms import Anchored
 from bipartite.mechanisms.base import check_mechanism
@@ -126,11 +127,9 @@ class Comparison(Printed):
 
     def to_frame(self) -> DataFrame:
         """The rows as a pandas DataFrame."""
-        try:
-            import pandas as pd  # noqa: PLC0415 (heavy, and not needed by anything else)
-        except ImportError:
-            raise missing_library(what="to_frame (unlike .rows and .to_csv()) needs", library="pandas") from None
-        return pd.DataFrame([row.to_dict() for row in self.rows], columns=list(COLUMNS))
+        rows = [row.to_dict() for row in self.rows]
+        found: DataFrame = load_pandas(".rows and .to_csv()").DataFrame(rows, columns=list(COLUMNS))
+        return found
 
     def plot(self, measure: str = "expected_loss") -> str:
         """Plot as SVG: one bar per mechanism at one ε, one curve per mechanism at several.

@@ -46,7 +46,6 @@ _COST: Final = 1.8
 _FALL: Final = 0.15
 # A smoothed distribution is judged on at most this many values: reports do not resolve it any finer.
 _FINE: Final = 256
-_MOST_FITTED: Final = 512  # rows of an unstructured matrix whose scores are fitted, as in ``source.py``
 _MOST_PRODUCTS: Final = 1e10  # multiplications for a decomposition
 # Cumulative shares from flat categories: the most numbers to compute with, and the fewest thresholds.
 _MOST_NUMBERS: Final = 2**20
@@ -189,8 +188,7 @@ class Foreseen:
         if found is None or fixed is None or not found.identifiable:
             return None
         laws = self.mechanism.lottery.channel().forward(populations)
-        fitted = fixed.fits_a_law and (isinstance(found.distinct, Window) or found.rows <= _MOST_FITTED)
-        squares = [(found.scores(law) if fitted else fixed).shares(law).square[found.group_of] for law in laws]
+        squares = [(found.scores(law) if self.known.fits else fixed).shares(law).square[found.group_of] for law in laws]
         variances: Array = np.array(squares) - populations**2
         return variances
 

@@ -18,8 +18,9 @@ import numpy as np
 
 from bipartite.answers.advise.forecasting import Foreseen
 from bipartite.answers.advise.recommending import recommend
+from bipartite.answers.estimation.showing import load_pandas
 from bipartite.domains import Product
-from bipartite.errors import DesignError, EpsilonError, InputError, is_one_of, missing_library, of_attribute, shown
+from bipartite.errors import DesignError, EpsilonError, InputError, is_one_of, of_attribute, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.budgets import round_down
 from bipartite.lottery.checks import is_whole
@@ -156,13 +157,10 @@ class SplitOrSample(Printed):
 
     def to_frame(self) -> DataFrame:
         """A row per plan: attributes per person, way, ε of each, people of each (n_each), score, error of each."""
-        try:
-            import pandas as pd  # noqa: PLC0415 (only people who ask for a frame need it)
-        except ImportError:
-            raise missing_library(what="to_frame (unlike .plans) needs", library="pandas") from None
         same = ("attributes", "way", "epsilon_each", "n_each", "score")
         rows = [{name: getattr(plan, name) for name in same} | plan.errors for plan in self.plans]
-        return pd.DataFrame(rows).astype({"epsilon_each": float})
+        found: DataFrame = load_pandas(".plans").DataFrame(rows).astype({"epsilon_each": float})
+        return found
 
     def __str__(self) -> str:
         others = self._others

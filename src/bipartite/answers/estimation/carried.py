@@ -10,7 +10,6 @@ import numpy as np
 from bipartite.answers.estimation.identify import identifiability
 from bipartite.answers.estimation.question import line_of
 from bipartite.answers.estimation.ranges import RANGES, spans
-from bipartite.mechanisms import Mechanism
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Final, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 from bipartite.answers.estimation.answer import Answer, Forged
 from bipartite.answers.estimation.circular import NOT_KNOWN, Circular
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation.joint import JointEstimate
     from bipartite.answers.estimation.pictures import Naming
     from bipartite.answers.estimation.question import Asked
-    from bipartite.answers.estimation.ranges import Bins
+    from bipartite.answers.estimation.ranges import Bins, RangeShare
     from bipartite.answers.estimation.source import Source
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
@@ -55,6 +55,8 @@ class Estimate(Shown):
 
     def __init__(self, source: Source, histogram: Callable[[], Histogram]) -> None:
         self._source, self._make_histogram = source, histogram
+        # Ranges are shown as text, as pictures and as rows, and their intervals may take long.
+        self._kept_ranges: dict[tuple[Any, ...], list[RangeShare]] = {}
 
     @functools.cached_property
     def _histogram(self) -> Histogram:

@@ -61,7 +61,7 @@ _UNKNOWN: Final = "the mechanism is too large to test whether these reports fit 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GoodnessOfFit(Printed):
-    """Whether reports can have come from their mechanism, whatever the population: ``est.fits``."""
+    """Whether reports can have come from their mechanism, whatever the population: ``est.check``."""
 
     p_value: float | None
     """Honest reports are at least this extreme with at most this probability; None if not tested."""

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bipartite.answers.estimation.goodness import (
-    Finding,
-    combine_tests,
-    single_test,
-)
+from bipartite.answers.estimation.goodness import Finding, combine_tests, single_test
 from bipartite.mechanisms.categories import OLH, HadamardResponse, SubsetSelection
 from bipartite.mechanisms.categories.pair_laws import pair_law
 from bipartite.mechanisms.categories.unary import PackedBits
@@ -23,11 +19,6 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
-
-# Outcomes with a known law are grouped by their tail probabilities, cut at these.
-_CUTS: Final = (1e-12, 1e-9, 1e-6, 1e-4, 1e-2, 0.1, 0.25, 0.5)
-_ROOM: Final = 2**22
-_ONES: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
 
 
 def fit_of_supports(mechanism: Mechanism, supports: NDArray[Any], people: int) -> GoodnessOfFit:

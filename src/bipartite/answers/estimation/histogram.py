@@ -131,16 +131,16 @@ class Unbiased(Histogram):
     The nearest distribution is, over all shares together, at least as close to the truth as the unbiased shares.
     """
 
-    def __init__(self, answers: Source, method: str, reason: str) -> None:
-        self.method, self.reason, self._answers = method, reason, answers
-        values = answers.shares().values
+    def __init__(self, source: Source, method: str, reason: str) -> None:
+        self.method, self.reason, self._source = method, reason, source
+        values = source.shares().values
         self.shares = values if method == "inverse" else on_simplex(values)
 
     @property
     def distribution(self) -> Array:
         # Sums of several shares are unbiased for either method: the projection raises a sum over many values that
         # nobody holds by more than its standard error, so no interval around it would cover the truth.
-        return np.roll(self._answers.distribution, -self._origin)
+        return np.roll(self._source.distribution, -self._origin)
 
     @property
     def cdf(self) -> Array:
@@ -155,17 +155,17 @@ class Unbiased(Histogram):
 
     @property
     def share_errors(self) -> Array:
-        return self._answers.shares().errors
+        return self._source.shares().errors
 
     def share_bounds(self, confidence: float) -> tuple[Array, Array]:
-        shares, people = self._answers.shares(), self._answers.effective
+        shares, people = self._source.shares(), self._source.effective
         if self.method == "projected":
             return projected_bounds(shares.values, self.shares, shares.errors, shares.spreads, people, confidence)
         half = half_widths(shares.errors, shares.spreads, people, confidence)
         return self.shares - half, self.shares + half
 
     def _interval(self, w: Array, confidence: float) -> ConfidenceInterval:
-        each = self._answers.sample(np.roll(w, self._origin)[None], fitted=True)
+        each = self._source.sample(np.roll(w, self._origin)[None], fitted=True)
         assert each is not None  # noqa: S101 (all shares can be told apart)
         return each.answer((float(w.min()), float(w.max()))).interval(confidence)
 
@@ -175,9 +175,9 @@ class Unbiased(Histogram):
         some = np.linspace(0, size - 1, count).round().astype(np.int64)
         at = np.unique(np.append(some, [max(shown - 1, 0), shown]))
         up_to = (np.arange(size) <= at[:, None]).astype(np.float64)
-        each = self._answers.sample(np.roll(up_to, self._origin, axis=1), fitted=True)
+        each = self._source.sample(np.roll(up_to, self._origin, axis=1), fitted=True)
         assert each is not None  # noqa: S101 (all shares can be told apart)
-        people = self._answers.effective
+        people = self._source.effective
         half = half_widths(each.se, each.spread, people, confidence)
         # Values up to the last one tested whose cumulative share is clearly below q are ruled out.
         maybe = np.flatnonzero(running[at] + half >= q)

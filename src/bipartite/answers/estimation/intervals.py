@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 FEW: Final = 50
-"""With fewer (effective) reports than this, no interval uses the normal approximation."""
+"""With fewer (effective) reports than this, no interval of a share uses the normal approximation."""
 _SUREST: Final = 1 - 1e-12
 _RARE: Final = 5
 """From n·p·(1 − p) of this on, the normal approximation is usual for a share p."""
@@ -83,11 +83,6 @@ def normal_width(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
-def bounded_width(spread: float, people: float, confidence: float) -> float:
-    """Hoeffding: half the width of an interval for the mean of numbers within ``spread``, for any number of them."""
-    return spread * math.sqrt(math.log(2 / (1 - confidence)) / (2 * people))
-
-
 def within(
     low: Array | float,
     high: Array | float,
@@ -131,7 +126,7 @@ def likely_width(error: Array | float, spread: Array | float, people: float, con
 def half_widths(errors: Array | float, spreads: Array | float, people: float, confidence: float) -> Array:
     """Half the widths of intervals for averages of scores: by the normal approximation, or for few by Hoeffding."""
     if people < FEW:
-        return np.asarray(np.asarray(spreads) * bounded_width(1.0, people, confidence))
+        return np.asarray(spreads) * math.sqrt(math.log(2 / (1 - confidence)) / (2 * people))
     return likely_width(errors, spreads, people, confidence)
 
 

@@ -82,16 +82,16 @@ class WindowScores(Scores):
         self._m, self._q, self._e = window.m, window.q, window.excess
         self.fits_a_law = self._m > 1
         self._length = -(-self.outputs // self._m)
-        self.there = self.by_class(np.ones(self.outputs))
+        self._there = self._by_class(np.ones(self.outputs))
         """1 for every output, by class; 0 past the end of a class."""
-        self.probabilities = self._q * self.there.sum(axis=0) + self._e
+        self._probabilities = self._q * self._there.sum(axis=0) + self._e
         """h_j, the probability of each class."""
-        self._law = self.by_class(law)
+        self._law = self._by_class(law)
         self._weight = self._law.sum(axis=0)
-        self._ratio = self.probabilities / self._weight
-        self._scale = float((self.probabilities * self._ratio).sum())
+        self._ratio = self._probabilities / self._weight
+        self._scale = float((self._probabilities * self._ratio).sum())
 
-    def by_class(self, values: Array) -> Array:
+    def _by_class(self, values: Array) -> Array:
         """Values of outputs as a table: row k, column j for output j + k·m; zero past the end."""
         full = np.zeros((*values.shape[:-1], self._length * self._m))
         full[..., : values.shape[-1]] = values
@@ -102,27 +102,14 @@ class WindowScores(Scores):
         found = np.concatenate([self._block(block) for block in _blocks(np.atleast_2d(w), self.outputs)])
         return found if many else found[0]
 
-    def running_sums(self, w: Array) -> Array:
-        """The running sums s for the rows of w: one axis along a class, and one over classes."""
+    def _block(self, w: Array) -> Array:
+        """The scores of some rows of w: running sums s along each class, then the first score a_j of each class."""
         # Step x leads from output x to output x + m, the next of its class.
         steps = np.zeros((len(w), self._length * self._m))
         steps[:, self._m : self._m + self.rows - 1] = np.diff(w, axis=-1) / self._e
-        return steps.reshape(len(w), self._length, self._m).cumsum(axis=1) * self.there
-
-    def averages(self, sums: Array) -> Array:
-        """t_j."""
-        found: Array = (sums * self._law).sum(axis=-2) / self._weight
-        return found
-
-    def base(self, w: Array, sums: Array) -> Array:
-        """The level b minus Σ_j h_j·t_j."""
-        found: Array = w[..., 0] - self._q * sums.sum(axis=(-2, -1))
-        return found
-
-    def _block(self, w: Array) -> Array:
-        sums = self.running_sums(w)
-        averages = self.averages(sums)
-        level = self.base(w, sums) + averages @ self.probabilities
+        sums = steps.reshape(len(w), self._length, self._m).cumsum(axis=1) * self._there
+        averages = (sums * self._law).sum(axis=-2) / self._weight
+        level = w[..., 0] - self._q * sums.sum(axis=(-2, -1)) + averages @ self._probabilities
         sums -= averages[:, None, :]
         sums += ((level[:, None] / self._scale) * self._ratio)[:, None, :]
         found: Array = sums.reshape(len(w), -1)[:, : self.outputs]
@@ -150,8 +137,8 @@ class WindowScores(Scores):
         over the ends of classes. A jump before the first or after the last row has no effect.
         """
         m, e = self._m, self._e
-        ends = [_tail_sums(table) for table in (self._law, self.by_class(law), self.there)]
-        whole = self.by_class(law).sum(axis=0)
+        ends = [_tail_sums(table) for table in (self._law, self._by_class(law), self._there)]
+        whole = self._by_class(law).sum(axis=0)
         jumps = [(down, -1.0)] if up is None else [(up, 1.0), (down, -1.0)]
         level = start.copy()
         parts = []

@@ -327,7 +327,7 @@ def _notes(estimate: Estimate) -> list[str]:
     found, whose = source.found, "the population they were sampled from"
     notes = [f"{how_many(estimate.nobs, 'report')}; intervals for {whose}; histogram method {estimate.method!r}"]
     if source.effective < FEW:
-        notes.append("few reports: these intervals are wider bounds that hold for any number")
+        notes.append("few reports: intervals of shares are wider than by the normal law")
     if not has_intervals(estimate):
         notes.append(f"without intervals of shares: {histogram.bins_note}")
     if found is not None and not found.identifiable:

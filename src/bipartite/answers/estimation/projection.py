@@ -21,13 +21,12 @@ its own level: α/2 on the side of the shift, and less than α on the other.
 
 from __future__ import annotations
 
-import math
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.intervals import FEW, likely_width, normal_width, within
+from bipartite.answers.estimation.intervals import FEW, half_widths, likely_width, normal_width, within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +46,7 @@ def projected_bounds(
     shift = float(raw[at] - shares[at])
     missed = 1 - sure
     if people < FEW:
-        half = spreads * math.sqrt(math.log(2 / missed) / (2 * people))  # Hoeffding
+        half = half_widths(errors, spreads, people, sure)
         low, high = within(raw - half, raw + half, shares, (0.0, 1.0), at_least=True)
         return np.minimum(low, shares), np.maximum(high, shares)
     scale = likely_width(errors, spreads, people, sure) / normal_width(sure)

@@ -18,7 +18,7 @@ from bipartite.lottery.checks import is_whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.histogram import Histogram
+    from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.identify import Identifiability
     from bipartite.domains import Domain, LineDomain
 
@@ -69,32 +69,24 @@ def spans(domain: Domain, bins: Bins, found: Identifiability | None) -> list[Spa
     return list(zip(starts.tolist(), (after - starts).tolist(), strict=True))
 
 
-def range_shares(domain: Domain, cut: list[Span], histogram: Histogram, confidence: float) -> list[RangeShare]:
-    """The shares of these ranges, with their intervals."""
-    numbers = domain.numbers if domain.wraps else line_of(domain)
-    running, size, found = np.append(0.0, histogram.cdf), len(numbers), []
+def range_shares(estimate: Estimate, cut: list[Span], confidence: float) -> list[RangeShare]:
+    """The shares of these ranges, with their intervals, as they are asked for one by one."""
+    numbers = estimate.domain.numbers if estimate.domain.wraps else line_of(estimate.domain)
+    size, found = len(numbers), []
     for first, count in cut:
         inside = np.arange(first, first + count) % size
         weights = np.zeros(size)
         weights[inside] = 1.0
-        interval = histogram.interval(weights, confidence)
-        past = max(0, first + count - size)  # around a circle
-        share = running[first + count - past] - running[first] + running[past]
+        answer = estimate.ask(weights)
+        interval = answer.ci(confidence)
         ends = float(numbers.decode(first)), float(numbers.decode(inside[-1]))
-        # Up to rounding, the interval contains the share.
-        shown_share = float(np.clip(share, *interval))
-        found.append(RangeShare(*ends, shown_share, *interval, interval.confidence, interval.note))
+        found.append(RangeShare(*ends, answer.value, *interval, interval.confidence, interval.note))
     return found
 
 
 def reusable_bins(bins: Bins) -> Bins:
     """Bins that can be used several times, even if they are an iterator."""
     return list(bins) if isinstance(bins, Iterable) and not isinstance(bins, (str, bytes)) else bins
-
-
-def has_ranges(domain: Domain) -> bool:
-    """Whether values have ranges: on a line or a circle."""
-    return domain.has_ranges
 
 
 def splits(found: Identifiability | None, span: Span) -> bool:

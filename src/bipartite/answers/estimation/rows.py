@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 
 VALUE_COLUMNS: Final = ("value", "share", "standard_error", "low", "high")
 RANGE_COLUMNS: Final = ("first", "last", "share", "low", "high")
-# Ranges are shown as text, as pictures and as rows; each has an interval that takes long where a curve was fitted.
-_KEPT: WeakKeyDictionary[Estimate, dict[tuple[Any, ...], list[RangeShare]]] = WeakKeyDictionary()
 _FORGED: Final = 100
 """One report in so many is forged."""
 
@@ -86,11 +83,10 @@ def largest(shares: Array, count: int) -> list[int]:
 
 def ranges(estimate: Estimate, bins: Bins, confidence: float) -> list[RangeShare]:
     """The shares of public ranges of a line or arcs of a circle, with intervals."""
-    source, histogram = insides(estimate)
-    cut, sure = spans(estimate.domain, bins, source.found), check_confidence(confidence)
-    kept = _KEPT.setdefault(estimate, {})
+    cut, sure = spans(estimate.domain, bins, insides(estimate)[0].found), check_confidence(confidence)
+    kept = estimate._kept_ranges
     if (*cut, sure) not in kept:
-        kept[*cut, sure] = range_shares(estimate.domain, cut, histogram, sure)
+        kept[*cut, sure] = range_shares(estimate, cut, sure)
     return kept[*cut, sure]
 
 

@@ -1,8 +1,8 @@
 r"""A sample: one number per question and report. After that, everything is textbook.
 
 A mechanism's only duty towards answers is to give scores u(y) with E[u(Y) | x] = w_x. Their average over reports is
-then unbiased for Σ w_x·f_x, whatever the population: means, covariances, products of two attributes, ratios, what
-forged reports can do, all follow from the scores.
+then unbiased for Σ w_x·f_x, whatever the population: means, covariances, ratios, what forged reports can do, all follow
+from the scores.
 
 **The interval of an average** is Gaffke's: to the scores add one report with the largest score that any report can
 have, give all of them random weights that add up to one (Dirichlet, all equal), and take the upper quantile of the
@@ -19,13 +19,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from bipartite.answers.estimation.answer import Answer, Forged
-from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, half_widths, within
+from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, half_widths, normal_width, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,16 +177,10 @@ class Sample(Averages):
             limits = up @ low + down @ high, up @ high + down @ low
         return Sample.of(coefficients @ self.u, self.first, self.second, limits=limits, each=self.each)
 
-    def __mul__(self, other: Sample) -> Sample:
-        """The scores of pairs of questions about the same people, whose two reports are independent given the truth."""
-        ends = [one * two for one in self.range for two in other.range]
-        limits = np.min(ends, axis=0), np.max(ends, axis=0)
-        return Sample.of(self.u * other.u, self.first, self.second, limits=limits, each=self.each)
-
     def ends(self, at: int, confidence: float) -> tuple[float, float]:
         """Gaffke's interval of one average."""
         low, high = (float(end[at]) for end in self.range)
-        z, mean, there = NormalDist().inv_cdf((1 + confidence) / 2), float(self.mean[at]), self.first > 0
+        z, mean, there = normal_width(confidence), float(self.mean[at]), self.first > 0
         # In units of the average weight of a unit of weight: the report that is added has this weight.
         unit = float(self.second.sum()) / float(self.first.sum())
         scores, first, second = _binned(self.u[at][there], self.first[there] / unit, self.second[there] / unit**2)

@@ -41,7 +41,7 @@ class Shown(Renamed, ABC):
         hatched. Several groups are drawn below each other: on a line the mean and the median of each, elsewhere the
         shares of the values that are most common overall. Attributes are plotted one by one.
 
-        ``bins`` asks for the shares of other ranges, as in :meth:`Estimate.ranges`. ``label`` and ``unit`` name the
+        ``bins`` asks for the shares of other ranges, as in :meth:`Estimate.to_frame`. ``label`` and ``unit`` name the
         values: ``est.plot("ages.svg", title="Readers", label="age", unit="years")``. The result is SVG text, which a
         notebook displays.
         """
@@ -50,9 +50,9 @@ class Shown(Renamed, ABC):
     def summary(self, confidence: float = 0.95, bins: Bins | None = None) -> str:
         """The answers in words, with intervals, and a table of shares.
 
-        The table has the shares of ``bins``, as in :meth:`Estimate.ranges`; without them, of ten ranges, of every value
-        if there are few, or the largest shares if values are names. Groups are side by side in it; attributes have a
-        table each.
+        The table has the shares of ``bins``, as in :meth:`Estimate.to_frame`; without them, of ten ranges, of every
+        value if there are few, or the largest shares if values are names. Groups are side by side in it; attributes
+        have a table each.
         """
         return "\n".join(self._lines(check_confidence(confidence), bins))
 

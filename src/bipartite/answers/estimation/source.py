@@ -115,6 +115,14 @@ class Prepared:
     scores: Scores | None
     """Scores of least variance under that law, which depends on no data, so they are unbiased."""
 
+    @property
+    def fits(self) -> bool:
+        """Whether other scores, fitted to the reports, are unbiased too and computed fast enough."""
+        scores = self.scores
+        if scores is None or not scores.fits_a_law:
+            return False
+        return isinstance(scores, WindowScores) or scores.rows <= _MOST_FITTED
+
 
 def prepared(mechanism: Mechanism) -> Prepared:
     """What answers from reports of this mechanism need, cached."""
@@ -184,10 +192,9 @@ class Outputs(Source):
     @functools.cached_property
     def _halves(self) -> list[_Part]:
         """Both halves of the reports, each with scores fitted to the other; all reports if no others are unbiased."""
-        assert self.found is not None and self.known.scores is not None  # noqa: S101, PT018 (asked before)
-        scores, tally = self.known.scores, self.tally
-        dense = not isinstance(scores, WindowScores)
-        if self.effective < FEW or not scores.fits_a_law or (dense and scores.rows > _MOST_FITTED):
+        assert self.found is not None  # noqa: S101 (asked before)
+        tally = self.tally
+        if self.effective < FEW or not self.known.fits:
             return self._whole
         heads = halves(tally.counts.astype(np.float64))[0] / np.maximum(tally.counts, 1)
         both = [(tally.first * part, tally.second * part) for part in (heads, 1 - heads)]

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 # Reports are examined one by one up to this number of reports times values, and at least this many reports.
 _MOST_SEEN: Final = 2**26
 _LEAST_SEEN: Final = 4096
-
-
 _HASHES: Final = "a bound: perhaps no hash function supports exactly the values that would move the answer this far"
 
 

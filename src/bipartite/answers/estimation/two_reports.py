@@ -288,30 +288,30 @@ class MostLikelyPairs(Unbiased):
     """The most likely table; the intervals of unbiased answers, extended to it."""
 
     def __init__(self, source: TwoReports, reason: str) -> None:
-        self.method, self.reason, self._answers = "em", reason, source
+        self.method, self.reason, self._source = "em", reason, source
         self.fit = fit_em(source.operator, source.tally.first)
         self.shares = self.fit.frequencies
 
     @property
     def distribution(self) -> Array:
         # Sums of several most likely shares are biased.
-        return self._answers.distribution if self._answers.tells_all else self.shares
+        return self._source.distribution if self._source.tells_all else self.shares
 
     @property
     def share_errors(self) -> Array:
-        each = self._answers.shares()
+        each = self._source.shares()
         return np.where(np.isnan(each.values), math.inf, each.errors)
 
     def share_bounds(self, confidence: float) -> tuple[Array, Array]:
-        each, shown = self._answers.shares(), self.shares
-        half = half_widths(each.errors, each.spreads, self._answers.effective, confidence)
+        each, shown = self._source.shares(), self.shares
+        half = half_widths(each.errors, each.spreads, self._source.effective, confidence)
         # The possible share nearest to the unbiased one is nearer to the truth, and its interval never empty.
         near = np.clip(each.values, 0.0, 1.0)
         low, high, told = np.minimum(near - half, shown), np.maximum(near + half, shown), ~np.isnan(near)
         return np.where(told, low, 0.0), np.where(told, high, 1.0)
 
     def interval(self, w: Array, confidence: float) -> ConfidenceInterval:
-        sample, possible = self._answers.sample(w[None]), (float(w.min()), float(w.max()))
+        sample, possible = self._source.sample(w[None]), (float(w.min()), float(w.max()))
         if sample is None:
             return ConfidenceInterval(*possible, confidence, NOT_TOLD)
         found, value = sample.answer(possible).interval(confidence), float(w @ self.distribution)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.answers.estimation.pictures import most_common, names_of, range_name, say_forging
-from bipartite.answers.estimation.ranges import RANGES, has_ranges, reusable_bins, spans, splits
+from bipartite.answers.estimation.ranges import RANGES, reusable_bins, spans, splits
 from bipartite.answers.estimation.rows import (
     finite,
     forging,
@@ -109,7 +109,7 @@ def shows_ranges(groups: Mapping[Any, Estimate]) -> bool:
     """Whether ranges are shown unless something else is asked for: of many values, or where a curve was fitted."""
     domain = next(iter(groups.values())).domain
     fitted = (insides(each)[1].bins_note for each in groups.values())
-    return has_ranges(domain) and (len(domain) > _FEW_VALUES or any(fitted))
+    return domain.has_ranges and (len(domain) > _FEW_VALUES or any(fitted))
 
 
 def share_table(groups: Mapping[Any, Estimate], confidence: float, bins: Bins | None) -> list[str]:
