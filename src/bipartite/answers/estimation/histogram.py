@@ -47,6 +47,7 @@ _WHOLE: Final = 1e-9
 # With few reports the smoothing is fixed: a standard deviation of a tenth of the line.
 _FEW_SMOOTH: Final = 10
 _SPARSE: Final = 2
+_CENTRAL: Final = (0.25, 0.75)
 _SPIKE: Final = 0.1
 
 
@@ -254,7 +255,7 @@ class MostLikely(Histogram):
         asked = q, confidence, self._origin
         if asked not in self._known:
             size, shown = len(self.shares), self.quantile(q)
-            region = self._region(confidence, extra=None)
+            region = self._region(confidence, extra=None if _CENTRAL[0] <= q <= _CENTRAL[1] else 0)
 
             def up_to(value: int) -> Array:
                 return np.roll((np.arange(size) <= value).astype(np.float64), self._origin)

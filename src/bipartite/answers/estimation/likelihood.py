@@ -10,10 +10,11 @@ distributions that are at least as likely as f, and λ is adjusted until ℓ rea
 the number of values that the constraint on the answer removes from the support, in part or entirely, plus one for the
 answer itself: given which shares are zero with and without the constraint, this is the distribution of the drop if the
 log-likelihood is quadratic (conditional likelihood ratio; Bartholomew 1961, Iverson, Harp 1987). With one degree,
-coverage would be too low for a range that contains nobody, and near a value that many people have. Quantiles lie where
-people are, and one degree is enough for them. Beyond 512 values a share has one more degree if its range begins or ends
-beside a value that many people have: where they are is then uncertain, too. That intervals keep their confidence is
-measured (``bench/answers``), not proved.
+coverage would be too low for a range that contains nobody, and near a value that many people have. Quartiles and the
+median lie where people are, and one degree is enough for them (for outer quantiles it is not: they would hold 0.72 to
+0.88 if all people are at an end). Beyond 512 values a share has one more degree if its range begins or ends beside a
+value that many people have: where they are is then uncertain, too. That intervals keep their confidence is measured
+(``bench/answers``), not proved.
 
 **Few reports.** Below 50 reports, the level comes from splitting them: a distribution g is fitted to one half, and f is
 ruled out if its likelihood on the other half is less than 1 − confidence times that of g. This is valid for any number

@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 _BINS: Final = 256
 _ALONE: Final = 1e-9
 _STEPS: Final = 60
-_CLOSE: Final = 1e-4  # of a standard error
+_CLOSE: Final = 1e-9  # of a standard error
 _FLAT: Final = 1e-12
+_SMALL: Final = 1e-4
 _MOVED: Final = "the answer is unbiased, and chance has moved it beyond the possible range"
 _UNLUCKY: Final = "no population has an answer in this range, so the sample is an unlucky one"
 _SUMS: Final = "a bound: only sums of weights are known, not those of single reports"
@@ -272,14 +273,14 @@ def _signed_root(d: Array, held: Array) -> float:
         low, high = (s, high) if slope < 0 else (low, s)
         step = s - slope / curve
         new = step if low < step < high else (low + high) / 2
-        if abs(new - s) * math.sqrt(curve) < _CLOSE * _CLOSE:
+        if abs(new - s) * math.sqrt(curve) < _CLOSE:
             s = new
             break
         s = new
     part = d / (1 - s * d)
     r = math.copysign(math.sqrt(max(2 * float(held @ np.log1p(-s * d)), 0.0)), s)
     v = s * math.sqrt(float(held @ part**2))
-    if abs(r) < _CLOSE:
+    if abs(r) < _SMALL:
         # r* − r has the limit −κ₃/(6·κ₂^1.5).
         return float(r - held @ d**3 / 3 / (held @ d**2) ** 1.5)
     return r + math.log(v / r) / r
