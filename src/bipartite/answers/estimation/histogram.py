@@ -26,6 +26,7 @@ from bipartite.answers.estimation.likelihood import (
     weigh_smoothing,
 )
 from bipartite.answers.estimation.projection import projected_bounds
+from bipartite.answers.estimation.sample import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +48,8 @@ _WHOLE: Final = 1e-9
 # With few reports the smoothing is fixed: a standard deviation of a tenth of the line.
 _FEW_SMOOTH: Final = 10
 _SPARSE: Final = 2
+# The intervals of so many single shares are those of their scores; more take too long, and have the normal one.
+_MOST_ALONE: Final = 128
 _CENTRAL: Final = (0.25, 0.75)
 _SPIKE: Final = 0.1
 
@@ -162,6 +165,11 @@ class Unbiased(Histogram):
         shares, people = self._source.shares(), self._source.effective
         if self.method == "projected":
             return projected_bounds(shares.values, self.shares, shares.errors, shares.spreads, people, confidence)
+        size = len(self.shares)
+        each = self._source.sample(np.eye(size), fitted=True) if size <= _MOST_ALONE else None
+        if isinstance(each, Sample):
+            low, high = np.roll([each.ends(at, confidence) for at in range(size)], -self._origin, axis=0).T
+            return low, high
         half = half_widths(shares.errors, shares.spreads, people, confidence)
         return self.shares - half, self.shares + half
 
