@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 CONFIDENCE: Final = 0.95
 # Up to this many values, shares of single values are shown, and cumulative shares are unbiased sums of them.
 FEW_VALUES: Final = 32
-# The half-width of an interval of a fitted distribution over 1.96 standard errors: 1.3 to 3.1 in 36 cases.
-_ANY_SHAPE: Final = 2.0
+# The half-widths of intervals of a fitted distribution over 1.96 standard errors: of medians, and of tenths of the range.
+_OF_MEDIANS: Final = 2.0
+_OF_TENTHS: Final = 3.0
 _NAMED: Final = 4
 
 
@@ -79,7 +80,7 @@ def prospect(mechanism: Mechanism, people: int | None) -> Prospect:
     median, tenth = cumulative * width, None if few else math.sqrt(2) * cumulative
     if tenth is not None and isinstance(mechanism, BRR) and mechanism.m > 1:
         # The histogram is fitted, without shares of single values; its intervals hold for populations of any shape.
-        share, median, tenth = None, _ANY_SHAPE * median, _ANY_SHAPE * cumulative
+        share, median, tenth = None, _OF_MEDIANS * median, _OF_TENTHS * cumulative
     return Prospect(
         mean, _in_steps(domain, min(width / 2, median)), None if tenth is None else min(1.0, tenth), share, note
     )

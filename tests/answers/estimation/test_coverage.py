@@ -97,7 +97,7 @@ def test_intervals_of_single_shares_are_those_of_all_shares_within_what_is_possi
     est = estimates("padded", "beta")[0]
     errors = est.to_frame()["se"].to_numpy()
     ends = [est.shares + side * 1.959964 * errors for side in (-1, 1)]
-    # An unbiased share below zero stays in its interval. Of many reports, the interval of scores is about the normal one.
+    # An unbiased share below zero stays in its interval, which is about the normal one for many reports.
     expected = np.clip(np.stack(ends, axis=1), np.minimum(est.shares, 0)[:, None], 1)
     found = np.array([est.ask(("bin", value)).ci() for value in range(32)])
     assert (np.abs(found - expected) <= 0.2 * errors[:, None]).all()
