@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CONFIDENCE: Final = 0.95
 # Up to this many values, shares of single values are shown, and cumulative shares are unbiased sums of them.
 FEW_VALUES: Final = 32
-# The half-widths of intervals of a fitted distribution over 1.96 standard errors: of medians, and of tenths of the range.
+# Half-widths of intervals of a fitted distribution over 1.96 standard errors: of medians, of tenths of the range.
 _OF_MEDIANS: Final = 2.0
 _OF_TENTHS: Final = 3.0
 _NAMED: Final = 4
