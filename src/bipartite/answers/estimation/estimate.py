@@ -145,7 +145,13 @@ class Estimate(Shown):
     def cdf(self, value: object = None) -> Array | float:
         """The cumulative share at a value, or at every value if none is given, from the histogram."""
         line_of(self.domain)
-        return self._histogram.cdf if value is None else self.ask(("cdf", value)).value
+        if value is not None:
+            return self.ask(("cdf", value)).value
+        running = self._histogram.cdf.copy()
+        if not self._histogram.bins_note:
+            # A share of one value, or of all others, is that of the value.
+            running[0], running[-2:] = self.shares[0], (1 - self.shares[-1], 1.0)[-len(running[-2:]) :]
+        return running
 
     def ask(self, of: Asked = "mean") -> Answer:
         """The answer to a question: its value, its standard error, and its interval, ``est.ask("mean").ci(0.9)``.

@@ -40,6 +40,7 @@ _STEPS: Final = 60
 _CLOSE: Final = 1e-9  # of a standard error
 _FLAT: Final = 1e-12
 _SMALL: Final = 1e-4
+_TINY: Final = 1e-300
 _MOVED: Final = "the answer is unbiased, and chance has moved it beyond the possible range"
 _UNLUCKY: Final = "no population has an answer in this range, so the sample is an unlucky one"
 _SUMS: Final = "a bound: only sums of weights are known, not those of single reports"
@@ -265,7 +266,8 @@ def _signed_root(d: Array, held: Array) -> float:
     The cumulant function is K(s) = −Σ held·ln(1 − s·d). With K'(s) = 0, r = sign(s)·√(−2K) and v = s·√K'',
     r* = r + ln(v/r)/r.
     """
-    low, high = 1 / float(d.min()), 1 / float(d.max())
+    # Of very many reports the end is a score itself, up to rounding.
+    low, high = 1 / min(float(d.min()), -_TINY), 1 / max(float(d.max()), _TINY)
     s: float = min(max(-float(held @ d) / float(held @ d**2), 0.9 * low), 0.9 * high)
     for _ in range(_STEPS):
         part = d / (1 - s * d)
