@@ -145,7 +145,7 @@ class JointEstimate(Printed, Renamed):
         The first attribute runs across, the second up; shares below zero are as pale as zero.
         """
         first, second = map(names_of, self._domains)
-        notes = [f"{how_many(self.nobs, 'person', 'people')} reported both; table by {self.method!r}"]
+        notes = [f"{self.nobs:,} people reported both; table by {self.method!r}"]
         notes += [self.check.doubt.split(":")[0]] * bool(self.check.doubt)
         return plot_pairs(self.shares, (first, second), self.names, ax, title=title, notes=notes)
 
