@@ -93,8 +93,9 @@ def _said(name: str, chances: Array, truth: str) -> tuple[str, str]:
     least, most = percent(float(levels[0])), percent(float(levels[-1]))
     if len(levels) > _TWO:
         return f"{name}, likely reports: up to {most} each", f"{name}, others: at least {least} each"
-    which = f"nearest {counts[-1]}" if counts[-1] > 1 else truth
-    return f"{name}, {which}: {most}{' each' * (counts[-1] > 1)}", f"{name}, all others: {least} each"
+    one = counts[-1] == 1
+    near = f"{name}, {truth}: {most}" if one else f"{name}, nearest {counts[-1]}: {most} each"
+    return near, f"{'any other' if one else f'{name}, all others'}: {least}{'' if one else ' each'}"
 
 
 def _mark(ax: Axes, words: str, at: float, high: float) -> None:

@@ -23,6 +23,7 @@ from bipartite.answers.estimation.rows import (
     value_intervals,
 )
 from bipartite.answers.estimation.wording import names_of, range_name, say_forging, share_words
+from bipartite.domains.containers import open_values
 from bipartite.errors import InputError, how_many
 from bipartite.plots.figure import SIZE, WIDTH, axes, describe, literal
 from bipartite.plots.forest import forest, forest_size
@@ -205,10 +206,13 @@ def _true_shares(domain: Domain, truth: object) -> Array:
                 f"Expected truth as shares that sum to 1, got {shares.sum():.6g}; or pass people's values, one each."
             )
         return shares
-    values = np.asarray(truth.to_numpy() if hasattr(truth, "to_numpy") else truth)
-    if not values.size:
+    batch = open_values(truth, "error", domain)
+    if not len(batch.values):
         raise InputError("Expected truth as people's values, or as a mapping of values to shares, got none of either.")
-    return np.bincount(domain.encode_array(values), minlength=len(domain)) / len(values)
+    indices = domain.index_array(batch.values)
+    if indices is None:
+        raise domain.explain(batch.values, "error", batch.place)
+    return np.bincount(indices, minlength=len(domain)) / len(indices)
 
 
 def _span_name(domain: Domain, start: int, size: int) -> str:
