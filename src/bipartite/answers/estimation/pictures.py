@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -134,10 +134,12 @@ def _shares(estimate: Estimate, asked: PictureOptions, truth: Array | None) -> t
         bars = Bars(left, left + sizes * step, *rows / sizes)
         words = [f"{_span_name(domain, *ends)}: {share_words(*row)}" for ends, row in zip(cut, rows.T, strict=True)]
         if asked.bins is None:
-            curve = shares
+            curve = shares if len(cut) < len(domain) else None
         elif truth is not None:  # nothing finer is drawn than was asked for
             averages = [truth.take(range(start, start + size), mode="wrap").mean() for start, size in cut]
             truth = np.roll(np.repeat(averages, sizes), cut[0][0])
+    if len(bars.share) == len(domain):  # of what cannot be told apart, no interval is drawn
+        bars = replace(bars, low=np.where(guessed, math.nan, bars.low), high=np.where(guessed, math.nan, bars.high))
     return Shares(bars, sure, edges, guessed, curve, truth, marks), words
 
 
@@ -151,7 +153,7 @@ def _plot_names(estimate: Estimate, asked: PictureOptions, truth: Array | None, 
     words = [share_words(*each) for each in zip(share, low, high, strict=True)]
     if len(rest := np.delete(estimate.shares, most)):
         notes = [f"{len(rest):,} smaller shares are left out, together {percent(float(rest.sum()))}", *notes]
-    with axes(asked.ax, (WIDTH, 0.7 + 0.19 * len(most))) as ax:
+    with axes(asked.ax, (WIDTH, 0.9 + 0.19 * len(most))) as ax:
         shares_by_name(
             ax,
             names,
