@@ -60,12 +60,12 @@ def plot_chances(
         handles: list[Any] = []
         for which, colour, words in ((near, BLUE, said[0][0]), (~near, PALE, said[0][1])):
             middle, wide = (edges[1:] + edges[:-1])[which] / 2, np.diff(edges)[which]
-            how = {"color": colour, "label": literal(words), "linewidth": 0}
+            how: dict[str, Any] = {"color": colour, "label": literal(words), "linewidth": 0}
             handles.append(on.bar(middle, chances[which], width=wide * (0.94 if circle else 1), **how))
         looks = looks_of(more)
-        for each, words in zip(more, said[1:], strict=True):
+        for each, parts in zip(more, said[1:], strict=True):
             values, row = rows[each]
-            how = {**looks[each].line(), "linestyle": "--", "label": literal("; ".join(words))}
+            how = {**looks[each].line(), "linestyle": "--", "label": literal("; ".join(parts))}
             drawn = on.plot(*around(row), **how) if circle else [on.stairs(row, _edges(values), baseline=None, **how)]
             handles += drawn
         if not circle:
@@ -113,5 +113,12 @@ def _mark(ax: Axes, words: str, at: float, high: float) -> None:
     beside = {"ha": "left", "xytext": (4, 0)} if aside < 0.5 else {"ha": "right", "xytext": (-4, 0)}  # noqa: PLR2004
     transform = ax.get_xaxis_transform()
     box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6}
-    how = {"va": "top", "textcoords": "offset points", "weight": "bold", "fontsize": SMALL, "bbox": box, **beside}
+    how: dict[str, Any] = {
+        "va": "top",
+        "textcoords": "offset points",
+        "weight": "bold",
+        "fontsize": SMALL,
+        "bbox": box,
+        **beside,
+    }
     ax.annotate(words, (at, 0.99), xycoords=transform, **how)
