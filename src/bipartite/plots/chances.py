@@ -109,16 +109,16 @@ def _mark(ax: Axes, words: str, at: float, high: float) -> None:
     ax.set_ylim(0, 1.14 * high)
     ax.axvline(at, color=ink(), lw=1, ls=":")
     left, right = ax.get_xlim()
-    aside = (at - left) / (right - left)
-    beside = {"ha": "left", "xytext": (4, 0)} if aside < 0.5 else {"ha": "right", "xytext": (-4, 0)}  # noqa: PLR2004
-    transform = ax.get_xaxis_transform()
-    box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6}
-    how: dict[str, Any] = {
-        "va": "top",
-        "textcoords": "offset points",
-        "weight": "bold",
-        "fontsize": SMALL,
-        "bbox": box,
-        **beside,
-    }
-    ax.annotate(words, (at, 0.99), xycoords=transform, **how)
+    side = 1 if at - left < right - at else -1  # with more room
+    ax.annotate(
+        words,
+        (at, 0.99),
+        (4 * side, 0),
+        xycoords=ax.get_xaxis_transform(),
+        textcoords="offset points",
+        ha="left" if side > 0 else "right",
+        va="top",
+        weight="bold",
+        fontsize=SMALL,
+        bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6},
+    )

@@ -203,7 +203,8 @@ def ticks_at(ax: Axes, values: NDArray[Any], *, whole: bool) -> None:
 
 def _bars(ax: Axes, drawn: Shares, scale: float) -> list[Any]:
     """Draw the bars, their whiskers, and the hatching; the entries of the legend."""
-    bars, handles = drawn.bars, []
+    bars = drawn.bars
+    handles: list[Any] = []
     whole = len(bars.share) == len(drawn.guessed)
     guesses = drawn.guessed if whole else np.zeros(len(bars.share), dtype=bool)
     said = "share" if whole else "average share in each range"

@@ -32,6 +32,8 @@ from bipartite.plots.whiskers import Mark, say, shortened
 from bipartite.texts import in_digits, percent, percent_mark
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
