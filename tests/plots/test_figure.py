@@ -68,9 +68,7 @@ def test_files_are_what_their_endings_say_and_the_same_on_every_run(name, begins
 
 
 def test_another_ending_is_refused():
-    with pytest.raises(
-        InputError, match=r"Expected a file name ending in \.svg, \.png, \.pdf, got 'x\.gif'"
-    ):
+    with pytest.raises(InputError, match=r"Expected a file name ending in \.svg, \.png, \.pdf, got 'x\.gif'"):
         as_file(EST.plot, "x.gif")
 
 
@@ -93,9 +91,7 @@ def test_what_is_no_axes_is_refused_and_so_are_axes_of_the_wrong_kind():
         EST.plot(plt.figure())
     hours = bp.GRR(bp.Cyclic(24), 3)
     clock = bp.estimate(hours, hours.privatize([3, 4] * 50, rng=bp.insecure_seed(1)))
-    with pytest.raises(
-        InputError, match=r"polar axes for values on a circle, got rectilinear; pass ax=plt"
-    ):
+    with pytest.raises(InputError, match=r"polar axes for values on a circle, got rectilinear; pass ax=plt"):
         clock.plot(plt.subplots()[1])
     with pytest.raises(InputError, match=r"axes that are not polar, got polar; pass ax=plt\.subplot\(\)"):
         EST.plot(plt.subplot(projection="polar"))
