@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -118,3 +119,19 @@ def test_a_circle_is_cut_into_equal_arcs(page):
 def test_intervals_may_wrap_on_a_narrow_screen(page):
     shown, _ = page((400, 1))
     assert re.search(r"@media \(max-width: 640px\).*td small \{ white-space: normal; \}", shown, re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("estimate", "no.csv", "--spec", "no.json", "--plot", "x.svg"),
+        ("estimate", "no.csv", "--spec", "no.json", "--html", "x.html"),
+        ("compare", "--spec", "no.json", "--plot", "x.svg"),
+    ],
+)
+def test_without_matplotlib_pictures_are_refused_before_anything_is_read(run, monkeypatch, arguments):
+    assert run(*arguments)[0] in {3, 4} and "matplotlib" not in run(*arguments)[2]  # what is missing is a file
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    code, out, err = run(*arguments)
+    needs = f'{arguments[-2]} needs matplotlib, which is not installed; run: pip install "bipartite[plots]"'
+    assert (code, out) == (4, "") and err.startswith(f"bipartite: {needs}")
