@@ -106,7 +106,7 @@ def test_the_page_leads_from_the_question_to_the_answers_and_then_shows_how(page
     in_order(
         words, QUESTION, "Promised before anybody is asked", "± 0.83 years", "What the reports answer",
         "Their mean age is", "In truth it is", "18 to 39: ", "Are readers in Germany older than in France?",
-        "Germany: ", "How it works", "Ada is 40", "true age 40", "This time it sent", "one person’s value",
+        "Germany: ", "How it works", "Ada is 40", "true value: 40", "This time it sent", "one person’s value",
         "15.6 years off", "18.2 years off", "What ε = 1 means", explained.guess, "It does not hide that you reported",
         "Proved, not promised", "0.999999999999994", "holds", "about 95 of 100 surveys", "Do it yourself",
         "bipartite plan new", "bipartite estimate",

@@ -29,18 +29,20 @@ _STYLE: Final = f"""
   th, td {{ text-align: right; padding: 4px 22px 4px 0; font-weight: normal; border-bottom: 1px solid {looks.FAINT};
             white-space: nowrap; }}
   small {{ font-size: 13px; }}
-  .whisker {{ position: relative; height: 11px; min-width: 84px; }}
+  .whisker {{ position: relative; height: 11px; width: 88px; margin-left: auto; }}
   .whisker i {{ position: absolute; top: 1px; height: 9px; box-sizing: border-box; border: solid {looks.INK};
                 border-width: 0 1.5px;
                 background: linear-gradient({looks.INK}, {looks.INK}) center / 100% 1.5px no-repeat; }}
   .whisker b {{ position: absolute; top: 2px; width: 7px; height: 7px; margin-left: -3.5px; border-radius: 50%;
                 background: {looks.INK}; }}
-  th:first-child, td:first-child {{ text-align: left; }}
+  th, td:first-child {{ white-space: normal; }} th:first-child, td:first-child {{ text-align: left; }}
   thead th {{ border-bottom: 1.5px solid {looks.INK}; }}
   code {{ font-size: 14px; overflow-wrap: anywhere; }}
   @media (max-width: 640px) {{ body {{ padding: 16px 12px 32px; font-size: 16px; }} th, td {{ padding-right: 12px; }}
-    .groups thead {{ display: none; }} .groups tr, .groups td:first-child {{ display: block; border: 0; }}
-    .groups td {{ display: inline-block; }} td small {{ white-space: normal; }} }}
+    .groups thead {{ display: none; }} .groups tr {{ display: block; }}
+    .groups td {{ display: inline-block; box-sizing: border-box; width: 50%; border: 0; }}
+    .groups td:first-child {{ display: block; width: auto; }} td small {{ white-space: normal; }}
+    figure {{ margin: 12px -8px; }} }}
   @media (min-width: 641px) {{ .narrow {{ display: none; }} }}
   @media print {{ body {{ max-width: none; padding: 0; font-size: 10pt; }}
     svg {{ print-color-adjust: exact; }} table {{ overflow: visible; }}
