@@ -59,10 +59,12 @@ def axes(ax: Axes | None, size: tuple[float, float] = SIZE, *, polar: bool = Fal
     """
     need_matplotlib()
     if ax is not None:
-        if isinstance(ax, (str, Path)):
-            raise InputError('Expected ax as matplotlib axes, got a file name; use .plot().figure.savefig("ages.svg").')
         if not callable(getattr(ax, "errorbar", None)):
-            raise InputError(f"Expected ax as matplotlib axes, got {type(ax).__name__}; pass plt.subplots()[1].")
+            given: object = ax
+            remedy = "pass plt.subplots()[1]"
+            if isinstance(given, (str, Path)):
+                remedy = 'write a file with est.plot().figure.savefig("ages.svg")'
+            raise InputError(f"Expected ax as matplotlib axes, got {type(ax).__name__}; {remedy}.")
         if polar != (ax.name == "polar"):
             wanted = "polar axes for values on a circle" if polar else "axes that are not polar"
             made = 'plt.subplot(projection="polar")' if polar else "plt.subplot()"

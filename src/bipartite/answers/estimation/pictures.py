@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -32,6 +32,8 @@ from bipartite.plots.whiskers import Mark, say, shortened
 from bipartite.texts import in_digits, percent, percent_mark
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
@@ -116,7 +118,7 @@ def _shares(estimate: Estimate, asked: PictureOptions, truth: Array | None) -> t
     """What is drawn on a line or around a circle, and the shares of ranges in words."""
     domain, shares = estimate.domain, estimate.shares
     first, step = (0.0, 1.0) if domain.wraps else (float(domain.low), float(domain.step))
-    edges = first + (np.arange(len(domain) + 1) - 0.5) * step
+    edges: Array = first + (np.arange(len(domain) + 1, dtype=np.float64) - 0.5) * step
     marks = circular_marks(estimate, asked.confidence) if domain.wraps else line_marks(estimate, asked.confidence)
     sure = asked.sure if has_intervals(estimate) else ""
     guessed, curve, words = _indistinguishable(estimate), None, []
@@ -134,10 +136,12 @@ def _shares(estimate: Estimate, asked: PictureOptions, truth: Array | None) -> t
         bars = Bars(left, left + sizes * step, *rows / sizes)
         words = [f"{_span_name(domain, *ends)}: {share_words(*row)}" for ends, row in zip(cut, rows.T, strict=True)]
         if asked.bins is None:
-            curve = shares
+            curve = shares if len(cut) < len(domain) else None
         elif truth is not None:  # nothing finer is drawn than was asked for
             averages = [truth.take(range(start, start + size), mode="wrap").mean() for start, size in cut]
             truth = np.roll(np.repeat(averages, sizes), cut[0][0])
+    if len(bars.share) == len(domain):  # of what cannot be told apart, no interval is drawn
+        bars = replace(bars, low=np.where(guessed, math.nan, bars.low), high=np.where(guessed, math.nan, bars.high))
     return Shares(bars, sure, edges, guessed, curve, truth, marks), words
 
 
@@ -151,7 +155,7 @@ def _plot_names(estimate: Estimate, asked: PictureOptions, truth: Array | None, 
     words = [share_words(*each) for each in zip(share, low, high, strict=True)]
     if len(rest := np.delete(estimate.shares, most)):
         notes = [f"{len(rest):,} smaller shares are left out, together {percent(float(rest.sum()))}", *notes]
-    with axes(asked.ax, (WIDTH, 0.7 + 0.19 * len(most))) as ax:
+    with axes(asked.ax, (WIDTH, 0.9 + 0.19 * len(most))) as ax:
         shares_by_name(
             ax,
             names,
@@ -170,7 +174,8 @@ def plot_groups(groups: Mapping[Any, Estimate], asked: PictureOptions) -> Axes:
     """Draw groups below each other: means and medians, or shares of ranges or of the most common values."""
     shown = dict(list(groups.items())[:_MOST_GROUPS])
     domain = next(iter(shown.values())).domain
-    write, label = percent_mark, "share of people"
+    write: Callable[[float], str] = percent_mark
+    label = "share of people"
     notes = [f"{asked.sure}s"]
     if asked.bins is not None:
         sections = _range_sections(shown, asked)
