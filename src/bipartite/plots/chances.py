@@ -93,7 +93,7 @@ def _said(name: str, chances: Array, truth: str) -> tuple[str, str]:
     levels, counts = np.unique(np.round(chances, _DIGITS), return_counts=True)
     least, most = percent(float(levels[0])), percent(float(levels[-1]))
     if len(levels) > _TWO:
-        return f"{name}, likely: up to {most} each", f"others: at least {least} each"
+        return f"{name}: up to {most}", f"down to {least}"
     one = counts[-1] == 1
     near = f"{name}, {truth}: {most}" if one else f"{name}, nearest {counts[-1]}: {most} each"
     return near, f"{'any other' if one else f'{name}, all others'}: {least}{'' if one else ' each'}"

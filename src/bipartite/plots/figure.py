@@ -7,6 +7,7 @@ import html
 import importlib
 import io
 import re
+import warnings
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -107,7 +108,7 @@ def as_svg(draw: Callable[[], Axes | Figure]) -> str:
     """
     figure = _figure_of(draw)
     buffer = io.StringIO()
-    with _style():
+    with _style(), _any_letters():
         figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     labels = [str(ax.get_label()) for ax in figure.axes]
     words = " ".join(label for label in labels if not label.startswith("<"))  # such as <colorbar>
@@ -121,7 +122,7 @@ def as_file(draw: Callable[[], Axes | Figure], file: str | Path) -> bytes:
         return f"{as_svg(draw)}\n".encode()
     buffer = io.BytesIO()
     figure, dates = _figure_of(draw), {"CreationDate": None} if path.suffix.lower() == ".pdf" else {}
-    with _style():
+    with _style(), _any_letters():
         figure.savefig(buffer, format=path.suffix[1:].lower(), metadata=dates)
     return buffer.getvalue()
 
@@ -172,6 +173,14 @@ def _style() -> contextlib.AbstractContextManager[None]:
     from matplotlib import style  # noqa: PLC0415
 
     return style.context(STYLE)
+
+
+@contextlib.contextmanager
+def _any_letters() -> Iterator[None]:
+    """Draw names in any script: a browser has letters that our font lacks; elsewhere a box stands for them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
+        yield
 
 
 def _wrapped(note: str) -> list[str]:
