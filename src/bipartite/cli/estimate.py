@@ -93,7 +93,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="write first, last, share, low, high of ten ranges, or of --bins",
     )
-    writing.add_argument("--plot", metavar="FILE.svg", type=Path, help="plot the shares with error bars, .svg, .png or .pdf")
+    writing.add_argument(
+        "--plot", metavar="FILE.svg", type=Path, help="plot the shares with error bars, .svg, .png or .pdf"
+    )
     writing.add_argument("--title", metavar="TEXT", help="the title of the plot")
     writing.add_argument("--unit", metavar="TEXT", help="the unit of the values in the plot, such as years")
     writing.add_argument("--html", metavar="FILE.html", type=Path, help="for a released table: write a page with plots")

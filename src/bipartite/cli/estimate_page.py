@@ -7,10 +7,10 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from bipartite._version import __version__
-from bipartite.answers.estimation.pictures import say
 from bipartite.answers.estimation.wording import in_percent, shares_shown
 from bipartite.cli.pages import figure, whole_page
 from bipartite.errors import how_many
+from bipartite.plots.whiskers import say
 from bipartite.texts import escaped, html_table, in_digits
 
 if TYPE_CHECKING:

@@ -64,5 +64,5 @@ def whole_page(title: str, parts: Sequence[str]) -> str:
 
 
 def figure(draw: Callable[[], Axes]) -> str:
-    """The picture that ``draw()`` makes, for a page: as wide as the screen, up to the size where letters are as in text."""
+    """The picture that ``draw()`` makes, for a page: as wide as the screen, up to letters as large as text."""
     return f"<figure>{as_svg(draw)}</figure>"
