@@ -74,6 +74,7 @@ def test_shares_are_points_with_error_bars(page):
         assert float(left) <= float(at) + 0.1 and float(at) <= float(left) + float(width) + 0.1
         assert float(left) + float(width) <= 100.1
     assert shown.count("<figure><svg ") == shown.count("</svg></figure>") == shown.count("<svg") == 2
+    assert re.search(r"\.whisker \{[^}]* width: \d+px;", shown)  # whatever its column: one scale for all
     assert "<small class='narrow'>" not in shown
     shown, _ = page((3000, 1), "--by", "side")
     assert "<small class='narrow'>left<br></small>" in shown and "<div class='groups'>" in shown
