@@ -91,7 +91,7 @@ def _how(found: Survey) -> str:
     return f"""<h2>How it works</h2>
 <h3>One reader, one report</h3>
 <p>Ada is {found.answer}. Her device draws her report with these probabilities:</p>
-{figure(lambda: plot_chances(mechanism, found.answer, label="age"))}
+{figure(lambda: plot_chances(mechanism, found.answer, label="reported age"))}
 <p class='said'>This time it sent <strong>{found.report}</strong>, and nothing else. Every report can come from every
 age.</p>
 <p>So do not read a single report as an age, and do not average reports: <code>bp.estimate</code> finds what they say
