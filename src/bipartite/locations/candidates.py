@@ -1,4 +1,4 @@
-"""Candidates: the places that may be reported. They are public, and must not be the positions of people."""
+"""Candidates: the places that may be reported, public and never the positions of people; and the one nearest to each."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from bipartite.domains.points import Far
 
     Array = NDArray[np.float64]
 
@@ -100,6 +102,27 @@ def from_checkins(
     words = take(insecure_seed(seed).streams().stream(0, len(array)), len(array))
     chosen = np.sort(np.argsort(words, kind="stable")[:wanted])
     return Points(array[chosen], metric="haversine")
+
+
+def encode(
+    places: Points, positions: ArrayLike, *, max_distance: float = math.inf, far: Far = "nearest"
+) -> NDArray[np.int64] | list[Any]:
+    """Map every position to its nearest place, a value for ``privatize``; about a million positions per second.
+
+    Parameters
+    ----------
+    places
+        The candidates.
+    positions
+        Private rows (latitude, longitude) in degrees. No message shows them.
+    max_distance
+        Kilometres beyond which a position counts as far from every place.
+    far
+        ``"nearest"`` (the default): far positions are reported like all others, which reveals nothing. ``"error"``
+        refuses the call and ``"drop"`` omits them: both **publish who is far**, which no ε covers.
+    """
+    nearest: NDArray[np.int64] | list[Any] = check_places(places).nearest(positions, max_distance, far=far)
+    return nearest
 
 
 def check_places(places: object) -> Points:
