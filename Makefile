@@ -27,7 +27,7 @@ $(STAMPS)/venv: constraints.txt
 $(STAMPS)/package: $(STAMPS)/venv pyproject.toml
 	$(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	extras = project["optional-dependencies"]; \
-	print(*project["dependencies"], *extras["fast"], *extras["tables"], sep="\n")' > $(STAMPS)/package.txt
+	print(*project["dependencies"], *extras["fast"], *extras["plots"], *extras["tables"], sep="\n")' > $(STAMPS)/package.txt
 	$(INSTALL) --require-hashes --group build --requirement $(STAMPS)/package.txt
 	$(PIP) install --no-build-isolation --no-deps --editable .
 	touch $@

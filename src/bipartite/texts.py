@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _CONSOLE: Final = 120  # characters of a line
 _LARGE, _SMALL = 1e15, 1e-4  # beyond these, numbers are written with an exponent
+_LEAST_PERCENT: Final = 0.01
 _PRE: Final = '<pre style="white-space: pre-wrap">'
 # Control characters, line separators, marks that reorder a line, and what no file of UTF-8 or XML may hold.
 _UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
@@ -68,6 +69,22 @@ def in_digits(value: float, low: float, high: float) -> tuple[str, str, str]:
     if size >= _LARGE or 0 < size < _SMALL:
         return tuple(f"{round(each, decimals) + 0.0:.15g}" for each in numbers)  # type: ignore[return-value]
     return tuple(f"{round(each, decimals):z,.{max(decimals, 0)}f}" for each in numbers)  # type: ignore[return-value]
+
+
+def percent(share: float) -> str:
+    """Format a share to two significant digits: 2.3 %, 0.84 %, 54 %; a positive share is never "0 %"."""
+    hundred = 100 * share
+    if 0 < hundred < _LEAST_PERCENT:
+        return f"< {_LEAST_PERCENT} %"
+    hundred = 0 if -_LEAST_PERCENT < hundred < 0 else hundred
+    size = abs(hundred)
+    digits = 0 if size >= 10 or size == 0 else 1 if size >= 1 else 2  # noqa: PLR2004
+    return f"{hundred:z.{digits}f} %".replace("-", "−")
+
+
+def percent_mark(share: float) -> str:
+    """Format a round share for a tick label."""
+    return f"{100 * share:.3g} %".replace("-", "−")
 
 
 class Table(str):  # noqa: SLOT000 (it has one attribute)

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.plots.style import FONT, INK, WIDTH
-from bipartite.texts import escaped
+from bipartite.texts import escaped, percent, percent_mark  # noqa: F401 (until callers have moved)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,6 @@ _SMALL: Final = 13
 _SWATCH: Final = 22
 _TITLE: Final = 30
 _LONG: Final = 100
-_LEAST: Final = 0.01  # per cent
 LETTER: Final = 6.9  # the mean width of a letter at this size, rounded up
 
 
@@ -114,22 +113,6 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [round(number * step, 10) for number in range(first, last + 1)]
-
-
-def percent(share: float) -> str:
-    """Format a share to two significant digits: 2.3 %, 0.84 %, 54 %; a positive share is never "0 %"."""
-    hundred = 100 * share
-    if 0 < hundred < _LEAST:
-        return f"< {_LEAST} %"
-    hundred = 0 if -_LEAST < hundred < 0 else hundred
-    size = abs(hundred)
-    digits = 0 if size >= 10 or size == 0 else 1 if size >= 1 else 2  # noqa: PLR2004
-    return f"{hundred:z.{digits}f} %".replace("-", "−")
-
-
-def percent_mark(share: float) -> str:
-    """Format a round share for a tick label."""
-    return f"{100 * share:.3g} %".replace("-", "−")
 
 
 def _value(value: object) -> str:

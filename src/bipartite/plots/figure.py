@@ -1,0 +1,172 @@
+"""Where a picture is drawn, what it says in words, and how it becomes SVG text or a file."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import importlib
+import io
+import re
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from bipartite.errors import InputError, missing_library, shown
+from bipartite.texts import escaped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+STYLE: Final = "bipartite.plots.bipartite"
+"""The style sheet: ``plt.style.use(STYLE)``."""
+WIDTH: Final = 5.2  # inches: with letters of 9.5 points it reads on a phone
+SIZE: Final = (WIDTH, 3.2)
+_OURS: Final = "bipartite"  # the label of a figure that we made
+_ENDINGS: Final = (".svg", ".png", ".pdf")
+_NOTE: Final[dict[str, Any]] = {"fontsize": 7.5, "color": "#555555"}
+_LETTERS: Final = 98  # of a note, in one line below a figure of the usual width
+_ATTRIBUTE: Final = re.compile(r' (?:d|x|y|x1|y1|x2|y2|cx|cy|r|width|height|points|transform)="[^"]*"')
+_LONG: Final = re.compile(r"-?\d+\.\d{3,}")
+_alone: ContextVar[bool] = ContextVar("alone", default=False)  # whether figures are made without pyplot
+
+
+def need_matplotlib(what: str = "A picture") -> None:
+    """Raise ``MissingExtraError``, which names the extra, unless matplotlib is installed."""
+    try:
+        importlib.import_module("matplotlib")
+    except ImportError:
+        raise missing_library(what=f"{what} needs", library="matplotlib", extra="plots") from None
+
+
+def check_ending(file: str | Path) -> Path:
+    """The path of a picture, refused unless its ending names a format that we write."""
+    path = Path(file)
+    if path.suffix.lower() not in _ENDINGS:
+        raise InputError(f"Expected a file name ending in {', '.join(_ENDINGS)}, got {shown(path.name)}; rename it.")
+    return path
+
+
+@contextlib.contextmanager
+def axes(ax: Axes | None, size: tuple[float, float] = SIZE, *, polar: bool = False) -> Iterator[Axes]:
+    """The axes to draw on: ``ax``, in whatever style they have; or those of a new figure, in ours.
+
+    >>> with axes(None, polar=True) as ax:
+    ...     ax.name
+    'polar'
+    """
+    need_matplotlib()
+    if ax is not None:
+        if not callable(getattr(ax, "errorbar", None)):
+            raise InputError(f"Expected ax as matplotlib axes, got {type(ax).__name__}; pass plt.subplots()[1].")
+        if polar != (ax.name == "polar"):
+            wanted = "polar axes for values on a circle" if polar else "axes that are not polar"
+            made = 'plt.subplot(projection="polar")' if polar else "plt.subplot()"
+            raise InputError(f"Expected ax as {wanted}, got {ax.name}; pass ax={made}.")
+        with _style() if _is_ours(ax) else contextlib.nullcontext():
+            yield ax
+        return
+    with _style():
+        ax = _new_figure(size).add_subplot(projection="polar" if polar else None)
+        yield ax
+
+
+def panels(rows: int, columns: int, size: tuple[float, float], **options: Any) -> Figure:  # noqa: ANN401 (matplotlib's)
+    """A new figure in our style with ``figure.axes`` in rows; ``options`` are those of ``Figure.subplots``."""
+    need_matplotlib()
+    with _style():
+        figure = _new_figure(size)
+        figure.subplots(rows, columns, **options)
+        return figure
+
+
+def describe(ax: Axes, words: str, *, title: str = "", notes: Sequence[str] = ()) -> Axes:
+    """Give the axes a title, their content in words (alt text), and notes below, if the figure is ours."""
+    if title:
+        ax.set_title(escaped(title))
+    ax.set_label(escaped(f"{title}. {words}" if title else words))
+    if notes and _is_ours(ax):
+        lines = [line for note in notes for line in _wrapped(escaped(note))]
+        figure = cast("Figure", ax.figure)
+        figure.supxlabel("\n".join(lines), x=0.01, ha="left", **_NOTE)
+        extra = len(lines) * _NOTE["fontsize"] * 1.2 / 72
+        figure.set_size_inches(figure.get_figwidth(), figure.get_figheight() + extra)
+    return ax
+
+
+def as_svg(draw: Callable[[], Axes | Figure]) -> str:
+    """The picture that ``draw()`` makes as SVG text: the same on every run, with its words, and nothing to load.
+
+    The figure is made without pyplot, so that no window opens and nothing stays in memory.
+    """
+    figure = _figure_of(draw)
+    buffer = io.StringIO()
+    with _style():
+        figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    labels = [str(ax.get_label()) for ax in figure.axes]
+    words = " ".join(label for label in labels if not label.startswith("<"))  # such as <colorbar>
+    return _tidy(buffer.getvalue(), html.escape(words))
+
+
+def as_file(draw: Callable[[], Axes | Figure], file: str | Path) -> bytes:
+    """The picture that ``draw()`` makes in the format that the ending of ``file`` names: .svg, .png or .pdf."""
+    path = check_ending(file)
+    if path.suffix.lower() == ".svg":
+        return f"{as_svg(draw)}\n".encode()
+    buffer = io.BytesIO()
+    figure, dates = _figure_of(draw), {"CreationDate": None} if path.suffix.lower() == ".pdf" else {}
+    with _style():
+        figure.savefig(buffer, format=path.suffix[1:].lower(), metadata=dates)
+    return buffer.getvalue()
+
+
+def _figure_of(draw: Callable[[], Axes | Figure]) -> Figure:
+    need_matplotlib()
+    token = _alone.set(True)
+    try:
+        drawn = draw()
+    finally:
+        _alone.reset(token)
+    return cast("Figure", getattr(drawn, "figure", drawn))
+
+
+def _new_figure(size: tuple[float, float]) -> Figure:
+    """A new figure, marked as ours; pyplot, which shows figures, knows it unless it is made for a file."""
+    if _alone.get():
+        from matplotlib.figure import Figure  # noqa: PLC0415 (optional, and slow to load)
+
+        made = Figure(figsize=size)
+    else:
+        from matplotlib import pyplot as plt  # noqa: PLC0415
+
+        made = plt.figure(figsize=size)
+    made.set_label(_OURS)
+    return made
+
+
+def _is_ours(ax: Axes) -> bool:
+    return cast("Figure", ax.figure).get_label() == _OURS
+
+
+def _style() -> contextlib.AbstractContextManager[None]:
+    from matplotlib import style  # noqa: PLC0415
+
+    return style.context(STYLE)
+
+
+def _wrapped(note: str) -> list[str]:
+    import textwrap  # noqa: PLC0415 (pictures alone)
+
+    return textwrap.wrap(note, _LETTERS)
+
+
+def _tidy(svg: str, words: str) -> str:
+    """Keep the element alone, with its words, without ids that nothing refers to; a hundredth of a point is enough."""
+    svg = svg[svg.index("<svg ") :].rstrip()
+    used = set(re.findall(r"#([\w.-]+)", svg))
+    svg = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", svg)
+    svg = _ATTRIBUTE.sub(lambda found: _LONG.sub(lambda each: f"{float(each[0]):.2f}", found[0].replace("\n", "")), svg)
+    svg = re.sub(r"<!--.*?-->|(?<=\n)\s+", "", svg, flags=re.DOTALL)
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{words}" style="max-width: 100%; height: auto" ', 1)
