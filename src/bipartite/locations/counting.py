@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from bipartite.answers.estimation import Estimate, estimate
-from bipartite.answers.estimation.intervals import check_confidence
+from bipartite.answers.estimation.intervals import ConfidenceInterval, check_confidence
 from bipartite.domains import Points
 from bipartite.domains.base import as_index
 from bipartite.errors import InputError, shown
@@ -93,8 +93,8 @@ def range_count(
 ) -> Answer:
     """The number of people at the places in a box or within a radius: the share of these places times the reports.
 
-    It is an :class:`~bipartite.answers.estimation.answer.Answer`: ``.value``, ``.se``, ``.ci(0.95)``. If the reports
-    cannot tell, the interval covers every number that they leave open, and the note says so.
+    It is an answer like those of ``est.ask``, with ``.value``, ``.se`` and ``.ci(0.95)``. If reports cannot tell, the
+    standard error is infinite, the interval covers every number that they leave open, and the note says so.
 
     Parameters
     ----------
@@ -122,7 +122,14 @@ def range_count(
             "Expected either box=(south, west, north, east), or centre=(latitude, longitude) and radius_km; pass one."
         )
     inside = in_circle(places, centre, radius_km) if box is None else Box.of(box).holds(places)
-    return found.ask(inside.astype(np.float64)) * found.nobs
+    share = found.ask(inside.astype(np.float64))
+    told = share if math.isfinite(share.se) else replace(share, interval=lambda sure: _open(share.interval(sure)))
+    return told * found.nobs
+
+
+def _open(held: ConfidenceInterval) -> ConfidenceInterval:
+    """An interval that says what to do about its width."""
+    return ConfidenceInterval(*held, held.confidence, UNKNOWN)
 
 
 def estimated(given: object, reports: object) -> tuple[Estimate, Points]:  # an estimate, or what makes one

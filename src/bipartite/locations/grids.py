@@ -83,10 +83,10 @@ def grid(box: Sequence[float], *, metres: float) -> Points:
 
 
 class Squares(NamedTuple):
-    """The cells of a grid, named like the squares of a city map: letters from west to east, numbers from north to south.
+    """The cells of a grid, named as on a city map: letters from west to east, numbers from north to south.
 
-    Rows nearer to a pole have fewer cells. A cell has the letter of the column, of the row with the most cells, in which
-    its centre lies, so that a letter is always in the same strip of the map, and some rows leave out letters.
+    Rows nearer to a pole have fewer cells. The letter of a cell is that of the column in which its centre lies, of the
+    row with the most cells: a letter is always in the same strip of the map, and some rows leave out letters.
     """
 
     boxes: NDArray[np.float64]

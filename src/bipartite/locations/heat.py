@@ -47,7 +47,8 @@ class HeatMap:
     """A caveat, or empty."""
 
     def __repr__(self) -> str:
-        return f"<heat map of {len(self.shares):,} places from {self.people:,} reports{self.smoothed}: {self.guarantee}>"
+        size = f"{len(self.shares):,} places from {self.people:,} reports"
+        return f"<heat map of {size}{self.smoothed}: {self.guarantee}>"
 
     def _repr_svg_(self) -> str:
         """The picture, for notebooks."""
@@ -89,7 +90,7 @@ class HeatMap:
         return as_page(self, title, credit, check_confidence(confidence))
 
     def to_geojson(self, confidence: float = _SURE) -> dict[str, Any]:
-        """The shares as GeoJSON (RFC 7946): a polygon with its ``name`` for each cell of a grid, a point for each other place.
+        """The shares as GeoJSON (RFC 7946): a named polygon for each cell of a grid, a point for each other place.
 
         ``low`` and ``high`` hold for each place alone, ``low_together`` and ``high_together`` for all at once; they are
         null if not identifiable. The guarantee of the reports is in ``bipartite``, next to the features.

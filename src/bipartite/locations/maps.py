@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.domains import Points
-    from bipartite.locations.grids import Squares
     from bipartite.locations.heat import HeatMap
 
     Array = NDArray[np.float64]
@@ -81,17 +80,17 @@ def plot(
     squares = squares_of(places)
     view = View.of(places, squares)
     notes = [PUBLIC, *_sources(view, credit)]
-    with axes(ax, view.size(_TICKS + _TITLE * bool(title))) as ax:
-        view.draw(ax, squares)
+    with axes(ax, view.size(_TICKS + _TITLE * bool(title))) as on:
+        view.draw(on, squares)
         x, y = view.x(places.coordinates[:, 1]), places.coordinates[:, 0]
         if squares is None:
-            ax.scatter(x, y, 14 if len(x) <= _MANY else 4, BLUE, linewidths=0, zorder=4)
+            on.scatter(x, y, 14 if len(x) <= _MANY else 4, BLUE, linewidths=0, zorder=4)
         else:
-            draw_cells(ax, view, squares.boxes, facecolor="none", edgecolor=BLUE, linewidth=0.5)
-        describe(ax, f"A map: {len(places):,} places. {' '.join(notes)}", title=title, notes=notes)
+            draw_cells(on, view, squares.boxes, facecolor="none", edgecolor=BLUE, linewidth=0.5)
+        describe(on, f"A map: {len(places):,} places. {' '.join(notes)}", title=title, notes=notes)
         if places.labels is not None:
-            write_names(ax, names_of(places)[:_NAMED], x[:_NAMED], y[:_NAMED])
-    return ax
+            write_names(on, names_of(places)[:_NAMED], x[:_NAMED], y[:_NAMED])
+    return on
 
 
 def _plot_person(mechanism: Mechanism, at: object, ax: Axes | None, title: str, credit: str) -> Axes:
@@ -110,24 +109,25 @@ def _plot_person(mechanism: Mechanism, at: object, ax: Axes | None, title: str, 
     view, kinds = View.of(places, squares), _kinds(chances)
     words = f"A map for a person at {names[truth]}: {'; '.join(kinds)}."
     notes = [f"{type(mechanism).__name__}: {mechanism.guarantee}.", _MADE_UP, PUBLIC, *_sources(view, credit)]
-    with axes(ax, view.size(_TICKS + _TITLE * bool(title) + _LINE * len(kinds))) as ax:
-        view.draw(ax, squares)
+    with axes(ax, view.size(_TICKS + _TITLE * bool(title) + _LINE * len(kinds))) as on:
+        view.draw(on, squares)
         x, y = view.x(places.coordinates[:, 1]), places.coordinates[:, 0]
         shades = _shades(chances)
         if squares is None:
             order = np.argsort(chances, kind="stable")  # the most probable last, so that nothing hides them
             areas = np.maximum((70 if len(x) <= _MANY else 30) * chances / chances.max(), 5)
-            ax.scatter(x[order], y[order], areas[order], shades[order], edgecolors=PAPER, linewidths=0.4, zorder=4)
+            on.scatter(x[order], y[order], areas[order], shades[order], edgecolors=PAPER, linewidths=0.4, zorder=4)
         else:
-            draw_cells(ax, view, squares.boxes, facecolor=shades, edgecolor=PAPER, linewidth=0.3)
-            view.land(ax, facecolor="none", edgecolor=INK, linewidth=0.5, alpha=0.5, zorder=3)
-        ax.plot(x[truth], y[truth], "o", markersize=13, markerfacecolor="none", markeredgecolor=INK, zorder=5)
-        add_legend(ax, kinds)
-        describe(ax, f"{words} {' '.join(notes)}", title=title, notes=notes)
+            draw_cells(on, view, squares.boxes, facecolor=shades, edgecolor=PAPER, linewidth=0.3)
+            view.land(on, facecolor="none", edgecolor=INK, linewidth=0.5, alpha=0.5, zorder=3)
+        on.plot(x[truth], y[truth], "o", markersize=13, markerfacecolor="none", markeredgecolor=INK, zorder=5)
+        add_legend(on, kinds)
+        describe(on, f"{words} {' '.join(notes)}", title=title, notes=notes)
         favoured = np.flatnonzero(chances > chances.max() / 2) if places.labels is not None else np.empty(0, int)
         first = np.concatenate([[truth], favoured[favoured != truth][:_NAMED]])
-        write_names(ax, [f"true place: {names[truth]}", *(names[each] for each in first[1:])], x[first], y[first], gap=8)
-    return ax
+        named = [f"true place: {names[truth]}", *(names[each] for each in first[1:].tolist())]
+        write_names(on, named, x[first], y[first], gap=8)
+    return on
 
 
 def plot_heat(heat: HeatMap, ax: Axes | None, title: str, credit: str) -> Axes:
@@ -140,32 +140,32 @@ def plot_heat(heat: HeatMap, ax: Axes | None, title: str, credit: str) -> Axes:
     notes += _sources(view, credit, towns=squares is not None)
     kind, where = ("places", "at each place") if squares is None else ("cells", "in each cell")
     words = f"A heat map of {len(names):,} {kind}; the largest share, at {names[most]}: {_share_text(heat, most)}."
-    with axes(ax, view.size(_TICKS + _TITLE * bool(title) + _BAR)) as ax:
-        view.draw(ax, squares)
+    with axes(ax, view.size(_TICKS + _TITLE * bool(title) + _BAR)) as on:
+        view.draw(on, squares)
         x, y = view.x(heat.places.coordinates[:, 1]), heat.places.coordinates[:, 0]
         order = np.argsort(heat.shares, kind="stable")  # the largest last, so that nothing hides it
         how = _colours(float(max(heat.shares.max(), 0.0)) or 1.0)
         if squares is None:
             size = 40 if len(x) <= _MANY else 15
             how |= {"edgecolors": GREY, "linewidths": 0.4, "zorder": 4}
-            drawn: Collection = ax.scatter(x[order], y[order], size, heat.shares[order], **how)
+            drawn: Collection = on.scatter(x[order], y[order], size, heat.shares[order], **how)
         else:
-            drawn = draw_cells(ax, view, squares.boxes, array=heat.shares, edgecolor="face", linewidth=0.2, **how)
-            view.land(ax, facecolor="none", edgecolor=INK, linewidth=0.5, alpha=0.5, zorder=3)
+            drawn = draw_cells(on, view, squares.boxes, array=heat.shares, edgecolor="face", linewidth=0.2, **how)
+            view.land(on, facecolor="none", edgecolor=INK, linewidth=0.5, alpha=0.5, zorder=3)
             if heat.has_intervals:
                 sure = squares.boxes[heat.intervals(together=True)[0] > 0]
-                draw_cells(ax, view, sure, facecolor="none", edgecolor=INK, linewidth=1.1, zorder=4)
-        bar = ax.figure.colorbar(drawn, ax=ax, orientation="horizontal", aspect=40, pad=0.03)
+                draw_cells(on, view, sure, facecolor="none", edgecolor=INK, linewidth=1.1, zorder=4)
+        bar = on.figure.colorbar(drawn, ax=on, orientation="horizontal", aspect=40, pad=0.03)
         bar.set_label(f"share of people {where}")
         bar.ax.xaxis.set_major_formatter(lambda share, _: percent_mark(share))
-        describe(ax, f"{words} {' '.join(notes)}", title=title, notes=notes)
+        describe(on, f"{words} {' '.join(notes)}", title=title, notes=notes)
         if squares is not None:
             towns, coordinates = cities()
-            write_names(ax, towns, view.x(coordinates[:, 1]), coordinates[:, 0], dot=2.5)
+            write_names(on, towns, view.x(coordinates[:, 1]), coordinates[:, 0], dot=2.5)
         elif heat.places.labels is not None:
             some = order[::-1][:_NAMED]
-            write_names(ax, [names[each] for each in some.tolist()], x[some], y[some])
-    return ax
+            write_names(on, [names[each] for each in some.tolist()], x[some], y[some])
+    return on
 
 
 def draw_cells(ax: Axes, view: View, boxes: Array, **how: Any) -> Collection:  # noqa: ANN401 (matplotlib's)
@@ -176,18 +176,19 @@ def draw_cells(ax: Axes, view: View, boxes: Array, **how: Any) -> Collection:  #
     left = view.x(west)
     right = left + east - west
     corners = np.stack([left, south, right, south, right, north, left, north], axis=1).reshape(-1, 4, 2)
-    return ax.add_collection(PolyCollection(corners, **{"zorder": 2, **how}), autolim=False)
+    return ax.add_collection(PolyCollection(list(corners), **{"zorder": 2, **how}), autolim=False)
 
 
-def add_legend(ax: Axes, kinds: dict[str, str]) -> None:
+def add_legend(ax: Axes, kinds: dict[str, str], columns: int = 1) -> None:
     """The kinds of dots below the map, by their words and colours."""
     from matplotlib.lines import Line2D  # noqa: PLC0415
     from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415
 
     dots = [Line2D([], [], linestyle="", marker="o", color=colour, label=words) for words, colour in kinds.items()]
     below = ax.transAxes + ScaledTranslation(0, -_TICKS + 0.1, ax.figure.dpi_scale_trans)
-    where = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
-    ax.legend(handles=dots, **where, borderaxespad=0, borderpad=0, handletextpad=0)
+    where: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below, "ncols": columns}
+    for text in ax.legend(handles=dots, **where, borderaxespad=0, borderpad=0, handletextpad=0).get_texts():
+        text.set_parse_math(False)
 
 
 def _some(places: Points) -> Points:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -35,6 +36,7 @@ _SMALL: Final[dict[str, Any]] = {
     "fontsize": 7.5,
     "zorder": 6,
     "textcoords": "offset points",
+    "parse_math": False,  # a dollar sign in a name is one
     "bbox": {"facecolor": PAPER, "alpha": 0.7, "edgecolor": "none", "pad": 0.8},  # readable on any ground
 }
 
@@ -109,7 +111,7 @@ class View:
         if squares is None:
             for axis, letters in ((ax.xaxis, "EW"), (ax.yaxis, "NS")):
                 axis.set_major_locator(MaxNLocator(5, steps=[1, 1.5, 2, 3, 5, 10]))
-                axis.set_major_formatter(lambda value, _, letters=letters: _degrees(value, letters))
+                axis.set_major_formatter(functools.partial(_degrees, letters))
         else:
             ax.grid(visible=False)
             ax.tick_params(length=0)
@@ -141,7 +143,7 @@ class View:
 
 
 def write_names(ax: Axes, names: Sequence[str], x: Array, y: Array, *, gap: float = 4, dot: float = 0) -> None:
-    """Write names beside their places, in this order; without one that would leave the map, or cover another or a place."""
+    """Write names beside their places, in this order, but none that would leave the map, or cover a name or a place."""
     figure: Any = ax.figure
     figure.draw_without_rendering()  # so that it is known where everything is
     frame, spots = ax.get_window_extent(), ax.transData.transform(np.column_stack([x, y]))
@@ -163,6 +165,6 @@ def _flat(latitude: float) -> float:
     return max(math.cos(math.radians(latitude)), _FLATTEST)
 
 
-def _degrees(value: float, letters: str) -> str:
+def _degrees(letters: str, value: float, _: object = None) -> str:
     turned = round((value + _TURN / 2) % _TURN - _TURN / 2, 6)
     return f"{abs(turned):g}° {letters[int(turned < 0)]}" if turned else "0°"
