@@ -151,7 +151,7 @@ def test_a_name_without_room_is_left_out_and_has_no_dot():
 
 def test_a_map_of_places_says_that_they_must_be_public():
     ax = plot(EUROPE, title="Six cities", credit="me")
-    assert ax.get_label().startswith("Six cities. A map: 6 places. Made from the list of places alone")
+    assert ax.get_label().startswith("Six cities. A map: 6 places. Made from the places alone")
     assert "which must be public: never the positions of the people who report." in notes(ax)
     assert "Places: me." in notes(ax) and ax.get_title(loc="left") == "Six cities"
     spots, _, _ = dots(ax)

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-PUBLIC: Final = (
-    "Made from the list of places alone, which must be public: never the positions of the people who report."
-)
+PUBLIC: Final = "Made from the places alone, which must be public: never the positions of the people who report."
 _MADE_UP: Final = "The person is made up: a map of what a real person may report would publish where they are."
 _EDGED: Final = "A dark edge marks a cell whose interval excludes 0 (95 % for all cells together)."
 MOST_DRAWN: Final = 20_000
@@ -155,8 +153,9 @@ def plot_heat(heat: HeatMap, ax: Axes | None, title: str, credit: str) -> Axes:
             if heat.has_intervals:
                 sure = squares.boxes[heat.intervals(together=True)[0] > 0]
                 draw_cells(on, view, sure, facecolor="none", edgecolor=INK, linewidth=1.1, zorder=4)
-        bar = on.figure.colorbar(drawn, ax=on, orientation="horizontal", aspect=40, pad=0.03)
+        bar: Any = on.figure.colorbar(drawn, ax=on, orientation="horizontal", aspect=40, pad=0.03)
         bar.set_label(f"share of people {where}")
+        bar.solids.set_edgecolor("face")  # else a browser shows seams
         bar.ax.xaxis.set_major_formatter(lambda share, _: percent_mark(share))
         describe(on, f"{words} {' '.join(notes)}", title=title, notes=notes)
         if squares is not None:
@@ -187,6 +186,7 @@ def add_legend(ax: Axes, kinds: dict[str, str], columns: int = 1) -> None:
     dots = [Line2D([], [], linestyle="", marker="o", color=colour, label=words) for words, colour in kinds.items()]
     below = ax.transAxes + ScaledTranslation(0, -_TICKS + 0.1, ax.figure.dpi_scale_trans)
     where: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below, "ncols": columns}
+    ax.set_anchor("N")  # what the layout leaves over is below
     for text in ax.legend(handles=dots, **where, borderaxespad=0, borderpad=0, handletextpad=0).get_texts():
         text.set_parse_math(False)
 
