@@ -164,6 +164,8 @@ def test_a_picture_stands_beside_others_and_leaves_their_figure_alone():
     assert plot(EUROPE, ax=both[0]) is both[0]
     assert heated(EUROPE, ["Paris"] * 500).plot(both[1], title="Shares") is both[1]
     assert figure.get_supxlabel() == "" and both[1].get_title() + both[1].get_title(loc="left") == "Shares"
+    part = plt.figure().subfigures(1, 2)[1]
+    assert set(texts(plot(EUROPE, ax=part.subplots()))) >= {"Berlin", "Rome"}
 
 
 @pytest.mark.parametrize("make", [BRR, Anchored, Exponential], ids=lambda make: make.__name__)

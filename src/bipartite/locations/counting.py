@@ -123,13 +123,9 @@ def range_count(
         )
     inside = in_circle(places, centre, radius_km) if box is None else Box.of(box).holds(places)
     share = found.ask(inside.astype(np.float64))
-    told = share if math.isfinite(share.se) else replace(share, interval=lambda sure: _open(share.interval(sure)))
-    return told * found.nobs
-
-
-def _open(held: ConfidenceInterval) -> ConfidenceInterval:
-    """An interval that says what to do about its width."""
-    return ConfidenceInterval(*held, held.confidence, UNKNOWN)
+    if math.isfinite(share.se):
+        return share * found.nobs
+    return replace(share, interval=lambda sure: ConfidenceInterval(*share.interval(sure), sure, UNKNOWN)) * found.nobs
 
 
 def estimated(given: object, reports: object) -> tuple[Estimate, Points]:  # an estimate, or what makes one

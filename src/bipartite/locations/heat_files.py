@@ -13,11 +13,7 @@ from bipartite.plots.figure import as_svg
 from bipartite.texts import escaped, html_table, percent
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from bipartite.locations.heat import HeatMap
-
-    Array = NDArray[np.float64]
 
 _DECIMALS: Final = 7  # of a degree: a centimetre
 _HALF_TURN: Final = 180.0
@@ -42,7 +38,11 @@ _HEAD: Final = """<!DOCTYPE html>
 def as_geojson(heat: HeatMap, confidence: float) -> dict[str, Any]:
     """A FeatureCollection (RFC 7946) with its metadata."""
     squares = squares_of(heat.places)
-    shapes = _points(heat.places.coordinates) if squares is None else [_cell(*each) for each in squares.boxes.tolist()]
+    if squares is None:
+        where = heat.places.coordinates[:, ::-1].round(_DECIMALS).tolist()
+        shapes: list[dict[str, Any]] = [{"type": "Point", "coordinates": each} for each in where]
+    else:
+        shapes = [_cell(*each) for each in squares.boxes.tolist()]
     names = names_of(heat.places) if squares is None else squares.names
     size = len(shapes)
     errors = [None] * size if heat.standard_errors is None else heat.standard_errors.tolist()
@@ -68,13 +68,6 @@ def as_geojson(heat: HeatMap, confidence: float) -> dict[str, Any]:
         "note": heat.note,
     }
     return {"type": "FeatureCollection", "bipartite": about, "features": features}
-
-
-def _points(coordinates: Array) -> list[dict[str, Any]]:
-    return [
-        {"type": "Point", "coordinates": [round(east, _DECIMALS), round(north, _DECIMALS)]}
-        for north, east in coordinates.tolist()
-    ]
 
 
 def _cell(south: float, west: float, north: float, east: float) -> dict[str, Any]:

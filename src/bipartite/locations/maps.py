@@ -153,7 +153,8 @@ def plot_heat(heat: HeatMap, ax: Axes | None, title: str, credit: str) -> Axes:
             if heat.has_intervals:
                 sure = squares.boxes[heat.intervals(together=True)[0] > 0]
                 draw_cells(on, view, sure, facecolor="none", edgecolor=INK, linewidth=1.1, zorder=4)
-        bar: Any = on.figure.colorbar(drawn, ax=on, orientation="horizontal", aspect=40, pad=0.03)
+        pad = 0.15 if on.figure.get_layout_engine() is None else 0.03  # below the numbers, which a layout keeps free
+        bar: Any = on.figure.colorbar(drawn, ax=on, orientation="horizontal", aspect=40, pad=pad)
         bar.set_label(f"share of people {where}")
         bar.solids.set_edgecolor("face")  # else a browser shows seams
         bar.ax.xaxis.set_major_formatter(lambda share, _: percent_mark(share))
@@ -187,7 +188,9 @@ def add_legend(ax: Axes, kinds: dict[str, str], columns: int = 1) -> None:
     below = ax.transAxes + ScaledTranslation(0, -_TICKS + 0.1, ax.figure.dpi_scale_trans)
     where: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below, "ncols": columns}
     ax.set_anchor("N")  # what the layout leaves over is below
-    for text in ax.legend(handles=dots, **where, borderaxespad=0, borderpad=0, handletextpad=0).get_texts():
+    for text in ax.legend(
+        handles=dots, **where, borderaxespad=0, borderpad=0, handletextpad=0, frameon=False
+    ).get_texts():
         text.set_parse_math(False)
 
 

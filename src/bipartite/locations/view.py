@@ -144,8 +144,8 @@ class View:
 
 def write_names(ax: Axes, names: Sequence[str], x: Array, y: Array, *, gap: float = 4, dot: float = 0) -> None:
     """Write names beside their places, in this order, but none that would leave the map, or cover a name or a place."""
-    figure: Any = ax.figure
-    figure.draw_without_rendering()  # so that it is known where everything is
+    whole: Any = ax.figure.figure  # of a part of a figure, too
+    whole.draw_without_rendering()  # so that it is known where everything is
     frame, spots = ax.get_window_extent(), ax.transData.transform(np.column_stack([x, y]))
     taken: list[Any] = []
     for at, name in enumerate(names):
