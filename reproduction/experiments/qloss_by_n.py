@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from bipartite.domains import Integers
+from bipartite.plots.looks import LOOKS, Look
 from reproduction.experiments.line_rivals import EXTRA, SILENCE, makers
 from reproduction.experiments.printed import RATIO_AT_2
-from bipartite.plots.looks import LOOKS, Look
 from reproduction.figures import Line, Panel, Printed, panels
 from reproduction.quality import qloss
 from reproduction.runner.contract import Row, Rows, beside, distinct, select
@@ -104,7 +104,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
         ),
         "ratio_by_n": panels(
             [Panel("Expected error of BRR over that of GRR on 1 … N", lines, lowest=0, highest=1.05, printed=printed)],
-            across="N", up="ratio", log_x=True, columns=1, says=f"Ratio of BRR to GRR. {says}.", looks=_looks(by_epsilon),
+            across="N", up="ratio", log_x=True, says=f"Ratio of BRR to GRR. {says}.", looks=_looks(by_epsilon),
         ),
     }  # fmt: skip
 

@@ -154,11 +154,11 @@ def _draw(ax: Axes, line: Line, look: Look, aside: float) -> None:
     if line.joined:
         style = "steps-mid" if line.steps else "default"
         ax.plot(line.x, line.y, transform=moved, drawstyle=style, label=line.name, **look.line())
-    if _is_marked(line):
-        inside = [(x, y) for x, y in zip(line.x, line.y, strict=True) if bottom <= y <= top]
+    inside = [(x, y) for x, y in zip(line.x, line.y, strict=True) if bottom <= y <= top]
+    if _is_marked(line) and inside:
         how = {"color": look.color, "linestyle": "none", "markersize": 3.5, "markeredgewidth": 0.9}
-        ax.plot(*zip(*inside, strict=True) if inside else ([], []), transform=moved, clip_on=False, zorder=3,
-                label=f"points of {line.name}", **how, **look.points())  # fmt: skip
+        ax.plot(*zip(*inside, strict=True), transform=moved, clip_on=False, zorder=3, label=f"points of {line.name}",
+                **how, **look.points())  # fmt: skip
     lows, highs = line.low or line.y, line.high or line.y
     spans = [each for each in zip(line.x, lows, highs, strict=True) if all(map(math.isfinite, each))]
     if line.low is not None and spans:

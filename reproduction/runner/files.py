@@ -166,4 +166,3 @@ def as_json(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumst
 def _write(path: Path, content: str | bytes) -> Path:
     write_atomically(path, content)
     return path
-

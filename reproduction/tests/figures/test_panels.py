@@ -134,6 +134,10 @@ def test_points_on_another_line_are_not_joined_and_a_line_is_named_at_its_end():
     assert sample.get_linestyle() == "None" and sample.get_marker() == "o"
 
 
+def test_a_line_without_points_leaves_the_others_as_they_are():
+    check_words(one(Line("BRR", [], [], [], []), Line("GRR", [1, 2], [1, 2])).figure)
+
+
 def test_chances_of_reports_are_steps():
     ax = one(Line("BRR", [1, 2], [0.1, 0.2], steps=True, marked=False))
     assert artist(ax, "BRR").get_drawstyle() == "steps-mid"
@@ -260,7 +264,10 @@ def test_an_index_stands_below():
 
 
 def test_a_grid_has_its_squares_names_and_cut():
-    rows = [("x = 1", [Square("0", "#123456", dark=True), Square("1")], "2"), ("x = 2", [Square("0"), Square("1")], "1")]
+    rows = [
+        ("x = 1", [Square("0", "#123456", dark=True), Square("1")], "2"),
+        ("x = 2", [Square("0"), Square("1")], "1"),
+    ]
     drawn = Grid(["a", "b"], rows, "value", "m", {(0, 1): ("▲", "#000000")}, cut=1)
     how = {"title": "what it is", "says": "x", "entries": {"dark": "#123456"}, "notes": ["why"]}
     figure = figure_of_grid(drawn, **how)
