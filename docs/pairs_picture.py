@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Final
 
 import bipartite as bp
-from bipartite.plots import style
-from bipartite.plots.curves import Curve, curves
+from bipartite.plots.figure import as_svg, axes, describe
+from bipartite.plots.looks import BLUE, GREY, INK, Look
+from bipartite.plots.named import curves
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 TARGET = Path(__file__).parent / "_static" / "pairs.svg"
-
+EPSILONS: Final = (0.5, 0.75, 1, 1.5, 2, 3, 4)
 _DRAWN: Final = {
-    ("cells", 10, 10): {"stroke": style.INK, "stroke_width": 2.4},
-    ("cells", 4, 4): {"stroke": style.INK, "stroke_width": 1.6, "stroke_dasharray": "6 3"},
-    ("correlation", 4, 4): {"stroke": style.BRR, "stroke_width": 1.6, "stroke_dasharray": "6 3"},
-    ("correlation", 10, 10): {"stroke": style.BRR, "stroke_width": 2.4},
-    ("correlation", 40, 5): {"stroke": style.BRR, "stroke_width": 1.8, "stroke_dasharray": "2 2"},
+    ("cells", 10, 10): Look(INK, 2.2),
+    ("cells", 4, 4): Look(INK, 1.6, (4, 2)),
+    ("correlation", 4, 4): Look(BLUE, 1.6, (4, 2)),
+    ("correlation", 10, 10): Look(BLUE, 2.2),
+    ("correlation", 40, 5): Look(BLUE, 1.6, (1.5, 1.5)),
 }
 
 
@@ -30,27 +32,29 @@ def ratio(of: str, rows: int, columns: int, epsilon: float) -> float:
     return found.split.score / found.product.score
 
 
-def picture() -> str:
+def draw() -> Axes:
     """Ratios of errors against ε."""
-    epsilons = [0.5, 0.75, 1, 1.5, 2, 3, 4]
-    drawn = [
-        Curve(f"{of}, {rows} × {columns}", [ratio(of, rows, columns, epsilon) for epsilon in epsilons], how)
-        for (of, rows, columns), how in _DRAWN.items()
-    ]
-    drawn.append(Curve("equal", np.ones(len(epsilons)).tolist(), {"stroke": style.GRR, "stroke_width": 1}))
-    return (
-        curves(
-            epsilons,
-            drawn,
-            across="ε of everything that a person reports",
-            up="error of two reports over that of one about the pair",
-            says="How many times larger errors are where two attributes are reported at ε/2 each than where the pair "
+    names = {f"{of}, {rows} × {columns}": (of, rows, columns) for of, rows, columns in _DRAWN}
+    ratios = {name: [ratio(*names[name], epsilon) for epsilon in EPSILONS] for name in names}
+    with axes(None, (4.4, 3.2)) as ax:
+        ax.set(yscale="log", ylim=(0.6, 15), xlabel="ε of everything that a person reports")
+        ax.set_yticks([1, 2, 5, 10], ["1", "2", "5", "10"])
+        ax.set_yticks([], minor=True)
+        ax.set_ylabel("error of two reports\nover that of one about the pair")
+        ax.axhline(1, color=GREY, linewidth=1)
+        ax.annotate("equal", (0.6, 1), (0, -10), textcoords="offset points", color=GREY, fontsize="small")
+        curves(ax, EPSILONS, ratios, looks={name: _DRAWN[names[name]] for name in names})
+        return describe(
+            ax,
+            "How many times larger errors are where two attributes are reported at ε/2 each than where the pair "
             "is one value at ε. Cells: 13 times at ε = 0.5 for ten by ten values, 2.2 times at ε = 4. Correlation: 8 "
             "times for four by four at ε = 0.5; for forty by five two reports are better from about ε = 1.7 on.",
-            logarithmic=True,
         )
-        + "\n"
-    )
+
+
+def picture() -> str:
+    """The SVG, as text."""
+    return as_svg(draw) + "\n"
 
 
 if __name__ == "__main__":
