@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.plots import style
-from bipartite.plots.frame import extent
-from bipartite.plots.shares import share_words, shortened
-from bipartite.plots.svg import legend, path, percent, percent_mark, picture, rule, tag, text, ticks, title
+from bipartite.plots.svg import legend, path, percent, percent_mark, picture, rule, tag, text, ticks
+from bipartite.plots.whiskers import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from bipartite.plots.histogram import Band, Mark
     from bipartite.plots.svg import Picture
 
     Array = NDArray[np.float64]
@@ -94,60 +92,6 @@ class _Dial:
         return [text(x, y + 4, words, text_anchor="middle", font_size=11, **style.HALO) for (x, y), words in places]
 
 
-def shares_on_a_clock(
-    names: Sequence[str],
-    shares: Array,
-    intervals: tuple[Array, Array] | list[Band],
-    *,
-    sure: str,
-    marks: Sequence[Mark] = (),
-    guessed: NDArray[np.bool_] | None = None,
-    notes: Sequence[str] = (),
-) -> Picture:
-    """Plot the share of each value on a clock, with its interval or, for a curve, the intervals of arcs.
-
-    Interval ends are NaN where there is no interval. The first of ``marks`` is the mean direction, drawn at the rim if
-    it is known; the text of all marks is written beside the clock. Shares that are ``guessed`` are outlined.
-    """
-    guesses = np.zeros(len(shares), dtype=np.bool_) if guessed is None else guessed
-    bands = intervals if isinstance(intervals, list) else []
-    low, high = (shares, shares) if isinstance(intervals, list) else intervals
-    ends = np.array([each.high for each in bands])
-    dial = _Dial(len(shares), *extent(shares, low[np.isfinite(low)], high[np.isfinite(high)], ends))
-    parts = dial.grid(names)
-    if bands:
-        parts.append(path(dial.steps(shares), closed=True, **(_GUESS if guesses.any() else _LINE)))
-        parts += [_band(dial, each) for each in bands]
-    elif len(shares) > _MOST_WEDGES:
-        parts.append(path(dial.steps(shares), closed=True, **_LINE))
-    else:
-        for at in range(len(shares)):
-            how = style.GUESS_STYLE if guesses[at] else style.SHARE_STYLE
-            parts += _bar(dial, at, names[at], (float(shares[at]), float(low[at]), float(high[at])), how)
-    parts += dial.numbers(high if not bands else shares)
-    for mark in marks[:1]:
-        parts += _direction(dial, mark) if mark.known else []
-    for number, mark in enumerate(marks):
-        parts.append(text(_BESIDE, 150 + 22 * number, mark.words, font_weight="bold"))
-    line = bands or len(shares) > _MOST_WEDGES
-    entries: list[tuple[str, Any]] = [("estimated share", _LINE if line else style.SHARE_STYLE)]
-    if bands:
-        entries.append((f"{sure} interval of the average share in each arc", style.ERROR_STYLE))
-    elif sure and not line:
-        entries.append((f"{sure} interval", style.ERROR_STYLE))
-    entries += [("not identifiable: a guess", _GUESS if line else style.GUESS_STYLE)] if guesses.any() else []
-    parts += legend(entries[1:] if guesses.all() else entries)
-    parts += [text(2, _HEIGHT + 12 + 17 * number, note) for number, note in enumerate(notes)]
-    most = int(shares.argmax())
-    says = (
-        f"The estimated shares of {len(shares)} cyclic values, from {names[0]} to {names[-1]}; the largest, at "
-        f"{names[most]}, is {percent(float(shares[most]))}."
-        + "".join(f" {each.words}." for each in marks)
-        + "".join(f" {each.words}." for each in bands)
-    )
-    return picture(_HEIGHT + (17 * len(notes) + 4 if notes else 0), says, parts)
-
-
 def chances_on_a_clock(
     names: Sequence[str], brr: Array, grr: Array, *, truth: int, label: str = "reported value"
 ) -> Picture:
@@ -185,46 +129,3 @@ def chances_on_a_clock(
         f"GRR {spike} and {rest}."
     )
     return picture(_HEIGHT, says, parts)
-
-
-def _shape(corners: Sequence[Place], said: str, how: Mapping[str, Any]) -> str:
-    """A filled shape with a tooltip."""
-    shape = "L".join(f"{x:.1f} {y:.1f}" for x, y in corners)
-    return tag("path", title(said), d=f"M{shape}Z", **how)
-
-
-def _bar(dial: _Dial, at: int, name: str, share: tuple[float, float, float], how: Mapping[str, Any]) -> list[str]:
-    """One value: its bar, and its interval if it has one."""
-    wedge = dial.wedge(at - 0.45, at + 0.45, dial.radius(0), dial.radius(share[0]))
-    bar = _shape(wedge, f"{name}: {share_words(*share)}", how)
-    return [bar, *(_whisker(dial, at, share[1], share[2], 0.2) if math.isfinite(share[2] - share[1]) else [])]
-
-
-def _band(dial: _Dial, band: Band) -> str:
-    """The interval of an arc as an error bar in its middle, around its average share."""
-    middle = (band.left + band.right) / 2
-    x, y = dial.at(middle, dial.radius(band.value))
-    dot = tag("circle", cx=x, cy=y, r=3.5, fill=style.INK)
-    cap = min(dial.size / 72, (band.right - band.left) / 4)
-    return tag("g", "".join([title(band.words), *_whisker(dial, middle, band.low, band.high, cap), dot]))
-
-
-def _whisker(dial: _Dial, value: float, low: float, high: float, cap: float) -> list[str]:
-    """A radial error bar, whose caps are arcs."""
-    ends = dial.radius(low), dial.radius(high)
-    lines = [[dial.at(value, each) for each in ends], *(dial.arc(value - cap, value + cap, each) for each in ends)]
-    return [path(line, **style.ERROR_STYLE) for line in lines]
-
-
-def _direction(dial: _Dial, mark: Mark) -> list[str]:
-    """The mean direction at the rim, with its interval as an arc."""
-    last = mark.low + (mark.high - mark.low) % dial.size
-    parts = [path(dial.arc(mark.low, last, _RIM), fill="none", stroke=style.INK, stroke_width=1.5)]
-    parts += [
-        rule(*dial.at(end, _RIM - 4), *dial.at(end, _RIM + 4), stroke=style.INK, stroke_width=1.5)
-        for end in (mark.low, last)
-    ]
-    x, y = dial.at(mark.value, _RIM)
-    inner = dial.at(mark.value, dial.radius(max(0.0, dial.lowest)))
-    parts.append(rule(x, y, *inner, stroke=style.INK, stroke_dasharray="1 3"))
-    return [*parts, tag("circle", cx=x, cy=y, r=3.5, fill=style.INK)]

@@ -60,6 +60,8 @@ def axes(ax: Axes | None, size: tuple[float, float] = SIZE, *, polar: bool = Fal
     """
     need_matplotlib()
     if ax is not None:
+        if isinstance(ax, (str, Path)):
+            raise InputError('Expected ax as matplotlib axes, got a file name; use .plot().figure.savefig("ages.svg").')
         if not callable(getattr(ax, "errorbar", None)):
             raise InputError(f"Expected ax as matplotlib axes, got {type(ax).__name__}; pass plt.subplots()[1].")
         if polar != (ax.name == "polar"):
@@ -84,12 +86,12 @@ def panels(rows: int, columns: int, size: tuple[float, float], **options: Any) -
 
 
 def describe(ax: Axes, words: str, *, title: str = "", notes: Sequence[str] = ()) -> Axes:
-    """Give the axes a title, their content in words (alt text), and notes below, if the figure is ours."""
+    """Give the axes a title, their content in words (alt text), and notes below, if the figure is ours alone."""
     if title:
-        ax.set_title(escaped(title))
+        ax.set_title(literal(title))
     ax.set_label(escaped(f"{title}. {words}" if title else words))
-    if notes and _is_ours(ax):
-        lines = [line for note in notes for line in _wrapped(escaped(note))]
+    if notes and is_alone(ax):
+        lines = [line for note in notes for line in _wrapped(literal(note))]
         figure = cast("Figure", ax.figure)
         figure.supxlabel("\n".join(lines), x=0.01, ha="left", **_NOTE)
         extra = len(lines) * _NOTE["fontsize"] * 1.2 / 72
@@ -149,6 +151,20 @@ def _new_figure(size: tuple[float, float]) -> Figure:
 
 def _is_ours(ax: Axes) -> bool:
     return cast("Figure", ax.figure).get_label() == _OURS
+
+
+def is_alone(ax: Axes) -> bool:
+    """Whether these axes are all of a figure that we made, so that words may stand around them."""
+    return _is_ours(ax) and len(cast("Figure", ax.figure).axes) == 1
+
+
+def literal(text: object) -> str:
+    r"""A text that matplotlib draws letter by letter: a dollar sign in it begins no formula.
+
+    >>> print(literal("$5 to $9"))
+    \$5 to \$9
+    """
+    return escaped(text).replace("$", r"\$")
 
 
 def _style() -> contextlib.AbstractContextManager[None]:
