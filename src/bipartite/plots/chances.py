@@ -53,29 +53,30 @@ def plot_chances(
     near = chances > 1 / len(chances)
     truth = escaped(domain[index]) if circle else say(float(domain[index]))
     said = [_said(each, row, truth) for each, (_, row) in rows.items()]
-    with axes(ax, (WIDTH, 4.6) if circle else SIZE, polar=circle) as ax:
+    with axes(ax, (WIDTH, 4.6) if circle else SIZE, polar=circle) as on:
         high = max(float(row.max()) for _, row in rows.values())
         if circle:
-            dial(ax, [escaped(each) for each in outputs.to_numpy().tolist()], 0.0, high, chances)
+            dial(on, [escaped(each) for each in outputs.to_numpy().tolist()], 0.0, high, chances)
         handles: list[Any] = []
         for which, colour, words in ((near, BLUE, said[0][0]), (~near, PALE, said[0][1])):
             middle, wide = (edges[1:] + edges[:-1])[which] / 2, np.diff(edges)[which]
             how = {"color": colour, "label": literal(words), "linewidth": 0}
-            handles.append(ax.bar(middle, chances[which], width=wide * (0.94 if circle else 1), **how))
+            handles.append(on.bar(middle, chances[which], width=wide * (0.94 if circle else 1), **how))
         looks = looks_of(more)
         for each, words in zip(more, said[1:], strict=True):
             values, row = rows[each]
             how = {**looks[each].line(), "linestyle": "--", "label": literal("; ".join(words))}
-            drawn = ax.plot(*around(row), **how) if circle else [ax.stairs(row, _edges(values), baseline=None, **how)]
+            drawn = on.plot(*around(row), **how) if circle else [on.stairs(row, _edges(values), baseline=None, **how)]
             handles += drawn
         if not circle:
-            ax.set(xlabel=literal(label), ylabel="probability of this report", xlim=(edges[0], edges[-1]))
-            in_percent(ax.yaxis)
-            ticks_at(ax, outputs.to_numpy(), whole=outputs.whole)
-        _mark(ax, f"true value: {truth}", edges[index] / 2 + edges[index + 1] / 2 if circle else domain[index], high)
-        legend_below(ax, handles, gap=24 if circle else 36)
+            on.set(xlabel=literal(label), ylabel="probability of this report", xlim=(edges[0], edges[-1]))
+            in_percent(on.yaxis)
+            ticks_at(on, outputs.to_numpy(), whole=outputs.whole)
+        _mark(on, f"true value: {truth}", edges[index] / 2 + edges[index + 1] / 2 if circle else domain[index], high)
+        legend_below(on, handles, gap=24 if circle else 36)
         words = "; ".join(each for one in said for each in one)
-        return describe(ax, f"The probability of each report of {truth}: {words}.", title=title)
+        notes = [f"around: {label}; outward: probability of this report"] * circle
+        return describe(on, f"The probability of each report of {truth}: {words}.", title=title, notes=notes)
 
 
 def _edges(outputs: Domain) -> Array:
@@ -92,9 +93,10 @@ def _said(name: str, chances: Array, truth: str) -> tuple[str, str]:
     levels, counts = np.unique(np.round(chances, _DIGITS), return_counts=True)
     least, most = percent(float(levels[0])), percent(float(levels[-1]))
     if len(levels) > _TWO:
-        return f"{name}, likely reports: up to {most} each", f"{name}, others: at least {least} each"
-    which = f"nearest {counts[-1]}" if counts[-1] > 1 else truth
-    return f"{name}, {which}: {most}{' each' * (counts[-1] > 1)}", f"{name}, all others: {least} each"
+        return f"{name}, likely: up to {most} each", f"others: at least {least} each"
+    one = counts[-1] == 1
+    near = f"{name}, {truth}: {most}" if one else f"{name}, nearest {counts[-1]}: {most} each"
+    return near, f"{'any other' if one else f'{name}, all others'}: {least}{'' if one else ' each'}"
 
 
 def _mark(ax: Axes, words: str, at: float, high: float) -> None:

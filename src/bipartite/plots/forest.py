@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.plots.figure import WIDTH, is_alone, literal
 from bipartite.plots.looks import BLUE
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Section = tuple[str, Sequence[Mark]]
 
 _ROW: Final = 0.19  # inches
+_HEADING: Final[dict[str, Any]] = {"weight": "bold", "fontsize": SMALL + 0.5}
 
 
 def forest_size(sections: Sequence[Section]) -> tuple[float, float]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
     from numpy.typing import NDArray
 
 _DARK: Final = 0.55  # of the largest share: above this, letters are white
@@ -39,38 +40,39 @@ def plot_pairs(
     ``labels`` name the two axes, and ``at`` is a pair to frame.
     """
     across, up = shares.shape
-    with axes(ax, (WIDTH, 0.9 + min(_HIGHEST, max(1.6, _CELL * up)))) as ax:
+    with axes(ax, (WIDTH, 0.9 + min(_HIGHEST, max(1.6, _CELL * up)))) as on:
         top = max(float(shares.max()), np.finfo(float).tiny)
-        mesh = ax.pcolormesh(np.arange(across + 1), np.arange(up + 1), shares.T, cmap="Blues", vmin=0, vmax=top)
-        for place, (axis, label) in enumerate(zip((ax.xaxis, ax.yaxis), labels, strict=True)):
+        mesh = on.pcolormesh(np.arange(across + 1), np.arange(up + 1), shares.T, cmap="Blues", vmin=0, vmax=top)
+        for place, (axis, label) in enumerate(zip((on.xaxis, on.yaxis), labels, strict=True)):
             every = -(-len(names[place]) // (_NAMES if place == 0 else 2 * _NAMES))
             shown = [literal(shortened(name)) for name in names[place][::every]]
             axis.set_ticks(np.arange(0, len(names[place]), every) + 0.5, labels=shown)
             axis.set_tick_params(length=0)
             axis.set_label_text(literal(label))
-        ax.grid(visible=False)
+        on.grid(visible=False)
         words = [[percent(share) for share in row] for row in shares.tolist()]
         longest = max(width_of(each, SMALL - 0.5) for row in words for each in row)
-        figure = cast("Figure", ax.figure)
-        tall = ax.get_position().height * figure.get_figheight() * 72 / up
-        if longest < 0.9 * points_across(ax) / across and tall > SMALL * 1.2:
+        figure = cast("Figure", on.figure)
+        tall = on.get_position().height * figure.get_figheight() * 72 / up
+        if longest < 0.9 * points_across(on) / across and tall > SMALL * 1.2:
             for (i, j), share in np.ndenumerate(shares):
                 colour = PAPER if share > _DARK * top else INK
-                ax.text(i + 0.5, j + 0.5, words[i][j], ha="center", va="center", color=colour, fontsize=SMALL - 0.5)
+                on.text(i + 0.5, j + 0.5, words[i][j], ha="center", va="center", color=colour, fontsize=SMALL - 0.5)
         else:
-            bar = figure.colorbar(mesh, ax=ax, fraction=0.05, pad=0.02)
+            bar = figure.colorbar(mesh, ax=on, fraction=0.05, pad=0.02)
             in_percent(bar.ax.yaxis)
         if at is not None:
-            ax.add_patch(_frame(at))
+            for colour, wide in ((PAPER, 3.4), (INK, 1.6)):  # seen on light and on dark
+                on.add_patch(_frame(at, colour, wide))
         first, second = divmod(int(shares.argmax()), up)
         says = (
             f"Shares of {shares.size:,} pairs of {labels[0]} and {labels[1]}; the largest, at {names[0][first]} and "
             f"{names[1][second]}, is {percent(top)}. {' '.join(notes)}"
         )
-        return describe(ax, says.strip(), title=title, notes=notes)
+        return describe(on, says.strip(), title=title, notes=notes)
 
 
-def _frame(at: tuple[int, int]) -> object:
+def _frame(at: tuple[int, int], colour: str, wide: float) -> Rectangle:
     from matplotlib.patches import Rectangle  # noqa: PLC0415 (optional)
 
-    return Rectangle(at, 1, 1, fill=False, edgecolor=INK, linewidth=1.6)
+    return Rectangle(at, 1, 1, fill=False, edgecolor=colour, linewidth=wide)

@@ -35,9 +35,12 @@ if TYPE_CHECKING:
 
 _ABOVE: Final = 0.3  # of the height of shares: room for the marks
 _HOLE: Final = 0.3  # of the reach of shares: the radius inside a clock
+_ASIDE: Final = 0.3  # the sine of the angle from which on a name begins, or ends, at the clock
 _RIM: Final = 1.06
 _MOST_NAMES_AROUND: Final = 24
+_FINE: Final = 200  # values whose true shares run together
 _FEW_TICKS: Final = 12
+_HATCH: Final = "#B0B0B0"
 _ROUND: Final = 600  # points of a line around a clock, at least
 NOT_APART: Final = "cannot be told apart: a guess"
 
@@ -83,7 +86,7 @@ def shares_on_a_line(ax: Axes, drawn: Shares) -> None:
     if drawn.curve is not None:
         handles += _curve(ax, drawn.edges, drawn.curve, drawn.guessed)
     if drawn.truth is not None:
-        handles.append(ax.stairs(drawn.truth, drawn.edges, baseline=None, label="true share", **_truth()))
+        handles.append(ax.stairs(drawn.truth, drawn.edges, baseline=None, **_truth(fine=len(drawn.truth) > _FINE)))
     low, high = extent(*_heights(drawn))
     if low < 0:
         ax.axhline(0, color=ink(), lw=0.8)
@@ -104,10 +107,7 @@ def shares_on_a_clock(ax: Axes, drawn: Shares, names: Sequence[str]) -> None:
     low, high = extent(*_heights(drawn))
     dial(ax, names, low, high, drawn.bars.share if drawn.curve is None else drawn.curve)
     handles = _bars(ax, drawn, turn)
-    for values, how in (
-        (drawn.curve, _line("share of each value")),
-        (drawn.truth, {"label": "true share", **_truth()}),
-    ):
+    for values, how in ((drawn.curve, _line()), (drawn.truth, _truth())):
         if values is not None:
             handles += ax.plot(*around(values), **how)
     if low < 0:
@@ -128,11 +128,14 @@ def dial(ax: Axes, names: Sequence[str], low: float, high: float, heights: Array
     polar.set_rorigin(low - _HOLE * (high - low))
     every = -(-size // _MOST_NAMES_AROUND)
     shown = [literal(shortened(name)) for name in names[::every]]
-    ax.set_xticks(np.arange(0, size, every) * 2 * math.pi / size, shown)
+    angles = np.arange(0, size, every) * 2 * math.pi / size
+    for angle, written in zip(angles.tolist(), ax.set_xticks(angles, shown), strict=True):
+        aside = math.sin(angle)
+        written.label1.set_horizontalalignment("center" if abs(aside) < _ASIDE else "left" if aside > 0 else "right")
     ax.tick_params(axis="x", pad=1, labelsize=SMALL)
     ax.tick_params(axis="y", labelsize=SMALL - 0.5)
     in_percent(ax.yaxis)
-    ax.yaxis.set_major_locator(few_ticks())
+    ax.yaxis.set_major_locator(few_ticks(prune="upper"))
     gap = int(np.maximum(heights, np.roll(heights, -1)).argmin()) + 0.5
     polar.set_rlabel_position(360 * gap / len(heights))
 
@@ -222,10 +225,7 @@ def _bars(ax: Axes, drawn: Shares, scale: float) -> list[Any]:
 def _curve(ax: Axes, edges: Array, values: Array, guessed: Flags) -> list[Any]:
     """A step curve, dashed where it is a guess."""
     handles: list[Any] = []
-    for which, how in (
-        (~guessed, _line("share of each value")),
-        (guessed, {**_line("_guess"), "ls": "--", "color": GREY}),
-    ):
+    for which, how in ((~guessed, _line()), (guessed, _line(label="_guess", color=GREY, linestyle="--"))):
         for first, after in _runs(which):
             steps = ax.stairs(values[first:after], edges[first : after + 1], baseline=None, **how)
             handles = handles or [steps] * (not how["label"].startswith("_"))
@@ -255,11 +255,11 @@ def _runs(which: Flags) -> list[tuple[int, int]]:
     return [(int(first), int(after)) for first, after in edges.reshape(-1, 2)]
 
 
-def few_ticks(about: int = 4) -> Any:  # noqa: ANN401 (of matplotlib)
+def few_ticks(about: int = 4, prune: Any = None) -> Any:  # noqa: ANN401 (of matplotlib)
     """Ticks at about so many round numbers."""
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
 
-    return MaxNLocator(nbins=about, steps=[1, 2, 2.5, 5, 10])
+    return MaxNLocator(nbins=about, steps=[1, 2, 2.5, 5, 10], prune=prune)
 
 
 def _fill(label: str) -> dict[str, Any]:
@@ -271,12 +271,13 @@ def _outline() -> dict[str, Any]:
 
 
 def _hatched() -> dict[str, Any]:
-    return {"facecolor": "none", "edgecolor": GREY, "hatch": "////", "label": NOT_APART}
+    return {"facecolor": "none", "edgecolor": _HATCH, "hatch": "////", "label": NOT_APART}
 
 
-def _line(label: str) -> dict[str, Any]:
-    return {"color": BLUE, "lw": 1.5, "label": label}
+def _line(**how: Any) -> dict[str, Any]:  # noqa: ANN401 (of matplotlib)
+    return {"color": BLUE, "linewidth": 1.5, "label": "share of each value", **how}
 
 
-def _truth() -> dict[str, Any]:
-    return {**TRUTH, "color": ink()}
+def _truth(*, fine: bool = False) -> dict[str, Any]:
+    """Below the estimate, so that neither hides the other."""
+    return {**TRUTH, "color": ink(), "label": "true share", "zorder": 1.5, **({"linewidth": 0.6} if fine else {})}

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 SMALL: Final = 8.0  # points: words beside a number
 _LETTER: Final = 0.55  # of the size of letters: the width of a mean one
-_LONGEST: Final = 24
+_LONGEST: Final = 26
 _TWO_COLUMNS: Final = 36  # letters of a legend's entry that leave room for another beside it
+_INSIDE: Final = 0.86  # of the width of a figure of ours: that of its axes
 _ROW: Final = 0.085  # of the height of the axes: from one mark to the next
 
 
@@ -65,8 +66,9 @@ def in_percent(axis: Axis) -> None:
 
 
 def points_across(ax: Axes) -> float:
-    """About how wide the axes are, in points."""
-    return float(ax.get_position().width * cast("Figure", ax.figure).get_figwidth() * 72)
+    """About how wide the axes are, in points, before they are laid out."""
+    share = _INSIDE if is_alone(ax) else ax.get_position().width
+    return float(share * cast("Figure", ax.figure).get_figwidth() * 72)
 
 
 def width_of(words: str, size: float = SMALL) -> float:
@@ -89,13 +91,14 @@ def marks_at_the_top(ax: Axes, marks: Sequence[Mark]) -> None:
             ax.plot([mark.value], [y], transform=up, color=colour, marker="o", ms=4.5)
         starts, ends = ((end - left) / (right - left) for end in (low, high))
         room = (width_of(mark.words) + 8) / across
-        beside = 1 - ends >= room or starts >= room
-        rightwards = 1 - ends >= room
-        at, aside = (ends + 6 / across, "left") if rightwards else (starts - 6 / across, "right")
-        if not beside:  # write over it
-            at, aside = min(max((starts + ends) / 2, room / 2), 1 - room / 2), "center"
-        box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6}
-        ax.text(at, y, mark.words, transform=ax.transAxes, ha=aside, va="center", fontsize=SMALL, bbox=box)
+        at, aside, above = ends + 6 / across, "left", "center"
+        if 1 - ends < room:
+            at, aside = starts - 6 / across, "right"
+            if starts < room:  # no room on either side
+                at, aside, above = min(max((starts + ends) / 2, room / 2), 1 - room / 2), "center", "bottom"
+        box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.4}
+        lift = 0.02 if above == "bottom" else 0
+        ax.text(at, y + lift, mark.words, transform=ax.transAxes, ha=aside, va=above, fontsize=SMALL, bbox=box)
 
 
 def legend_below(ax: Axes, handles: Sequence[Any], gap: float = 36) -> None:

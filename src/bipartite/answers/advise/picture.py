@@ -8,7 +8,7 @@ from bipartite.answers.advise.measuring import MEASURES
 from bipartite.errors import InputError, shown
 from bipartite.mechanisms.catalogue import entries
 from bipartite.plots.figure import WIDTH, axes, describe, literal
-from bipartite.plots.looks import BLUE, GREY, INK, PALE
+from bipartite.plots.looks import BLUE, GREY, INK, PALE, looks_of
 from bipartite.plots.named import curves
 from bipartite.plots.whiskers import SMALL, say
 from bipartite.plots.whiskers import shortened as short
@@ -65,7 +65,7 @@ def _bars(rows: Sequence[Row], measure: str, title: str, ax: Axes | None) -> Axe
         highest = _highest(rows, measure)
     rows = sorted(rows, key=lambda each: float(getattr(each, measure)), reverse=measure == "share_within")
     said = []
-    with axes(ax, (WIDTH, 0.7 + 0.22 * len(rows))) as ax:
+    with axes(ax, (WIDTH, 0.7 + 0.22 * len(rows))) as on:
         for y, row in enumerate(rows):
             value = getattr(row, measure)
             words = f"{value:.1%}" if measure == "share_within" else f"{value:.4g}"
@@ -73,15 +73,15 @@ def _bars(rows: Sequence[Row], measure: str, title: str, ax: Axes | None) -> Axe
             if row.holds is False:
                 words += f" (does not keep ε: spends {row.epsilon_spent:.3g})"
             length = max(0.0, min(value, highest))
-            ax.barh(-y, length, height=0.7, **_fill(row, beyond=value > highest))
-            ax.annotate(words, (length, -y), (4, 0), textcoords="offset points", va="center", fontsize=SMALL)
+            on.barh(-y, length, height=0.7, **_fill(row, beyond=value > highest))
+            on.annotate(words, (length, -y), (4, 0), textcoords="offset points", va="center", fontsize=SMALL)
             said.append(f"{row.mechanism} {words}")
-        ax.set_yticks([-y for y in range(len(rows))], [literal(short(row.mechanism)) for row in rows])
-        ax.set(xlim=(0, _LIMIT * highest), xlabel=title)
-        ax.tick_params(axis="y", length=0)
-        ax.grid(visible=False, axis="y")
-        ax.xaxis.set_major_formatter(lambda value, _: say(value))
-        return describe(ax, f"{title}: {'; '.join(said)}.")
+        on.set_yticks([-y for y in range(len(rows))], [literal(short(row.mechanism)) for row in rows])
+        on.set(xlim=(0, _LIMIT * highest), xlabel=title)
+        on.tick_params(axis="y", length=0)
+        on.grid(visible=False, axis="y")
+        on.xaxis.set_major_formatter(lambda value, _: say(value))
+        return describe(on, f"{title}: {'; '.join(said)}.")
 
 
 def _fill(row: Row, *, beyond: bool) -> dict[str, Any]:
@@ -105,14 +105,26 @@ def _curves(rows: Sequence[Row], measure: str, title: str, ax: Axes | None) -> A
         notes.append(f"(!) marks what does not keep ε: {', '.join(sorted(broken))}")
     if partly:
         notes.append(f"Not drawn, because it has no figure at some ε: {', '.join(partly)}")
-    with axes(ax, (WIDTH, max(3.4, 0.7 + 0.14 * len(whole)))) as ax:
+    with axes(ax, (WIDTH, max(3.4, 0.7 + 0.14 * len(whole)))) as on:
+        from matplotlib.ticker import LogLocator  # noqa: PLC0415 (optional)
+
         logarithmic = bool(MEASURES[measure].of)
         highest = None if logarithmic else _LIMIT * _highest([row for row in rows if row.mechanism in whole], measure)
         if logarithmic:
-            ax.set_yscale("log")
-        named = {short(name) + (" (!)" if name in broken else ""): y for name, y in whole.items()}
-        curves(ax, [float(each) for each in epsilons], named, highest=highest)
-        ax.set(xlabel="ε of one report", ylabel=title)
-        ax.yaxis.set_major_formatter(lambda value, _: say(value))
-        says = f"{title[0].upper()}{title[1:]} of {len(named)} lines against ε, from {epsilons[0]} to {epsilons[-1]}."
-        return describe(ax, " ".join([says, *(f"{note}." for note in notes)]), notes=notes)
+            on.set_yscale("log", subs=())
+        else:
+            on.set_ylim(0, highest)
+        looks, shown = looks_of(whole), {name: short(name) + " (!)" * (name in broken) for name in whole}
+        curves(
+            on,
+            [float(each) for each in epsilons],
+            {shown[name]: y for name, y in whole.items()},
+            looks={shown[name]: look for name, look in looks.items()},
+            highest=highest,
+        )
+        on.set(xlabel="ε of one report", ylabel=title.replace(", ", "\n"))
+        if logarithmic:
+            on.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        on.yaxis.set_major_formatter(lambda value, _: say(value))
+        says = f"{title[0].upper()}{title[1:]} of {len(whole)} lines against ε, from {epsilons[0]} to {epsilons[-1]}."
+        return describe(on, " ".join([says, *(f"{note}." for note in notes)]), notes=notes)

@@ -20,7 +20,7 @@ from bipartite.answers.estimation.source import Several, Source
 from bipartite.answers.estimation.tally import Tally
 from bipartite.answers.estimation.two_reports import NOT_TOLD, TwoReports
 from bipartite.answers.estimation.wording import names_of
-from bipartite.errors import InputError, how_many, is_one_of, shown
+from bipartite.errors import InputError, is_one_of, shown
 from bipartite.names import Renamed
 from bipartite.plots.pairs import plot_pairs
 from bipartite.texts import Printed, escaped, in_digits

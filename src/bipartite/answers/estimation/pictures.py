@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -23,6 +23,7 @@ from bipartite.answers.estimation.rows import (
     value_intervals,
 )
 from bipartite.answers.estimation.wording import names_of, range_name, say_forging, share_words
+from bipartite.domains.containers import open_values
 from bipartite.errors import InputError, how_many
 from bipartite.plots.figure import SIZE, WIDTH, axes, describe, literal
 from bipartite.plots.forest import forest, forest_size
@@ -133,10 +134,12 @@ def _shares(estimate: Estimate, asked: PictureOptions, truth: Array | None) -> t
         bars = Bars(left, left + sizes * step, *rows / sizes)
         words = [f"{_span_name(domain, *ends)}: {share_words(*row)}" for ends, row in zip(cut, rows.T, strict=True)]
         if asked.bins is None:
-            curve = shares
+            curve = shares if len(cut) < len(domain) else None
         elif truth is not None:  # nothing finer is drawn than was asked for
             averages = [truth.take(range(start, start + size), mode="wrap").mean() for start, size in cut]
             truth = np.roll(np.repeat(averages, sizes), cut[0][0])
+    if len(bars.share) == len(domain):  # of what cannot be told apart, no interval is drawn
+        bars = replace(bars, low=np.where(guessed, math.nan, bars.low), high=np.where(guessed, math.nan, bars.high))
     return Shares(bars, sure, edges, guessed, curve, truth, marks), words
 
 
@@ -150,7 +153,7 @@ def _plot_names(estimate: Estimate, asked: PictureOptions, truth: Array | None, 
     words = [share_words(*each) for each in zip(share, low, high, strict=True)]
     if len(rest := np.delete(estimate.shares, most)):
         notes = [f"{len(rest):,} smaller shares are left out, together {percent(float(rest.sum()))}", *notes]
-    with axes(asked.ax, (WIDTH, 0.7 + 0.19 * len(most))) as ax:
+    with axes(asked.ax, (WIDTH, 0.9 + 0.19 * len(most))) as ax:
         shares_by_name(
             ax,
             names,
@@ -205,10 +208,13 @@ def _true_shares(domain: Domain, truth: object) -> Array:
                 f"Expected truth as shares that sum to 1, got {shares.sum():.6g}; or pass people's values, one each."
             )
         return shares
-    values = np.asarray(truth.to_numpy() if hasattr(truth, "to_numpy") else truth)
-    if not values.size:
+    batch = open_values(truth, "error", domain)
+    if not len(batch.values):
         raise InputError("Expected truth as people's values, or as a mapping of values to shares, got none of either.")
-    return np.bincount(domain.encode_array(values), minlength=len(domain)) / len(values)
+    indices = domain.index_array(batch.values)
+    if indices is None:
+        raise domain.explain(batch.values, "error", batch.place)
+    return np.bincount(indices, minlength=len(domain)) / len(indices)
 
 
 def _span_name(domain: Domain, start: int, size: int) -> str:

@@ -45,8 +45,8 @@ class Shown(Renamed, ABC):
         are most common overall. Attributes are drawn one by one.
 
         ``bins`` asks for the shares of other ranges, as in :meth:`Estimate.to_frame`; nothing finer is drawn then.
-        ``label`` and ``unit`` name the values. ``truth`` draws true shares beside the estimated ones, for demonstrations
-        and tests, since nobody has them in earnest: people's values, or a mapping of values to shares that sum to 1.
+        ``label`` and ``unit`` name the values. ``truth`` is drawn as an outline, for demonstrations and tests, since
+        nobody has it in earnest: people's values, or a mapping of values to shares that sum to 1.
 
         ``est.plot(label="age", unit="years").figure.savefig("ages.svg")`` writes a file. The style is that of
         ``plt.style.use("bipartite.plots.bipartite")``, unless ``ax`` has its own; ``ax.get_label()`` says in words what
