@@ -11,8 +11,6 @@ from bipartite.plots.looks import BLUE, GREY, INK, PALE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TARGET: Final = Path(__file__).parent / "_static" / "house.svg"
-
 FLOORS: Final[tuple[dict[str, tuple[str, ...]], ...]] = (
     {"cli": ("one file a command",)},
     {
@@ -78,10 +76,11 @@ def _box(
     ax.text(middle, first + 0.16, "\n".join(holds), fontsize=8, ha="center", va="top")
 
 
-def picture() -> str:
-    """The SVG, as text."""
-    return as_svg(draw) + "\n"
+def pictures() -> dict[str, str]:
+    """The picture and its file."""
+    return {"house.svg": as_svg(draw)}
 
 
 if __name__ == "__main__":
-    TARGET.write_text(picture(), encoding="utf-8")
+    for name, drawn in pictures().items():
+        (Path(__file__).parent / "_static" / name).write_text(drawn + "\n", encoding="utf-8")
