@@ -71,14 +71,14 @@ def report() -> Figure:
     figure = panels(2, 1, (4.4, 4.4), sharex=True, sharey=True)
     one, many = figure.axes
     small: dict[str, Any] = {"fontsize": 8.5, "textcoords": "offset points"}
-    bar: dict[str, Any] = {"width": 1, "edgecolor": "white", "linewidth": 0.5}
     with axes(one):
         one.set_title("One person aged 40 reports, at ε = 1, …")
-        one.bar(reported, row, color=np.where(row > row.min(), BLUE, PALE), **bar)
+        one.stairs(row, np.append(reported, reported[-1] + 1) - 0.5, fill=True, color=PALE)
+        one.stairs([row.max()], [near[0] - 0.5, near[-1] + 0.5], fill=True, color=BLUE)
         each = f"{near[0]} to {near[-1]}: {row.max():.1f} % each\nevery other: {row.min():.2f} %"
         one.annotate(each, (near[-1] + 1, row.max()), (4, 0), va="top", **small)
         many.set_title("… and 50,000 reports tell who reads")
-        many.bar(ages, 100 * est.shares, color=PALE, **bar, label="estimated shares")
+        many.stairs(100 * est.shares, np.append(ages, 91) - 0.5, fill=True, color=PALE, label="estimated shares")
         many.stairs(100 * truth, np.append(ages, 91) - 0.5, label="true shares (nobody sees them)", **TRUTH)
         many.errorbar(est.mean, 3.4, xerr=[[est.mean - low], [high - est.mean]], **WHISKER | {"capsize": 4})
         mean = f"mean {est.mean:.1f} ({low:.1f} to {high:.1f}), truly {people.mean():.1f}"

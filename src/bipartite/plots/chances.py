@@ -60,12 +60,12 @@ def plot_chances(
         handles: list[Any] = []
         for which, colour, words in ((near, BLUE, said[0][0]), (~near, PALE, said[0][1])):
             middle, wide = (edges[1:] + edges[:-1])[which] / 2, np.diff(edges)[which]
-            how = {"color": colour, "label": literal(words), "linewidth": 0}
+            how: dict[str, Any] = {"color": colour, "label": literal(words), "linewidth": 0}
             handles.append(on.bar(middle, chances[which], width=wide * (0.94 if circle else 1), **how))
         looks = looks_of(more)
-        for each, words in zip(more, said[1:], strict=True):
+        for each, parts in zip(more, said[1:], strict=True):
             values, row = rows[each]
-            how = {**looks[each].line(), "linestyle": "--", "label": literal("; ".join(words))}
+            how = {**looks[each].line(), "linestyle": "--", "label": literal("; ".join(parts))}
             drawn = on.plot(*around(row), **how) if circle else [on.stairs(row, _edges(values), baseline=None, **how)]
             handles += drawn
         if not circle:
@@ -93,7 +93,7 @@ def _said(name: str, chances: Array, truth: str) -> tuple[str, str]:
     levels, counts = np.unique(np.round(chances, _DIGITS), return_counts=True)
     least, most = percent(float(levels[0])), percent(float(levels[-1]))
     if len(levels) > _TWO:
-        return f"{name}, likely: up to {most} each", f"others: at least {least} each"
+        return f"{name}: up to {most}", f"down to {least}"
     one = counts[-1] == 1
     near = f"{name}, {truth}: {most}" if one else f"{name}, nearest {counts[-1]}: {most} each"
     return near, f"{'any other' if one else f'{name}, all others'}: {least}{'' if one else ' each'}"
@@ -109,9 +109,16 @@ def _mark(ax: Axes, words: str, at: float, high: float) -> None:
     ax.set_ylim(0, 1.14 * high)
     ax.axvline(at, color=ink(), lw=1, ls=":")
     left, right = ax.get_xlim()
-    aside = (at - left) / (right - left)
-    beside = {"ha": "left", "xytext": (4, 0)} if aside < 0.5 else {"ha": "right", "xytext": (-4, 0)}  # noqa: PLR2004
-    transform = ax.get_xaxis_transform()
-    box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6}
-    how = {"va": "top", "textcoords": "offset points", "weight": "bold", "fontsize": SMALL, "bbox": box, **beside}
-    ax.annotate(words, (at, 0.99), xycoords=transform, **how)
+    side = 1 if at - left < right - at else -1  # with more room
+    ax.annotate(
+        words,
+        (at, 0.99),
+        (4 * side, 0),
+        xycoords=ax.get_xaxis_transform(),
+        textcoords="offset points",
+        ha="left" if side > 0 else "right",
+        va="top",
+        weight="bold",
+        fontsize=SMALL,
+        bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6},
+    )

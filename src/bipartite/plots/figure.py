@@ -7,6 +7,7 @@ import html
 import importlib
 import io
 import re
+import warnings
 import zlib
 from contextvars import ContextVar
 from pathlib import Path
@@ -60,10 +61,12 @@ def axes(ax: Axes | None, size: tuple[float, float] = SIZE, *, polar: bool = Fal
     """
     need_matplotlib()
     if ax is not None:
-        if isinstance(ax, (str, Path)):
-            raise InputError('Expected ax as matplotlib axes, got a file name; use .plot().figure.savefig("ages.svg").')
         if not callable(getattr(ax, "errorbar", None)):
-            raise InputError(f"Expected ax as matplotlib axes, got {type(ax).__name__}; pass plt.subplots()[1].")
+            given: object = ax
+            remedy = "pass plt.subplots()[1]"
+            if isinstance(given, (str, Path)):
+                remedy = 'write a file with est.plot().figure.savefig("ages.svg")'
+            raise InputError(f"Expected ax as matplotlib axes, got {type(ax).__name__}; {remedy}.")
         if polar != (ax.name == "polar"):
             wanted = "polar axes for values on a circle" if polar else "axes that are not polar"
             made = 'plt.subplot(projection="polar")' if polar else "plt.subplot()"
@@ -106,7 +109,7 @@ def as_svg(draw: Callable[[], Axes | Figure]) -> str:
     """
     figure = _figure_of(draw)
     buffer = io.StringIO()
-    with _style():
+    with _style(), _any_letters():
         figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     labels = [str(ax.get_label()) for ax in figure.axes]
     words = " ".join(label for label in labels if not label.startswith("<"))  # such as <colorbar>
@@ -120,7 +123,7 @@ def as_file(draw: Callable[[], Axes | Figure], file: str | Path) -> bytes:
         return f"{as_svg(draw)}\n".encode()
     buffer = io.BytesIO()
     figure, dates = _figure_of(draw), {"CreationDate": None} if path.suffix.lower() == ".pdf" else {}
-    with _style():
+    with _style(), _any_letters():
         figure.savefig(buffer, format=path.suffix[1:].lower(), metadata=dates)
     return buffer.getvalue()
 
@@ -171,6 +174,14 @@ def _style() -> contextlib.AbstractContextManager[None]:
     from matplotlib import style  # noqa: PLC0415
 
     return style.context(STYLE)
+
+
+@contextlib.contextmanager
+def _any_letters() -> Iterator[None]:
+    """Draw names in any script: a browser has letters that our font lacks; elsewhere a box stands for them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
+        yield
 
 
 def _wrapped(note: str) -> list[str]:

@@ -105,7 +105,9 @@ def shares_on_a_clock(ax: Axes, drawn: Shares, names: Sequence[str]) -> None:
     """
     size, turn = len(names), 2 * math.pi / len(names)
     low, high = extent(*_heights(drawn))
-    dial(ax, names, low, high, drawn.bars.share if drawn.curve is None else drawn.curve)
+    sizes = np.rint(drawn.bars.right - drawn.bars.left).astype(np.int64)
+    each = np.roll(np.repeat(drawn.bars.share, sizes), round(float(drawn.bars.left[0]) + 0.5))
+    dial(ax, names, low, high, each if drawn.curve is None else drawn.curve)
     handles = _bars(ax, drawn, turn)
     for values, how in ((drawn.curve, _line()), (drawn.truth, _truth())):
         if values is not None:
@@ -135,7 +137,8 @@ def dial(ax: Axes, names: Sequence[str], low: float, high: float, heights: Array
     ax.tick_params(axis="x", pad=1, labelsize=SMALL)
     ax.tick_params(axis="y", labelsize=SMALL - 0.5)
     in_percent(ax.yaxis)
-    ax.yaxis.set_major_locator(few_ticks(prune="upper"))
+    # Zero is the inner circle, and the names stand at the rim.
+    ax.set_yticks([each for each in few_ticks().tick_values(low, high) if low <= each < 0.9 * high and each])
     gap = int(np.maximum(heights, np.roll(heights, -1)).argmin()) + 0.5
     polar.set_rlabel_position(360 * gap / len(heights))
 
@@ -144,9 +147,9 @@ def around(values: Array) -> tuple[Array, Array]:
     """(angles, radii) of a step curve around a clock; matplotlib draws straight lines between points."""
     size = len(values)
     steps = np.linspace(-0.5, size - 0.5, size * max(2, -(-_ROUND // size)), endpoint=False)
-    places = np.append(steps, size - 0.5)
-    at = np.append(np.floor(steps + 0.5 + 1e-9).astype(np.int64), size - 1)
-    return places * 2 * math.pi / size, values[at]
+    at = np.floor(steps + 0.5 + 1e-9).astype(np.int64)
+    ends = [size - 0.5] * 2  # where the last value meets the first
+    return np.append(steps, ends) * 2 * math.pi / size, np.append(values[at], values[[-1, 0]])
 
 
 def shares_by_name(
@@ -200,7 +203,8 @@ def ticks_at(ax: Axes, values: NDArray[Any], *, whole: bool) -> None:
 
 def _bars(ax: Axes, drawn: Shares, scale: float) -> list[Any]:
     """Draw the bars, their whiskers, and the hatching; the entries of the legend."""
-    bars, handles = drawn.bars, []
+    bars = drawn.bars
+    handles: list[Any] = []
     whole = len(bars.share) == len(drawn.guessed)
     guesses = drawn.guessed if whole else np.zeros(len(bars.share), dtype=bool)
     said = "share" if whole else "average share in each range"
@@ -238,7 +242,7 @@ def _direction(ax: Axes, mark: Mark, turn: float, size: int, low: float, rim: fl
         return ax.plot([], [], ls="none", label=mark.words)
     last = mark.low + (mark.high - mark.low) % size
     arc = np.linspace(mark.low, last, 60) * turn
-    ends = {"color": ink(), "clip_on": False}
+    ends: dict[str, Any] = {"color": ink(), "clip_on": False}
     ax.plot([mark.value * turn] * 2, [max(0.0, low), rim], lw=0.8, ls=":", **ends)
     ax.plot([mark.value * turn], [rim], marker="o", ms=4.5, **ends)
     return ax.plot(arc, np.full(60, rim), lw=1.8, label=mark.words, **ends)
@@ -255,11 +259,11 @@ def _runs(which: Flags) -> list[tuple[int, int]]:
     return [(int(first), int(after)) for first, after in edges.reshape(-1, 2)]
 
 
-def few_ticks(about: int = 4, prune: Any = None) -> Any:  # noqa: ANN401 (of matplotlib)
+def few_ticks(about: int = 4) -> Any:  # noqa: ANN401 (of matplotlib)
     """Ticks at about so many round numbers."""
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
 
-    return MaxNLocator(nbins=about, steps=[1, 2, 2.5, 5, 10], prune=prune)
+    return MaxNLocator(nbins=about, steps=[1, 2, 2.5, 5, 10])
 
 
 def _fill(label: str) -> dict[str, Any]:

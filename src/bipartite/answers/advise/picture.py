@@ -127,4 +127,6 @@ def _curves(rows: Sequence[Row], measure: str, title: str, ax: Axes | None) -> A
             on.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         on.yaxis.set_major_formatter(lambda value, _: say(value))
         says = f"{title[0].upper()}{title[1:]} of {len(whole)} lines against ε, from {epsilons[0]} to {epsilons[-1]}."
-        return describe(on, " ".join([says, *(f"{note}." for note in notes)]), notes=notes)
+        last = "; ".join(f"{name} {y[-1]:.4g}" for name, y in whole.items())
+        says = " ".join([says, f"At ε = {epsilons[-1]}: {last}.", *(f"{note}." for note in notes)])
+        return describe(on, says, notes=notes)

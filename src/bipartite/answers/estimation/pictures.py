@@ -32,6 +32,8 @@ from bipartite.plots.whiskers import Mark, say, shortened
 from bipartite.texts import in_digits, percent, percent_mark
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
@@ -116,7 +118,7 @@ def _shares(estimate: Estimate, asked: PictureOptions, truth: Array | None) -> t
     """What is drawn on a line or around a circle, and the shares of ranges in words."""
     domain, shares = estimate.domain, estimate.shares
     first, step = (0.0, 1.0) if domain.wraps else (float(domain.low), float(domain.step))
-    edges = first + (np.arange(len(domain) + 1) - 0.5) * step
+    edges: Array = first + (np.arange(len(domain) + 1, dtype=np.float64) - 0.5) * step
     marks = circular_marks(estimate, asked.confidence) if domain.wraps else line_marks(estimate, asked.confidence)
     sure = asked.sure if has_intervals(estimate) else ""
     guessed, curve, words = _indistinguishable(estimate), None, []
@@ -172,7 +174,8 @@ def plot_groups(groups: Mapping[Any, Estimate], asked: PictureOptions) -> Axes:
     """Draw groups below each other: means and medians, or shares of ranges or of the most common values."""
     shown = dict(list(groups.items())[:_MOST_GROUPS])
     domain = next(iter(shown.values())).domain
-    write, label = percent_mark, "share of people"
+    write: Callable[[float], str] = percent_mark
+    label = "share of people"
     notes = [f"{asked.sure}s"]
     if asked.bins is not None:
         sections = _range_sections(shown, asked)
