@@ -50,7 +50,9 @@ def as_text(page):
 
 def same_picture(stored, drawn):
     """Words exactly, coordinates within a third of a pixel."""
-    assert _WORDS.findall(stored) == _WORDS.findall(drawn)
+    assert _WORDS.findall(stored) == _WORDS.findall(drawn), (
+        "run: python docs/pictures.py, or the script of this picture"
+    )
     same_but_for_rounding(_WORDS.sub("", stored), _WORDS.sub("", drawn), atol=_PIXELS)
 
 
