@@ -8,7 +8,8 @@ def words(ax):
     """Everything that is written on the figure, once it is laid out."""
     figure = ax.figure
     figure.draw_without_rendering()
-    return [each.get_text().replace(r"\$", "$") for each in figure.findobj(Text) if each.get_text()]
+    shown = [each for each in figure.findobj(Text) if each.get_visible() and each.get_text()]
+    return [each.get_text().replace(r"\$", "$") for each in shown]
 
 
 def bars(ax, label=None):

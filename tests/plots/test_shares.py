@@ -64,7 +64,6 @@ def test_what_cannot_be_told_apart_is_hatched_and_has_no_whisker():
 
 
 def test_the_bars_of_ranges_carry_whiskers_and_the_curve_runs_over_them():
-    ends = np.array([[0.1, 0], [0.3, 1]])
     edges, curve = np.arange(7) - 0.5, np.array([0.1, 0.3, 0.2, 0.2, 0.1, 0.1])
     ranges = Bars(
         np.array([-0.5, 2.5]), np.array([2.5, 5.5]), np.array([0.2, 0.4 / 3]), *np.array([[0.1, 0], [0.3, 1]])

@@ -111,7 +111,7 @@ def _curves(rows: Sequence[Row], measure: str, title: str, ax: Axes | None) -> A
         logarithmic = bool(MEASURES[measure].of)
         highest = None if logarithmic else _LIMIT * _highest([row for row in rows if row.mechanism in whole], measure)
         if logarithmic:
-            on.set_yscale("log", subs=())
+            on.set_yscale("log")
         else:
             on.set_ylim(0, highest)
         looks, shown = looks_of(whole), {name: short(name) + " (!)" * (name in broken) for name in whole}
@@ -125,6 +125,7 @@ def _curves(rows: Sequence[Row], measure: str, title: str, ax: Axes | None) -> A
         on.set(xlabel="ε of one report", ylabel=title.replace(", ", "\n"))
         if logarithmic:
             on.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            on.minorticks_off()
         on.yaxis.set_major_formatter(lambda value, _: say(value))
         says = f"{title[0].upper()}{title[1:]} of {len(whole)} lines against ε, from {epsilons[0]} to {epsilons[-1]}."
         last = "; ".join(f"{name} {y[-1]:.4g}" for name, y in whole.items())
