@@ -165,7 +165,8 @@ def advisor_mean() -> Axes:
     epsilons = [0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 3.5, 4]
     some = ("GRR", "Exponential, published", "OUE", "Exponential, tight", "Duchi", "Laplace, clamped", "Piecewise")
     compared = bp.compare(AGES, epsilons, n=10_000, purpose="mean")
-    return compared.plot("mean_error", mechanisms=(*some, "BRR, padded, mean"))
+    ax = panels(1, 1, (4.4, 3.6)).axes[0]
+    return compared.plot("mean_error", ax, mechanisms=(*some, "BRR, padded, mean"))
 
 
 def own_mechanism() -> Axes:

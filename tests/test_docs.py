@@ -70,6 +70,20 @@ DRAWN = runpy.run_path(str(DOCS / "pictures.py"))["PICTURES"]
 SLOW = {"advisor_mean", "audits", "estimate_ages", "estimate_clamped", "estimate_region_shares"}
 
 
+def test_ids_are_numbers_in_order_and_differ_between_pictures_of_one_page():
+    # matplotlib's are hashes of coordinates: a last bit would change them, and equal ones would cut another picture.
+    marks = set()
+    for name in DRAWN:
+        svg = (DOCS / "_static" / f"{name}.svg").read_text(encoding="utf-8")
+        ids = re.findall(r' id="(p[0-9a-f]{8})-(\d+)"', svg)
+        assert len(ids) == len(re.findall(r"\bid=", svg)) > 0
+        assert [int(number) for _, number in ids] == [*range(len(ids))]
+        assert {"-".join(each) for each in ids} == set(re.findall(r"#(p\w+-\d+)", svg))
+        (mark,) = {mark for mark, _ in ids}
+        marks.add(mark)
+    assert len(marks) == len(DRAWN)
+
+
 @pytest.mark.parametrize("name", scripts([name for name in DRAWN if name not in SLOW], slow=sorted(SLOW)))
 def test_the_picture_of_a_page_is_up_to_date(name):
     same_picture((DOCS / "_static" / f"{name}.svg").read_text(encoding="utf-8"), as_svg(DRAWN[name]) + "\n")
