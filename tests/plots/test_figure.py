@@ -106,7 +106,7 @@ def test_two_estimates_stand_beside_each_other_in_the_style_of_their_user():
         assert figure.get_size_inches().tolist() == size  # nothing is written around them
         assert [ax.get_title(loc="center") for ax in both] == ["a", "b"]
         assert both[0].get_facecolor()[:3] == (0, 0, 0)
-        ink = {mpl.colors.to_hex(each.get_color()) for each in both[0].lines}
+        ink = {mpl.colors.to_hex(each.get_markeredgecolor()) for each in both[0].lines}
         assert ink == {"#ffffff"}  # whiskers and marks as the letters of that style
         assert not any("reports;" in each for each in words(both[0]))
     assert both[0].get_label().startswith("a. The estimated shares of 5 values")
@@ -156,3 +156,16 @@ def test_numbers_of_svg_are_rounded_and_texts_stay_as_they_are():
     values = [each.split('"')[0] for each in svg.split(' x="')[1:]]
     assert values and all(len(each.partition(".")[2]) <= 2 for each in values)
     assert np.isfinite([float(each) for each in values]).all()
+
+
+def test_panels_that_share_an_axis_have_room_for_both():
+    _, (low, high) = plt.subplots(1, 2, sharey=True)
+    steep = bp.estimate(STARS, STARS.privatize([5] * 4000, rng=bp.insecure_seed(1)))
+    steep.plot(low)
+    tall = low.get_ylim()[1]
+    EST.plot(high)
+    assert low.get_ylim() == high.get_ylim() and low.get_ylim()[1] == tall
+    _, (first, second) = plt.subplots(1, 2, sharey=True)
+    EST.plot(first)
+    steep.plot(second)
+    assert first.get_ylim()[1] == tall

@@ -1,7 +1,7 @@
-"""One visual language for all pictures: SVG as text, from plain arrays, with no plotting library.
+"""One visual language for all pictures, drawn by matplotlib on the axes of a user or on new ones.
 
-May import: mechanisms.
-Begin reading: svg.py, line.py.
+May import: domains, mechanisms.
+Begin reading: figure.py, shares.py.
 """
 
 from bipartite.plots import style

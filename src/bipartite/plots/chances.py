@@ -60,7 +60,7 @@ def plot_chances(
         handles: list[Any] = []
         for which, colour, words in ((near, BLUE, said[0][0]), (~near, PALE, said[0][1])):
             middle, wide = (edges[1:] + edges[:-1])[which] / 2, np.diff(edges)[which]
-            how: dict[str, Any] = {"color": colour, "label": literal(words), "linewidth": 0}
+            how: dict[str, Any] = {"color": colour, "label": literal(words), "linewidth": 0 if circle else 0.4}
             handles.append(on.bar(middle, chances[which], width=wide * (0.94 if circle else 1), **how))
         looks = looks_of(more)
         for each, parts in zip(more, said[1:], strict=True):

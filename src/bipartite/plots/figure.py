@@ -158,7 +158,8 @@ def _is_ours(ax: Axes) -> bool:
 
 def is_alone(ax: Axes) -> bool:
     """Whether these axes are all of a figure that we made, so that words may stand around them."""
-    return _is_ours(ax) and len(cast("Figure", ax.figure).axes) == 1
+    others = [each for each in cast("Figure", ax.figure).axes if each is not ax and each.get_label() != "<colorbar>"]
+    return _is_ours(ax) and not others
 
 
 def literal(text: object) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from bipartite.plots.figure import WIDTH, axes, describe, literal
 from bipartite.plots.looks import INK, PAPER
-from bipartite.plots.whiskers import SMALL, in_percent, points_across, shortened, width_of
+from bipartite.plots.whiskers import SMALL, in_percent, points_across, rows_within, shortened, width_of
 from bipartite.texts import percent
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.patches import Rectangle
     from numpy.typing import NDArray
 
+_CELLS: Final[dict[str, Any]] = {"cmap": "Blues", "edgecolors": "face", "linewidth": 0.3}  # without seams
 _DARK: Final = 0.55  # of the largest share: above this, letters are white
 _CELL: Final = 0.26  # inches: the height of a cell in which its share can be written
 _HIGHEST: Final = 5.0
@@ -42,7 +43,7 @@ def plot_pairs(
     across, up = shares.shape
     with axes(ax, (WIDTH, 0.9 + min(_HIGHEST, max(1.6, _CELL * up)))) as on:
         top = max(float(shares.max()), np.finfo(float).tiny)
-        mesh = on.pcolormesh(np.arange(across + 1), np.arange(up + 1), shares.T, cmap="Blues", vmin=0, vmax=top)
+        mesh = on.pcolormesh(np.arange(across + 1), np.arange(up + 1), shares.T, vmin=0, vmax=top, **_CELLS)
         for place, (axis, label) in enumerate(zip((on.xaxis, on.yaxis), labels, strict=True)):
             every = -(-len(names[place]) // (_NAMES if place == 0 else 2 * _NAMES))
             shown = [literal(shortened(name)) for name in names[place][::every]]
@@ -53,8 +54,7 @@ def plot_pairs(
         words = [[percent(share) for share in row] for row in shares.tolist()]
         longest = max(width_of(each, SMALL - 0.5) for row in words for each in row)
         figure = cast("Figure", on.figure)
-        tall = on.get_position().height * figure.get_figheight() * 72 / up
-        if longest < 0.9 * points_across(on) / across and tall > SMALL * 1.2:
+        if longest < 0.9 * points_across(on) / across and up <= rows_within(on):
             for (i, j), share in np.ndenumerate(shares):
                 colour = PAPER if share > _DARK * top else INK
                 on.text(i + 0.5, j + 0.5, words[i][j], ha="center", va="center", color=colour, fontsize=SMALL - 0.5)

@@ -90,12 +90,16 @@ def shares_on_a_line(ax: Axes, drawn: Shares) -> None:
     low, high = extent(*_heights(drawn))
     if low < 0:
         ax.axhline(0, color=ink(), lw=0.8)
-    top = _ABOVE * (high - low) if drawn.marks else 0.05 * (high - low)
-    ax.set_ylim(low - (0.04 * (high - low) if low < 0 else 0), high + top)
+    bottom = low - 0.04 * (high - low) * (low < 0)
+    top = high + (_ABOVE if drawn.marks else 0.05) * (high - low)
+    beside = ax.get_shared_y_axes().get_siblings(ax)
+    if any(each.has_data() for each in beside if each is not ax):  # one axis for all panels
+        bottom, top = min(bottom, ax.get_ylim()[0]), max(top, ax.get_ylim()[1])
+    ax.set_ylim(bottom, top)
     ax.set_xlim(drawn.edges[0], drawn.edges[-1])
     in_percent(ax.yaxis)
     marks_at_the_top(ax, drawn.marks)
-    legend_below(ax, handles)
+    legend_below(ax, handles, top=1 - 0.1 * len(drawn.marks))
 
 
 def shares_on_a_clock(ax: Axes, drawn: Shares, names: Sequence[str]) -> None:

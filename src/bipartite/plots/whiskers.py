@@ -57,7 +57,7 @@ def ink() -> str:
 
 def whisker_style() -> dict[str, Any]:
     """The look of intervals, for ``ax.errorbar``."""
-    return {**WHISKER, "ecolor": ink()}
+    return {**WHISKER, "ecolor": ink(), "capsize": 2.5}
 
 
 def in_percent(axis: Axis) -> None:
@@ -71,6 +71,11 @@ def points_across(ax: Axes) -> float:
     return float(share * cast("Figure", ax.figure).get_figwidth() * 72)
 
 
+def rows_within(ax: Axes) -> int:
+    """About how many rows of words fit into the axes, before they are laid out."""
+    return max(1, int(ax.get_position().height * cast("Figure", ax.figure).get_figheight() * 72 / (1.3 * SMALL)))
+
+
 def width_of(words: str, size: float = SMALL) -> float:
     """About how wide words are, in points."""
     return len(words) * size * _LETTER
@@ -81,7 +86,7 @@ def marks_at_the_top(ax: Axes, marks: Sequence[Mark]) -> None:
     left, right = ax.get_xlim()
     across, up = points_across(ax), ax.get_xaxis_transform()
     for number, mark in enumerate(marks):
-        y, colour = 0.955 - _ROW * number, ink()
+        y, colour = 0.93 - _ROW * number, ink()
         low, high = (min(max(end, left), right) for end in (mark.low, mark.high))
         ax.plot([low, high], [y, y], transform=up, color=colour, lw=1.4, marker="|", ms=6, label=f"_{mark.name}")
         # An unbiased estimate may lie outside the range of values; the words still give it.
@@ -101,12 +106,14 @@ def marks_at_the_top(ax: Axes, marks: Sequence[Mark]) -> None:
         ax.text(at, y + lift, mark.words, transform=ax.transAxes, ha=aside, va=above, fontsize=SMALL, bbox=box)
 
 
-def legend_below(ax: Axes, handles: Sequence[Any], gap: float = 36) -> None:
-    """A legend ``gap`` points below the axes of a figure of ours; on those of a user, where there is room."""
+def legend_below(ax: Axes, handles: Sequence[Any], gap: float = 36, top: float = 1.0) -> None:
+    """A legend ``gap`` points below the axes of a figure of ours, or below a clock; elsewhere within, up to ``top``."""
     labels = [str(each.get_label()) for each in handles]
     columns = 2 if max(map(len, labels)) <= _TWO_COLUMNS else 1
     if not is_alone(ax):
-        ax.legend(handles=handles, fontsize=SMALL)
+        polar = ax.name == "polar"
+        where = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.08)} if polar else {"bbox_to_anchor": (0, 0, 1, top)}
+        ax.legend(handles=handles, fontsize=SMALL, **where)
         return
     from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415
 

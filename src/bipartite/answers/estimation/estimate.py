@@ -148,8 +148,10 @@ class Estimate(Shown):
             return self.ask(("cdf", value)).value
         running = self._histogram.cdf.copy()
         if not self._histogram.bins_note:
-            # A share of one value, or of all others, is that of the value.
-            running[0], running[-2:] = self.shares[0], (1 - self.shares[-1], 1.0)[-len(running[-2:]) :]
+            # Shares of one value need not add up to the others: both ends are what the values there say, alone.
+            running[0] = self.shares[0]
+            running[-2:-1] = 1 - self.shares[-1]
+            running[-1] = 1.0
         return running
 
     def ask(self, of: Asked = "mean") -> Answer:
@@ -161,10 +163,10 @@ class Estimate(Shown):
         weight per value; an arc runs from its first number up to its second, which is the smaller one if the arc passes
         the last value.
 
-        An average of weights has the interval of its scores, which holds for any number of reports
-        (:mod:`~bipartite.answers.estimation.sample`). Shares and quantiles are read off the histogram and have its
-        intervals; the standard error of a share is that of the unbiased one. If the reports cannot tell values apart,
-        the interval contains everything that they leave open, and the note says so.
+        An average of weights has the interval of its scores (:mod:`~bipartite.answers.estimation.sample`), made for any
+        number of reports; how often it holds the truth is measured, not proved. Shares and quantiles are read off the
+        histogram and have its intervals; the standard error of a share is that of the unbiased one. If the reports
+        cannot tell values apart, the interval contains everything that they leave open, and the note says so.
         """
         asked = Question.read(of, self.domain)
         if asked.kind in CIRCULAR:

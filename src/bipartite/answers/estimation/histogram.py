@@ -47,11 +47,12 @@ _MOST_NUMBERS: Final = 2**24
 _WHOLE: Final = 1e-9
 # With few reports the smoothing is fixed: a standard deviation of a tenth of the line.
 _FEW_SMOOTH: Final = 10
-_SPARSE: Final = 2
+_SPARSE: Final = 2  # times e^ε reports: with fewer, see MostLikely._is_sparse
 # The intervals of so many single shares are those of their scores; more take too long, and have the normal one.
 _MOST_ALONE: Final = 128
+# Intervals of quantiles between these hold without counted degrees of freedom (measured); those of outer ones do not.
 _CENTRAL: Final = (0.25, 0.75)
-_SPIKE: Final = 0.1
+_SPIKE: Final = 0.1  # the share of all people in one cell from which it matters where in the cell they are
 
 
 class Histogram(ABC):

@@ -13,6 +13,7 @@ import numpy as np
 from bipartite.answers.estimation.answer import Answer
 from bipartite.answers.estimation.histogram import Fitted, Unbiased
 from bipartite.answers.estimation.intervals import FEW, ConfidenceInterval, few_note, within
+from bipartite.answers.estimation.methods import check_method
 from bipartite.answers.estimation.question import Question, numbers_of
 from bipartite.answers.estimation.sample import Sample, spare
 from bipartite.answers.estimation.showing import load_pandas
@@ -20,7 +21,7 @@ from bipartite.answers.estimation.source import Several, Source
 from bipartite.answers.estimation.tally import Tally
 from bipartite.answers.estimation.two_reports import NOT_TOLD, TwoReports
 from bipartite.answers.estimation.wording import names_of
-from bipartite.errors import InputError, is_one_of, shown
+from bipartite.errors import InputError, shown
 from bipartite.names import Renamed
 from bipartite.plots.pairs import plot_pairs
 from bipartite.texts import Printed, escaped, in_digits
@@ -394,8 +395,7 @@ def joint_of(first: Estimate, second: object, names: object, method: object) -> 
     named = {name for name in names if isinstance(name, str)} if isinstance(names, tuple) else set()
     if not isinstance(names, tuple) or not len(named) == len(names) == _TWO:
         raise InputError(f"Expected two different names such as ('age', 'income'), got {shown(names)}.")
-    if not is_one_of(method, METHODS):
-        raise InputError(f"Expected method as one of {', '.join(map(repr, METHODS))}, got {shown(method)}.")
+    check_method(method, METHODS)
     if second is None:
         if len(first.domain.parts or ()) != _TWO:
             raise InputError(

@@ -14,7 +14,7 @@ from bipartite.errors import InputError, is_one_of, shown
 from bipartite.lottery import Ring, Window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from bipartite.answers.estimation.histogram import Histogram
     from bipartite.answers.estimation.source import Outputs, Prepared
@@ -34,15 +34,15 @@ FEW_VALUES: Final = 32
 _TELLING: Final = 0.5
 
 
-def check_method(method: object) -> str:
+def check_method(method: object, known: Sequence[str] = METHODS) -> str:
     """Check the name of a method."""
-    if method == "ems":
+    if method == "ems" and "smooth" in known:
         raise InputError(
             "method='ems' is in reproduction/ems.py of the repository, for comparison with published results; use "
             "method='smooth', which also has intervals."
         )
-    if not is_one_of(method, METHODS):
-        raise InputError(f"Expected method as one of {', '.join(map(repr, METHODS))}, got {shown(method)}.")
+    if not is_one_of(method, known):
+        raise InputError(f"Expected method as one of {', '.join(map(repr, known))}, got {shown(method)}.")
     return str(method)
 
 

@@ -25,10 +25,10 @@ from bipartite.answers.estimation.rows import (
 from bipartite.answers.estimation.wording import names_of, range_name, say_forging, share_words
 from bipartite.domains.containers import open_values
 from bipartite.errors import InputError, how_many
-from bipartite.plots.figure import SIZE, WIDTH, axes, describe, literal
+from bipartite.plots.figure import SIZE, WIDTH, axes, describe, is_alone, literal
 from bipartite.plots.forest import forest, forest_size
 from bipartite.plots.shares import Bars, Shares, shares_by_name, shares_on_a_clock, shares_on_a_line, ticks_at
-from bipartite.plots.whiskers import Mark, say, shortened
+from bipartite.plots.whiskers import Mark, rows_within, say, shortened
 from bipartite.texts import in_digits, percent, percent_mark
 
 if TYPE_CHECKING:
@@ -147,24 +147,17 @@ def _shares(estimate: Estimate, asked: PictureOptions, truth: Array | None) -> t
 
 def _plot_names(estimate: Estimate, asked: PictureOptions, truth: Array | None, notes: list[str]) -> Axes:
     """The largest shares, one row a name."""
-    most = largest(estimate.shares, MOST_NAMES)
-    low, high = (end[most] for end in value_intervals(estimate, most, asked.confidence))
-    share, guessed = estimate.shares[most], _indistinguishable(estimate)[most] | np.isinf(high - low)
-    all_names = names_of(estimate.domain)
-    names = [all_names[at] for at in most]
-    words = [share_words(*each) for each in zip(share, low, high, strict=True)]
-    if len(rest := np.delete(estimate.shares, most)):
-        notes = [f"{len(rest):,} smaller shares are left out, together {percent(float(rest.sum()))}", *notes]
-    with axes(asked.ax, (WIDTH, 0.9 + 0.19 * len(most))) as ax:
-        shares_by_name(
-            ax,
-            names,
-            (share, low, high),
-            sure=asked.sure,
-            guessed=guessed,
-            words=words,
-            truth=None if truth is None else truth[most],
-        )
+    rows = min(MOST_NAMES, len(estimate.shares))
+    with axes(asked.ax, (WIDTH, 0.9 + 0.19 * rows)) as ax:
+        most = largest(estimate.shares, rows if is_alone(ax) else min(rows, rows_within(ax)))
+        low, high = (end[most] for end in value_intervals(estimate, most, asked.confidence))
+        share, guessed = estimate.shares[most], _indistinguishable(estimate)[most] | np.isinf(high - low)
+        every = names_of(estimate.domain)
+        names, words = [every[at] for at in most], [share_words(*each) for each in zip(share, low, high, strict=True)]
+        if len(rest := np.delete(estimate.shares, most)):
+            notes = [f"{len(rest):,} smaller shares are left out, together {percent(float(rest.sum()))}", *notes]
+        shown = None if truth is None else truth[most]
+        shares_by_name(ax, names, (share, low, high), sure=asked.sure, guessed=guessed, words=words, truth=shown)
         ax.set_xlabel("share of people" if asked.label == UNNAMED else literal(f"share of people, by {asked.axis}"))
         says = "Estimated shares: " + "; ".join(f"{name} {said}" for name, said in zip(names, words, strict=True))
         return describe(ax, says, title=asked.title, notes=notes)
