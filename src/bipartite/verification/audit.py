@@ -194,7 +194,10 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
     True
     """
     _check(sampler, inputs, epsilon, scalar, trials, confidence, bins)
-    draw, claimed = _claim_of(sampler, epsilon)
+    draw = sampler.privatize if isinstance(sampler, Mechanism) else sampler
+    claimed = None if epsilon is None else float(epsilon)
+    if isinstance(sampler, Mechanism) and epsilon is None:
+        claimed = float(log_between(sampler.largest_ratio())[1])
     values = list(inputs)
     half, tested = trials // 2, trials - trials // 2
 
@@ -226,16 +229,6 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
         trials=trials,
         searched=len(results),
     )
-
-
-def _claim_of(
-    sampler: Mechanism | Callable[[Any], object], epsilon: float | None
-) -> tuple[Callable[[Any], object], float | None]:
-    """(what draws the reports, the claimed ε)."""
-    if not isinstance(sampler, Mechanism):
-        return sampler, None if epsilon is None else float(epsilon)
-    realised = float(log_between(sampler.largest_ratio())[1])
-    return sampler.privatize, realised if epsilon is None else float(epsilon)
 
 
 def _check(

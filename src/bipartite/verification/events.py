@@ -129,14 +129,14 @@ def _ranges(reports: NDArray[Any], bins: int) -> View:
 def _columns(coders: Sequence[View], table: NDArray[np.int32], chosen: Sequence[int]) -> View:
     """Some columns of a coded table, or all, with the combinations of values that occur; identified by a hash."""
     keys, first = np.unique(_row_keys(table, chosen), return_index=True)
-    rows = table[np.ix_(first, chosen)]
+    rows = table[first][:, list(chosen)]
 
     def element(code: int) -> tuple[Any, ...]:
         values = [coders[at].element(value) for at, value in zip(chosen, rows[code].tolist(), strict=True)]
         return tuple(values if whole else zip(chosen, values, strict=True))
 
     whole = len(chosen) == table.shape[1] > 1
-    text, word = (_IS, _row_in_words) if whole else ("{}", _columns_in_words)
+    text, word = (_IS, repr) if whole else ("{}", _columns_in_words)
     return View(len(keys), lambda reports: _place(keys, _row_keys(reports, chosen)), element, text, word)
 
 
@@ -337,12 +337,6 @@ def _listed(parts: Sequence[str], last: str, rest: str) -> str:
     if len(parts) > _SHOWN:
         return f"{', '.join(parts[:_SHOWN])} {rest} {len(parts) - _SHOWN} more"
     return f" {last} ".join([*([", ".join(parts[:-1])] if parts[1:] else []), *parts[-1:]])
-
-
-def _row_in_words(row: tuple[Any, ...]) -> str:
-    """A row; bits as digits."""
-    bits = all(isinstance(part, (int, float)) and part in {0, 1} for part in row)
-    return "".join(str(int(bit)) for bit in row) if bits else repr(row)
 
 
 def _columns_in_words(columns: tuple[tuple[int, Any], ...]) -> str:

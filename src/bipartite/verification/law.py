@@ -33,7 +33,7 @@ from bipartite.mechanisms import Mechanism
 from bipartite.texts import Printed
 from bipartite.verification.binomial import chi_square_tail, tail_above, tail_below
 from bipartite.verification.plan import check_size
-from bipartite.verification.reports import repeated
+from bipartite.verification.reports import as_reports, sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,10 +47,8 @@ _MOST_CELLS: Final = 2**24
 _LEAST_EXPECTED: Final = 5.0
 # Exact tails are computed for this many cells, those with the smallest Chernoff bounds, which bound the tails.
 _SUSPECTS: Final = 32
-_WAYS: Final = 4
 # A sum is treated as normal while deviation × largest term stays below this share of its variance.
 _NORMAL_TO: Final = 0.3
-_BATCH: Final = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,54 +151,32 @@ def law_test(  # noqa: PLR0913 (a mechanism, and options by name)
     else:
         values, law, reports = _of_callable(mechanism, rng, matrix, inputs, outputs)
         draw = cast("Callable[[Any], object]", mechanism)
-    counts, strange = _count(draw, values, reports, trials, progress)
-    return _compare(law, counts, strange, values, reports, trials, confidence)
-
-
-def _count(
-    draw: Callable[[Any], object],
-    values: Sequence[Any],
-    outputs: Sequence[Any],
-    trials: int,
-    progress: Callable[[int], None] | None,
-) -> tuple[NDArray[np.int64], int | None]:
-    """(the counts of each output for each value, the first value with a report that is not an output)."""
-    place = {output.item() if isinstance(output, np.generic) else output: at for at, output in enumerate(outputs)}
-    counts = np.zeros((len(values), len(outputs)), dtype=np.int64)
+    place = {report: at for at, report in enumerate(_listed(as_reports(reports)))}
+    counts = np.zeros((len(values), len(reports) + 1), dtype=np.int64)
     for row, value in enumerate(values):
-        for start in range(0, trials, _BATCH):
-            size = min(_BATCH, trials - start)
-            for report, count in _tally(draw(repeated(value, size)), size, rows=isinstance(outputs[0], tuple)).items():
-                if report not in place:
-                    return counts, row
-                counts[row, place[report]] += count
-            if progress is not None:
-                progress(size)
-    return counts, None
+        for part in sample(draw, value, trials, scalar=False, progress=progress):
+            for report, count in Counter(_listed(part)).items():
+                counts[row, place.get(report, len(reports))] += count
+    if not counts[:, -1].any():
+        return _compare(law, counts[:, :-1], values, reports, trials, confidence)
+    # A report that is no output has the probability 0, as if it were one.
+    law = np.column_stack([law, np.zeros(len(law))])
+    return _compare(law, counts, values, [*reports, "none of the outputs"], trials, confidence)
 
 
-def _tally(drawn: object, size: int, *, rows: bool) -> Counter[Any]:
-    """The distinct reports with their counts; rows of a table are tuples."""
-    array = np.asarray(drawn) if not isinstance(drawn, list) else None
-    shape = (len(cast("list[Any]", drawn)),) if array is None else array.shape[: 1 if rows else None]
-    if shape != (size,):
-        raise InputError(f"Expected {size} reports for {size} values, got shape {shape}; return one report per value.")
-    reports = cast("list[Any]", drawn) if array is None else array.tolist()
-    return Counter(tuple(report) if isinstance(report, list) else report for report in reports)
+def _listed(reports: NDArray[Any]) -> list[Any]:
+    """Reports that can be looked up; rows of a table are tuples."""
+    return [tuple(report) if isinstance(report, list) else report for report in reports.tolist()]
 
 
 def _compare(
     law: NDArray[np.float64],
     counts: NDArray[np.int64],
-    strange: int | None,
     values: Sequence[Any],
     outputs: Sequence[Any],
     trials: int,
     confidence: float,
 ) -> LawTest:
-    if strange is not None:
-        cell = Cell(values[strange], "none of the outputs", 0.0, 1, 0.0)
-        return LawTest(0.0, confidence, cell, {"each cell": 0.0}, trials, len(values))
     (row, column), tail = _worst_cell(law, counts, trials)
     squares = [_chi_square(law[x], counts[x], trials) for x in range(len(law))]
     parts = {
@@ -210,7 +186,7 @@ def _compare(
         "directions": _directions(law, counts, trials),
     }
     cell = Cell(values[row], outputs[column], float(law[row, column] * trials), int(counts[row, column]), tail)
-    return LawTest(min(1.0, _WAYS * min(parts.values())), confidence, cell, parts, trials, len(values))
+    return LawTest(min(1.0, len(parts) * min(parts.values())), confidence, cell, parts, trials, len(values))
 
 
 def _worst_cell(law: NDArray[np.float64], counts: NDArray[np.int64], trials: int) -> tuple[tuple[int, int], float]:
@@ -275,12 +251,8 @@ def _directions(law: NDArray[np.float64], counts: NDArray[np.int64], trials: int
     held = law > 0
     safe = np.where(held, law, 1)
     ranks = np.broadcast_to(np.linspace(-1, 1, law.shape[1]), law.shape)
-    neighbours = [
-        np.concatenate([law[1:], law[-1:]]),
-        np.concatenate([law[:1], law[:-1]]),
-        np.concatenate([law[:, 1:], law[:, -1:]], axis=1),
-        np.concatenate([law[:, :1], law[:, :-1]], axis=1),
-    ]
+    shifts = [(np.arange(law.shape[axis]) + step, axis) for axis in (0, 1) for step in (1, -1)]
+    neighbours = [np.take(law, places, axis, mode="clip") for places, axis in shifts]
     weights = [*((other - law) / safe for other in neighbours), np.log(safe), ranks]
     deviation = counts - trials * law
     tails = []

@@ -9,7 +9,9 @@ of another type or length counts as not seen before.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -27,7 +29,8 @@ _HALF: Final = 2**63
 _UNSEEN: Final = -_HALF
 _UNFIT: Final = object()
 _NUMBERS: Final = (int, float, np.integer, np.floating, np.bool_)
-_ARRAYS_OF_NUMBERS: Final = "biufmM"
+_FLOATS: Final = (float, np.floating)
+_FLATTENED: Final = (list, tuple, np.ndarray, complex, np.complexfloating)
 
 
 class Reader:
@@ -36,17 +39,25 @@ class Reader:
     def __init__(self, drawn: list[list[NDArray[Any]]]) -> None:
         parts = [part for each in drawn for part in each]
         one_shape = len({part.shape[1:] for part in parts}) == 1
-        self._shape: tuple[int, ...] = parts[0].shape[1:] if one_shape else ()
-        self.names: list[Any] | None = None if one_shape and all(map(_is_numeric, parts)) else []
-        self._numbers: dict[Hashable, int] = {}
-        whole = not any(part.dtype.kind == "f" or _has_float(part) for part in parts)
-        self._one, self._dtype = (_whole, np.dtype(np.int64)) if whole else (_real, np.dtype(np.float64))
+        kinds = {_kind(part) for part in parts}
+        self.names: list[Any] | None = None
+        self._shape = parts[0].shape[1:] if one_shape else ()
+        self._one: Callable[[Any], float] = _real if "f" in kinds else _whole
+        self._plain = "biufmM" if "f" in kinds else "biumM"
+        if not one_shape or not kinds <= {*"biufmM"}:
+            self.names, self._plain = [], ""
+            self._one = partial(_label, {}, self.names)
+        self._dtype = np.dtype(np.float64 if self._one is _real else np.int64)
         self.reports = [self.read(each) for each in drawn]
 
     def read(self, parts: list[NDArray[Any]]) -> NDArray[Any]:
         """One number or one row of numbers for each report."""
-        read = self._numerals if self.names is None else self._labels
-        return np.concatenate([read(self._shaped(part)) for part in parts])
+        return np.concatenate([self._read(self._shaped(part)) for part in parts])
+
+    def _read(self, part: NDArray[Any]) -> NDArray[Any]:
+        if part.dtype.kind in self._plain:
+            return (part.view(np.int64) if part.dtype.kind in "mM" else part).astype(self._dtype)
+        return np.array([self._one(each) for each in part.ravel().tolist()], self._dtype).reshape(part.shape)
 
     def _shaped(self, part: NDArray[Any]) -> NDArray[Any]:
         if part.shape[1:] == self._shape:
@@ -58,56 +69,40 @@ class Reader:
         flat = [each for row in rows for each in (row[0].tolist() if row.shape[1:] == self._shape else unfit)]
         return _objects(flat).reshape(-1, *self._shape)
 
-    def _numerals(self, reports: NDArray[Any]) -> NDArray[Any]:
-        if reports.dtype.kind in "OUS" or (reports.dtype.kind == "f" and self._one is _whole):
-            return np.array([self._one(each) for each in reports.ravel().tolist()], self._dtype).reshape(reports.shape)
-        return (reports.view(np.int64) if reports.dtype.kind in "mM" else reports).astype(self._dtype)
 
-    def _labels(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        if reports.dtype.kind == "O":
-            flat = [self._number(label) for label in reports.ravel().tolist()]
-            return np.array(flat, dtype=np.int64).reshape(reports.shape)
-        distinct, where = np.unique(reports, return_inverse=True)
-        numbers = np.array([self._number(label) for label in distinct.tolist()], dtype=np.int64)
-        return numbers[where].reshape(reports.shape)
-
-    def _number(self, label: object) -> int:
-        if label is _UNFIT or self.names is None:
-            return _UNSEEN
-        label = label.item() if isinstance(label, np.generic) else label
-        number = self._numbers.setdefault(_key(label), len(self.names))
-        if number == len(self.names):
-            self.names.append(label)
-        return number
+def _kind(part: NDArray[Any]) -> str:
+    """The kind of an array as NumPy names it; i or f if it holds objects that are all numbers."""
+    if part.dtype.kind != "O" or not all(isinstance(each, _NUMBERS) for each in part.ravel().tolist()):
+        return part.dtype.kind
+    return "f" if any(isinstance(each, _FLOATS) for each in part.ravel().tolist()) else "i"
 
 
-def _is_numeric(part: NDArray[Any]) -> bool:
-    objects = part.dtype.kind == "O" and all(isinstance(each, _NUMBERS) for each in part.ravel().tolist())
-    return objects or part.dtype.kind in _ARRAYS_OF_NUMBERS
-
-
-def _has_float(part: NDArray[Any]) -> bool:
-    return part.dtype.kind == "O" and any(isinstance(each, (float, np.floating)) for each in part.ravel().tolist())
+def _real(report: object) -> float:
+    return float(report) if isinstance(report, _NUMBERS) else math.nan
 
 
 def _whole(report: object) -> int:
     """A whole number, modulo 2^64 as NumPy has it, or the mark of what was not seen."""
-    if isinstance(report, (float, np.floating)) and not (report.is_integer() and abs(report) < _HALF):
+    if not isinstance(report, _NUMBERS) or (isinstance(report, _FLOATS) and not -_HALF < report < _HALF):
         return _UNSEEN
-    return (int(report) + _HALF) % 2**64 - _HALF if isinstance(report, _NUMBERS) else _UNSEEN
+    return (int(report) + _HALF) % 2**64 - _HALF if report == int(report) else _UNSEEN
 
 
-def _real(report: object) -> float:
-    return float(report) if isinstance(report, _NUMBERS) else np.nan
+def _label(numbers: dict[Hashable, int], names: list[Any], report: object) -> int:
+    """The number of a report, in the order of their first appearance."""
+    if report is _UNFIT:
+        return _UNSEEN
+    number = numbers.setdefault(_key(report), len(names))
+    if number == len(names):
+        names.append(report.item() if isinstance(report, np.generic) else report)
+    return number
 
 
 def _key(label: object) -> Hashable:
     """A hashable key that identifies a label."""
     if isinstance(label, np.generic):
         return _key(label.item())
-    if isinstance(label, np.ndarray):
-        return (label.dtype.str, label.shape, label.tobytes())
-    if isinstance(label, (list, tuple)):
+    if isinstance(label, (list, tuple, np.ndarray)):
         return tuple(_key(part) for part in label)
     if isinstance(label, dict):
         return frozenset((name, _key(part)) for name, part in label.items())
@@ -126,29 +121,38 @@ def _key(label: object) -> Hashable:
 def as_reports(raw: object) -> NDArray[Any]:
     """The return value of a sampler as an array with one element or one row per report.
 
-    A list becomes an array of numbers or words only if all its elements have one type: NumPy would turn 1 into 1.0 or
-    "1" for what stands beside it.
+    A list becomes an array of numbers only if all have one type: NumPy would turn 1 into 1.0 or "1" for what stands
+    beside it.
     """
     if isinstance(raw, np.ma.MaskedArray):
         return _objects(raw.tolist())  # masked elements become None
     if isinstance(raw, (list, tuple)):
-        raw = [each.tolist() if isinstance(each, np.ndarray) else each for each in raw]
+        raw = [_flat(each) for each in raw]
         kinds = {type(each) for each in raw}
-        if raw and kinds <= {list, tuple}:
-            flat = [part for each in raw for part in each]
-            same = flat and len({len(each) for each in raw}) == 1
-            return as_reports(flat).reshape(len(raw), -1) if same else _objects(raw)
-        if len(kinds) > 1 or (kinds == {int} and np.asarray(raw).dtype.kind == "f"):
+        if kinds == {tuple} and len({len(each) for each in raw}) == 1 and raw[0]:
+            return as_reports([part for each in raw for part in each]).reshape(len(raw), -1)
+        one_kind = len(kinds) == 1 and issubclass(kinds.pop(), _NUMBERS)
+        if not one_kind or (type(raw[0]) is int and np.asarray(raw).dtype.kind == "f"):  # beyond 64 bits
             return _objects(raw)
-    try:
-        found = np.asarray(raw)
-    except ValueError:  # sequences of unequal lengths
-        return _objects(cast("Iterable[object]", raw))
+    found = np.asarray(raw)
     if found.dtype.kind == "V":
         return _objects(found.tolist())
     if found.dtype.kind == "c":
         found = np.ascontiguousarray(found).view(np.float64).reshape(*found.shape, 2)
     return found.reshape(len(found), -1) if found.ndim > 1 else found
+
+
+def _flat(report: Any) -> Any:  # noqa: ANN401
+    """A list, a tuple, an array or a complex number as one tuple, without others in it; any other report as it is."""
+    if isinstance(report, (complex, np.complexfloating)):
+        return (report.real, report.imag)
+    report = report.tolist() if isinstance(report, np.ndarray) else report
+    if not isinstance(report, (list, tuple)):
+        return report
+    if any(isinstance(part, _FLATTENED) for part in report):
+        parts = [_flat(part) for part in report]
+        return tuple(each for part in parts for each in (part if isinstance(part, tuple) else (part,)))
+    return tuple(report)
 
 
 def _objects(raw: Iterable[object]) -> NDArray[np.object_]:
@@ -172,11 +176,10 @@ def sample(
     for start in range(0, trials, most):
         size = min(most, trials - start)
         reports = as_reports([sampler(value) for _ in range(size)] if scalar else sampler(repeated(value, size)))
-        if reports.ndim == 0 or len(reports) != size:
-            found = "one object" if reports.ndim == 0 else f"{len(reports)}"
+        if reports.shape[:1] != (size,):
             raise InputError(
-                f"Expected {size} reports for {size} values, got {found}; return an array as long as the input, "
-                "or use scalar=True for a sampler of one value."
+                f"Expected {size} reports for {size} values, got shape {reports.shape[:1]}; return one report per "
+                "value, or audit a sampler of one value with scalar=True."
             )
         parts.append(reports)
         if progress is not None:
