@@ -12,7 +12,7 @@ import numpy as np
 from bipartite.answers.estimation.estimate import Estimate
 from bipartite.answers.estimation.question import Question
 from bipartite.answers.estimation.sample import Averages
-from bipartite.errors import InputError, shown
+from bipartite.errors import InputError, how_many, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +79,7 @@ def poststratify(ests: Mapping[Any, Estimate], totals: Mapping[Any, float], of: 
         value = float(held @ means)
         return value - float(np.linalg.norm(held * (means - low))), value + float(np.linalg.norm(held * (high - means)))
 
-    note = f"post-stratified by {len(parts)} groups; within each, those who report are assumed like those who do not"
+    note = f"post-stratified by {how_many(len(parts), 'group')}, each assumed to be like those of it who report"
     n = 1 / float((held**2) @ [1 / part.n for part in parts])
     none = np.full(1, math.nan)
     found = Adjusted(np.array([held @ means]), np.array([held**2 @ variances]), none, n, none, about=note, reached=ends)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.estimating import estimate
+from bipartite.answers.estimation.estimating import from_tally, rows_of
 from bipartite.answers.estimation.sample import Sample
-from bipartite.answers.estimation.tally import check_weights
+from bipartite.answers.estimation.tally import Tally, check_weights
 from bipartite.answers.surveys.poststratification import Adjusted, linear_question, listed, totals_of
 from bipartite.errors import InputError, how_many, shown
 from bipartite.mechanisms.base import check_mechanism
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
-    Columns = Mapping[str, Any]
+    Columns = Mapping[str, Any] | Any  # or a frame
     Totals = Mapping[str, Mapping[Any, float]]
 
 _SAME: Final = 1e-6  # of totals of two columns, which may be rounded
@@ -36,11 +36,11 @@ _FREE: Final = 1e-9
 def raking_weights(columns: Columns, totals: Totals, weights: object = None) -> Array:
     """One weight per person, such that the weights of each label of each column add up to its public total.
 
-    ``columns`` has a public label per person for each name, and ``totals`` the number of people in the population, or
-    their share, for each label of each column: ``{"sex": {"f": 0.51, "m": 0.49}, "region": {…}}``. The weights are the
-    starting ``weights`` (all equal, or one over the probability of being in the sample) times one factor per label, by
-    iterative proportional fitting (Deming, Stephan, Annals of Mathematical Statistics 1940), until all totals are met
-    to 12 digits; if they never are, an error says which.
+    ``columns``, a mapping or a frame, has a public label per person for each name, and ``totals`` the number of people
+    in the population, or their share, for each label: ``{"sex": {"f": 0.51, "m": 0.49}, "region": {…}}``. The weights
+    are the starting ``weights`` (all equal, or one over the probability of being in the sample) times one factor per
+    label, by iterative proportional fitting (Deming, Stephan, Annals of Mathematical Statistics 1940), until all totals
+    are met to 12 digits; if they never are, an error says which.
 
     They are computed from public columns alone, so no report is looked at and ε stays as it is. A column that is *not*
     public must not be used: its labels would have to be known, and they are not protected by anybody's ε.
@@ -87,7 +87,10 @@ def rake(
     check_mechanism(mechanism)
     asked = linear_question(of, mechanism.domain)
     raking = Raking.of(columns, totals, weights)
-    est = estimate(mechanism, reports, weights=raking.weights)
+    rows = rows_of(mechanism, reports)
+    if len(rows) != len(raking.weights):
+        raise InputError(f"Expected one label per report in each column, {len(rows)}, got {len(raking.weights)}.")
+    est = from_tally(mechanism, Tally.of(mechanism, rows, raking.weights))
     averages = est._source.sample(asked.scale * asked.weights[None])
     if averages is None:
         raise InputError(f"The reports of {mechanism!r} cannot tell this; collect with edges='padded' or GRR.")
@@ -95,8 +98,8 @@ def rake(
     scores = sample.u[0][sample.each[0]]  # type: ignore[index]
     variance, around = raking.left_over(scores, sample.range)
     note = (
-        f"raked to {', '.join(map(str, raking.codes))} in {how_many(raking.rounds, 'round')}; people with the same "
-        "labels who report are assumed like those who do not"
+        f"raked to {', '.join(map(str, raking.codes))} in {how_many(raking.rounds, 'round')}; people are assumed to be "
+        "sampled one by one, and like those with the same labels who report"
     )
     found = Adjusted(
         sample.mean, np.array([variance]), around.spread, sample.n, sample.reach, lambda: sample, about=note,
@@ -118,6 +121,8 @@ class Raking:
     @classmethod
     def of(cls, columns: Columns, totals: Totals, weights: object = None) -> Raking:
         """Check columns and totals, and find the weights."""
+        if hasattr(columns, "columns") and isinstance(totals, Mapping):  # a frame: other columns do not matter
+            columns = {name: columns[name] for name in totals if name in columns.columns}
         wanted = _wanted(columns, totals)
         codes = {name: _codes(name, columns[name], wanted[name]) for name in wanted}
         sizes = {name: len(each) for name, each in codes.items()}
@@ -137,9 +142,7 @@ class Raking:
 
     def residuals(self, values: Array, weights: Array) -> tuple[Array, Array]:
         """What a weighted regression on all labels leaves of the values, and the leverage of each person."""
-        # People with the same labels have the same row.
-        labels, person = np.unique(np.stack([*self.codes.values()]), axis=1, return_inverse=True)
-        person = person.reshape(-1)
+        labels, person = _combinations(self.codes)
         rows = np.hstack([np.eye(int(each.max()) + 1)[each] for each in labels])
         size, sums = (np.bincount(person, each, len(rows)) for each in (weights, weights * values))
         inverse = np.linalg.pinv((rows * size[:, None]).T @ rows, hermitian=True)
@@ -211,20 +214,28 @@ def _codes(name: str, column: object, wanted: dict[Any, float]) -> NDArray[np.in
     return found
 
 
+def _combinations(codes: dict[str, NDArray[np.int64]]) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+    """The different combinations of labels, a list of positions for each column, and that of each person."""
+    person = first = np.zeros(1, dtype=np.int64)
+    for each in codes.values():
+        _, first, person = np.unique(person * (each.max() + 1) + each, return_index=True, return_inverse=True)
+    return [each[first] for each in codes.values()], person
+
+
 def _fitted(
     codes: dict[str, NDArray[np.int64]], wanted: dict[str, dict[Any, float]], start: Array
 ) -> tuple[Array, int]:
     """Weights by iterative proportional fitting, and the number of rounds."""
-    cells, person = np.unique(np.stack([*codes.values()]), axis=1, return_inverse=True)
-    held = np.bincount(person.reshape(-1), start, cells.shape[1])
-    factors = np.ones_like(held)
+    cells, person = _combinations(codes)
+    held = np.bincount(person, start)
+    factors = np.ones(len(held))
     aims = [np.array([*each.values()]) for each in wanted.values()]
     for rounds in range(1, _ROUNDS + 1):
         for at, aim in zip(cells, aims, strict=True):
             factors *= (aim / np.bincount(at, held * factors, len(aim)))[at]
         off = [np.abs(np.bincount(at, held * factors, len(aim)) / aim - 1) for at, aim in zip(cells, aims, strict=True)]
         if max(float(each.max()) for each in off) < _CLOSE:
-            return start * factors[person.reshape(-1)], rounds
+            return start * factors[person], rounds
     worst = max(range(len(off)), key=lambda at: float(off[at].max()))
     name, label = [*wanted][worst], int(off[worst].argmax())
     raise InputError(
