@@ -119,6 +119,9 @@ def people_of(n, seed):
 TOTALS = {"sex": {"f": 0.5, "m": 0.5}, "region": {"n": 1 / 3, "e": 1 / 3, "s": 1 / 3}}
 
 
+REGIONS = (("region", "e"), ("region", "s"))
+
+
 def test_residuals_are_what_a_change_of_one_starting_weight_does():
     # The derivative of a raked mean by the logarithm of one starting weight is w·e / Σ w: what linearisation claims.
     _, values, columns = people_of(120, 1)
@@ -190,6 +193,12 @@ def test_the_value_is_the_weighted_average_of_scores_and_the_error_knows_the_tot
     assert found.value == pytest.approx(w @ u / w.sum(), rel=1e-12)
     assert found.value == pytest.approx(known.value, rel=1e-12)
     assert 0.85 * known.se < found.se < 0.98 * known.se
+    rows = np.column_stack([np.ones(len(u)), *(columns[name] == label for name, label in (("sex", "m"), *REGIONS))])
+    root = np.sqrt(w)[:, None]
+    q = np.linalg.qr(rows * root)[0]
+    left = u - (q @ (q.T @ (u[:, None] * root)) / root)[:, 0]
+    variance = np.sum((w * left) ** 2 / (1 - (q**2).sum(axis=1))) / w.sum() ** 2
+    assert found.se == pytest.approx(math.sqrt(variance), rel=1e-9)
     np.testing.assert_allclose(found.ci(), [found.value - 1.96 * found.se, found.value + 1.96 * found.se], atol=0.02)
     assert found.ci(0.8)[0] > found.ci(0.95)[0]
     assert found.forged(5) == known.forged(5)
