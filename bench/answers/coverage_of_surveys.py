@@ -200,6 +200,8 @@ def report(held: dict[tuple[str, str, int, str], Array], trials: int) -> str:
             rows = [held[question, kind, size, shape] for kind, size in columns]
             told = [f"{100 * a:.1f} ({100 * b:.1f}), {_ratio(told, seen)}" for a, b, seen, told in rows]
             lines.append(f"| {shape} | " + " | ".join(told) + " |")
+        pooled = [np.mean([held[question, *column, shape] for shape in shapes()], axis=0) for column in columns]
+        lines.append("| **all ten** | " + " | ".join(f"{100 * a:.1f} ({100 * b:.1f})" for a, b, *_ in pooled) + " |")
     return "\n".join(lines) + "\n"
 
 
