@@ -106,10 +106,16 @@ class Answer(Printed, Renamed):
         return Answer(self.value - other.value, math.hypot(self.se, other.se), interval)
 
     def __mul__(self, factor: float) -> Answer:
-        def interval(confidence: float) -> ConfidenceInterval:
-            return self.interval(confidence).mapped(lambda end: factor * end)
+        def scaled(interval: Interval) -> Interval:
+            return lambda confidence: interval(confidence).mapped(lambda end: factor * end)
 
-        return Answer(factor * self.value, abs(factor) * self.se, interval)
+        def forge(k: int) -> Forged:
+            low, high, note = self.forged(k)
+            return Forged(*sorted((factor * low, factor * high)), note)
+
+        uncut = None if self.uncut is None else scaled(self.uncut)
+        made = scaled(self.interval), None if self.forge is None else forge, uncut
+        return Answer(factor * self.value, abs(factor) * self.se, *made)
 
     __rmul__ = __mul__
 
