@@ -81,13 +81,19 @@ class Answer(Printed, Renamed):
         """The two-sided p-value of ``null``: one minus the confidence at which the interval just reaches it."""
         if math.isnan(self.value - null) or self.value == null:
             return 1.0 if self.value == null else math.nan
-        # The end on the side of ``null`` moves away about in proportion to the normal quantile z.
+        # The end on the side of ``null`` moves away about in proportion to the normal quantile z; but that of a median
+        # moves in steps, which only a bracket finds.
         z, most, off = 2.0, NormalDist().inv_cdf(1 - _LEAST_P / 2), abs(self.value - null)
+        short, reached = 0.0, math.inf
         for _ in range(_STEPS):
             low, high = self.interval(2 * NormalDist().cdf(z) - 1)
             arm = self.value - low if null < self.value else high - self.value
+            short, reached = (z, reached) if arm < off else (short, z)
             before, z = z, min(max(z * off / arm if arm > 0 else most, z / _FAR), z * _FAR, most)
             if abs(z - before) <= _CLOSE * z:
+                break
+            z = z if short < z < reached else (short + reached) / 2
+            if reached - short <= _CLOSE * z:
                 break
         return 2 * NormalDist().cdf(-z)
 

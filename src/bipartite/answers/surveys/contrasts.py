@@ -69,8 +69,8 @@ class Contrasts(Printed):
         lines = [("groups", "difference", "interval", "p", "p after Holm")]
         for row in self.rows:
             value, low, high = in_digits(row.difference, *row.interval)
-            p = (f"{each:.2g}" for each in (row.p_value, row.adjusted))
-            lines.append((f"{row.first} − {row.second}", value, f"{low} to {high}", *p))
+            p, adjusted = f"{row.p_value:.2g}", f"{row.adjusted:.2g}"
+            lines.append((f"{row.first} − {row.second}", value, f"{low} to {high}", p, adjusted))
         notes = dict.fromkeys(row.interval.note for row in self.rows if row.interval.note)
         sure = f"intervals hold together with {100 * self.confidence:g} % (Bonferroni)"
         return [f"{how_many(len(self), 'difference')} between groups; {sure}", Table(lines), *notes]

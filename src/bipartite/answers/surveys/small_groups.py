@@ -5,11 +5,11 @@ from the other groups: true answers θᵢ = xᵢᵀβ + vᵢ scatter around a li
 with vᵢ ~ N(0, A), and yᵢ = θᵢ + eᵢ with eᵢ ~ N(0, Dᵢ) (Fay, Herriot, JASA 74, 1979). Given A, the best prediction is
 γᵢ·yᵢ + (1 − γᵢ)·xᵢᵀβ̂ with γᵢ = A/(A + Dᵢ).
 
-A is hardly known from a few groups, and to put one number in its place makes intervals too short: with the REML estimate
-and the error of Prasad and Rao (JASA 1990) and Datta and Lahiri (Statistica Sinica 2000) 95 % intervals held 90 % in
-our measurements (``bench/results/surveys.md``). So A is averaged over: every A ≥ 0 counts by its restricted likelihood,
-which is a Bayesian analysis with flat priors on A and β (Morris, Tang, Statistical Science 26, 2011). This needs no
-maximum, A is never zero, and the errors know how uncertain it is.
+A is hardly known from a few groups, and to put one number in its place makes intervals too short: with the REML
+estimate and the errors of Prasad and Rao (JASA 1990) and Datta and Lahiri (Statistica Sinica 2000) those of 95 % held
+as seldom as 90 % (``bench/results/surveys.md``). So A is averaged over: every A ≥ 0 counts by its restricted
+likelihood, which is a Bayesian analysis with flat priors on A and β (Morris, Tang, Statistical Science 26, 2011). There
+is nothing to maximize, A is never taken for zero, and the errors know how uncertain it is.
 """
 
 from __future__ import annotations
@@ -145,10 +145,12 @@ def small_groups(
     fit = fay_herriot(y, variances, x)
     half = normal_width(sure) * fit.rmse
     low, high = within(fit.value - half, fit.value + half, fit.value, asked.possible)
-    columns = np.column_stack([y, np.sqrt(variances), fit.value, fit.rmse, fit.weight]).tolist()
-    intervals = (ConfidenceInterval(*ends, sure, _MODEL) for ends in np.column_stack([low, high]).tolist())
-    rows = zip(groups.items(), columns, intervals, strict=True)
-    made = {label: SmallGroup(each.nobs, *numbers, ends) for (label, each), numbers, ends in rows}
+    made = {}
+    for at, (label, each) in enumerate(groups.items()):
+        direct = float(y[at]), float(np.sqrt(variances[at]))
+        model = float(fit.value[at]), float(fit.rmse[at]), float(fit.weight[at])
+        interval = ConfidenceInterval(float(low[at]), float(high[at]), sure, _MODEL)
+        made[label] = SmallGroup(each.nobs, *direct, *model, interval)
     return SmallGroups(made, tuple(fit.coefficients.tolist()), fit.spread)
 
 
@@ -207,7 +209,7 @@ def _direct(groups: Mapping[Any, Estimate], of: Asked) -> tuple[Question, Array,
     asked = Question.read(of, domain)
     if asked.kind not in {"average", "share"}:
         raise InputError(
-            f"Expected the mean, a share, or one weight per value, got {shown(of)}; the model needs averages."
+            f"Expected of as the mean, a share, or one weight per value, got {shown(of)}; the model is for averages."
         )
     answers, squares, sizes, kinds = [], [], [], []
     for each in groups.values():
@@ -230,8 +232,8 @@ def _direct(groups: Mapping[Any, Estimate], of: Asked) -> tuple[Question, Array,
     variances = (degrees * own + _POOLED * pooled) / (degrees + _POOLED) / n
     if not (variances > 0).all():
         raise InputError(
-            "The scores of some groups do not vary, or they have a single report each, so there are no standard errors; "
-            "merge them with others."
+            "The scores of some groups do not vary, or these have a single report each, so there are no standard "
+            "errors; merge them with others."
         )
     return asked, np.array(answers), variances
 
