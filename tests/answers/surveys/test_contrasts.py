@@ -67,14 +67,15 @@ def test_medians_and_distributions_are_contrasted_too():
 
 def test_p_values_of_medians_are_where_their_intervals_reach_zero():
     """They move in steps, so that no iteration in proportion to a width settles."""
-    for seed in range(4):
+    for seed in range(6):
         ests = groups([4, 5], 40, seed=seed, mech=bp.GRR(LINE, 3))
-        row = bp.difference(ests["a"], ests["b"], "median")
-        gap = ests["a"].ask("median") - ests["b"].ask("median")
-        if row.value:
-            surely, hardly = gap.ci(1 - 0.98 * row.p_value), gap.ci(1 - min(1.02 * row.p_value, 0.9999))
-            assert surely.low <= 0 <= surely.high
-            assert not hardly.low < 0 < hardly.high or row.p_value > 0.98
+        p, gap = (
+            bp.difference(ests["a"], ests["b"], "median").p_value,
+            ests["a"].ask("median") - ests["b"].ask("median"),
+        )
+        surely, hardly = gap.ci(1 - 0.98 * p), gap.ci(1 - 1.02 * p)
+        assert surely.low <= 0 <= surely.high
+        assert not hardly.low <= 0 <= hardly.high
 
 
 def test_holm_may_reject_what_an_interval_still_allows():
@@ -84,16 +85,16 @@ def test_holm_may_reject_what_an_interval_still_allows():
 
 
 def test_equal_groups_are_seldom_called_different():
-    """False alarms: 150 trials with a true rate of 5 % have more than 17 with a probability of 3e-4 (binomial)."""
+    """False alarms: 100 trials with a true rate of 5 % have more than 13 with a probability of 5e-4 (binomial)."""
     coin = bp.GRR(bp.Integers(0, 1), 3)
     any_adjusted = any_alone = 0
-    for seed in range(150):
+    for seed in range(100):
         people = np.random.default_rng([36, seed]).integers(0, 2, 400)
         reports = coin.privatize(people, rng=bp.insecure_seed(seed))
         found = bp.surveys.contrasts(bp.estimate(coin, reports, by=np.arange(400) % 4))
         any_adjusted += any(row.adjusted <= 0.05 for row in found)
         any_alone += any(row.p_value <= 0.05 for row in found)
-    assert any_adjusted <= 17 < any_alone
+    assert any_adjusted <= 13 < any_alone
 
 
 def test_they_are_shown_as_a_table():

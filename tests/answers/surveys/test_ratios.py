@@ -104,10 +104,19 @@ def test_a_denominator_that_may_be_zero():
     assert (rare.note, rare.ci().high) == (note, math.inf)
 
 
-def test_medians_of_zero_and_answers_that_cannot_be_told_have_no_ratio():
+def test_a_denominator_of_zero():
     zeros = bp.estimate(MECH, MECH.privatize([0] * 500, rng=bp.insecure_seed(3)))
-    with pytest.raises(InputError, match="The second answer is zero, so there is no ratio; ask for the difference"):
-        bp.surveys.ratio(FEW, zeros)
+    found = bp.surveys.ratio(FEW, zeros)
+    assert (found.value, found.ci().high) == (math.inf, math.inf)
+    assert math.isnan(found.se)
+    few, none = FEW.ask("median"), zeros.ask("median")
+    least = found.ci().low
+    assert (few - none * least).ci().low == pytest.approx(0, abs=1e-9) if none.ci().high else math.isinf(least)
+    assert str(found).startswith("inf, ")
+    assert math.isnan(bp.surveys.ratio(zeros, zeros).value)
+
+
+def test_answers_that_cannot_be_compared_have_no_ratio():
     clamped = bp.BRR(LINE, 1)
     blurred = bp.estimate(clamped, clamped.privatize([0] * 500, rng=bp.insecure_seed(3)))
     with pytest.raises(InputError, match="reports cannot tell apart, so groups cannot be compared by it; collect with"):

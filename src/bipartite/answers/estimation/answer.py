@@ -90,10 +90,10 @@ class Answer(Printed, Renamed):
             arm = self.value - low if null < self.value else high - self.value
             short, reached = (z, reached) if arm < off else (short, z)
             before, z = z, min(max(z * off / arm if arm > 0 else most, z / _FAR), z * _FAR, most)
-            if abs(z - before) <= _CLOSE * z:
+            if abs(z - before) <= _CLOSE * z and arm != off:
                 break
             z = z if short < z < reached else (short + reached) / 2
-            if reached - short <= _CLOSE * z:
+            if reached - short <= _CLOSE * max(z, 1.0):
                 break
         return 2 * NormalDist().cdf(-z)
 

@@ -99,6 +99,11 @@ def contrasts(
     >>> values = [3] * 5000 + [4] * 5000 + [4] * 5000
     >>> where = ["a"] * 5000 + ["b"] * 5000 + ["c"] * 5000
     >>> print(contrasts(estimate(mech, mech.privatize(values, rng=insecure_seed(1)), by=where)))
+    3 differences between groups; intervals hold together with 95 % (Bonferroni)
+    groups  difference        interval      p  p after Holm
+    a − b        -0.96  -1.15 to -0.77  1e-12         3e-12
+    a − c        -0.94  -1.13 to -0.75  1e-12         3e-12
+    b − c         0.02   -0.16 to 0.20   0.81          0.81
     """
     sure, groups = check_confidence(confidence), disjoint_groups(ests, 2)
     if against is None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from bipartite.answers.estimation.answer import Answer
 from bipartite.answers.estimation.difference import asked_of_both
 from bipartite.answers.estimation.intervals import ConfidenceInterval
-from bipartite.errors import InputError
 
 if TYPE_CHECKING:
     from bipartite.answers.estimation.question import Asked
@@ -31,23 +30,27 @@ def ratio(first: object, second: object, of: Asked = "median") -> Answer:
 
     Of symmetric intervals this is Fieller's. It contains 1 exactly where the interval of the difference contains 0, so
     the p-value is that of the difference. If the interval of the denominator contains zero, that of the ratio has no
-    upper end, and a note says so. The ratio of two unbiased answers is not unbiased itself.
+    upper end, and a note says so. A denominator that is zero itself makes the ratio infinite or, of two zeros, NaN. The
+    ratio of two unbiased answers is not unbiased.
 
     >>> from bipartite import BRR, Integers, estimate, insecure_seed
     >>> mech = BRR(Integers(1, 10), epsilon=2, edges="padded")
     >>> young = estimate(mech, mech.privatize([3] * 5000, rng=insecure_seed(1)))
     >>> older = estimate(mech, mech.privatize([6] * 5000, rng=insecure_seed(2)))
     >>> print(ratio(older, young, "mean"))
+    1.96, 1.87 to 2.04 (95 %)
     """
     above, below = asked_of_both(first, second, of)
-    if below.value == 0:
-        raise InputError("The second answer is zero, so there is no ratio; ask for the difference.")
-    value = above.value / below.value
+    if below.value:
+        value = above.value / below.value
+        error = math.hypot(above.se, value * below.se) / abs(below.value)
+    else:
+        value, error = math.inf if above.value > 0 else math.nan, math.nan
 
     def interval(confidence: float) -> ConfidenceInterval:
         return _interval(above, below, confidence)
 
-    return Answer(value, math.hypot(above.se, value * below.se) / abs(below.value), interval)
+    return Answer(value, error, interval)
 
 
 def _interval(above: Answer, below: Answer, confidence: float) -> ConfidenceInterval:
@@ -79,4 +82,6 @@ def _low_end(a: float, low: float, b: float, bottom: ConfidenceInterval) -> floa
     root = math.sqrt(max((a * b) ** 2 - square * rest, 0.0))
     if low < 0:
         return (a * b - root) / square
-    return rest / (a * b + root) if rest else 0.0
+    if not rest:
+        return 0.0
+    return rest / (a * b + root) if a * b + root > 0 else math.inf
