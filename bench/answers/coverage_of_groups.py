@@ -135,9 +135,9 @@ def models(trials: int) -> str:
     rng = np.random.default_rng([SEED, 2])
     lines = ["", "## Small groups, where the model holds", ""]
     lines += [
-        "True answers and errors are normal; variances of errors differ (log-normal, σ = 0.7). Coverage on average over",
-        f"groups, in {trials} trials; width over that of direct intervals. REML is the usual way, with the errors of Datta",
-        "and Lahiri.",
+        "True answers and errors are normal; variances of errors differ (log-normal, σ = 0.7). Coverage on average",
+        f"over groups, in {trials} trials; width over that of direct intervals. REML is the usual way, with the errors",
+        "of Datta and Lahiri.",
         "",
         "| groups | A over the mean variance | held | width | by REML | width |",
         "|--:|--:|--:|--:|--:|--:|",
