@@ -9,7 +9,7 @@ import numpy as np
 
 from bipartite.plots.figure import WIDTH, literal
 from bipartite.plots.looks import BLUE
-from bipartite.plots.whiskers import SMALL, name_rows, whiskers, words_beside
+from bipartite.plots.whiskers import SMALL, name_rows, round_ticks, whiskers, words_beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,8 +31,6 @@ def forest_size(sections: Sequence[Section]) -> tuple[float, float]:
 
 def forest(ax: Axes, sections: Sequence[Section], label: str, say: Callable[[float], str]) -> str:
     """Draw a heading for each section, and a row with a whisker for each of its marks; all of it in words."""
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 (optional)
-
     places, names, y = [], [], 0.0
     for heading, rows in sections:
         ax.text(
@@ -54,7 +52,7 @@ def forest(ax: Axes, sections: Sequence[Section], label: str, say: Callable[[flo
     name_rows(ax, places, names)
     ax.margins(x=0.04)
     ax.set_xlabel(literal(label))
-    ax.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+    ax.xaxis.set_major_locator(round_ticks(5))
     ax.xaxis.set_major_formatter(lambda value, _: say(value))
     told = (f"{heading}: " + "; ".join(f"{row.name} {row.words}" for row in rows) + "." for heading, rows in sections)
     return " ".join(told)

@@ -18,6 +18,7 @@ from bipartite.plots.whiskers import (
     legend_below,
     marks_at_the_top,
     name_rows,
+    round_ticks,
     say,
     shortened,
     whiskers,
@@ -40,11 +41,13 @@ _HOLE: Final = 0.3  # of the reach of shares: the radius inside a clock
 _ASIDE: Final = 0.3  # the sine of the angle from which on a name begins, or ends, at the clock
 _RIM: Final = 1.06
 _MOST_NAMES_AROUND: Final = 24
-_FINE: Final = 200  # values whose true shares run together
+_ROUGH: Final = 12  # ups and downs of a curve, each as high as the highest: it is drawn thin
 _FEW_TICKS: Final = 12
-_HATCH: Final = "#B0B0B0"
 _ROUND, _MOST_ROUND = 600, 4_000  # points of a line around a clock
 NOT_APART: Final = "cannot be told apart: a guess"
+_FILL: Final[dict[str, Any]] = {"color": PALE, "linewidth": 0}
+_GUESS: Final[dict[str, Any]] = {"facecolor": "none", "edgecolor": GREY, "linestyle": "--", "linewidth": 0.8}
+_HATCHED: Final[dict[str, Any]] = {"facecolor": "none", "edgecolor": "#B0B0B0", "hatch": "////", "label": NOT_APART}
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ def shares_on_a_line(ax: Axes, drawn: Shares) -> None:
     if drawn.curve is not None:
         handles += _curve(ax, drawn.edges, drawn.curve, drawn.guessed)
     if drawn.truth is not None:
-        handles.append(_stairs(ax, drawn.truth, drawn.edges, _truth(fine=len(drawn.truth) > _FINE)))
+        handles.append(_stairs(ax, drawn.truth, drawn.edges, _truth()))
     low, high = extent(*_heights(drawn))
     if low < 0:
         ax.axhline(0, color=ink(), lw=0.8)
@@ -145,7 +148,7 @@ def dial(ax: Axes, names: Sequence[str], low: float, high: float, heights: Array
     ax.tick_params(axis="y", labelsize=SMALL - 0.5)
     in_percent(ax.yaxis)
     # Zero is the inner circle, and the names stand at the rim.
-    ax.set_yticks([each for each in few_ticks().tick_values(low, high) if low <= each < 0.9 * high and each])
+    ax.set_yticks([each for each in round_ticks(4).tick_values(low, high) if low <= each < 0.9 * high and each])
     gap = int(np.maximum(heights, np.roll(heights, -1)).argmin()) + 0.5
     polar.set_rlabel_position(360 * gap / len(heights))
 
@@ -174,7 +177,7 @@ def shares_by_name(
     share, low, high = bars
     y = -np.arange(len(names), dtype=float)
     handles: list[Any] = []
-    for which, how in ((~guessed, _fill("estimated share")), (guessed, _hatched())):
+    for which, how in ((~guessed, {**_FILL, "label": "estimated share"}), (guessed, _HATCHED)):
         if which.any():
             handles.append(ax.barh(y[which], share[which], height=0.72, **how))
     if (known := np.isfinite(high - low)).any():
@@ -188,7 +191,7 @@ def shares_by_name(
     name_rows(ax, y.tolist(), names)
     ax.axvline(0, color=ink(), lw=0.8)
     in_percent(ax.xaxis)
-    ax.xaxis.set_major_locator(few_ticks(5))
+    ax.xaxis.set_major_locator(round_ticks(5))
     for at, said in zip(y.tolist(), words, strict=True):
         words_beside(ax, at, said)
     legend_below(ax, handles)
@@ -196,12 +199,10 @@ def shares_by_name(
 
 def ticks_at(ax: Axes, values: NDArray[Any], *, whole: bool) -> None:
     """Ticks at the values themselves if they are few; at round numbers, whole ones where values are, otherwise."""
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 (optional)
-
     if len(values) <= _FEW_TICKS:
         ax.set_xticks(values)
     else:
-        ax.xaxis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 2.5, 5, 10], integer=whole))
+        ax.xaxis.set_major_locator(round_ticks(8, whole=whole))
     ax.xaxis.set_major_formatter(lambda value, _: say(value))
 
 
@@ -211,19 +212,19 @@ def _bars(ax: Axes, drawn: Shares, scale: float) -> list[Any]:
     handles: list[Any] = []
     whole = len(bars.share) == len(drawn.guessed)
     guesses = drawn.guessed if whole else np.zeros(len(bars.share), dtype=bool)
-    said = "share" if whole else "average share in each range"
-    for which, how in ((~guesses, _fill(f"estimated {said}" if whole else said)), (guesses, _outline())):
+    fill = {**_FILL, "label": "estimated share" if whole else "average share in each range"}
+    for which, how in ((~guesses, fill), (guesses, _GUESS)):
         if which.any():
             wide = 0.94 * (bars.right - bars.left)[which] * scale
             found = ax.bar(bars.middle[which] * scale, bars.share[which], width=wide, **how)
-            handles += [] if how["label"].startswith("_") else [found]
+            handles += [] if how is _GUESS else [found]
     if (known := np.isfinite(bars.high - bars.low) & ~guesses).any():
         at = bars.middle[known] * scale
         handles.append(whiskers(ax, at, bars.low[known], bars.high[known], drawn.sure))
         if not whole:  # an interval without width is seen
             ax.plot(at, bars.share[known], "o", ms=3.5, color=ink(), label="_share")
     spans = [
-        ax.axvspan(drawn.edges[first] * scale, drawn.edges[after] * scale, lw=0, **_hatched())
+        ax.axvspan(drawn.edges[first] * scale, drawn.edges[after] * scale, lw=0, **_HATCHED)
         for first, after in _runs(drawn.guessed)
     ]
     return [*handles, *spans[:1]]
@@ -241,7 +242,10 @@ def _curve(ax: Axes, edges: Array, values: Array, guessed: Flags) -> list[Any]:
 
 def _stairs(ax: Axes, values: Array, edges: Array, how: dict[str, Any]) -> Any:  # noqa: ANN401 (of matplotlib)
     """A step curve, in which neighbours of one height are one step: a file of a million would be large."""
-    starts = np.append(0, np.flatnonzero(np.diff(values)) + 1)
+    jumps = np.diff(values)
+    starts = np.append(0, np.flatnonzero(jumps) + 1)
+    if np.abs(jumps).sum() > 2 * _ROUGH * np.ptp(values):
+        how = {**how, "linewidth": 0.6}
     return ax.stairs(values[starts], edges[np.append(starts, len(values))], baseline=None, **how)
 
 
@@ -268,29 +272,10 @@ def _runs(which: Flags) -> list[tuple[int, int]]:
     return [(int(first), int(after)) for first, after in edges.reshape(-1, 2)]
 
 
-def few_ticks(about: int = 4) -> Any:  # noqa: ANN401 (of matplotlib)
-    """Ticks at about so many round numbers."""
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
-
-    return MaxNLocator(nbins=about, steps=[1, 2, 2.5, 5, 10])
-
-
-def _fill(label: str) -> dict[str, Any]:
-    return {"color": PALE, "label": label, "linewidth": 0}
-
-
-def _outline() -> dict[str, Any]:
-    return {"facecolor": "none", "edgecolor": GREY, "linestyle": "--", "linewidth": 0.8, "label": "_guess"}
-
-
-def _hatched() -> dict[str, Any]:
-    return {"facecolor": "none", "edgecolor": _HATCH, "hatch": "////", "label": NOT_APART}
-
-
 def _line(**how: Any) -> dict[str, Any]:  # noqa: ANN401 (of matplotlib)
     return {"color": BLUE, "linewidth": 1.5, "label": "share of each value", **how}
 
 
-def _truth(*, fine: bool = False) -> dict[str, Any]:
+def _truth() -> dict[str, Any]:
     """Below the estimate, so that neither hides the other."""
-    return {**TRUTH, "color": ink(), "label": "true share", "zorder": 1.5, **({"linewidth": 0.6} if fine else {})}
+    return {**TRUTH, "color": ink(), "label": "true share", "zorder": 1.5}

@@ -83,6 +83,13 @@ def in_percent(axis: Axis) -> None:
     axis.set_major_formatter(lambda share, _: percent_mark(share))
 
 
+def round_ticks(about: int, *, whole: bool = False) -> Any:  # noqa: ANN401 (of matplotlib)
+    """A locator of at most so many round numbers."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 (optional)
+
+    return MaxNLocator(nbins=about, steps=[1, 2, 2.5, 5, 10], integer=whole)
+
+
 def points_across(ax: Axes) -> float:
     """About how wide the axes are, in points, before they are laid out."""
     share = _INSIDE if is_alone(ax) else ax.get_position().width
