@@ -230,7 +230,7 @@ def test_importing_a_former_name_says_so_and_hasattr_does_not():
 
 
 # A submodule of the same name would take the place of a public name once it is imported.
-MODULES = ["design", "errors", "learn", "locations", "quality", "tables"]
+MODULES = ["design", "errors", "learn", "locations", "quality", "surveys", "tables"]
 
 
 def test_no_public_name_is_that_of_a_module():

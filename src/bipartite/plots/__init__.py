@@ -9,19 +9,15 @@ from bipartite.plots.clock import chances_on_a_clock
 from bipartite.plots.files import as_file, check_ending, png, save
 from bipartite.plots.grid import shares_of_pairs
 from bipartite.plots.line import chances_on_a_line
-from bipartite.plots.map import COLOURS, chances_around, regions_on_a_map
-from bipartite.plots.map_heat import shares_on_a_map
 from bipartite.plots.marks import beyond, mark
 from bipartite.plots.palette import line_of, lines, mark_of
 from bipartite.plots.svg import LETTER, Picture, legend, path, picture, rule, tag, text, ticks, titled
 
 __all__ = [
-    "COLOURS",
     "LETTER",
     "Picture",
     "as_file",
     "beyond",
-    "chances_around",
     "chances_on_a_clock",
     "chances_on_a_line",
     "check_ending",
@@ -33,11 +29,9 @@ __all__ = [
     "path",
     "picture",
     "png",
-    "regions_on_a_map",
     "rule",
     "save",
     "shares_of_pairs",
-    "shares_on_a_map",
     "style",
     "tag",
     "text",

@@ -8,6 +8,7 @@ import importlib
 import io
 import re
 import warnings
+import zlib
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -191,10 +192,16 @@ def _wrapped(note: str) -> list[str]:
 
 
 def _tidy(svg: str, words: str) -> str:
-    """Keep the element alone, with its words, without ids that nothing refers to; a hundredth of a point is enough."""
+    """Keep the element alone, with its words, without ids that nothing refers to; a hundredth of a point is enough.
+
+    matplotlib's ids are hashes of coordinates, which another processor may round differently; ours are numbers in order
+    of appearance, behind a mark of the words that keeps the ids of several pictures on one page apart.
+    """
     svg = svg[svg.index("<svg ") :].rstrip()
-    used = set(re.findall(r"#([\w.-]+)", svg))
+    used, mark = set(re.findall(r"#([\w.-]+)", svg)), f"p{zlib.crc32(words.encode()):08x}"
     svg = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", svg)
+    ours = {each: f"{mark}-{number}" for number, each in enumerate(dict.fromkeys(re.findall(r' id="([^"]+)"', svg)))}
+    svg = re.sub(r'((?: id="|#))([\w.-]+)', lambda found: found[1] + ours.get(found[2], found[2]), svg)
     svg = _ATTRIBUTE.sub(lambda found: _LONG.sub(lambda each: f"{float(each[0]):.2f}", found[0].replace("\n", "")), svg)
     svg = re.sub(r"<!--.*?-->|(?<=\n)\s+", "", svg, flags=re.DOTALL)
     return svg.replace("<svg ", f'<svg role="img" aria-label="{words}" style="max-width: 100%; height: auto" ', 1)
