@@ -21,16 +21,15 @@ from bipartite import (
     verify,
 )
 from bipartite.locations.atlas import cities
-from bipartite.plots.curves import Curve, curves
-from bipartite.plots.style import BRR as BLUE
-from bipartite.plots.style import BRR_FAR as LIGHT_BLUE
-from bipartite.plots.style import GRR as GREY
-from bipartite.plots.style import INK
+from bipartite.plots.figure import as_svg, axes, describe
+from bipartite.plots.named import curves
 from bipartite.quality import loss as loss_of
 from reproduction.places import PublishedLSRR, lsrr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from matplotlib.axes import Axes
 
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
@@ -63,14 +62,7 @@ OF_PLACES: dict[str, Build] = {
     "BRR, best m": ON_A_LINE["BRR, best m"],
     "Anchored": Anchored,
 }
-STYLES = {
-    "always the middle": {"stroke": INK, "stroke_width": 1.2, "stroke_dasharray": "1 3"},
-    "GRR": {"stroke": GREY, "stroke_width": 2, "stroke_dasharray": "5 3"},
-    "Exponential, tight": {"stroke": "#b5651d", "stroke_width": 1.8, "stroke_dasharray": "8 3 2 3"},
-    "BRR, safe m": {"stroke": BLUE, "stroke_width": 2.4},
-    "BRR, best m": {"stroke": LIGHT_BLUE, "stroke_width": 2.4},
-    "Anchored": {"stroke": "#2e7d32", "stroke_width": 2.4},
-}
+DRAWN = ("always the middle", "GRR", "Exponential, tight", "BRR, safe m", "BRR, best m", "Anchored")
 
 
 def places() -> Points:
@@ -105,38 +97,31 @@ def worst_table() -> list[str]:
     return lines
 
 
-def over_epsilon() -> str:
+def over_epsilon() -> Axes:
     """The picture of the expected error against ε."""
     grid = np.linspace(0.1, 5, 50).round(2)
-    drawn = [
-        Curve(name, [loss_of(ON_A_LINE[name](AGES, str(epsilon))).mean for epsilon in grid], how)
-        for name, how in STYLES.items()
-    ]
-    return curves(
-        grid.tolist(),
-        drawn,
-        across="ε of one report",
-        up="expected error in years",
-        says="Expected error of six mechanisms on ages 18 to 90 against ε. Anchored is lowest everywhere and never "
-        "above the constant answer; BRR goes below it near ε = 0.9, GRR only near ε = 3.2.",
-    )
+    means = {name: [loss_of(ON_A_LINE[name](AGES, str(epsilon))).mean for epsilon in grid] for name in DRAWN}
+    with axes(None, (4.4, 3.2)) as ax:
+        ax.set(xlabel="ε of one report", ylabel="expected error in years", ylim=(0, 26))
+        curves(ax, grid, means)
+        return describe(
+            ax,
+            "Expected error of six mechanisms on ages 18 to 90 against ε. Anchored is lowest everywhere and never "
+            "above the constant answer; BRR goes below it near ε = 0.9, GRR only near ε = 3.2.",
+        )
 
 
-def over_ages(epsilon: str) -> str:
+def over_ages(epsilon: str) -> Axes:
     """The picture of the expected error against the true age."""
-    drawn = [
-        Curve(name, loss_of(ON_A_LINE[name](AGES, epsilon)).by_value.tolist(), how)
-        for name, how in STYLES.items()
-        if name != "BRR, best m"
-    ]
-    return curves(
-        AGES.to_numpy().tolist(),
-        drawn,
-        across="true age",
-        up=f"expected error in years, ε = {epsilon}",
-        says=f"Expected error at each true age for ε = {epsilon}: BRR is below GRR at every age; Anchored is best near "
-        "its anchors and worse than BRR at both ends.",
-    )
+    by_age = {name: loss_of(ON_A_LINE[name](AGES, epsilon)).by_value for name in DRAWN if name != "BRR, best m"}
+    with axes(None, (4.4, 3.2)) as ax:
+        ax.set(xlabel="true age", ylabel=f"expected error in years, ε = {epsilon}", ylim=(0, 38))
+        curves(ax, AGES.to_numpy(), by_age)
+        return describe(
+            ax,
+            f"Expected error at each true age for ε = {epsilon}: BRR is below GRR at every age; Anchored is best near "
+            "its anchors and worse than BRR at both ends.",
+        )
 
 
 def evidence() -> list[str]:
@@ -153,8 +138,8 @@ def evidence() -> list[str]:
 def pictures() -> dict[str, str]:
     """Every picture and its file."""
     return {
-        "loss_over_epsilon.svg": over_epsilon(),
-        "loss_over_age.svg": over_ages("1"),
+        "loss_over_epsilon.svg": as_svg(over_epsilon),
+        "loss_over_age.svg": as_svg(lambda: over_ages("1")),
     }
 
 

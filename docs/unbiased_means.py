@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bipartite import BRR, Duchi, Hybrid, Interval, Optimal, Piecewise, identifiability
-from bipartite.plots import line_of
-from bipartite.plots.curves import Curve, curves
+from bipartite.plots.figure import as_svg, axes, describe
+from bipartite.plots.looks import LOOKS
+from bipartite.plots.named import curves
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from bipartite.mechanisms import Mechanism
@@ -25,7 +29,9 @@ if TYPE_CHECKING:
 
 STATIC = Path(__file__).parent / "_static"
 EPSILONS = ("0.5", "1", "2", "3", "4")
+GRID = np.linspace(0.25, 4, 16)
 POINTS = 20
+TOP = 2.1
 BEST, WORST = "Optimal, unbiased", "Optimal, unbiased, minimax"
 OTHERS = {'BRR, m="mean"': "BRR, padded, mean", "Piecewise": "Piecewise", "Hybrid": "Hybrid", "Duchi": "Duchi"}
 """What the table calls them, and as what they are drawn."""
@@ -72,29 +78,27 @@ def table(points: int = POINTS) -> list[str]:
     return lines
 
 
-def pictures() -> dict[str, str]:
-    """Variances as multiples of the least, against ε."""
-    epsilons = np.linspace(0.25, 4, 16)
-    found = [measured(POINTS, f"{epsilon:g}") for epsilon in epsilons]
-    drawn = {}
-    for at, best, name, what in (
-        (0, BEST, "unbiased_means.svg", "for a uniform population"),
-        (1, WORST, "unbiased_means_worst.svg", "at the value that fares worst"),
-    ):
-        lines = [
-            Curve(each, [one[each][at] / one[best][at] for one in found], line_of(look))
-            for each, look in OTHERS.items()
-        ]
-        drawn[name] = curves(
-            epsilons.tolist(),
-            lines,
-            across="ε",
-            up="variance, as a multiple of the least",
-            says=f"The variance of unbiased reports of {POINTS} numbers {what}, as a multiple of the least there is",
-            lowest=1,
-            highest=2,
+def draw(found: Sequence[dict[str, tuple[float, float]]], at: int, best: str, of: str) -> Axes:
+    """Variances as multiples of the least, against ε; that of Duchi leaves the picture, and is named where it does."""
+    ratios = {each: [one[each][at] / one[best][at] for one in found] for each in OTHERS}
+    duchi, look = ratios.pop("Duchi"), LOOKS["Duchi"]
+    with axes(None, (4.4, 3.0)) as ax:
+        ax.set(xlabel="ε", ylabel="variance over the least", ylim=(1, TOP))
+        ax.plot(GRID, duchi, **look.line())
+        ax.text(np.interp(TOP, duchi, GRID), TOP, "Duchi", color=look.color, ha="center", va="bottom", fontsize=7.5)
+        curves(ax, GRID.tolist(), ratios, looks={each: LOOKS[OTHERS[each]] for each in ratios})
+        return describe(
+            ax, f"The variance of unbiased reports of {POINTS} numbers {of}, as a multiple of the least there is."
         )
-    return drawn
+
+
+def pictures() -> dict[str, str]:
+    """For a uniform population and at the worst value."""
+    found = [measured(POINTS, f"{epsilon:g}") for epsilon in GRID]
+    return {
+        "unbiased_means.svg": as_svg(lambda: draw(found, 0, BEST, "for a uniform population")),
+        "unbiased_means_worst.svg": as_svg(lambda: draw(found, 1, WORST, "at the value that fares worst")),
+    }
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Fixtures that several test files share."""
 
+import sys
+
 import pytest
 
 from bipartite.lottery.compiled import line_kernel
@@ -14,3 +16,11 @@ def numpy_kernel(deal):
 def kernel(request):
     """Each implementation of the bulk draw on a line."""
     return request.param
+
+
+@pytest.fixture(autouse=True)
+def _figures_are_closed():
+    """Pyplot keeps every figure until it is closed, and warns of many."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -29,7 +29,6 @@ LARGE = {
     "groups": (GROUPS, GROUPS.summary()),
     "identifiability": (bp.identifiability(AGES), str(bp.identifiability(AGES))),
     "plan": (PLAN, None),
-    "picture": (EST.plot(title="Jobs & <trades>"), None),
 }
 
 
@@ -41,11 +40,6 @@ def test_a_large_object_has_a_short_line_and_a_notebook_shows_its_words(what):
         shown = value._repr_html_()
         assert words_of(shown) == words.split() and "<a>" not in shown
         assert shown.count("<svg") == shown.count("</svg>") == (what in {"estimate", "groups"})
-
-
-def test_a_picture_says_what_it_shows():
-    assert repr(LARGE["picture"][0]).startswith("<Picture: Jobs & <trades>. Estimated shares: category ")
-    assert repr(LARGE["picture"][0]).endswith("…>")
 
 
 def test_advice_is_short_in_a_console_and_whole_in_a_notebook():

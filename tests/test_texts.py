@@ -12,6 +12,7 @@ import pytest
 import bipartite as bp
 from bipartite.errors import BipartiteError
 from bipartite.learn import PrivateColumns
+from bipartite.plots.figure import as_svg
 from bipartite.texts import align_columns, as_csv, escaped, in_digits
 
 # A line of its own, a code that clears a terminal, and a mark that reorders what follows.
@@ -51,7 +52,8 @@ PRINTED = {
     "a summary of groups": lambda _: estimates(FLAT, by=[EVIL, "y"] * 20).summary(),
     "a summary of attributes": lambda _: bp.estimate(RECORD, reports()).summary(),
     "a summary of pairs": lambda _: bp.estimate(RECORD, reports()).joint(EVIL, "b").summary(),
-    "a picture": lambda _: estimates(FLAT, by=[EVIL, "y"] * 20).plot(),
+    "a picture": lambda _: as_svg(estimates(FLAT, by=[EVIL, "y"] * 20).plot),
+    "a picture in words": lambda _: estimates(FLAT, by=[EVIL, "y"] * 20).plot().get_label(),
     "a mechanism": lambda _: repr(CIRCLE),
     "a comparison": lambda _: str(bp.compare(bp.Items(LABELS), 1)),
     "advice": lambda _: str(bp.split_or_sample({EVIL: bp.Integers(0, 9), "b": bp.Integers(0, 9)}, 1, n=100)),

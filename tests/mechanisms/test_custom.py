@@ -343,7 +343,11 @@ def test_it_stands_in_a_comparison_beside_the_others():
         twin.histogram_error
     )
     assert row.expected_loss is None and "its reports are not values" in row.note
-    assert row.epsilon_spent == pytest.approx(1) and "mine" in str(compared) and "mine" in compared.plot("mean_error")
+    assert (
+        row.epsilon_spent == pytest.approx(1)
+        and "mine" in str(compared)
+        and "mine" in compared.plot("mean_error").get_label()
+    )
     assert not any(each.mechanism == "mine" for each in compared.rows if each.epsilon == "2")
     # One that is best at what is asked is taken, and has no line of Python to build it.
     clear = bp.Custom(bp.Integers(1, 8), bp.Integers(1, 8), bp.GRR(bp.Integers(1, 8), 4).matrix(), 4)

@@ -7,6 +7,8 @@ import html
 import importlib
 import io
 import re
+import warnings
+import zlib
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -60,7 +62,11 @@ def axes(ax: Axes | None, size: tuple[float, float] = SIZE, *, polar: bool = Fal
     need_matplotlib()
     if ax is not None:
         if not callable(getattr(ax, "errorbar", None)):
-            raise InputError(f"Expected ax as matplotlib axes, got {type(ax).__name__}; pass plt.subplots()[1].")
+            given: object = ax
+            remedy = "pass plt.subplots()[1]"
+            if isinstance(given, (str, Path)):
+                remedy = 'write a file with est.plot().figure.savefig("ages.svg")'
+            raise InputError(f"Expected ax as matplotlib axes, got {type(ax).__name__}; {remedy}.")
         if polar != (ax.name == "polar"):
             wanted = "polar axes for values on a circle" if polar else "axes that are not polar"
             made = 'plt.subplot(projection="polar")' if polar else "plt.subplot()"
@@ -83,12 +89,12 @@ def panels(rows: int, columns: int, size: tuple[float, float], **options: Any) -
 
 
 def describe(ax: Axes, words: str, *, title: str = "", notes: Sequence[str] = ()) -> Axes:
-    """Give the axes a title, their content in words (alt text), and notes below, if the figure is ours."""
+    """Give the axes a title, their content in words (alt text), and notes below, if the figure is ours alone."""
     if title:
-        ax.set_title(escaped(title))
+        ax.set_title(literal(title))
     ax.set_label(escaped(f"{title}. {words}" if title else words))
-    if notes and _is_ours(ax):
-        lines = [line for note in notes for line in _wrapped(escaped(note))]
+    if notes and is_alone(ax):
+        lines = [line for note in notes for line in _wrapped(literal(note))]
         figure = cast("Figure", ax.figure)
         figure.supxlabel("\n".join(lines), x=0.01, ha="left", **_NOTE)
         extra = len(lines) * _NOTE["fontsize"] * 1.2 / 72
@@ -103,7 +109,7 @@ def as_svg(draw: Callable[[], Axes | Figure]) -> str:
     """
     figure = _figure_of(draw)
     buffer = io.StringIO()
-    with _style():
+    with _style(), _any_letters():
         figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     labels = [str(ax.get_label()) for ax in figure.axes]
     words = " ".join(label for label in labels if not label.startswith("<"))  # such as <colorbar>
@@ -117,7 +123,7 @@ def as_file(draw: Callable[[], Axes | Figure], file: str | Path) -> bytes:
         return f"{as_svg(draw)}\n".encode()
     buffer = io.BytesIO()
     figure, dates = _figure_of(draw), {"CreationDate": None} if path.suffix.lower() == ".pdf" else {}
-    with _style():
+    with _style(), _any_letters():
         figure.savefig(buffer, format=path.suffix[1:].lower(), metadata=dates)
     return buffer.getvalue()
 
@@ -150,10 +156,33 @@ def _is_ours(ax: Axes) -> bool:
     return cast("Figure", ax.figure).get_label() == _OURS
 
 
+def is_alone(ax: Axes) -> bool:
+    """Whether these axes are all of a figure that we made, so that words may stand around them."""
+    others = [each for each in cast("Figure", ax.figure).axes if each is not ax and each.get_label() != "<colorbar>"]
+    return _is_ours(ax) and not others
+
+
+def literal(text: object) -> str:
+    r"""A text that matplotlib draws letter by letter: a dollar sign in it begins no formula.
+
+    >>> print(literal("$5 to $9"))
+    \$5 to \$9
+    """
+    return escaped(text).replace("$", r"\$")
+
+
 def _style() -> contextlib.AbstractContextManager[None]:
     from matplotlib import style  # noqa: PLC0415
 
     return style.context(STYLE)
+
+
+@contextlib.contextmanager
+def _any_letters() -> Iterator[None]:
+    """Draw names in any script: a browser has letters that our font lacks; elsewhere a box stands for them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
+        yield
 
 
 def _wrapped(note: str) -> list[str]:
@@ -163,10 +192,16 @@ def _wrapped(note: str) -> list[str]:
 
 
 def _tidy(svg: str, words: str) -> str:
-    """Keep the element alone, with its words, without ids that nothing refers to; a hundredth of a point is enough."""
+    """Keep the element alone, with its words, without ids that nothing refers to; a hundredth of a point is enough.
+
+    matplotlib's ids are hashes of coordinates, which another processor may round differently; ours are numbers in order
+    of appearance, behind a mark of the words that keeps the ids of several pictures on one page apart.
+    """
     svg = svg[svg.index("<svg ") :].rstrip()
-    used = set(re.findall(r"#([\w.-]+)", svg))
+    used, mark = set(re.findall(r"#([\w.-]+)", svg)), f"p{zlib.crc32(words.encode()):08x}"
     svg = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", svg)
+    ours = {each: f"{mark}-{number}" for number, each in enumerate(dict.fromkeys(re.findall(r' id="([^"]+)"', svg)))}
+    svg = re.sub(r'((?: id="|#))([\w.-]+)', lambda found: found[1] + ours.get(found[2], found[2]), svg)
     svg = _ATTRIBUTE.sub(lambda found: _LONG.sub(lambda each: f"{float(each[0]):.2f}", found[0].replace("\n", "")), svg)
     svg = re.sub(r"<!--.*?-->|(?<=\n)\s+", "", svg, flags=re.DOTALL)
     return svg.replace("<svg ", f'<svg role="img" aria-label="{words}" style="max-width: 100%; height: auto" ', 1)

@@ -1,62 +1,70 @@
-"""A forest plot: one number per group, each with its interval."""
+"""A forest plot: sections below each other on one axis, with one row a group."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.plots import style
-from bipartite.plots.shares import shortened
-from bipartite.plots.svg import picture, rule, tag, text, ticks, whisker
+from bipartite.plots.figure import WIDTH, is_alone, literal
+from bipartite.plots.looks import BLUE
+from bipartite.plots.whiskers import SMALL, ink, shortened, whisker_style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bipartite.plots.histogram import Mark
-    from bipartite.plots.svg import Picture
+    from matplotlib.axes import Axes
 
-_LEFT, _RIGHT = 190, 250
-_ROW: Final = 22
-_TITLE, _AXIS = 26, 40
+    from bipartite.plots.whiskers import Mark
 
+    Section = tuple[str, Sequence[Mark]]
 
-def forest(sections: Sequence[tuple[str, Sequence[Mark]]], say: Callable[[float], str], note: str = "") -> Picture:
-    """Plot sections such as "mean", each with a row per group on one axis; ``say`` formats the axis numbers."""
-    parts: list[str] = []
-    top = 4.0
-    for title, rows in sections:
-        parts.append(text(_LEFT, top + 14, title, font_weight="bold"))
-        parts += _section(rows, top + _TITLE, say)
-        top += _TITLE + _ROW * len(rows) + _AXIS
-    if note:
-        parts.append(text(_LEFT, top + 4, note))
-        top += 14
-    says = " ".join(
-        f"{title}: " + "; ".join(f"{row.name} {row.words}" for row in rows) + "." for title, rows in sections
-    )
-    return picture(top, says, parts)
+_ROW: Final = 0.19  # inches
+_HEADING: Final[dict[str, Any]] = {"weight": "bold", "fontsize": SMALL + 0.5}
 
 
-def _section(rows: Sequence[Mark], top: float, say: Callable[[float], str]) -> list[str]:
-    ends = [end for row in rows for end in (row.low, row.high, row.value) if math.isfinite(end)]
-    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
-    room = (high - low) / 20 or abs(low) / 20 or 1.0
-    low, high = low - room, high + room
+def forest_size(sections: Sequence[Section]) -> tuple[float, float]:
+    """The size of a figure in which all rows can be read."""
+    return WIDTH, 0.6 + _ROW * sum(1.4 + len(rows) for _, rows in sections)
 
-    def x(value: float) -> float:
-        return _LEFT + (min(max(value, low), high) - low) / (high - low) * (style.WIDTH - _LEFT - _RIGHT)
 
-    bottom = top + _ROW * len(rows)
-    parts = []
-    for value in ticks(low, high, 5):
-        parts.append(rule(x(value), top, x(value), bottom, stroke=style.FAINT))
-        parts.append(text(x(value), bottom + 16, say(value), text_anchor="middle"))
-    parts.append(rule(_LEFT, bottom, style.WIDTH - _RIGHT, bottom, stroke=style.INK))
-    for number, row in enumerate(rows):
-        y = top + _ROW * number + _ROW / 2
-        parts.append(text(_LEFT - 10, y + 4, shortened(row.name), text_anchor="end"))
-        parts += whisker(x(row.low), x(row.high), y, 4)
-        if row.known:
-            parts.append(tag("circle", cx=x(row.value), cy=y, r=4, fill=style.BRR))
-        parts.append(text(style.WIDTH - _RIGHT + 16, y + 4, row.words))
-    return parts
+def forest(ax: Axes, sections: Sequence[Section], label: str, say: Callable[[float], str]) -> str:
+    """Draw a heading for each section, and a row with a whisker for each of its marks; all of it in words."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 (optional)
+
+    places, names, y = [], [], 0.0
+    for heading, rows in sections:
+        ax.text(
+            0.0,
+            y,
+            literal(heading),
+            transform=ax.get_yaxis_transform(),
+            va="center",
+            weight="bold",
+            fontsize=SMALL + 0.5,
+        )
+        for mark in rows:
+            y -= 1
+            places.append(y)
+            names.append(literal(shortened(mark.name)))
+            _row(ax, y, mark)
+        y -= 1.4
+    ax.set_ylim(y + 0.8, 0.7)
+    ax.set_yticks(places, names)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(visible=False, axis="y")
+    ax.margins(x=0.04)
+    ax.set_xlabel(literal(label))
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+    ax.xaxis.set_major_formatter(lambda value, _: say(value))
+    told = (f"{heading}: " + "; ".join(f"{row.name} {row.words}" for row in rows) + "." for heading, rows in sections)
+    return " ".join(told)
+
+
+def _row(ax: Axes, y: float, mark: Mark) -> None:
+    if math.isfinite(mark.low) and math.isfinite(mark.high):
+        middle = (mark.low + mark.high) / 2
+        ax.errorbar([middle], [y], xerr=(mark.high - mark.low) / 2, **whisker_style())
+    if mark.known and math.isfinite(mark.value):
+        ax.plot([mark.value], [y], marker="o", ms=4.5, color=BLUE, ls="none")
+    if is_alone(ax):
+        ax.text(1.02, y, mark.words, transform=ax.get_yaxis_transform(), va="center", fontsize=SMALL, color=ink())

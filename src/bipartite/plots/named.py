@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
+from bipartite.plots.figure import literal
 from bipartite.plots.looks import looks_of
-from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ def curves(
     """Draw a curve for each name over common ``x``, named at its right end; above ``highest`` it is cut off."""
     looks = looks or looks_of(named)
     for name, y in named.items():
-        ax.plot(x, y, label=escaped(name), **looks[name].line())
+        ax.plot(x, y, label=literal(name), **looks[name].line())
     ax.margins(x=0)
     if highest is not None:
         ax.set_ylim(top=highest)
@@ -54,7 +54,7 @@ def name_ends(ax: Axes, ends: Mapping[str, float], colours: Mapping[str, str]) -
     tall = cast("Figure", ax.figure).get_figheight() * 72 * _INSIDE / (grid.nrows if grid else 1)
     for name, at, end in zip(names, spread(heights, _LETTER * _LINE / tall), heights.tolist(), strict=True):
         ax.annotate(
-            escaped(name),
+            literal(name),
             xy=(1.0, end),
             xytext=(1.045, at),
             xycoords="axes fraction",

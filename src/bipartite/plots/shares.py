@@ -1,117 +1,291 @@
-"""Shares of named values with error bars: one row per name, the largest first."""
+"""Estimated shares with their intervals: bars on a line or around a circle, or one row a name."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.plots import style
-from bipartite.plots.frame import extent
-from bipartite.plots.svg import legend, percent, percent_mark, picture, rule, tag, text, ticks, title, whisker
+from bipartite.plots.figure import is_alone, literal
+from bipartite.plots.looks import BLUE, GREY, PALE, TRUTH
+from bipartite.plots.whiskers import (
+    SMALL,
+    extent,
+    in_percent,
+    ink,
+    legend_below,
+    marks_at_the_top,
+    say,
+    shortened,
+    whisker_style,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from bipartite.plots.svg import Picture
+    from bipartite.plots.whiskers import Mark
 
     Array = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
 
-MOST_NAMES: Final = 40
-_LEFT, _RIGHT, _TOP = 190, 200, 30
-_ROW, _THICK = 22, 14
-_CAP: Final = 3
-_MARK: Final = 7
-_LONGEST: Final = 24
+_ABOVE: Final = 0.3  # of the height of shares: room for the marks
+_HOLE: Final = 0.3  # of the reach of shares: the radius inside a clock
+_ASIDE: Final = 0.3  # the sine of the angle from which on a name begins, or ends, at the clock
+_RIM: Final = 1.06
+_MOST_NAMES_AROUND: Final = 24
+_FINE: Final = 200  # values whose true shares run together
+_FEW_TICKS: Final = 12
+_HATCH: Final = "#B0B0B0"
+_ROUND: Final = 600  # points of a line around a clock, at least
+NOT_APART: Final = "cannot be told apart: a guess"
 
 
-def shares_by_name(  # noqa: PLR0913
+@dataclass(frozen=True)
+class Bars:
+    """Shares of values or of ranges: each from ``left`` to ``right``, as high as the average share of its values."""
+
+    left: Array
+    right: Array
+    share: Array
+    low: Array
+    high: Array
+    """The interval of the average share; NaN without one."""
+
+    @property
+    def middle(self) -> Array:
+        """Where the whisker of each stands."""
+        return (self.left + self.right) / 2
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What is drawn on a line or around a circle."""
+
+    bars: Bars
+    sure: str
+    """The interval in words, such as "95 % interval"; empty without."""
+    edges: Array
+    """The ends of all values, half a step around each."""
+    guessed: Flags
+    """Which values the reports cannot tell apart from others."""
+    curve: Array | None = None
+    """The share of each value, where the bars are those of ranges."""
+    truth: Array | None = None
+    """The true share of each value."""
+    marks: Sequence[Mark] = ()
+
+
+def shares_on_a_line(ax: Axes, drawn: Shares) -> None:
+    """Bars with whiskers, the curve and the truth over them, hatched where values cannot be told apart."""
+    handles = _bars(ax, drawn, 1.0)
+    if drawn.curve is not None:
+        handles += _curve(ax, drawn.edges, drawn.curve, drawn.guessed)
+    if drawn.truth is not None:
+        handles.append(ax.stairs(drawn.truth, drawn.edges, baseline=None, **_truth(fine=len(drawn.truth) > _FINE)))
+    low, high = extent(*_heights(drawn))
+    if low < 0:
+        ax.axhline(0, color=ink(), lw=0.8)
+    bottom = low - 0.04 * (high - low) * (low < 0)
+    top = high + (_ABOVE if drawn.marks else 0.05) * (high - low)
+    beside = ax.get_shared_y_axes().get_siblings(ax)
+    if any(each.has_data() for each in beside if each is not ax):  # one axis for all panels
+        bottom, top = min(bottom, ax.get_ylim()[0]), max(top, ax.get_ylim()[1])
+    ax.set_ylim(bottom, top)
+    ax.set_xlim(drawn.edges[0], drawn.edges[-1])
+    in_percent(ax.yaxis)
+    marks_at_the_top(ax, drawn.marks)
+    legend_below(ax, handles, top=1 - 0.1 * len(drawn.marks))
+
+
+def shares_on_a_clock(ax: Axes, drawn: Shares, names: Sequence[str]) -> None:
+    """The same around a circle: the first value at the top, the others clockwise, shares outward.
+
+    The circular mean is a direction, drawn at the rim if it is known; the words of all marks stand in the legend.
+    """
+    size, turn = len(names), 2 * math.pi / len(names)
+    low, high = extent(*_heights(drawn))
+    sizes = np.rint(drawn.bars.right - drawn.bars.left).astype(np.int64)
+    each = np.roll(np.repeat(drawn.bars.share, sizes), round(float(drawn.bars.left[0]) + 0.5))
+    dial(ax, names, low, high, each if drawn.curve is None else drawn.curve)
+    handles = _bars(ax, drawn, turn)
+    for values, how in ((drawn.curve, _line()), (drawn.truth, _truth())):
+        if values is not None:
+            handles += ax.plot(*around(values), **how)
+    if low < 0:
+        ax.plot(*around(np.zeros(size)), color=ink(), lw=0.8)
+    rim = low + _RIM * (high - low)
+    for mark in drawn.marks:
+        handles += _direction(ax, mark, turn, size, low, rim)
+    legend_below(ax, handles, gap=24)
+
+
+def dial(ax: Axes, names: Sequence[str], low: float, high: float, heights: Array) -> None:
+    """Make polar axes a clock with the first name at the top; shares are written where ``heights`` leave most room."""
+    size = len(names)
+    polar: Any = ax  # whose methods are those of polar axes
+    polar.set_theta_zero_location("N")
+    polar.set_theta_direction(-1)
+    polar.set_rlim(low, low + _RIM * (high - low))
+    polar.set_rorigin(low - _HOLE * (high - low))
+    every = -(-size // _MOST_NAMES_AROUND)
+    shown = [literal(shortened(name)) for name in names[::every]]
+    angles = np.arange(0, size, every) * 2 * math.pi / size
+    for angle, written in zip(angles.tolist(), ax.set_xticks(angles, shown), strict=True):
+        aside = math.sin(angle)
+        written.label1.set_horizontalalignment("center" if abs(aside) < _ASIDE else "left" if aside > 0 else "right")
+    ax.tick_params(axis="x", pad=1, labelsize=SMALL)
+    ax.tick_params(axis="y", labelsize=SMALL - 0.5)
+    in_percent(ax.yaxis)
+    # Zero is the inner circle, and the names stand at the rim.
+    ax.set_yticks([each for each in few_ticks().tick_values(low, high) if low <= each < 0.9 * high and each])
+    gap = int(np.maximum(heights, np.roll(heights, -1)).argmin()) + 0.5
+    polar.set_rlabel_position(360 * gap / len(heights))
+
+
+def around(values: Array) -> tuple[Array, Array]:
+    """(angles, radii) of a step curve around a clock; matplotlib draws straight lines between points."""
+    size = len(values)
+    steps = np.linspace(-0.5, size - 0.5, size * max(2, -(-_ROUND // size)), endpoint=False)
+    at = np.floor(steps + 0.5 + 1e-9).astype(np.int64)
+    ends = [size - 0.5] * 2  # where the last value meets the first
+    return np.append(steps, ends) * 2 * math.pi / size, np.append(values[at], values[[-1, 0]])
+
+
+def shares_by_name(
+    ax: Axes,
     names: Sequence[str],
-    shares: Array,
-    low: Array,
-    high: Array,
+    bars: tuple[Array, Array, Array],
     *,
     sure: str,
-    label: str = "",
+    guessed: Flags,
+    words: Sequence[str],
     truth: Array | None = None,
-    guessed: NDArray[np.bool_] | None = None,
-    most: int = MOST_NAMES,
-    notes: Sequence[str] = (),
-) -> Picture:
-    """Plot the largest shares with their intervals and count the smaller ones; ``label`` names the values.
-
-    ``low`` and ``high`` are infinite where nothing is known and NaN where there is no interval. Shares that are
-    ``guessed``, or about which nothing is known, are outlined.
-    """
-    order = np.argsort(-shares, kind="stable")
-    rows, rest = order[:most].tolist(), order[most:]
-    bounded = np.isfinite(low) & np.isfinite(high)
-    guesses = (np.isinf(low) | np.isinf(high)) | (False if guessed is None else guessed)
-    sure_of = [at for at in rows if bounded[at]]
-    left, right = extent(shares[rows], low[sure_of], high[sure_of], None if truth is None else truth[rows])
-
-    def x(share: float) -> float:
-        return _LEFT + (share - left) / (right - left) * (style.WIDTH - _LEFT - _RIGHT)
-
-    bottom = _TOP + _ROW * len(rows)
-    parts = []
-    for share in ticks(left, right, 5):
-        parts.append(rule(x(share), _TOP - 4, x(share), bottom, stroke=style.FAINT))
-        parts.append(text(x(share), bottom + 14, percent_mark(share), text_anchor="middle"))
-    for number, at in enumerate(rows):
-        y = _TOP + _ROW * number
-        words = share_words(float(shares[at]), float(low[at]), float(high[at]))
-        parts.append(text(_LEFT - 10, y + 13, shortened(names[at]), text_anchor="end"))
-        parts.append(_bar(x(0), x(float(shares[at])), y, names[at], words, certain=not guesses[at]))
-        if bounded[at]:
-            parts += whisker(x(float(low[at])), x(float(high[at])), y + 2 + _THICK / 2, _CAP)
-        if truth is not None:
-            corner: dict[str, Any] = {"x": x(float(truth[at])) - _MARK / 2, "y": y + 2 + (_THICK - _MARK) / 2}
-            parts.append(tag("rect", **corner, width=_MARK, height=_MARK, **style.SILENCE_STYLE))
-        parts.append(text(style.WIDTH - _RIGHT + 16, y + 13, words))
-    parts.append(rule(x(0), _TOP - 4, x(0), bottom, stroke=style.INK))
-    entries: list[tuple[str, Any]] = [
-        ("estimated share", style.SHARE_STYLE),
-        *([(f"{sure} interval", style.ERROR_STYLE)] if sure else []),
-    ]
+) -> None:
+    """One row a name, in the order given: ``bars`` are the share, and the ends of its interval, NaN without one."""
+    share, low, high = bars
+    y = -np.arange(len(names), dtype=float)
+    handles: list[Any] = []
+    for which, how in ((~guessed, _fill("estimated share")), (guessed, _hatched())):
+        if which.any():
+            handles.append(ax.barh(y[which], share[which], height=0.72, **how))
+    if (known := np.isfinite(high - low)).any():
+        ends = np.abs([share[known] - low[known], high[known] - share[known]])
+        handles.append(ax.errorbar(share[known], y[known], xerr=ends, label=sure, **whisker_style()))
     if truth is not None:
-        entries.append(("true share", style.SILENCE_STYLE))
-    if guesses[rows].any():
-        entries.append(("not identifiable: a guess", style.GUESS_STYLE))
-    parts += legend(entries)
-    below = [f"share of people, by {label}" if label else "share of people"]
-    if len(rest):
-        below.append(f"{len(rest):,} smaller shares are left out, together {percent(float(shares[rest].sum()))}")
-    parts.append(text(_LEFT, bottom + 34, "; ".join(below)))
-    parts += [text(_LEFT, bottom + 51 + 17 * number, note) for number, note in enumerate(notes)]
-    says = "Estimated shares: " + "; ".join(
-        f"{names[at]} {share_words(float(shares[at]), float(low[at]), float(high[at]))}" for at in rows
-    )
-    return picture(bottom + 42 + 17 * len(notes), says, parts)
+        handles += ax.plot(truth, y, ls="none", marker="D", ms=4.5, mfc="none", mec=ink(), label="true share")
+    left, right = extent(share, low, high, () if truth is None else truth)
+    room = 0.04 * (right - left)
+    ax.set_xlim(left - room if left < 0 else 0, right + room)
+    ax.set_ylim(y[-1] - 0.6, 0.6)
+    ax.set_yticks(y, [literal(shortened(name)) for name in names])
+    ax.tick_params(axis="y", length=0)
+    ax.grid(visible=False, axis="y")
+    ax.axvline(0, color=ink(), lw=0.8)
+    in_percent(ax.xaxis)
+    ax.xaxis.set_major_locator(few_ticks(5))
+    if is_alone(ax):
+        for at, said in zip(y.tolist(), words, strict=True):
+            ax.text(1.02, at, said, transform=ax.get_yaxis_transform(), va="center", fontsize=SMALL)
+    legend_below(ax, handles)
 
 
-def shortened(name: str) -> str:
-    """Shorten a name to fit beside the picture."""
-    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+def ticks_at(ax: Axes, values: NDArray[Any], *, whole: bool) -> None:
+    """Ticks at the values themselves if they are few; at round numbers, whole ones where values are, otherwise."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 (optional)
+
+    if len(values) <= _FEW_TICKS:
+        ax.set_xticks(values)
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 2.5, 5, 10], integer=whole))
+    ax.xaxis.set_major_formatter(lambda value, _: say(value))
 
 
-def _bar(zero: float, end: float, y: float, name: str, words: str, *, certain: bool) -> str:
-    how = style.SHARE_STYLE if certain else style.GUESS_STYLE
-    return tag(
-        "rect", title(f"{name}: {words}"), x=min(zero, end), y=y + 2, width=abs(end - zero), height=_THICK, **how
-    )
+def _bars(ax: Axes, drawn: Shares, scale: float) -> list[Any]:
+    """Draw the bars, their whiskers, and the hatching; the entries of the legend."""
+    bars = drawn.bars
+    handles: list[Any] = []
+    whole = len(bars.share) == len(drawn.guessed)
+    guesses = drawn.guessed if whole else np.zeros(len(bars.share), dtype=bool)
+    said = "share" if whole else "average share in each range"
+    for which, how in ((~guesses, _fill(f"estimated {said}" if whole else said)), (guesses, _outline())):
+        if which.any():
+            wide = 0.94 * (bars.right - bars.left)[which] * scale
+            found = ax.bar(bars.middle[which] * scale, bars.share[which], width=wide, **how)
+            handles += [] if how["label"].startswith("_") else [found]
+    if (known := np.isfinite(bars.high - bars.low) & ~guesses).any():
+        share, low, high = (each[known] for each in (bars.share, bars.low, bars.high))
+        ends = np.maximum([share - low, high - share], 0)
+        dots = {} if whole else {"fmt": "o", "ms": 3.5, "color": ink()}
+        style = {**whisker_style(), **dots, "label": drawn.sure}
+        handles.append(ax.errorbar(bars.middle[known] * scale, share, yerr=ends, **style))
+    spans = [
+        ax.axvspan(drawn.edges[first] * scale, drawn.edges[after] * scale, lw=0, **_hatched())
+        for first, after in _runs(drawn.guessed)
+    ]
+    return [*handles, *spans[:1]]
 
 
-def share_words(share: float, low: float, high: float) -> str:
-    """Format a share with its interval, to significant digits."""
-    if math.isnan(high - low):
-        return percent(share)
-    if math.isinf(high - low):
-        return "not identifiable"
-    width = 100 * (high - low)
-    digits = 2 if width <= 0 else min(max(1 - math.floor(math.log10(width)), 0), 4)
-    numbers = [f"{100 * part:z.{digits}f}".replace("-", "−") for part in (share, low, high)]
-    return f"{numbers[0]} % ({numbers[1]} to {numbers[2]})"
+def _curve(ax: Axes, edges: Array, values: Array, guessed: Flags) -> list[Any]:
+    """A step curve, dashed where it is a guess."""
+    handles: list[Any] = []
+    for which, how in ((~guessed, _line()), (guessed, _line(label="_guess", color=GREY, linestyle="--"))):
+        for first, after in _runs(which):
+            steps = ax.stairs(values[first:after], edges[first : after + 1], baseline=None, **how)
+            handles = handles or [steps] * (not how["label"].startswith("_"))
+    return handles
+
+
+def _direction(ax: Axes, mark: Mark, turn: float, size: int, low: float, rim: float) -> list[Any]:
+    """The mean direction at the rim, with its interval as an arc; of other marks, and without one, the words alone."""
+    if not mark.known or mark.name != "circular mean":
+        return ax.plot([], [], ls="none", label=mark.words)
+    last = mark.low + (mark.high - mark.low) % size
+    arc = np.linspace(mark.low, last, 60) * turn
+    ends: dict[str, Any] = {"color": ink(), "clip_on": False}
+    ax.plot([mark.value * turn] * 2, [max(0.0, low), rim], lw=0.8, ls=":", **ends)
+    ax.plot([mark.value * turn], [rim], marker="o", ms=4.5, **ends)
+    return ax.plot(arc, np.full(60, rim), lw=1.8, label=mark.words, **ends)
+
+
+def _heights(drawn: Shares) -> Iterator[Array]:
+    yield from (drawn.bars.share, drawn.bars.low, drawn.bars.high)
+    yield from (each for each in (drawn.curve, drawn.truth) if each is not None)
+
+
+def _runs(which: Flags) -> list[tuple[int, int]]:
+    """(first, after) of each run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], which, [False]]).astype(np.int8)))
+    return [(int(first), int(after)) for first, after in edges.reshape(-1, 2)]
+
+
+def few_ticks(about: int = 4) -> Any:  # noqa: ANN401 (of matplotlib)
+    """Ticks at about so many round numbers."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
+
+    return MaxNLocator(nbins=about, steps=[1, 2, 2.5, 5, 10])
+
+
+def _fill(label: str) -> dict[str, Any]:
+    return {"color": PALE, "label": label, "linewidth": 0}
+
+
+def _outline() -> dict[str, Any]:
+    return {"facecolor": "none", "edgecolor": GREY, "linestyle": "--", "linewidth": 0.8, "label": "_guess"}
+
+
+def _hatched() -> dict[str, Any]:
+    return {"facecolor": "none", "edgecolor": _HATCH, "hatch": "////", "label": NOT_APART}
+
+
+def _line(**how: Any) -> dict[str, Any]:  # noqa: ANN401 (of matplotlib)
+    return {"color": BLUE, "linewidth": 1.5, "label": "share of each value", **how}
+
+
+def _truth(*, fine: bool = False) -> dict[str, Any]:
+    """Below the estimate, so that neither hides the other."""
+    return {**TRUTH, "color": ink(), "label": "true share", "zorder": 1.5, **({"linewidth": 0.6} if fine else {})}

@@ -1,13 +1,12 @@
 """One histogram: everything that is shown comes from it, and every answer lies in its own interval."""
 
-from xml.etree import ElementTree as ET
-
 import numpy as np
 import pytest
 
 import bipartite as bp
 from bipartite.answers.estimation.em import Fit
 from bipartite.answers.estimation.histogram import Fitted, on_simplex
+from tests.plots.artists import words
 
 LINE = bp.Integers(0, 24)
 MECHANISMS = {
@@ -122,8 +121,7 @@ def test_everything_that_is_shown_comes_from_one_histogram(name):
     np.testing.assert_array_equal(frame["share"], est.shares)
     np.testing.assert_array_equal(frame["value"], values)
     assert f"histogram by '{est.method}'" in est.summary()
-    words = [each.text for each in ET.fromstring(est.plot()).iter("{http://www.w3.org/2000/svg}text")]
-    assert any(f"histogram method '{est.method}'" in each for each in words)
+    assert any(f"histogram method '{est.method}'" in each for each in words(est.plot()))
 
 
 def test_two_groups_of_people_at_one_value_each_are_found_there_and_nothing_contradicts_itself():

@@ -12,7 +12,7 @@ import numpy as np
 from bipartite.answers.advise.candidates import ANCHORED, OPTIMAL, Candidate, asked, candidates, check_purpose
 from bipartite.answers.advise.forecasting import check_n
 from bipartite.answers.advise.measuring import COLUMNS, MEASURES, Question, Row, measure
-from bipartite.answers.advise.picture import picture_of
+from bipartite.answers.advise.picture import plot_comparison
 from bipartite.answers.advise.recommending import recommendation
 from bipartite.answers.estimation.showing import load_pandas
 from bipartite.domains.base import as_real
@@ -28,6 +28,7 @@ from bipartite.texts import Printed, Table, as_csv
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
     from pandas import DataFrame
 
@@ -131,15 +132,22 @@ class Comparison(Printed):
         found: DataFrame = load_pandas(".rows and .to_csv()").DataFrame(rows, columns=list(COLUMNS))
         return found
 
-    def plot(self, measure: str = "expected_loss") -> str:
-        """Plot as SVG: one bar per mechanism at one ε, one curve per mechanism at several.
+    def plot(
+        self,
+        measure: str = "expected_loss",
+        ax: Axes | None = None,
+        mechanisms: Iterable[str] | None = None,
+    ) -> Axes:
+        """Draw one bar per mechanism at one ε, one curve per mechanism at several, and return the axes.
 
         ``measure`` is a column of the table: ``"expected_loss"``, ``"median_loss"``, ``"worst_loss"``,
-        ``"share_within"``, ``"mean_error"``, ``"histogram_error"`` or ``"distribution_error"``.
+        ``"share_within"``, ``"mean_error"``, ``"histogram_error"`` or ``"distribution_error"``. ``mechanisms`` are the
+        names to draw; without them, all. Bars far beyond the better half are cut, and say so. Needs the extra
+        ``plots``.
         """
         if not is_one_of(measure, tuple(MEASURES)):
             raise InputError(f"Expected measure as one of {', '.join(map(repr, MEASURES))}, got {shown(measure)}.")
-        return picture_of(self.rows, measure, n=self.n)
+        return plot_comparison(self.rows, measure, ax, mechanisms, n=self.n)
 
     def __str__(self) -> str:
         return "\n".join(self._parts())

@@ -21,22 +21,21 @@ from bipartite.errors import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     import numpy as np
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
     from pandas import DataFrame
 
     from bipartite.answers.estimation.goodness import GoodnessOfFit
     from bipartite.answers.estimation.histogram import Histogram
     from bipartite.answers.estimation.joint import JointEstimate
-    from bipartite.answers.estimation.pictures import Naming
+    from bipartite.answers.estimation.pictures import PictureOptions
     from bipartite.answers.estimation.question import Asked
     from bipartite.answers.estimation.ranges import Bins, RangeShare
     from bipartite.answers.estimation.source import Source
     from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
-    from bipartite.plots import Picture
 
     Array = NDArray[np.float64]
 
@@ -297,8 +296,8 @@ class Estimate(Shown):
     def _lines(self, confidence: float, bins: Bins | None) -> list[str]:
         return [*answers_in_words(self, confidence), *share_table({None: self}, confidence, bins)]
 
-    def _draw(self, confidence: float, file: str | Path | None, bins: Bins | None, naming: Naming) -> Picture:
-        return plot_estimate(self, confidence, file, bins, naming)
+    def _draw(self, asked: PictureOptions) -> Axes:
+        return plot_estimate(self, asked)
 
     def __repr__(self) -> str:
         return f"<Estimate from {how_many(self.nobs, 'report')} of {self.mechanism!r}, method {self.method!r}>"

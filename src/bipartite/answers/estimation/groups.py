@@ -18,16 +18,15 @@ from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
     from pandas import DataFrame
 
     from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.joint import JointEstimate
-    from bipartite.answers.estimation.pictures import Naming
+    from bipartite.answers.estimation.pictures import PictureOptions
     from bipartite.answers.estimation.ranges import Bins
-    from bipartite.plots import Picture
 
 
 class Estimates(Shown, Mapping[Any, "Estimate"]):
@@ -80,12 +79,12 @@ class Estimates(Shown, Mapping[Any, "Estimate"]):
             ]
         return [*answers_of_groups(self._groups, confidence), *share_table(self._groups, confidence, bins)]
 
-    def _draw(self, confidence: float, file: str | Path | None, bins: Bins | None, naming: Naming) -> Picture:
+    def _draw(self, asked: PictureOptions) -> Axes:
         if not self._has_picture:
             raise InputError(
                 f"Expected groups to plot, got {self._kind}s, which share no axis; plot each: est[name].plot()."
             )
-        return plot_groups(self._groups, confidence, file, bins, naming)
+        return plot_groups(self._groups, asked)
 
     @property
     def _has_picture(self) -> bool:

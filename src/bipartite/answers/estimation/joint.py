@@ -20,13 +20,16 @@ from bipartite.answers.estimation.showing import load_pandas
 from bipartite.answers.estimation.source import Several, Source
 from bipartite.answers.estimation.tally import Tally
 from bipartite.answers.estimation.two_reports import NOT_TOLD, TwoReports
+from bipartite.answers.estimation.wording import names_of
 from bipartite.errors import InputError, shown
 from bipartite.names import Renamed
+from bipartite.plots.pairs import plot_pairs
 from bipartite.texts import Printed, escaped, in_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
     from pandas import DataFrame
 
@@ -136,6 +139,16 @@ class JointEstimate(Printed, Renamed):
             values = pd.Series(domain.to_numpy().tolist()).to_numpy()[at[place]]
             found.insert(place, name, values, allow_duplicates=True)
         return found
+
+    def plot(self, ax: Axes | None = None, *, title: str = "") -> Axes:
+        """Draw the table of shares as colours, with the shares in the cells where they fit, and return the axes.
+
+        The first attribute runs across, the second up; shares below zero are as pale as zero.
+        """
+        first, second = map(names_of, self._domains)
+        notes = [f"{self.nobs:,} people reported both; table by {self.method!r}"]
+        notes += [self.check.doubt.split(":")[0]] * bool(self.check.doubt)
+        return plot_pairs(self.shares, (first, second), self.names, ax, title=title, notes=notes)
 
     def summary(self, confidence: float = _USUAL) -> str:
         """The answers in words."""

@@ -1,9 +1,10 @@
-"""Plots of estimates: the kind of plot for each domain, and its labels and notes."""
+"""Pictures of estimates: the kind that fits the domain, with what must be known about it written below."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,53 +13,59 @@ from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.question import circle_of, line_of
 from bipartite.answers.estimation.ranges import RANGES, reusable_bins, spans, splits
 from bipartite.answers.estimation.rows import (
-    Forging,
+    MOST_NAMES,
     forging,
     has_intervals,
     insides,
     largest,
     ranges,
     share_intervals,
-    single_intervals,
     value_intervals,
 )
-from bipartite.errors import how_many
-from bipartite.plots import Band, Mark, forest, histogram, save, shares_by_name, shares_on_a_clock
-from bipartite.plots.shares import MOST_NAMES, share_words, shortened
-from bipartite.plots.svg import percent, percent_mark, titled
-from bipartite.texts import escaped, in_digits
+from bipartite.answers.estimation.wording import names_of, range_name, say_forging, share_words
+from bipartite.domains.containers import open_values
+from bipartite.errors import InputError, how_many
+from bipartite.plots.figure import SIZE, WIDTH, axes, describe, is_alone, literal
+from bipartite.plots.forest import forest, forest_size
+from bipartite.plots.shares import Bars, Shares, shares_by_name, shares_on_a_clock, shares_on_a_line, ticks_at
+from bipartite.plots.whiskers import Mark, rows_within, say, shortened
+from bipartite.texts import in_digits, percent, percent_mark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+    from collections.abc import Callable
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.intervals import ConfidenceInterval
     from bipartite.answers.estimation.ranges import Bins
     from bipartite.domains import Domain
-    from bipartite.plots import Picture
 
     Array = NDArray[np.float64]
 
-_MOST_GROUPS: Final = 40
-_ARCS: Final = 8
+MOST_BARS: Final = 120
+"""With more values than this, bars would run together: a curve is drawn, and ranges."""
 UNNAMED: Final = "value"
 """The default name of values."""
+_ARCS: Final = 8
+_MOST_GROUPS: Final = 40
 _MOST_VALUES: Final = 6  # whose shares are compared between groups
 _FEW_RANGES: Final = 3
-_MOST_COMMON: Final = 3  # values named in the summary
-_MOST_POINTS: Final = 1_500  # of a line: about two per pixel of width
+_NEAR: Final = 1e-6  # of one: how far the sum of true shares may be off
 
 
 @dataclass(frozen=True, slots=True)
-class Naming:
-    """The title of a plot, the name of its values, and their unit."""
+class PictureOptions:
+    """How a picture is to be drawn, and what its values are called."""
 
+    ax: Axes | None = None
+    confidence: float = 0.95
+    bins: Bins | None = None
     title: str = ""
     label: str = UNNAMED
     unit: str = ""
+    truth: object = None
 
     @property
     def axis(self) -> str:
@@ -70,67 +77,191 @@ class Naming:
         named = what if self.label == UNNAMED else f"{what} {self.label}"
         return f"{named} ({self.unit})" if self.unit else named
 
+    @property
+    def sure(self) -> str:
+        """The name of the intervals."""
+        return f"{100 * self.confidence:g} % interval"
 
-def plot_estimate(
-    estimate: Estimate, confidence: float, file: str | Path | None, bins: Bins | None, naming: Naming
-) -> Picture:
-    """Plot one estimate: a histogram or a curve on a line, a clock on a circle, otherwise bars."""
-    domain = estimate.domain
-    if bins is not None and not domain.wraps:
-        line_of(domain)
-    sure = f"{100 * confidence:g} %" if has_intervals(estimate) else ""
-    notes = _notes(estimate)
-    if domain.has_ends:
-        bins = None if bins is None else reusable_bins(bins)
-        low, high, bands = _line_intervals(estimate, confidence, bins)
-        shares = estimate.shares
-        if bands:
-            notes.append("the numbers above are the shares of whole ranges")
-        if bands and bins is not None:  # nothing finer is drawn than was asked for
-            sizes = [size for _, size in spans(domain, bins, insides(estimate)[0].found)]
-            shares = np.repeat([each.value for each in bands], sizes)
-            low, high = (np.where(np.isfinite(end), shares, end) for end in (low, high))
-        steps = len(domain) if bands is None else 1 + np.count_nonzero(np.diff(shares))
-        every = slice(None, None, -(-steps // _MOST_POINTS))
-        if every.step > 1:
-            notes.append(f"one in {every.step:,} values is plotted")
-        picture = histogram(
-            domain.to_numpy()[every],
-            shares[every],
-            low[every],
-            high[every],
-            label=naming.axis,
-            say=say,
-            sure=sure,
-            marks=marks(estimate, confidence),
-            notes=notes,
-            bands=bands,
+
+def plot_estimate(estimate: Estimate, asked: PictureOptions) -> Axes:
+    """Draw one estimate: bars or a curve on a line, a clock on a circle, otherwise the largest shares."""
+    domain, notes = estimate.domain, _notes(estimate)
+    truth = None if asked.truth is None else _true_shares(domain, asked.truth)
+    if not domain.has_ranges:
+        if asked.bins is not None:
+            line_of(domain)
+        return _plot_names(estimate, asked, truth, notes)
+    drawn, words = _shares(estimate, asked, truth)
+    names, size = names_of(domain), len(domain)
+    with axes(asked.ax, (WIDTH, 4.7) if domain.wraps else SIZE, polar=domain.wraps) as ax:
+        if domain.wraps:
+            shares_on_a_clock(ax, drawn, names)
+            notes = [f"around: {asked.axis}; outward: share of people at each value", *notes]
+            ends, kind = (names[0], names[-1]), "cyclic values"
+        else:
+            shares_on_a_line(ax, drawn)
+            ax.set(xlabel=literal(asked.axis), ylabel="share of people at each value")
+            ticks_at(ax, domain.to_numpy(), whole=domain.whole)
+            ends, kind = (say(float(domain.low)), say(float(domain.high))), "values"
+        most, missing = int(estimate.shares.argmax()), int(drawn.guessed.sum())
+        at = names[most] if domain.wraps else say(float(domain.decode(most)))
+        says = (
+            f"The estimated shares of {size:,} {kind}, from {ends[0]} to {ends[1]}; the largest, at {at}, is "
+            f"{percent(float(estimate.shares[most]))}."
+            + (f" {missing:,} shares are not identifiable." if missing else "")
+            + "".join(f" {each}." for each in [*(mark.words for mark in drawn.marks), *words])
         )
-    elif domain.wraps:
-        picture = _plot_on_a_clock(estimate, confidence, sure, notes, bins, naming)
+        return describe(ax, says, title=asked.title, notes=notes)
+
+
+def _shares(estimate: Estimate, asked: PictureOptions, truth: Array | None) -> tuple[Shares, list[str]]:
+    """What is drawn on a line or around a circle, and the shares of ranges in words."""
+    domain, shares = estimate.domain, estimate.shares
+    first, step = (0.0, 1.0) if domain.wraps else (float(domain.low), float(domain.step))
+    edges: Array = first + (np.arange(len(domain) + 1, dtype=np.float64) - 0.5) * step
+    marks = circular_marks(estimate, asked.confidence) if domain.wraps else line_marks(estimate, asked.confidence)
+    sure = asked.sure if has_intervals(estimate) else ""
+    guessed, curve, words = _indistinguishable(estimate), None, []
+    fitted = bool(insides(estimate)[1].bins_note) or len(domain) > MOST_BARS
+    if asked.bins is None and (not fitted or not sure):
+        ends = share_intervals(estimate, asked.confidence)
+        bars = Bars(edges[:-1], edges[1:], shares, *ends)
     else:
-        ends = value_intervals(estimate, largest(estimate.shares, MOST_NAMES), confidence)
-        label = "" if naming.label == UNNAMED else naming.axis
-        guessed = _indistinguishable(estimate)
-        picture = shares_by_name(
-            names_of(domain), estimate.shares, *ends, sure=sure, label=label, guessed=guessed, notes=notes
-        )
-    return _save_if_asked(titled(picture, naming.title), file)
+        bins = reusable_bins((_ARCS if domain.wraps else RANGES) if asked.bins is None else asked.bins)
+        cut = spans(domain, bins, insides(estimate)[0].found)
+        found = ranges(estimate, bins, asked.confidence)
+        sizes = np.array([size for _, size in cut])
+        left = first + (np.array([start for start, _ in cut]) - 0.5) * step
+        rows = np.array([(each.share, *(each.interval if sure else (math.nan, math.nan))) for each in found]).T
+        bars = Bars(left, left + sizes * step, *rows / sizes)
+        words = [f"{_span_name(domain, *ends)}: {share_words(*row)}" for ends, row in zip(cut, rows.T, strict=True)]
+        if asked.bins is None:
+            curve = shares if len(cut) < len(domain) else None
+        elif truth is not None:  # nothing finer is drawn than was asked for
+            averages = [truth.take(range(start, start + size), mode="wrap").mean() for start, size in cut]
+            truth = np.roll(np.repeat(averages, sizes), cut[0][0])
+    if len(bars.share) == len(domain):  # of what cannot be told apart, no interval is drawn
+        bars = replace(bars, low=np.where(guessed, math.nan, bars.low), high=np.where(guessed, math.nan, bars.high))
+    return Shares(bars, sure, edges, guessed, curve, truth, marks), words
 
 
-def _plot_on_a_clock(
-    estimate: Estimate, confidence: float, sure: str, notes: list[str], bins: Bins | None, naming: Naming
-) -> Picture:
-    names, shares = names_of(estimate.domain), estimate.shares
-    intervals: tuple[Array, Array] | list[Band] = share_intervals(estimate, confidence)
-    if (insides(estimate)[1].bins_note or bins is not None) and sure:
-        intervals = _bands(estimate, confidence, _ARCS if bins is None else bins)
-    marks, guessed = _circular_marks(estimate, confidence), _indistinguishable(estimate)
-    notes = [f"around: {naming.axis}; outward: share of people at each value", *notes]
-    return shares_on_a_clock(names, shares, intervals, sure=sure, marks=marks, guessed=guessed, notes=notes)
+def _plot_names(estimate: Estimate, asked: PictureOptions, truth: Array | None, notes: list[str]) -> Axes:
+    """The largest shares, one row a name."""
+    rows = min(MOST_NAMES, len(estimate.shares))
+    with axes(asked.ax, (WIDTH, 0.9 + 0.19 * rows)) as ax:
+        most = largest(estimate.shares, rows if is_alone(ax) else min(rows, rows_within(ax)))
+        low, high = (end[most] for end in value_intervals(estimate, most, asked.confidence))
+        share, guessed = estimate.shares[most], _indistinguishable(estimate)[most] | np.isinf(high - low)
+        every = names_of(estimate.domain)
+        names, words = [every[at] for at in most], [share_words(*each) for each in zip(share, low, high, strict=True)]
+        if len(rest := np.delete(estimate.shares, most)):
+            notes = [f"{len(rest):,} smaller shares are left out, together {percent(float(rest.sum()))}", *notes]
+        shown = None if truth is None else truth[most]
+        shares_by_name(ax, names, (share, low, high), sure=asked.sure, guessed=guessed, words=words, truth=shown)
+        ax.set_xlabel("share of people" if asked.label == UNNAMED else literal(f"share of people, by {asked.axis}"))
+        says = "Estimated shares: " + "; ".join(f"{name} {said}" for name, said in zip(names, words, strict=True))
+        return describe(ax, says, title=asked.title, notes=notes)
 
 
-def _circular_marks(estimate: Estimate, confidence: float) -> list[Mark]:
+def plot_groups(groups: Mapping[Any, Estimate], asked: PictureOptions) -> Axes:
+    """Draw groups below each other: means and medians, or shares of ranges or of the most common values."""
+    shown = dict(list(groups.items())[:_MOST_GROUPS])
+    domain = next(iter(shown.values())).domain
+    write: Callable[[float], str] = percent_mark
+    label = "share of people"
+    notes = [f"{asked.sure}s"]
+    if asked.bins is not None:
+        sections = _range_sections(shown, asked)
+    elif domain.has_ends:
+        pairs = {name: line_marks(each, asked.confidence) for name, each in shown.items()}
+        sections = [
+            (asked.of(kind), [_row(name, pair[at]) for name, pair in pairs.items()])
+            for at, kind in enumerate(("mean", "median"))
+        ]
+        write, label = say, asked.axis
+    else:
+        total = np.sum([each.nobs * each.shares for each in groups.values()], axis=0)
+        most, names = largest(total, _MOST_VALUES), names_of(domain)
+        sections = [
+            (f"share of {shortened(names[at])}", [_value_row(name, each, at, asked) for name, each in shown.items()])
+            for at in most
+        ]
+        notes += [f"{len(domain) - len(most):,} less common values are left out"] * (len(domain) > len(most))
+    notes += [f"{len(groups) - len(shown):,} more groups are left out"] * (len(groups) > len(shown))
+    with axes(asked.ax, forest_size(sections)) as ax:
+        said = forest(ax, sections, label, write)
+        return describe(ax, said, title=asked.title, notes=["; ".join(notes)])
+
+
+def _true_shares(domain: Domain, truth: object) -> Array:
+    """The true share of each value: from people's values, or from a mapping of values to shares."""
+    if isinstance(truth, Mapping):
+        shares = np.zeros(len(domain))
+        for value, share in truth.items():
+            shares[domain.encode(value)] += share
+        if not (shares >= 0).all() or abs(shares.sum() - 1) > _NEAR:
+            raise InputError(
+                f"Expected truth as shares that sum to 1, got {shares.sum():.6g}; or pass people's values, one each."
+            )
+        return shares
+    batch = open_values(truth, "error", domain)
+    if not len(batch.values):
+        raise InputError("Expected truth as people's values, or as a mapping of values to shares, got none of either.")
+    indices = domain.index_array(batch.values)
+    if indices is None:
+        raise domain.explain(batch.values, "error", batch.place)
+    return np.bincount(indices, minlength=len(domain)) / len(indices)
+
+
+def _span_name(domain: Domain, start: int, size: int) -> str:
+    """The name of a range, which may pass the last value of a circle."""
+    ends = [domain[start], domain[(start + size - 1) % len(domain)]]
+    if domain.has_ends:
+        return range_name(domain, *map(float, ends))
+    names = names_of(domain)
+    return names[start] if size == 1 else f"{names[start]} to {names[(start + size - 1) % len(domain)]}"
+
+
+def _range_sections(groups: Mapping[Any, Estimate], asked: PictureOptions) -> list[tuple[str, list[Mark]]]:
+    """One section for each range, with the share in each group."""
+    bins = reusable_bins(asked.bins or ())
+    first = next(iter(groups.values()))
+    found = {name: ranges(each, bins, asked.confidence) for name, each in groups.items()}
+    unit = f" {asked.unit}" if asked.unit else ""
+    sections = []
+    for at, span in enumerate(spans(first.domain, bins, insides(first)[0].found)):
+        named = f"{_span_name(first.domain, *span)}{unit}"
+        rows = []
+        for name, each in groups.items():
+            known = has_intervals(each) and not splits(insides(each)[0].found, span)
+            rows.append(_share_mark(name, found[name][at].share, found[name][at].interval, known=known))
+        heading = f"share of {named}" if asked.label == UNNAMED else f"share with {asked.label} {named}"
+        sections.append((heading, rows))
+    return sections
+
+
+def _indistinguishable(estimate: Estimate) -> NDArray[np.bool_]:
+    """Which values the reports cannot tell apart from others, so that their single shares are guesses."""
+    found = insides(estimate)[0].found
+    if found is None:
+        return np.zeros(len(estimate.shares), dtype=bool)
+    if not found.groups_identifiable:
+        return np.ones(len(found.group_of), dtype=bool)
+    return (np.bincount(found.group_of) > 1)[found.group_of]
+
+
+def line_marks(estimate: Estimate, confidence: float) -> list[Mark]:
+    """The mean and the median with their intervals."""
+    found = []
+    for name in ("mean", "median"):
+        answer = estimate.ask(name)
+        value, interval = answer.value, answer.ci(confidence)
+        known = name == "median" or not math.isinf(answer.se)
+        found.append(Mark(name, value, *interval, words=_in_words(name, value, interval, known=known), known=known))
+    return found
+
+
+def circular_marks(estimate: Estimate, confidence: float) -> list[Mark]:
     """The circular mean, relative to the first value, and the resultant length, with their intervals."""
     domain = circle_of(estimate.domain)
     found = []
@@ -144,164 +275,20 @@ def _circular_marks(estimate: Estimate, confidence: float) -> list[Mark]:
     return found
 
 
-def _line_intervals(estimate: Estimate, confidence: float, bins: Bins | None) -> tuple[Array, Array, list[Band] | None]:
-    """(low, high, bands) of the shares: bands of public ranges for a curve; infinite for indistinguishable values."""
-    if not insides(estimate)[1].bins_note and bins is None:
-        return *share_intervals(estimate, confidence), None
-    each_end = np.where(_indistinguishable(estimate), math.inf, estimate.shares)
-    if not has_intervals(estimate):
-        return each_end, each_end, []
-    return each_end, each_end, _bands(estimate, confidence, RANGES if bins is None else bins)
-
-
-def _bands(estimate: Estimate, confidence: float, bins: Bins) -> list[Band]:
-    """The intervals of public ranges or, on a circle, of arcs, whose positions are relative to the first value."""
-    domain = estimate.domain
-    circle = domain.wraps
-    values = domain.numbers.to_numpy()
-    step, names = float(values[1] - values[0]), names_of(domain) if circle else []
-    bands = []
-    for each in ranges(estimate, bins, confidence):
-        # An arc may continue past the last value.
-        size = round((each.last - each.first) / step) % len(domain) + 1
-        first, last = each.first - values[0], each.last - values[0]
-        name = f"{names[int(first)]} to {names[int(last)]}" if circle else range_name(domain, each.first, each.last)
-        words = f"{name}: {share_words(each.share, *each.interval)}"
-        left, right = (first, first + size - 1) if circle else (each.first, each.last)
-        low, high, share = (number / size for number in (*each.interval, each.share))
-        bands.append(Band(left - step / 2, right + step / 2, low, high, share, percent(each.share), words))
-    return bands
-
-
-def plot_groups(
-    groups: Mapping[Any, Estimate], confidence: float, file: str | Path | None, bins: Bins | None, naming: Naming
-) -> Picture:
-    """Plot groups below each other: means and medians, or shares of ranges or of the most common values."""
-    shown = dict(list(groups.items())[:_MOST_GROUPS])
-    first = next(iter(shown.values()))
-    domain = first.domain
-    sure = f"{100 * confidence:g} %"
-    write: Callable[[float], str] = say
-    left_out = ""
-    if bins is not None:
-        sections, write = _range_sections(shown, confidence, bins, naming), percent_mark
-    elif domain.has_ends:
-        pairs = {label: marks(each, confidence) for label, each in shown.items()}
-        sections = [
-            (
-                f"{naming.of(name)} of each group, with its {sure} interval",
-                [_row(label, pair[at]) for label, pair in pairs.items()],
-            )
-            for at, name in enumerate(("mean", "median"))
-        ]
-    else:
-        total = np.sum([each.nobs * each.shares for each in groups.values()], axis=0)
-        most = np.argsort(-total, kind="stable")[:_MOST_VALUES].tolist()
-        names = names_of(domain)
-        sections = [
-            (
-                f"share of {shortened(names[at])} in each group, with its {sure} interval",
-                [_share_row(label, each, at, confidence) for label, each in shown.items()],
-            )
-            for at in most
-        ]
-        left = len(domain) - len(most)
-        left_out, write = f"{left:,} less common values are left out" if left else "", percent_mark
-    hidden = len(groups) - len(shown)
-    notes = [left_out, f"{hidden:,} more groups are left out" if hidden else ""]
-    picture = forest(sections, write, "; ".join(note for note in notes if note))
-    return _save_if_asked(titled(picture, naming.title), file)
-
-
-def _range_sections(
-    groups: Mapping[Any, Estimate], confidence: float, bins: Bins, naming: Naming
-) -> list[tuple[str, list[Mark]]]:
-    """One section for each range, with the share in each group."""
-    bins = reusable_bins(bins)
-    first = next(iter(groups.values()))
-    cut = spans(first.domain, bins, insides(first)[0].found)
-    names, found = names_of(first.domain), {label: ranges(each, bins, confidence) for label, each in groups.items()}
-    size, unit = len(names), f" {naming.unit}" if naming.unit else ""
-    sections = []
-    for at, (start, count) in enumerate(cut):
-        ends = names[start], names[(start + count - 1) % size]
-        named = f"{ends[0]} to {ends[1]}" if count > 1 else ends[0]
-        if first.domain.has_ends:
-            span = next(iter(found.values()))[at]
-            named = range_name(first.domain, span.first, span.last)
-        what = f"of {named}{unit}" if naming.label == UNNAMED else f"with {naming.label} {named}{unit}"
-        rows = []
-        for label, each in groups.items():
-            share, (low, high) = found[label][at].share, found[label][at].interval
-            known = has_intervals(each) and not splits(insides(each)[0].found, (start, count))
-            rows.append(_share_mark(label, share, low, high, known=known))
-        sections.append((f"share {what} in each group, with its {100 * confidence:g} % interval", rows))
-    return sections
-
-
-def most_common(estimate: Estimate, confidence: float) -> str:
-    """The largest shares in words, with their intervals."""
-    most, shares = largest(estimate.shares, _MOST_COMMON), estimate.shares
-    names, (low, high) = names_of(estimate.domain), single_intervals(estimate, most, confidence)
-    return ", ".join(f"{names[at]}: {share_words(shares[at], low[at], high[at])}" for at in most)
-
-
-def _indistinguishable(estimate: Estimate) -> NDArray[np.bool_]:
-    """Which values the reports cannot tell apart from others, so that their single shares are guesses."""
-    found = insides(estimate)[0].found
-    if found is None:
-        return np.zeros(len(estimate.shares), dtype=bool)
-    if not found.groups_identifiable:
-        return np.ones(len(found.group_of), dtype=bool)
-    return (np.bincount(found.group_of) > 1)[found.group_of]
-
-
-def marks(estimate: Estimate, confidence: float) -> list[Mark]:
-    """The mean and the median with their intervals."""
-    found = []
-    for name in ("mean", "median"):
-        answer = estimate.ask(name)
-        value, interval = answer.value, answer.ci(confidence)
-        known = name == "median" or not math.isinf(answer.se)
-        found.append(Mark(name, value, *interval, words=_in_words(name, value, interval, known=known), known=known))
-    return found
-
-
-def names_of(domain: Domain) -> list[str]:
-    """The names of the values; row numbers if they have none."""
-    unnamed = domain.labels is None and domain.by_row
-    return [f"row {value}" if unnamed else escaped(value) for value in domain.to_numpy().tolist()]
-
-
-def range_name(domain: Domain, first: Any, last: Any) -> str:  # noqa: ANN401 (numbers, or labels of a circle)
-    """The name of a range: its ends, numbers with up to six digits; on an interval it ends where the next begins."""
-    if domain.has_ends and not domain.whole and last < domain.high:
-        last += domain.step
-    one, other = (end if isinstance(end, str) else say(end) for end in (first, last))
-    return one if one == other else f"{one} to {other}"
-
-
-def say(value: float) -> str:
-    """Format a number on an axis."""
-    return f"{value:,.6g}".replace("-", "−")
-
-
 def _row(label: object, mark: Mark) -> Mark:
     words = mark.words.removeprefix(mark.name).removeprefix(":").strip()
-    return Mark(str(label), mark.value, mark.low, mark.high, words, mark.known)
+    return mark._replace(name=str(label), words=words)
 
 
-def _share_row(label: object, estimate: Estimate, at: int, confidence: float) -> Mark:
-    value = estimate.domain.decode(at)
-    share, (low, high) = float(estimate.shares[at]), estimate.ask(("bin", value)).ci(confidence)
+def _value_row(label: object, estimate: Estimate, at: int, asked: PictureOptions) -> Mark:
+    interval = estimate.ask(("bin", estimate.domain.decode(at))).ci(asked.confidence)
     known = has_intervals(estimate) and not _indistinguishable(estimate)[at]
-    return _share_mark(label, share, low, high, known=known)
+    return _share_mark(label, float(estimate.shares[at]), interval, known=known)
 
 
-def _share_mark(label: object, share: float, low: float, high: float, *, known: bool) -> Mark:
-    words = (
-        share_words(share, low, high) if known else f"no more is known than {percent_mark(low)} to {percent_mark(high)}"
-    )
+def _share_mark(label: object, share: float, interval: ConfidenceInterval, *, known: bool) -> Mark:
+    low, high = interval
+    words = share_words(share, low, high) if known else f"{percent_mark(low)} to {percent_mark(high)}: no more is known"
     return Mark(str(label), share, low, high, words, known)
 
 
@@ -310,19 +297,8 @@ def _in_words(name: str, value: float, interval: ConfidenceInterval, *, known: b
     return f"{name} {number}, {low} to {high}" if known else f"{name}: no more is known than {low} to {high}"
 
 
-def say_forging(found: Forging | None) -> str:
-    """What forged reports could do, in words; empty if nothing is known."""
-    if found is None:
-        return ""
-    some, most = how_many(found.reports, "forged report"), "" if found.exact else "at most "
-    scale, unit = (1, "") if found.of == "the mean" else (100, " percentage points")
-    far = scale * max(found.high - found.value, found.value - found.low)
-    # Two significant digits, without an exponent.
-    return f"{some} could move {found.of} by {most}{float(f'{far:.2g}'):,g}{unit}"
-
-
 def _notes(estimate: Estimate) -> list[str]:
-    """The notes below the plot."""
+    """The notes below the picture."""
     source, histogram = insides(estimate)
     found, whose = source.found, "the population they were sampled from"
     notes = [f"{how_many(estimate.nobs, 'report')}; intervals for {whose}; histogram method {estimate.method!r}"]
@@ -331,18 +307,10 @@ def _notes(estimate: Estimate) -> list[str]:
     if not has_intervals(estimate):
         notes.append(f"without intervals of shares: {histogram.bins_note}")
     if found is not None and not found.identifiable:
-        groups = found.groups
-        line = estimate.domain.has_ends
-        ranges = [f"{say(values[0])} to {say(values[-1])}" for values in groups[:_FEW_RANGES]] if line else []
-        more = "…" if len(groups) > _FEW_RANGES else ""
-        which = f": {', '.join(ranges)}{more}" if ranges else ""
-        notes.append(f"the reports cannot tell some values apart, however many there are{which}")
-    # The full reason is too long for a plot; it is in the text.
+        groups = found.groups if estimate.domain.has_ends else []
+        which = [f"{say(values[0])} to {say(values[-1])}" for values in groups[:_FEW_RANGES]]
+        more = f": {', '.join(which)}{'…' * (len(groups) > _FEW_RANGES)}" if which else ""
+        notes.append(f"the reports cannot tell some values apart, however many there are{more}")
+    # The full reason is too long for a picture; it is in the text.
     notes += [each for each in (say_forging(forging(estimate)), estimate.check.doubt.split(":")[0]) if each]
     return notes
-
-
-def _save_if_asked(picture: Picture, file: str | Path | None) -> Picture:
-    if file is not None:
-        save(picture, file)
-    return picture

@@ -11,7 +11,6 @@ from bipartite.answers.estimation.histogram import NO_BINS
 from bipartite.answers.estimation.intervals import FEW, check_confidence, within
 from bipartite.answers.estimation.ranges import RANGES, range_shares, spans
 from bipartite.errors import InputError
-from bipartite.plots.shares import MOST_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 
 VALUE_COLUMNS: Final = ("value", "share", "standard_error", "low", "high")
 RANGE_COLUMNS: Final = ("first", "last", "share", "low", "high")
+MOST_NAMES: Final = 40
+"""Largest shares of names that are drawn, and have intervals where each takes long."""
 _FORGED: Final = 100
 """One report in so many is forged."""
 

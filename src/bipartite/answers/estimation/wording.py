@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.pictures import most_common, names_of, range_name, say_forging
 from bipartite.answers.estimation.ranges import RANGES, reusable_bins, spans, splits
 from bipartite.answers.estimation.rows import (
     finite,
@@ -16,21 +16,26 @@ from bipartite.answers.estimation.rows import (
     insides,
     largest,
     range_rows,
+    single_intervals,
     value_intervals,
 )
 from bipartite.errors import how_many
-from bipartite.texts import Table, escaped, in_digits
+from bipartite.plots.whiskers import say
+from bipartite.texts import Table, escaped, in_digits, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.ranges import Bins
+    from bipartite.answers.estimation.rows import Forging
+    from bipartite.domains import Domain
 
     Share = tuple[float, float | None, float | None]
 
 _FEW_VALUES: Final = 20
 _LARGEST: Final = 10
+_MOST_COMMON: Final = 3  # values named in the summary
 _SIDE_BY_SIDE: Final = 4  # groups per table; more groups go into further tables below
 _SCOPE: Final = "intervals are for the population that these people are a random sample of"
 
@@ -178,3 +183,47 @@ def in_percent(share: Share) -> tuple[str, str]:
         return f"{100 * value:z.2g}%", "none"
     number, first, last = in_digits(100 * value, 100 * low, 100 * high)
     return f"{number}%", f"{first}% to {last}%"
+
+
+def most_common(estimate: Estimate, confidence: float) -> str:
+    """The largest shares in words, with their intervals."""
+    most, shares = largest(estimate.shares, _MOST_COMMON), estimate.shares
+    names, (low, high) = names_of(estimate.domain), single_intervals(estimate, most, confidence)
+    return ", ".join(f"{names[at]}: {share_words(shares[at], low[at], high[at])}" for at in most)
+
+
+def share_words(share: float, low: float, high: float) -> str:
+    """A share with its interval, to significant digits."""
+    if math.isnan(high - low):
+        return percent(share)
+    if math.isinf(high - low):
+        return "not identifiable"
+    width = 100 * (high - low)
+    digits = 2 if width <= 0 else min(max(1 - math.floor(math.log10(width)), 0), 4)
+    numbers = [f"{100 * part:z.{digits}f}".replace("-", "−") for part in (share, low, high)]
+    return f"{numbers[0]} % ({numbers[1]} to {numbers[2]})"
+
+
+def names_of(domain: Domain) -> list[str]:
+    """The names of the values; row numbers if they have none."""
+    unnamed = domain.labels is None and domain.by_row
+    return [f"row {value}" if unnamed else escaped(value) for value in domain.to_numpy().tolist()]
+
+
+def range_name(domain: Domain, first: Any, last: Any) -> str:  # noqa: ANN401 (numbers, or labels of a circle)
+    """The name of a range: its ends, numbers with up to six digits; on an interval it ends where the next begins."""
+    if domain.has_ends and not domain.whole and last < domain.high:
+        last += domain.step
+    one, other = (end if isinstance(end, str) else say(end) for end in (first, last))
+    return one if one == other else f"{one} to {other}"
+
+
+def say_forging(found: Forging | None) -> str:
+    """What forged reports could do, in words; empty if nothing is known."""
+    if found is None:
+        return ""
+    some, most = how_many(found.reports, "forged report"), "" if found.exact else "at most "
+    scale, unit = (1, "") if found.of == "the mean" else (100, " percentage points")
+    far = scale * max(found.high - found.value, found.value - found.low)
+    # Two significant digits, without an exponent.
+    return f"{some} could move {found.of} by {most}{float(f'{far:.2g}'):,g}{unit}"

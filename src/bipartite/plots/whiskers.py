@@ -1,0 +1,140 @@
+"""Numbers with their intervals, and what all pictures of them share: marks, legends, axes of shares, and letters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+import numpy as np
+
+from bipartite.plots.figure import is_alone
+from bipartite.plots.looks import WHISKER
+from bipartite.texts import escaped, percent_mark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+SMALL: Final = 8.0  # points: words beside a number
+_LETTER: Final = 0.55  # of the size of letters: the width of a mean one
+_LONGEST: Final = 26
+_TWO_COLUMNS: Final = 36  # letters of a legend's entry that leave room for another beside it
+_INSIDE: Final = 0.86  # of the width of a figure of ours: that of its axes
+_ROW: Final = 0.085  # of the height of the axes: from one mark to the next
+
+
+class Mark(NamedTuple):
+    """A number with its interval, and both in words."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    words: str
+    known: bool = True
+    """Whether the value is an estimate rather than a guess within the interval."""
+
+
+def shortened(name: object) -> str:
+    """A name that fits beside a picture."""
+    text = escaped(name)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def say(value: float) -> str:
+    """A number on an axis."""
+    return f"{value:,.6g}".replace("-", "−")
+
+
+def ink() -> str:
+    """The colour of letters in the style in effect: ours, or that of the user whose axes these are."""
+    from matplotlib import rcParams  # noqa: PLC0415 (optional)
+
+    return cast("str", rcParams["text.color"])
+
+
+def whisker_style() -> dict[str, Any]:
+    """The look of intervals, for ``ax.errorbar``."""
+    return {**WHISKER, "ecolor": ink(), "capsize": 2.5}
+
+
+def in_percent(axis: Axis) -> None:
+    """Write the ticks of an axis of shares as percentages."""
+    axis.set_major_formatter(lambda share, _: percent_mark(share))
+
+
+def points_across(ax: Axes) -> float:
+    """About how wide the axes are, in points, before they are laid out."""
+    share = _INSIDE if is_alone(ax) else ax.get_position().width
+    return float(share * cast("Figure", ax.figure).get_figwidth() * 72)
+
+
+def rows_within(ax: Axes) -> int:
+    """About how many rows of words fit into the axes, before they are laid out."""
+    return max(1, int(ax.get_position().height * cast("Figure", ax.figure).get_figheight() * 72 / (1.3 * SMALL)))
+
+
+def width_of(words: str, size: float = SMALL) -> float:
+    """About how wide words are, in points."""
+    return len(words) * size * _LETTER
+
+
+def marks_at_the_top(ax: Axes, marks: Sequence[Mark]) -> None:
+    """Draw each interval near the top of the axes, whose limits are set, with its words where there is room."""
+    left, right = ax.get_xlim()
+    across, up = points_across(ax), ax.get_xaxis_transform()
+    for number, mark in enumerate(marks):
+        y, colour = 0.93 - _ROW * number, ink()
+        low, high = (min(max(end, left), right) for end in (mark.low, mark.high))
+        ax.plot([low, high], [y, y], transform=up, color=colour, lw=1.4, marker="|", ms=6, label=f"_{mark.name}")
+        # An unbiased estimate may lie outside the range of values; the words still give it.
+        if mark.known and left <= mark.value <= right:
+            low, high = min(low, mark.value), max(high, mark.value)
+            ax.plot([mark.value] * 2, [0, y], transform=up, color=colour, lw=0.8, ls=":")
+            ax.plot([mark.value], [y], transform=up, color=colour, marker="o", ms=4.5)
+        starts, ends = ((end - left) / (right - left) for end in (low, high))
+        room = (width_of(mark.words) + 8) / across
+        at, aside, above = ends + 6 / across, "left", "center"
+        if 1 - ends < room:
+            at, aside = starts - 6 / across, "right"
+            if starts < room:  # no room on either side
+                at, aside, above = min(max((starts + ends) / 2, room / 2), 1 - room / 2), "center", "bottom"
+        box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.4}
+        lift = 0.02 if above == "bottom" else 0
+        ax.text(at, y + lift, mark.words, transform=ax.transAxes, ha=aside, va=above, fontsize=SMALL, bbox=box)
+
+
+def legend_below(ax: Axes, handles: Sequence[Any], gap: float = 36, top: float = 1.0) -> None:
+    """A legend ``gap`` points below the axes of a figure of ours, or below a clock; elsewhere within, up to ``top``."""
+    labels = [str(each.get_label()) for each in handles]
+    columns = 2 if max(map(len, labels)) <= _TWO_COLUMNS else 1
+    if not is_alone(ax):
+        polar = ax.name == "polar"
+        where = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.08)} if polar else {"bbox_to_anchor": (0, 0, 1, top)}
+        ax.legend(handles=handles, fontsize=SMALL, **where)
+        return
+    from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415
+
+    figure = cast("Figure", ax.figure)
+    below = ax.transAxes + ScaledTranslation(0, -gap / 72, figure.dpi_scale_trans)
+    ax.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        bbox_transform=below,
+        ncols=columns,
+        borderaxespad=0,
+        borderpad=0,
+        fontsize=SMALL,
+    )
+    figure.set_size_inches(figure.get_figwidth(), figure.get_figheight() + -(-len(labels) // columns) * 12 / 72)
+
+
+def extent(*numbers: Iterable[float]) -> tuple[float, float]:
+    """The least and the largest of these and zero, apart from each other."""
+    every = np.concatenate([np.asarray(list(each), dtype=float) for each in numbers] or [np.zeros(1)])
+    every = every[np.isfinite(every)]
+    low, high = min(0.0, *every), max(0.0, *every)
+    return low, high if high > low else low + 1.0

@@ -1,0 +1,35 @@
+"""Pictures read back as matplotlib's artists."""
+
+from matplotlib.container import BarContainer, ErrorbarContainer
+from matplotlib.text import Text
+
+
+def words(ax):
+    """Everything that is written on the figure, once it is laid out."""
+    figure = ax.figure
+    figure.draw_without_rendering()
+    shown = [each for each in figure.findobj(Text) if each.get_visible() and each.get_text()]
+    return [each.get_text().replace(r"\$", "$") for each in shown]
+
+
+def bars(ax, label=None):
+    """The bars with this label, or all of them."""
+    found = [each for each in ax.containers if isinstance(each, BarContainer)]
+    return [bar for each in found if label in {None, each.get_label()} for bar in each]
+
+
+def whiskers(ax):
+    """((x, low), (x, high)) of every interval, or ((low, y), (high, y)) if they lie."""
+    found = [each for each in ax.containers if isinstance(each, ErrorbarContainer)]
+    return [segment for each in found for lines in each.lines[2] for segment in lines.get_segments()]
+
+
+def legend(ax):
+    """The entries of the legend."""
+    return [each.get_text() for each in ax.get_legend().get_texts()]
+
+
+def line(ax, label):
+    """The one line, or outline, with this label."""
+    (found,) = [each for each in [*ax.lines, *ax.patches] if each.get_label() == label]
+    return found
