@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from bipartite import BRR, SubsetSelection, insecure_seed
-from bipartite.locations import draw, encode, grid, heat_map, places
+from bipartite.locations import encode, grid, heat_map, places, plot
 from bipartite.locations.areas import Box
 from bipartite.locations.atlas import cities
+from bipartite.plots.figure import as_svg
 
 TARGET = Path(__file__).parent / "_static"
 CREDIT = "GeoNames, CC BY 4.0, a selection"
@@ -25,8 +26,8 @@ def pictures() -> dict[str, str]:
     positions = np.repeat(around, 4000, axis=0)
     european = cells.privatize(encode(cells.domain, positions), rng=insecure_seed(1))
     return {
-        "places_paris.svg": draw(BRR(world, epsilon=2), at="Paris", credit=CREDIT),
-        "places_cells.svg": heat_map(cells, european).draw(),
+        "places_paris.svg": as_svg(lambda: plot(BRR(world, epsilon=2), at="Paris", credit=CREDIT)),
+        "places_cells.svg": as_svg(heat_map(cells, european).plot),
     }
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 
 ROOT = Path(__file__).parents[1]
 TOOL = runpy.run_path(str(ROOT / "tools" / "notebooks.py"))
@@ -14,8 +15,14 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 NUMBER = r"-?[0-9]+\.?[0-9]*"
 
 
-def test_there_are_three_notebooks():
-    assert [path.stem for path in NOTEBOOKS] == ["collector", "mobility", "researcher"]
+def test_there_are_four_notebooks():
+    assert [path.stem for path in NOTEBOOKS] == ["collector", "data-scientist", "mobility", "researcher"]
+
+
+def test_a_data_scientist_writes_fifteen_lines():
+    code = [cell["source"] for cell in TOOL["read"](NOTEBOOKS[1])["cells"] if cell["cell_type"] == "code"]
+    lines = [line for cell in code for line in cell if line.strip()]
+    assert len(lines) == 15 and max(map(len, lines)) <= 120
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -47,6 +54,19 @@ def test_cells_share_a_namespace_print_and_give_their_last_value():
     assert printed["text"] == ["2\n"]
     assert value["data"] == {"text/plain": ["3"]}
     assert found["cells"][0]["outputs"] == found["cells"][2]["outputs"] == []
+
+
+def test_figures_are_shown_in_place_of_their_axes_and_styles_stay_in_their_notebook():
+    before = plt.rcParams["font.size"]
+    drawn = "import matplotlib.pyplot as plt\nplt.rcParams['font.size'] = 31\nax = plt.subplot(label='Words.')"
+    found = TOOL["run"](notebook(f"{drawn}\nax.plot([1, 2])", f"{drawn}\nax"))
+    for cell, values in zip(found["cells"], (1, 0), strict=True):
+        *value, figure = cell["outputs"]
+        assert len(value) == values  # a list of lines is shown, as Jupyter does
+        assert figure["output_type"] == "display_data" and "execution_count" not in figure
+        svg = "".join(figure["data"]["image/svg+xml"])
+        assert svg.startswith("<svg ") and 'aria-label="Words."' in svg
+    assert plt.get_fignums() == [] and plt.rcParams["font.size"] == before
 
 
 def test_a_notebook_that_raises_is_an_error():

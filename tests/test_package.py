@@ -28,7 +28,6 @@ HEAVY = [
     "sklearn",
     "torch",
     "pooch",
-    "resvg_py",
 ]
 
 
@@ -58,6 +57,18 @@ def test_small_calls_and_specs_load_nothing_heavy_either():
         f"print([name for name in {HEAVY} if name in sys.modules])"
     )
     assert run(code).strip() == "[]"
+
+
+def test_a_command_loads_what_draws_only_where_it_draws(tmp_path):
+    (tmp_path / "r.csv").write_text("20\n30\n", encoding="utf-8")
+    code = (
+        "import sys; from bipartite.cli import main\n"
+        "asked = ['estimate', 'r.csv', '--integers', '18..90', '--epsilon', '1']\n"
+        "main(asked); print('matplotlib' in sys.modules)\n"
+        "main([*asked, '--plot', 'r.svg']); print('matplotlib.pyplot' in sys.modules, 'matplotlib' in sys.modules)"
+    )
+    said = run(code, cwd=tmp_path).splitlines()
+    assert [line for line in said if line.split()[0] in {"True", "False"}] == ["False", "False True"]
 
 
 def test_the_compiler_is_loaded_once_enough_reports_were_asked_for():
@@ -219,7 +230,7 @@ def test_importing_a_former_name_says_so_and_hasattr_does_not():
 
 
 # A submodule of the same name would take the place of a public name once it is imported.
-MODULES = ["design", "errors", "learn", "locations", "quality", "tables"]
+MODULES = ["design", "errors", "learn", "locations", "quality", "surveys", "tables"]
 
 
 def test_no_public_name_is_that_of_a_module():

@@ -26,10 +26,11 @@ _PUBLIC = (
     "bipartite.mechanisms.spec",
     "bipartite.plots",
     "bipartite.quality",
+    "bipartite.surveys",
     "bipartite.tables",
     "bipartite.verification",
 )
-_MODULES_WITH_PAGES = {"__version__", "design", "errors", "learn", "locations", "quality", "tables"}
+_MODULES_WITH_PAGES = {"__version__", "design", "errors", "learn", "locations", "quality", "surveys", "tables"}
 
 
 def described_in(text):

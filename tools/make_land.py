@@ -4,7 +4,7 @@
     python tools/make_land.py geopandas-0.14.4-py3-none-any.whl
 
 That wheel holds Natural Earth's countries at 1:110 million. They are joined, rounded to a tenth of a degree and
-simplified by half a degree; Antarctica and islands below 4 square degrees are left out.
+simplified by a fifth of a degree; Antarctica and islands below one square degree are left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from shapely.ops import unary_union
 
 TARGET = Path(__file__).parents[1] / "src" / "bipartite" / "locations" / "atlas" / "land.csv"
 INSIDE = "geopandas/datasets/naturalearth_lowres/naturalearth_lowres"
-COARSE, SMALLEST, SOUTH = 0.5, 4.0, -60.0
+COARSE, SMALLEST, SOUTH = 0.2, 1.0, -60.0
 
 
 def rings(wheel: Path) -> list[list[tuple[float, float]]]:

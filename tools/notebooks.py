@@ -4,8 +4,9 @@
 them again and fails where one raises; a test compares what they give with what is written in them.
 
 Why not nbclient or myst-nb: they bring a kernel, a message bus and some 35 packages to run code that needs no kernel.
-A notebook here is plain Python: a cell is run in the notebook's namespace, what it prints and the value of its last
-expression are its output. Magics and widgets are not supported, and not wanted in documentation.
+A notebook here is plain Python: a cell is run in the notebook's namespace; what it prints, the value of its last
+expression and the figures that pyplot holds then are its output. Magics and widgets are not supported, and not wanted
+in documentation.
 """
 
 from __future__ import annotations
@@ -16,9 +17,15 @@ import io
 import json
 import sys
 import textwrap
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from matplotlib import pyplot as plt
+
+from bipartite.plots.figure import as_svg
+
+plt.switch_backend("agg")  # no window opens
 _WIDE = 86
 FOLDER = Path(__file__).parents[1] / "docs" / "notebooks"
 
@@ -38,12 +45,15 @@ def run(notebook: dict[str, Any]) -> dict[str, Any]:
     """The same notebook with the outputs that it gives now."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     cells, count = [], 0
-    for cell in notebook["cells"]:
-        if cell["cell_type"] != "code":
-            cells.append(cell)
-            continue
-        count += 1
-        cells.append({**cell, "execution_count": count, "outputs": _outputs("".join(cell["source"]), namespace, count)})
+    plt.close("all")
+    with plt.rc_context():  # a notebook's style is its own
+        for cell in notebook["cells"]:
+            if cell["cell_type"] != "code":
+                cells.append(cell)
+                continue
+            count += 1
+            outputs = _outputs("".join(cell["source"]), namespace, count)
+            cells.append({**cell, "execution_count": count, "outputs": outputs})
     return {**notebook, "cells": cells}
 
 
@@ -59,16 +69,16 @@ def _outputs(source: str, namespace: dict[str, Any], count: int) -> list[dict[st
     outputs: list[dict[str, Any]] = []
     if printed.getvalue():
         outputs.append({"name": "stdout", "output_type": "stream", "text": _lines(printed.getvalue())})
-    if value is not None:
-        shown = {"text/plain": _lines(_plain(value))}
+    if value is not None and not hasattr(value, "get_figure"):  # of axes the figure is shown
+        shown = {"text/plain": _lines(repr(value))}
         if hasattr(value, "_repr_svg_"):
             shown = {"image/svg+xml": _lines(value._repr_svg_()), "text/plain": ["<picture>"]}
         outputs.append({"data": shown, "execution_count": count, "metadata": {}, "output_type": "execute_result"})
+    for number in plt.get_fignums():
+        drawn = {"image/svg+xml": _lines(as_svg(partial(plt.figure, number))), "text/plain": ["<Figure>"]}
+        outputs.append({"data": drawn, "metadata": {}, "output_type": "display_data"})
+    plt.close("all")
     return outputs
-
-
-def _plain(value: object) -> str:
-    return repr(value)
 
 
 def _lines(text: str) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bipartite.cli import OK
 from bipartite.errors import InputError
+from bipartite.plots.figure import need_matplotlib
 from reproduction.claims import judge_all
 from reproduction.runner import reading
 from reproduction.runner.cache import NotKeptError
@@ -41,6 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, judge, draw, write."""
+    need_matplotlib("The report")
     held = reading.record(options.folder)
     runs = [(options.folder, held)]
     for other in options.take:

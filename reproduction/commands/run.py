@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bipartite.cli import BAD_DATA, BUG, MISSING, OK, print_json, print_table
+from bipartite.plots.figure import need_matplotlib
 from reproduction.claims import judge_all
 from reproduction.runner.cache import NotKeptError
 from reproduction.runner.files import (
@@ -75,6 +76,7 @@ def run(options: argparse.Namespace) -> int:
     entries = named(options.names)
     if options.list:
         return _list(entries, as_json=options.json)
+    need_matplotlib("The report")  # before hours are spent
     check_seeds(options.seeds)
     prepare(options.out)
     mode = "full" if options.full else "quick"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.plots import style
+from bipartite.plots.looks import BLUE, PAPER
 from reproduction.datasets import Table, abalone, bias, superconduct
 from reproduction.figures import Grid, Square, grid
 
@@ -82,17 +82,14 @@ def draw(rows: Rows) -> dict[str, str]:
         squares = [Square(f"{row[name]:,}") for name in _COUNTED]
         for printed, counted in _PRINTED.items():
             same = row[printed] == row[counted]
-            squares.append(
-                Square(f"{row[printed]:,}", style.BRR_NEAR_STYLE if not same else {"fill": style.PAPER}, dark=not same)
-            )
+            squares.append(Square(f"{row[printed]:,}", PAPER if same else BLUE, dark=not same))
         listed.append((str(row["dataset"]), squares, ""))
     head = ["rows", "complete rows", "features", "paper: rows", "paper: features"]
     return {
         "data_sets": grid(
-            Grid(head, listed, "data set", "", cut=len(_COUNTED), wide=112),
-            title="Data sets of boosting: what they have, and what the paper prints",
+            Grid(head, listed, "data set", "", cut=len(_COUNTED)),
+            title="Data sets of boosting, counted and printed",
             says="Rows and features of three data sets, counted and printed.",
-            entries=[],
             notes=["Dark: printed otherwise than complete rows and features were counted."],
         )
     }

@@ -251,6 +251,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
             across="ε of a whole row",
             up="on clean test rows",
             log_x=True,
+            share_y=False,
             says=(
                 "Accuracy, balanced accuracy and area under the curve of networks trained on private columns, against "
                 f"ε of a whole row; labels {labels}; {_WORDS[setting]}."
@@ -295,19 +296,14 @@ def gain_line(name: str, rows: Rows, ours: str, theirs: str, like: str) -> figur
 
 
 def gain_panel(title: str, dataset: str, lines: list[figures.Line]) -> figures.Panel:
-    """Gains beside none and what the paper prints, which is for Adult.
-
-    It shows a point of accuracy to either side at least: less is no difference to look at.
-    """
+    """Gains beside none and what the paper prints, which is for Adult."""
     (low, high), (mean, first) = NETWORK_RANGE, (NETWORK_GAINS["mean"], NETWORK_GAINS["at 0.25"])
     equal = figures.Line("equal", [low, high], [0, 0], marked=False, like="limit")
     printed = (
         figures.Printed(100 * mean, f"+{100 * mean:.2f} % on average"),
         figures.Printed(100 * first, f"+{100 * first:.2f} %", low),
     )
-    panel = figures.Panel(title, [*lines, equal], printed=printed if dataset == "adult" else ())
-    heights = [each for line in panel.lines for of in (line.y, line.low or (), line.high or ()) for each in of]
-    return replace(panel, lowest=-1, highest=1) if max(map(abs, heights)) < 1 else panel
+    return figures.Panel(title, [*lines, equal], printed=printed if dataset == "adult" else ())
 
 
 def _points(ours: float, theirs: float) -> float:

@@ -380,6 +380,7 @@ def draw(rows: Rows) -> dict[str, str]:
             [figures.Panel(title, _accuracies(each[2])) for title, each in zip(titles, found, strict=True)],
             across="ε as the reading names it",
             up="accuracy on clean test rows",
+            share_y=False,
             says="Accuracy of networks under several readings of appendix B.3, against the ε that each names.",
             notes=(*notes, "Vertical axes do not begin at 0."),
         )

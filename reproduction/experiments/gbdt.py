@@ -217,6 +217,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
                 [_against_epsilon(made, str(task), names, _WHICH[picture]) for task in tasks],
                 across="ε",
                 up="RMSE",
+                share_y=False,
                 says="Root mean squared error of private boosting against ε, by what randomises a leaf.",
                 notes=notes,
             )
@@ -235,6 +236,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
         [panel for panel in by_points if panel.lines],
         across="points in [−c, c]",
         up="RMSE",
+        share_y=False,
         says="Root mean squared error of private boosting at ε = 5 against the number of points of a leaf.",
         notes=notes[1:],
     )

@@ -244,6 +244,7 @@ def draw(rows: Rows) -> dict[str, str]:
         ],
         across="ε",
         up="RMSE",
+        share_y=False,
         says="Root mean squared error against ε under three readings, by what randomises a leaf.",
         notes=["An arrow with a number stands for what lies higher.", seeds],
     )

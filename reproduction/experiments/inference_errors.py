@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite import BRR, GRR, Anchored, Constant, Exponential
 from bipartite.lottery import log_between
-from bipartite.plots import style
+from bipartite.plots.looks import INK, Look
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, parts_of, places_of
 from reproduction.figures import Line, Panel, panels
 from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN, PublishedLSRR, lsrr
@@ -129,7 +129,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     promise = "Within regions: not ε-LDP, because the region is published."
     return {
         "inference_by_epsilon": panels(
-            by_epsilon, across="ε", up="inference error, km", notes=[promise],
+            by_epsilon, across="ε", up="inference error, km", notes=[promise], share_y=False,
             says="How far the best guess from a report is off on average, against ε.",
         ),
         "inference_against_error": panels(
@@ -137,6 +137,6 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
             notes=["Each line from the largest ε (left) to the smallest.", promise],
             says="How far the best guess is off against how far the report itself is: the less a report errs, the "
             "better it can be guessed from.",
-            how={_DIAGONAL: {"stroke": style.INK, "stroke_width": 1, "stroke_dasharray": "2 3"}},
+            looks={_DIAGONAL: Look(INK, 1, (2, 3))}, share_x=False, share_y=False,
         ),
     }  # fmt: skip

@@ -74,7 +74,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
         drawn.append(Panel(f"[0, 1] at ε = {epsilon}", lines, lowest=0))
     return {
         "interval_nodes": panels(
-            drawn, across="nodes in [0, 1]", up="total error", columns=min(3, len(drawn)), log_x=True,
+            drawn, across="nodes in [0, 1]", up="total error", log_x=True,
             says="Total error against the number of nodes: falls for BRR, has a least point and then rises for GRR.",
             notes=["The interval has length 1; the error is that of rounding and randomizing together."],
         )

@@ -62,7 +62,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     drawn = panels_by_n(kept, "utility", _CONSTANT, title="Jaccard", lowest=0.5, highest=1.0)
     return {
         "jaccard": panels(
-            drawn, across="ε", up="expected similarity", columns=3,
+            drawn, across="ε", up="expected similarity",
             says="Expected Jaccard similarity against ε for five N: bigger is better; BRR above GRR and Exponential.",
             notes=["Bigger is better. Uniform prior over 1 … N. The vertical axis begins at 0.5."],
         )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite import BRR, GRR
 from bipartite.lottery import log_between
-from bipartite.plots import style
+from bipartite.plots.looks import INK, Look
 from reproduction.experiments.places_of_the_paper import (
     FOURSQUARE,
     GOWALLA,
@@ -235,7 +235,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
         "places_drawn": panels(
             drawn_panels, across="ε", up="below L-SRR by, %",
             says="How far the expected error of BRR lies below that of L-SRR within regions, in per cent, over draws.",
-            how={f"below {SCRIPTED}": {"stroke": style.INK, "stroke_width": 1.5, "stroke_dasharray": "6 3"}},
+            looks={f"below {SCRIPTED}": Look(INK, 1.4, (5, 2.5))},
             notes=["Below zero BRR errs more. Within regions: not ε-LDP, because the region is published.",
                    "Bars: 95 % intervals of the mean over draws, where there are several."],
         )

@@ -101,7 +101,8 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
             else "each report is ε-LDP, but for L-SRR as published, which spends more than ε"
         )
         pictures[name] = panels(
-            drawn, across="ε", up="expected error, km", says=f"Expected error against ε, {scope}; {promise}.",
+            drawn, across="ε", up="expected error, km", share_y=False,
+            says=f"Expected error against ε, {scope}; {promise}.",
             notes=[f"{scope[0].upper()}{scope[1:]}: {promise}."],
         )  # fmt: skip
         if scope == WITHIN:

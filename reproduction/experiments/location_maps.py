@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bipartite.plots import titled
 from reproduction.experiments.places_of_the_paper import CREDITS, FOURSQUARE, GOWALLA, places_of
 from reproduction.experiments.printed import REGIONS
 from reproduction.figures import Line, Panel, Printed, panels
@@ -67,8 +66,8 @@ def draw(rows: Rows) -> dict[str, str]:
     """The maps, and how many places each region has."""
     sets = dict.fromkeys((str(row["dataset"]), int(row["places"])) for row in rows)
     maps: dict[str, str] = {
-        f"map_{name.lower()}": titled(
-            draw_map(places_of(name, count)[1], credit=CREDITS[name]), f"{name}, {count:,} places"
+        f"map_{name.lower()}": draw_map(
+            places_of(name, count)[1], title=f"{name}, {count:,} places", credit=CREDITS[name]
         )
         for name, count in sets
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bipartite.design import algorithm_1
-from bipartite.plots import style
+from bipartite.plots.looks import BLUE, INK
 from reproduction.experiments.rows_of_a_line import numerator, sorted_distances
 from reproduction.figures import Grid, Square, grid, subscripted
 from reproduction.runner.contract import Row, Rows, select
@@ -93,8 +93,7 @@ def draw(rows: Rows) -> dict[str, str]:
         if k < last:
             for row in of:
                 up = int(row["larger_above"]) > 0
-                how = {"fill": style.BRR if up else style.INK, "font_size": 15}
-                between[k - 1, int(row["rank"]) - 1] = Square("▲" if up else "▽", how)
+                between[k - 1, int(row["rank"]) - 1] = ("▲", BLUE) if up else ("▽", INK)
     pairs, wrong = (sum(int(row[each]) for row in counts) for each in ("pairs", "wrong"))
     most = max(int(row["points"]) for row in counts)
     says = f"Sorted distances for N = {points}; {wrong} of {pairs} orders differ from the paper's."
@@ -103,7 +102,6 @@ def draw(rows: Rows) -> dict[str, str]:
             Grid([subscripted("λ", i) for i in range(1, points + 1)], listed, "value", "", between),
             title=f"N = {points}, every ε: sorted distances of the first {last} values",
             says=says,
-            entries=[],
             notes=["▲ the derivative ∂Q/∂sᵢ is larger in the row above; ▽ in the row below.",
                    f"For every ε. Of {pairs:,} such pairs, N = 2 to {most}, {wrong} are not as the paper says."],
         )

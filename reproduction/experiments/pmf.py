@@ -6,14 +6,12 @@ the window is clamped and many values share one near-set.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from bipartite.domains import Integers
 from bipartite.mechanisms import BRR, GRR
-from bipartite.plots import Picture, chances_on_a_line, titled
-from reproduction.runner.contract import Row, Rows, number, select
+from reproduction.figures import Line, Panel, panels
+from reproduction.runner.contract import Row, Rows, distinct, number, select
 
 
 @dataclass(frozen=True)
@@ -57,16 +55,22 @@ def measure(cell: Cell) -> list[Row]:
 
 
 def draw(rows: Rows) -> dict[str, str]:
-    """One picture for each true value."""
-    pictures: dict[str, str] = {}
-    for truth in dict.fromkeys(int(row["truth"]) for row in rows):
-        of = {
-            name: np.array([number(row, "chance") for row in select(rows, mechanism=name, truth=truth)])
-            for name in ("BRR", "GRR")
-        }
-        values = np.arange(1, len(of["BRR"]) + 1)
-        drawn = Picture(
-            chances_on_a_line(values, of["BRR"], of["GRR"], truth=truth, label="report", say=lambda value: f"{value:g}")
+    """A panel for each true value."""
+    drawn = [
+        Panel(
+            f"N = {rows[0]['points']}, ε = {rows[0]['epsilon']}, true value {truth}",
+            [
+                replace(Line.of(name, select(rows, mechanism=name, truth=truth), "report", "chance"),
+                        marked=False, steps=True)
+                for name in ("BRR", "GRR")
+            ],
+            lowest=0,
         )
-        pictures[f"pmf_{truth}"] = titled(drawn, f"N = {len(values)}, ε = {rows[0]['epsilon']}, true value {truth}")
-    return pictures
+        for truth in distinct(rows, "truth")
+    ]  # fmt: skip
+    chances = {name: [number(row, "chance") for row in select(rows, mechanism=name)] for name in ("BRR", "GRR")}
+    says = " ".join(
+        f"{name} reports a value near the truth with probability {max(of):.3f}, any other with {min(of):.3f}."
+        for name, of in chances.items()
+    )
+    return {"pmf": panels(drawn, across="report", up="probability of this report", says=says)}

@@ -61,7 +61,7 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     drawn = panels_by_n(kept, "qloss", SILENCE, title="QLoss", lowest=0, highest=0.36)
     return {
         "qloss_by_epsilon": panels(
-            drawn, across="ε", up="QLoss", columns=3,
+            drawn, across="ε", up="QLoss",
             says="QLoss against ε for five N: BRR below GRR and the Exponential mechanism at every ε.",
             notes=[_UNIT, *([_BEST] if extra else [])],
         )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bipartite.domains import Integers
+from bipartite.plots.looks import LOOKS, Look
 from reproduction.experiments.line_rivals import EXTRA, SILENCE, makers
 from reproduction.experiments.printed import RATIO_AT_2
 from reproduction.figures import Line, Panel, Printed, panels
@@ -97,13 +98,13 @@ def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
     )
     return {
         "qloss_by_n": panels(
-            drawn, across="N", up="QLoss", log_x=True, columns=3,
+            drawn, across="N", up="QLoss", log_x=True,
             says="QLoss of GRR rises to 1/3 with N; that of BRR stays nearly the same.",
             notes=["QLoss is the expected error over N − 1.", *_where_tables_end(kept)],
         ),
         "ratio_by_n": panels(
             [Panel("Expected error of BRR over that of GRR on 1 … N", lines, lowest=0, highest=1.05, printed=printed)],
-            across="N", up="ratio", log_x=True, columns=1, says=f"Ratio of BRR to GRR. {says}.", how=_looks(by_epsilon),
+            across="N", up="ratio", log_x=True, says=f"Ratio of BRR to GRR. {says}.", looks=_looks(by_epsilon),
         ),
     }  # fmt: skip
 
@@ -116,10 +117,8 @@ def _where_tables_end(rows: Rows) -> list[str]:
     return [f"Exponential ends at N = {last:,}: it needs a table of N² tickets."]
 
 
-def _looks(epsilons: dict[str, dict[int, float]]) -> dict[str, dict[str, object]]:
+def _looks(epsilons: dict[str, dict[int, float]]) -> dict[str, Look]:
     """From light to dark as ε grows, one colour: all of them are BRR."""
-    blues = ("#b9d2ec", "#9dbfe3", "#6f9fd0", "#3f7dbb", "#1f5fa8", "#123a6b", "#0a2142")
-    held: dict[str, dict[str, object]] = {
-        f"ε = {epsilon}": {"stroke": blue, "stroke_width": 2.4} for epsilon, blue in zip(epsilons, blues, strict=False)
-    }
-    return {**held, _ASYMPTOTE: {"stroke": "#222222", "stroke_width": 1.2, "stroke_dasharray": "4 4"}}
+    blues = ("#8FBFE6", "#6AA8DB", "#3F8FCC", "#0072B2", "#005A8E", "#003F66", "#00253D")
+    held = {f"ε = {epsilon}": Look(blue, 2.2) for epsilon, blue in zip(epsilons, blues, strict=False)}
+    return {**held, _ASYMPTOTE: LOOKS["limit"]}

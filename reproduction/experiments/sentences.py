@@ -199,7 +199,7 @@ def draw(rows: Rows) -> dict[str, str]:
     ]
     return {
         "near_reports": panels(
-            drawn, across="N", up="chance of a near report", columns=min(3, len(drawn)), log_x=True,
+            drawn, across="N", up="chance of a near report", log_x=True,
             says="The chance that a report is one of the m near ones: nearly the same for every N under BRR; under "
             "GRR, where only the true value is near, it falls to nothing.",
             notes=["Near: one of the m outputs of weight e^ε; for GRR that is the true value alone."],

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bipartite.design import algorithm_2
 from bipartite.lottery import Epsilon
-from bipartite.plots import style
+from bipartite.plots.looks import BLUE, PALE, PAPER
 from reproduction.experiments.rows_of_a_line import local_m, sorted_distances
 from reproduction.figures import Grid, Square, grid, subscripted
 from reproduction.runner.contract import Row, Rows, select
@@ -64,9 +64,9 @@ def draw(rows: Rows) -> dict[str, str]:
         squares = []
         for row in of:
             if int(row["rank"]) <= least:
-                squares.append(Square(str(row["distance"]), style.BRR_NEAR_STYLE, dark=True))
+                squares.append(Square(str(row["distance"]), BLUE, dark=True))
             else:
-                squares.append(Square(str(row["distance"]), {"fill": style.BRR_FAR if row["raised"] else style.PAPER}))
+                squares.append(Square(str(row["distance"]), PALE if row["raised"] else PAPER))
         listed.append((f"x = {k}", squares, f"{of[0]['local_m']}"))
     drawn = Grid([subscripted("λ", i) for i in range(1, points + 1)], listed, "value", "m⁽ˣ⁾", cut=least)
     locals_ = ", ".join(word for _, _, word in listed)
@@ -76,13 +76,11 @@ def draw(rows: Rows) -> dict[str, str]:
             drawn,
             title=f"N = {points}, ε = {rows[0]['epsilon']}: distances of all reports from x, in order",
             says=says,
-            entries=[
-                ("weight e^ε for everybody", style.BRR_NEAR_STYLE),
-                ("raised by Algorithm 1, taken back by the minimum", style.BRR_FAR_STYLE),
-                ("weight 1", {"fill": style.PAPER, "stroke": style.GRR}),
-            ],
-            notes=[
-                f"m = {least}, the least m⁽ˣ⁾, holds for every x.",
-            ],
+            entries={
+                "weight e^ε for everybody": BLUE,
+                "raised by Algorithm 1, taken back by the minimum": PALE,
+                "weight 1": PAPER,
+            },
+            notes=[f"m = {least}, the least m⁽ˣ⁾, holds for every x."],
         )
     }

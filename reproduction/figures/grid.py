@@ -5,40 +5,39 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.plots import LETTER, Picture, legend, picture, rule, style, tag, text, titled
+from bipartite.plots import figure as plotting
+from bipartite.plots.looks import GREY, INK, PAPER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_SIDE: Final = 34.0
-_LEFT: Final = 96.0
-_TOP: Final = 62.0
+    from matplotlib.figure import Figure
+
 _LOWERED: Final = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-_DARK: Final = {"fill": style.PAPER, "font_weight": "bold"}
+_ROW: Final = 0.27  # inches
 
 
 @dataclass(frozen=True)
 class Square:
-    """One square: what it says and how it is drawn; ``dark`` where the words need to be white."""
+    """One square: what it says and how it is filled; ``dark`` where the words need to be white."""
 
     words: str
-    how: Mapping[str, Any] = field(default_factory=lambda: {"fill": style.PAPER})
+    fill: str = PAPER
     dark: bool = False
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows of squares with names, a word at the end of each row, and marks between rows (row above, column, mark)."""
+    """Rows of squares with names, and a word at the end of each row."""
 
     columns: Sequence[str]
     rows: Sequence[tuple[str, Sequence[Square], str]]
     corner: str
     end: str
-    between: Mapping[tuple[int, int], Square] = field(default_factory=dict)
+    between: Mapping[tuple[int, int], tuple[str, str]] = field(default_factory=dict)
+    """Marks between rows with their colours, by the row above and the column."""
     cut: int | None = None
     """A heavy line after so many columns."""
-    wide: float = _SIDE * 1.6
-    """The most that a column takes."""
 
 
 def subscripted(letter: str, number: int) -> str:
@@ -46,40 +45,45 @@ def subscripted(letter: str, number: int) -> str:
     return letter + str(number).translate(_LOWERED)
 
 
-def grid(
-    drawn: Grid, *, title: str, says: str, entries: Sequence[tuple[str, Mapping[str, Any]]], notes: Sequence[str] = ()
-) -> Picture:
-    """A table with its title and legend above and lines of notes below."""
-    gap = 20.0 if drawn.between else 0.0
-    parts = legend(entries)
-    left = max(_LEFT, LETTER * max(len(name) for name, _, _ in drawn.rows) + 22)
-    top = _TOP if entries else _TOP - 28
-    wide = min(drawn.wide, (style.WIDTH - left - 130) / len(drawn.columns))
-    parts.append(text(left - 10, top - 8, drawn.corner, text_anchor="end"))
-    parts += [
-        text(left + wide * (at + 0.5), top - 8, name, text_anchor="middle") for at, name in enumerate(drawn.columns)
-    ]
-    right = left + wide * len(drawn.columns)
-    parts.append(text(right + 14, top - 8, drawn.end))
-    for number, (name, squares, word) in enumerate(drawn.rows):
-        y = top + number * (_SIDE + gap)
-        parts.append(text(left - 10, y + _SIDE / 2 + 5, name, text_anchor="end"))
-        for at, square in enumerate(squares):
-            x = left + wide * at
-            how = {"stroke": style.GRR, "stroke_width": 0.8, **square.how}
-            parts.append(tag("rect", x=x, y=y, width=wide, height=_SIDE, **how))
-            words: dict[str, Any] = dict(_DARK) if square.dark else {}
-            parts.append(text(x + wide / 2, y + _SIDE / 2 + 5, square.words, text_anchor="middle", **words))
-        parts.append(text(right + 14, y + _SIDE / 2 + 5, word, font_weight="bold"))
-    for (above, column), mark in drawn.between.items():
-        y = top + above * (_SIDE + gap) + _SIDE + gap / 2 + 5
-        x = left + wide * (column + 0.5)
-        parts.append(text(x, y, mark.words, text_anchor="middle", **mark.how))
-    bottom = top + len(drawn.rows) * (_SIDE + gap) - gap
-    if drawn.cut is not None:
-        x = left + wide * drawn.cut
-        parts.append(rule(x, top - 4, x, bottom + 6, stroke=style.INK, stroke_width=3))
-    for note in notes:
-        bottom += 20
-        parts.append(text(2, bottom + 4, note))
-    return titled(picture(bottom + 14, says, parts), title)
+def grid(drawn: Grid, **how: Any) -> str:  # noqa: ANN401 (those of figure_of_grid)
+    """The SVG text of :func:`figure_of_grid`."""
+    return plotting.as_svg(lambda: figure_of_grid(drawn, **how))
+
+
+def figure_of_grid(
+    drawn: Grid, *, title: str, says: str, entries: Mapping[str, str] | None = None, notes: Sequence[str] = ()
+) -> Figure:
+    """A table with its title, a legend of what fillings mean (``entries``), and lines of notes below."""
+    from matplotlib.patches import Patch, Rectangle  # noqa: PLC0415 (optional, and slow to load)
+
+    step = 1.7 if drawn.between else 1.0
+    tall = len(drawn.rows) * step - (step - 1)
+    entries = entries or {}
+    figure = plotting.panels(1, 1, (plotting.WIDTH, tall * _ROW + 0.75 + 0.18 * len(entries)))
+    with plotting.axes(figure.axes[0]) as ax:
+        ax.set(xlim=(0, len(drawn.columns)), ylim=(tall, 0))
+        ax.grid(visible=False)
+        ax.spines[:].set_visible(False)
+        ax.xaxis.tick_top()
+        ax.tick_params(length=0)
+        ax.set_xticks([at + 0.5 for at in range(len(drawn.columns))], drawn.columns)
+        ax.set_yticks([at * step + 0.5 for at in range(len(drawn.rows))], [name for name, _, _ in drawn.rows])
+        beside = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": 8.5}
+        ax.annotate(drawn.corner, (0, 1), xytext=(-4, 4), ha="right", **beside)
+        ax.annotate(drawn.end, (1, 1), xytext=(8, 4), **beside)
+        for row, (_, squares, word) in enumerate(drawn.rows):
+            y = row * step
+            for at, square in enumerate(squares):
+                ax.add_patch(Rectangle((at, y), 1, 1, facecolor=square.fill, edgecolor=GREY, linewidth=0.6))
+                ax.text(at + 0.5, y + 0.5, square.words, ha="center", va="center", fontsize=8.5,
+                        color=PAPER if square.dark else INK, weight="bold" if square.dark else "normal")  # fmt: skip
+            ax.annotate(word, (1, 1 - (y + 0.5) / tall), xytext=(8, 0), va="center", weight="bold", **beside)
+        for (above, column), (mark, colour) in drawn.between.items():
+            ax.text(column + 0.5, above * step + (1 + step) / 2, mark, ha="center", va="center", color=colour)
+        if drawn.cut is not None:
+            ax.axvline(drawn.cut, color=INK, linewidth=2.2, clip_on=False)
+        if entries:
+            patches = [Patch(facecolor=fill, edgecolor=GREY, linewidth=0.6) for fill in entries.values()]
+            figure.legend(patches, entries, loc="outside upper left", ncols=1)
+        plotting.describe(ax, says, title=title, notes=notes)
+    return figure

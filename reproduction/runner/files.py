@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite import __version__
-from bipartite.errors import MissingExtraError
 from bipartite.files import write_atomically
-from bipartite.plots import png
 from reproduction.runner.cache import NotKeptError
 
 if TYPE_CHECKING:
@@ -84,7 +82,9 @@ def write_all(
     folder: Path, outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumstances, page: str
 ) -> list[Path]:
     """Write everything, each file whole; other files of the folder stay as they are."""
-    pictures = [_picture(folder, name, svg) for outcome in outcomes for name, svg in outcome.pictures.items()]
+    pictures = [
+        _write(folder / f"{name}.svg", f"{svg}\n") for outcome in outcomes for name, svg in outcome.pictures.items()
+    ]
     return pictures + write_tables(folder, outcomes, judged, how, page)
 
 
@@ -166,11 +166,3 @@ def as_json(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumst
 def _write(path: Path, content: str | bytes) -> Path:
     write_atomically(path, content)
     return path
-
-
-def _picture(folder: Path, name: str, svg: str) -> Path:
-    """A PNG; an SVG where the extra ``png`` is not installed."""
-    try:
-        return _write(folder / f"{name}.png", png(svg))
-    except MissingExtraError:
-        return _write(folder / f"{name}.svg", svg + "\n")

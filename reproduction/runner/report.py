@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Final
 
-from bipartite.plots import style
+from bipartite.plots import looks
 from reproduction.runner.report_claims import summary, verdicts
 from reproduction.runner.report_items import every_item
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reproduction.runner.running import Outcome
 
 _MEANS: Final = "in this run or an earlier one, on whichever machine, parts that ran side by side counted each"
-_STYLE: Final = Template(Path(__file__).with_suffix(".css").read_text(encoding="utf-8")).substitute(vars(style))
+_STYLE: Final = Template(Path(__file__).with_suffix(".css").read_text(encoding="utf-8")).substitute(vars(looks))
 
 
 def report(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumstances) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bipartite import learn as learn
     from bipartite import locations as locations
     from bipartite import quality as quality
+    from bipartite import surveys as surveys
     from bipartite import tables as tables
     from bipartite.answers.advise import compare as compare
     from bipartite.answers.advise import forecast as forecast
@@ -87,7 +88,7 @@ _NAMES = {
     "tables": "Plan privatize_frame",
     "verification": "audit law_test trials_needed verify",
 }
-_MODULES = ("design", "errors", "learn", "locations", "quality", "tables")
+_MODULES = ("design", "errors", "learn", "locations", "quality", "surveys", "tables")
 _HOMES = (
     {name: f"{__name__}.{home}" for home, names in _NAMES.items() for name in names.split()}
     | {name: f"{__name__}.{name}" for name in _MODULES}

@@ -163,8 +163,8 @@ def missing_library(
 ) -> MissingExtraError:
     """Build the error that names a missing library and how to install it, with all of its extra if it has one.
 
-    >>> print(missing_library(what="PNG needs", library="resvg-py", extra="png"))
-    PNG needs resvg-py, which is not installed; run: pip install "bipartite[png]" (in a checkout: pip install ".[png]")
+    >>> print(missing_library(what="Speed needs", library="numba", extra="fast"))
+    Speed needs numba, which is not installed; run: pip install "bipartite[fast]" (in a checkout: pip install ".[fast]")
     """
     install = installing(extra) if extra else f"pip install {library}"
     if problem != NOT_INSTALLED:

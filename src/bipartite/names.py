@@ -88,6 +88,9 @@ FORMER_NAMES: Final = {
     "bipartite.locations.RegionWeighted": "reproduction.places.region_weighted",
     "bipartite.locations.TwoLevel": "reproduction.places.two_level",
     "bipartite.locations.Release": "reproduction.places.PlaceRelease",
+    "bipartite.locations.draw": "bipartite.locations.plot, which draws on matplotlib axes",
+    "bipartite.locations.page": "bipartite.locations.plot, or HeatMap.page for a heat map",
+    "bipartite.locations.RangeCount": "the answer of bipartite.locations.range_count: .value, .se and .ci()",
     **{
         f"bipartite.lottery.{before}Lottery": f"bipartite.lottery.{now}"
         for before, now in (

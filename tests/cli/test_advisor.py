@@ -133,7 +133,7 @@ def test_compare_uses_a_prior(run, write):
         ([*AGES, "--epsilon", "1", "--users", "0"], 2, "Expected --users"),
         ([*AGES, "--epsilon", "1", "--within", "-1"], 2, "Expected tolerance ≥ 0"),
         ([*AGES, "--epsilon", "1", "--measure", "mean_error"], 2, "--measure belongs to --plot"),
-        ([*AGES, "--epsilon", "1", "--plot", "x.pdf"], 2, "ending in .svg or .png, got 'x.pdf'"),
+        ([*AGES, "--epsilon", "1", "--plot", "x.gif"], 2, "ending in .svg, .png, .pdf, got 'x.gif'"),
         ([*AGES, "--epsilon", "1", "--plot", "x.svg", "--measure", "mean_error"], 2, "compare with --users 10_000"),
         ([*AGES, "--epsilon", "1", "--prior", "missing.txt"], 4, "missing.txt"),
     ],

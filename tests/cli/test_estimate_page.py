@@ -2,13 +2,13 @@
 
 import json
 import re
+import sys
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import bipartite as bp
-from bipartite.plots import style
 from bipartite.tables import Column
 from bipartite.tables.metadata import Described
 from tests.cli.schemas import conforms
@@ -73,8 +73,8 @@ def test_shares_are_points_with_error_bars(page):
     for left, width, at in bars:
         assert float(left) <= float(at) + 0.1 and float(at) <= float(left) + float(width) + 0.1
         assert float(left) + float(width) <= 100.1
-    # No block is drawn in the pictures, which narrow screens leave out.
-    assert f'fill="{style.BRR_FAR}"' not in shown and shown.count("<div class='wide'>") == 2
+    assert shown.count("<figure><svg ") == shown.count("</svg></figure>") == shown.count("<svg") == 2
+    assert re.search(r"\.whisker \{[^}]* width: \d+px;", shown)  # whatever its column: one scale for all
     assert "<small class='narrow'>" not in shown
     shown, _ = page((3000, 1), "--by", "side")
     assert "<small class='narrow'>left<br></small>" in shown and "<div class='groups'>" in shown
@@ -118,3 +118,19 @@ def test_a_circle_is_cut_into_equal_arcs(page):
 def test_intervals_may_wrap_on_a_narrow_screen(page):
     shown, _ = page((400, 1))
     assert re.search(r"@media \(max-width: 640px\).*td small \{ white-space: normal; \}", shown, re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("estimate", "no.csv", "--spec", "no.json", "--plot", "x.svg"),
+        ("estimate", "no.csv", "--spec", "no.json", "--html", "x.html"),
+        ("compare", "--spec", "no.json", "--plot", "x.svg"),
+    ],
+)
+def test_without_matplotlib_pictures_are_refused_before_anything_is_read(run, monkeypatch, arguments):
+    assert run(*arguments)[0] in {3, 4} and "matplotlib" not in run(*arguments)[2]  # what is missing is a file
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    code, out, err = run(*arguments)
+    needs = f'{arguments[-2]} needs matplotlib, which is not installed; run: pip install "bipartite[plots]"'
+    assert (code, out) == (4, "") and err.startswith(f"bipartite: {needs}")

@@ -195,7 +195,7 @@ def test_weights_of_every_kind_of_table_are_those_of_python(run, tmp_path):
             held = f"{low}% to {high}%"
             assert re.search(rf"{share}%<div class='whisker'>[^/]*</i>[^/]*</b></div><small>{held}</small>", shown)
     assert "<th>range</th><th>DE</th><th>FR</th>" in shown and "<th>value</th><th>DE</th><th>FR</th>" in shown
-    assert "share with age 18 to 41 in each group" in shown
+    assert "share with age 18 to 41: DE " in shown
     code, out, err = run("estimate", files[0], "--column", "age", "--weights", "country")
     assert (code, out) == (3, "") and "column 'country' has a cell that is not a weight of at least 0" in err
     code, out, err = run("estimate", files[0], "--bins", "30,45")

@@ -1,6 +1,7 @@
 """``bipartite locations heat``: a box to a grid, reports to a map, with what they promise."""
 
 import json
+import sys
 
 import pytest
 
@@ -28,7 +29,6 @@ def reports(run, spec, tmp_path):
     return path
 
 
-@pytest.mark.usefixtures("small_png")
 @pytest.mark.parametrize("ending", ["html", "svg", "png", "geojson"])
 def test_a_heat_map_is_written_in_each_format(run, spec, reports, tmp_path, ending):
     target = tmp_path / f"heat.{ending}"
@@ -37,12 +37,29 @@ def test_a_heat_map_is_written_in_each_format(run, spec, reports, tmp_path, endi
     assert code == 0 and (found["format"], found["places"], found["reports"]) == (ending, 6, 4000)
     assert found["guarantee"] == "ε-LDP of each report with ε = 3" and found["note"] == ""
     largest = found["largest"]
-    assert len(largest) == 5 and largest[0]["place"].startswith("0 (")
+    assert len(largest) == 5 and largest[0]["place"] == "A3 (50.17, 0.25)"
     assert largest[0]["low"] < 0.75 < largest[0]["high"] and largest[1]["low"] < 0.25 < largest[1]["high"]
     starts = {"svg": b"<svg", "png": b"\x89PNG", "html": b"<!DOCTYPE html>", "geojson": b'{"type": "FeatureCollection"'}
     assert target.read_bytes().startswith(starts[ending])
     if ending == "geojson":  # the spec rounds where the cells are, and they are drawn all the same
-        assert {each["geometry"]["type"] for each in json.loads(target.read_bytes())["features"]} == {"Polygon"}
+        features = json.loads(target.read_bytes())["features"]
+        assert {each["geometry"]["type"] for each in features} == {"Polygon"}
+        assert [each["properties"]["name"] for each in features] == ["A3", "B3", "A2", "B2", "A1", "B1"]
+
+
+@pytest.mark.parametrize("ending", ["html", "svg", "png"])
+def test_without_the_extra_a_picture_is_missing_before_anything_is_read(run, tmp_path, monkeypatch, ending):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    asked = ("locations", "heat", tmp_path / "nowhere.csv", "--spec", tmp_path / "nowhere.json")
+    code, out, err = run(*asked, "--output", tmp_path / f"heat.{ending}")
+    assert (code, out) == (4, "") and 'run: pip install "bipartite[plots]"' in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_geojson_needs_no_extra(run, spec, reports, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    target = tmp_path / "heat.geojson"
+    assert run("locations", "heat", reports, "--spec", spec, "--output", target)[0] == 0 and target.exists()
 
 
 def test_what_is_printed_names_the_promise_and_the_confidence(run, spec, reports, tmp_path):
@@ -53,7 +70,7 @@ def test_what_is_printed_names_the_promise_and_the_confidence(run, spec, reports
     assert "4,000 reports of 6 places. Guarantee: ε-LDP of each report with ε = 3." in out
     assert "hold simultaneously for all places with 90 % confidence" in out and f"Wrote {target}." in out
     text = target.read_text(encoding="utf-8")
-    assert "<h1>Us</h1>" in text and "Places: me." in text and "each person spread over 20 km" in text
+    assert "<h1>Us</h1>" in text and "Places: me." in text and "smoothed over 20 km" in text
 
 
 def test_collected_reports_count_once_and_what_is_none_is_set_aside(run, spec, reports, tmp_path):

@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 
 import bipartite as bp
+from bipartite.locations.areas import Box, in_circle
 from reproduction import places as laboratory
 from reproduction import quality as laboratory_quality
 
@@ -637,9 +638,21 @@ def places(spec, counts, box=None, centre=None, radius_km=None, k=3, smoothing_k
     """Counts in an area, the most frequent places, and a heat map."""
     found = bp.estimate(a_mechanism(spec), counts=np.array(counts))
     area = bp.locations.range_count(found, box=box, centre=centre, radius_km=radius_km)
+    inside = in_circle(found.domain, centre, radius_km) if box is None else Box.of(box).holds(found.domain)
+    share, (low, high), (share_low, share_high) = area * (1 / found.nobs), area.ci(), (area * (1 / found.nobs)).ci()
     heat = bp.locations.heat_map(found, smoothing_km=smoothing_km)
     return {
-        "area": parts(area, "places share share_low share_high people low high known note"),
+        "area": {
+            "places": int(inside.sum()),
+            "share": share.value,
+            "share_low": share_low,
+            "share_high": share_high,
+            "people": area.value,
+            "low": low,
+            "high": high,
+            "known": math.isfinite(area.se),
+            "note": area.note,
+        },
         "top": [parts(each, "place share low high known note") for each in bp.locations.top_places(found, k=k)],
         "heat": heat.shares,
     }

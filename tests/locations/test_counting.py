@@ -23,7 +23,9 @@ from bipartite.locations import (
     range_count,
     top_places,
 )
+from bipartite.locations.areas import Box
 from bipartite.locations.heat import smoothing
+from bipartite.plots.figure import as_svg
 from reproduction.places import Regions, region_weighted
 
 RNG = np.random.default_rng(5)
@@ -98,14 +100,14 @@ def test_a_heat_map_of_what_cannot_be_told_apart_is_a_guess_and_says_so(brr):
     np.testing.assert_allclose(heat.shares, smoothing(PLACES, 100.0) @ brr.shares)
     with pytest.raises(InputError, match=r"There are no intervals: .* collect with the mechanism that bp.recommend"):
         heat.intervals()
-    drawn = heat.draw()
-    assert ", a guess</title>" in drawn and "A guess without intervals" in drawn
+    drawn = as_svg(heat.plot)
+    assert ", a guess. 60,000 reports" in drawn and "A guess without intervals" in drawn
 
 
-def test_a_heat_map_is_drawn_with_its_intervals_and_promise(grr, tmp_path):
-    drawn = heat_map(grr, smoothing_km=50).draw(tmp_path / "heat.svg")
+def test_a_heat_map_is_drawn_with_its_intervals_and_promise(grr):
+    drawn = as_svg(heat_map(grr, smoothing_km=50).plot)
     assert "60,000 reports, smoothed over 50 km. Guarantee: ε-LDP of each report with ε = 3." in drawn
-    assert (tmp_path / "heat.svg").exists() and " to " in drawn and "a guess" not in drawn
+    assert " to " in drawn and "a guess" not in drawn
 
 
 def test_little_data_and_much_noise_are_said():
@@ -127,6 +129,7 @@ def test_the_top_places_are_the_true_ones_with_intervals_for_all_together(grr):
     alone = grr.ask(("bin", top[0].place)).ci()
     assert top[0].high - top[0].low > 1.5 * (alone.high - alone.low)
     assert top[0].to_dict()["place"] == top[0].place
+    assert top[0].name == f"{top[0].place} ({ROWS[top[0].place][0]:.4f}, {ROWS[top[0].place][1]:.4f})"
 
 
 def test_top_places_hold_together_as_often_as_they_say():
@@ -151,15 +154,14 @@ def test_a_place_that_cannot_be_told_has_an_open_interval():
 
 def test_a_box_and_a_circle_count_what_lies_in_them(grr):
     inside = (ROWS[:, 0] >= 45) & (ROWS[:, 0] <= 60) & (ROWS[:, 1] >= 0) & (ROWS[:, 1] <= 20)
-    found = range_count(grr, box=(45, 0, 60, 20), confidence=0.999)
-    assert found.places == inside.sum() and found.known and found.note == ""
-    assert found.share == pytest.approx(grr.ask(inside.astype(float)).value)
-    assert found.low < TRUTH[inside].sum() * PEOPLE < found.high
-    assert (found.share_low * PEOPLE, found.share * PEOPLE) == pytest.approx((found.low, found.people))
+    found, share = range_count(grr, box=(45, 0, 60, 20)), grr.ask(inside.astype(float))
+    assert (found.value, found.se, found.note) == (share.value * PEOPLE, share.se * PEOPLE, "")
+    assert found.ci(0.999).low < TRUTH[inside].sum() * PEOPLE < found.ci(0.999).high
+    assert found.ci(0.9) == pytest.approx([PEOPLE * end for end in share.ci(0.9)])
     near = np.array([kilometres(row, (50.0, 8.0)) for row in ROWS]) <= 700
-    found = range_count(grr, centre=(50, 8), radius_km=700, confidence=0.999)
-    assert found.places == near.sum() and found.low < TRUTH[near].sum() * PEOPLE < found.high
-    assert found.to_dict()["known"] is True
+    found = range_count(grr, centre=(50, 8), radius_km=700)
+    assert found.value == grr.ask(near.astype(float)).value * PEOPLE
+    assert found.ci(0.999).low < TRUTH[near].sum() * PEOPLE < found.ci(0.999).high
 
 
 def test_the_top_places_are_named_by_their_labels():
@@ -173,11 +175,11 @@ def test_a_box_across_the_date_line_and_empty_or_whole_ones():
     pacific = places([[-18.1, 178.4], [-13.8, -171.8], [0.0, 0.0]])
     mechanism = GRR(pacific, 2)
     est = estimate(mechanism, mechanism.privatize([0] * 600 + [1] * 300 + [2] * 100, rng=insecure_seed(2)))
-    across = range_count(est, box=(-30, 170, 0, -160))
-    assert across.places == 2 and across.low < 900 < across.high
+    low, high = range_count(est, box=(-30, 170, 0, -160)).ci()
+    assert low < 900 < high and Box(-30, 170, 0, -160).holds(pacific).tolist() == [True, True, False]
     nothing, everything = range_count(est, box=(50, 0, 60, 10)), range_count(est, box=(-90, -180, 90, 180))
-    assert (nothing.places, nothing.low, nothing.high) == (0, 0, 0)
-    assert (everything.places, everything.low, everything.high) == (3, 1000, 1000)
+    assert (nothing.value, *nothing.ci()) == (0, 0, 0)
+    assert (everything.value, *everything.ci()) == (1000, 1000, 1000)
 
 
 def test_a_range_that_cannot_be_known_has_an_honest_interval():
@@ -186,8 +188,8 @@ def test_a_range_that_cannot_be_known_has_an_honest_interval():
     box = (45, 0, 60, 20)
     inside = (ROWS[:, 0] >= 45) & (ROWS[:, 0] <= 60) & (ROWS[:, 1] >= 0) & (ROWS[:, 1] <= 20)
     found = range_count(est, box=box)
-    assert not found.known and "however many there are" in found.note
-    assert found.low <= TRUTH[inside].sum() * PEOPLE <= found.high
+    assert found.se == np.inf and "however many there are" in found.note
+    assert found.ci().low <= TRUTH[inside].sum() * PEOPLE <= found.ci().high
 
 
 @pytest.mark.parametrize(
@@ -228,11 +230,9 @@ def test_more_places_than_a_heat_map_holds_are_refused(grr, monkeypatch):
 
 def test_both_sides_of_the_date_line_and_the_poles_are_in_the_boxes_that_touch_them():
     edge = places([[10, 180], [10, -179.99], [10, 179.99], [90, 0], [-90, 0], [10, 0]])
-    mechanism = GRR(edge, 3)
-    given = mechanism.privatize([0] * 100, rng=insecure_seed(1))
 
     def inside(*box):
-        return range_count(mechanism, given, box=box).places
+        return Box.of(box).holds(edge).sum()
 
     assert inside(0, 179, 20, 180) == 2
     assert inside(0, -180, 20, -179) == 2
@@ -258,7 +258,7 @@ def test_what_the_adviser_recommends_for_a_map_can_be_mapped(kind):
     low, high = heat_map(found).intervals(0.999)  # seeded: with other seeds 3 % of the runs would miss a place of 30
     assert ((low <= TRUTH) & (high >= TRUTH)).all()
     assert {each.place for each in top_places(mechanism, reports(mechanism), k=5)} == set(range(5))
-    assert range_count(found, box=(-90, -180, 90, 180)).share == pytest.approx(1, abs=0.05)
+    assert range_count(found, box=(-90, -180, 90, 180)).value == pytest.approx(PEOPLE, rel=0.05)
 
 
 def test_flat_categories_that_are_not_places_have_no_map():

@@ -1,7 +1,9 @@
-"""Grids: cells as small as asked for, that cover their box."""
+"""Grids: cells as small as asked for, that cover their box, with the names of squares of a city map."""
 
+import itertools
 import json
 import math
+import string
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import pytest
 import bipartite as bp
 from bipartite import locations
 from bipartite.errors import DomainError
-from bipartite.locations.grids import MOST_GRID_CELLS, cells_of
+from bipartite.locations.grids import MOST_GRID_CELLS, names_of, squares_of
 
 
 @pytest.mark.parametrize("box", [(52.3, 13.0, 52.7, 13.8), (-10, 20, 10, 40), (59.0, -3, 61, 3), (84, 0, 90, 180)])
@@ -81,7 +83,7 @@ def test_a_grid_across_the_date_line_is_the_same_grid_farther_west():
     ],
 )
 def test_the_cells_of_a_grid_tile_its_box(box, metres):
-    cells = cells_of(locations.grid(box, metres=metres))
+    cells = squares_of(locations.grid(box, metres=metres)).boxes
     south, west, north, east = box
     width = (east - west) % 360 or 360
     area = (cells[:, 2] - cells[:, 0]) * (cells[:, 3] - cells[:, 1])
@@ -108,7 +110,7 @@ def test_places_that_are_no_grid_have_no_cells():
         np.delete(rows, 5, 0),
     )
     for other in others:
-        assert cells_of(bp.Points(other, metric="haversine")) is None
+        assert squares_of(bp.Points(other, metric="haversine")) is None
 
 
 @pytest.mark.parametrize(
@@ -125,7 +127,51 @@ def test_a_grid_that_went_through_a_spec_still_has_its_cells(box, metres):
     made = locations.grid(box, metres=metres)
     read = bp.from_spec(json.loads(json.dumps(bp.GRR(made, 1).to_spec()))).domain
     assert read.coordinates.tolist() != made.coordinates.tolist()
-    np.testing.assert_allclose(cells_of(read), cells_of(made), atol=1e-5)
+    np.testing.assert_allclose(squares_of(read).boxes, squares_of(made).boxes, atol=1e-5)
+    assert squares_of(read).names == squares_of(made).names
     moved = read.coordinates.copy()
     moved[len(moved) // 2, 0] += 3e-5  # three metres to the north
-    assert cells_of(bp.Points(moved, metric="haversine")) is None
+    assert squares_of(bp.Points(moved, metric="haversine")) is None
+
+
+def test_cells_have_the_names_of_squares_of_a_city_map():
+    berlin = locations.grid((52.3, 13.0, 52.7, 13.8), metres=10_000)  # five rows of six, from the south-west
+    names = squares_of(berlin).names
+    assert names[:6] == ["A5", "B5", "C5", "D5", "E5", "F5"] and names[-6:] == ["A1", "B1", "C1", "D1", "E1", "F1"]
+    assert names_of(berlin)[15] == "D3 (52.50, 13.47)"
+    fine = locations.grid((52.5, 13.0, 52.51, 13.01), metres=200)
+    assert names_of(fine)[0].startswith("A6 (52.5008, 13.00")
+    assert names_of(locations.places([[1, 2], [3, 4]])) == ["0 (1.0000, 2.0000)", "1 (3.0000, 4.0000)"]
+    assert names_of(locations.places([[1, 2], [3, 4]], ["a", "b\n"])) == ["a", "b\\n"]
+
+
+@pytest.mark.parametrize(
+    ("box", "metres"),
+    [
+        ((35, -12, 62, 42), 300_000),
+        ((-20, 170, -10, -170), 90_000),
+        ((60, -180, 89, 180), 300_000),
+        ((0, 0, 9, 99), 90_000),
+    ],
+)
+def test_a_letter_is_a_strip_of_the_map_and_a_number_a_row(box, metres):
+    domain = locations.grid(box, metres=metres)
+    squares = squares_of(domain)
+    assert len(set(squares.names)) == len(domain)
+    letters = [*string.ascii_uppercase, *map("".join, itertools.product(string.ascii_uppercase, repeat=2))]
+    assert list(squares.letters) == letters[: len(squares.letters)]
+    middles = list(squares.letters.values())
+    width = (box[3] - box[1]) % 360 or 360
+    assert np.diff(middles) == pytest.approx(width / len(middles)) and middles[0] == pytest.approx(
+        box[1] + width / len(middles) / 2
+    )
+    rows = {}
+    for name, (latitude, longitude) in zip(squares.names, domain.coordinates.tolist(), strict=True):
+        letter, number = name.rstrip(string.digits), name.lstrip(string.ascii_uppercase)
+        assert squares.numbers[number] == pytest.approx(latitude)
+        aside = (longitude - squares.letters[letter] + 180) % 360 - 180
+        assert abs(aside) <= width / len(middles) / 2 * (1 + 1e-9)
+        rows.setdefault(int(number), []).append(letters.index(letter))
+    assert all(each == sorted(each) for each in rows.values()) and sorted(rows) == list(range(1, len(rows) + 1))
+    north_first = [squares.numbers[str(number)] for number in sorted(rows)]
+    assert north_first == sorted(north_first, reverse=True)

@@ -1,5 +1,6 @@
 """Heat maps in cells, as GeoJSON and as pages: positions, shares, intervals and promises are read back."""
 
+import functools
 import json
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from bipartite import BRR, GRR, insecure_seed
 from bipartite.errors import InputError
 from bipartite.locations import grid, heat_map, places
+from bipartite.plots.figure import as_svg
 
 SQUARE = grid((50, 0, 51, 1), metres=40_000)  # three rows of two
 EVEN = [each for each in range(6) for _ in range(1000)]
@@ -39,6 +41,7 @@ def test_a_grid_becomes_polygons_around_its_centres(square):
         assert (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() > 0  # counter-clockwise, as RFC 7946 asks for
         said = each["properties"]
         assert (said["place"], said["share"]) == (number, square.shares[number])
+        assert said["name"] == ["A3", "B3", "A2", "B2", "A1", "B1"][number]
         assert (said["low"], said["high"]) == (low[number], high[number])
         assert said["low_together"] <= said["low"] and said["high"] <= said["high_together"]
 
@@ -61,7 +64,7 @@ def test_other_places_become_points_and_unknown_intervals_null():
     three = places([[52.52, 13.40], [48.86, 2.35], [51.51, -0.13]], labels=["Berlin", "Paris", "London"])
     told = heated(three, ["Paris"] * 500).to_geojson()["features"][1]
     assert told["geometry"] == {"type": "Point", "coordinates": [2.35, 48.86]}
-    assert told["properties"]["place"] == "Paris" and told["properties"]["low"] > 0.8
+    assert told["properties"]["place"] == told["properties"]["name"] == "Paris" and told["properties"]["low"] > 0.8
     guessed = heat_map(BRR(SQUARE, 1, m=3), [0] * 60).to_geojson()
     few = heated(SQUARE, [0] * 20).to_geojson()
     for each in (*guessed["features"], *few["features"]):
@@ -84,9 +87,12 @@ def test_intervals_for_all_together_hold_for_all_cells():
 def test_a_page_has_the_map_the_promise_and_a_table_and_loads_nothing(square):
     text = square.page(title="<b>", credit="me & you", confidence=0.9)
     assert "<h1>&lt;b&gt;</h1>" in text and "Places: me &amp; you." in text and "<script" not in text
-    assert "http" not in text.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
-    assert '<p class="promise">Guarantee: ε-LDP of each report with ε = 2.</p>' in text
-    assert 'viewBox="0 0 440 ' in text and "@media print" in text and 'content="width=device-width' in text
+    allowed = ("http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink", "http-equiv")
+    assert "http" not in functools.reduce(lambda left, each: left.replace(each, ""), allowed, text)
+    assert "<img" not in text and "<image" not in text and "default-src 'none'; style-src 'unsafe-inline'" in text
+    assert "<strong>Guarantee: ε-LDP of each report with ε = 2.</strong>" in text
+    assert "@media print" in text and 'content="width=device-width' in text
+    assert "<td>A3 (50.17, 0.25)</td><td>75 %</td>" in text
     low, high = square.intervals(0.9, together=True)
     assert "hold for all 6 places together with 90 % confidence" in text
     assert f"Those of {(low <= 0).sum()} places include 0: nobody may be there." in text
@@ -99,7 +105,7 @@ def test_a_page_has_the_map_the_promise_and_a_table_and_loads_nothing(square):
 def test_reports_that_do_not_fit_claim_nothing():
     heat = heat_map(GRR(SQUARE, 1), [0] * 5000)
     assert heat.guarantee.startswith("no ε is claimed") and heat.note
-    assert "no ε is claimed" in heat.page() and "no ε is claimed" in heat.draw()
+    assert "no ε is claimed" in heat.page() and "no ε is claimed" in as_svg(heat.plot)
 
 
 def test_a_confidence_that_is_none_is_refused(square):
@@ -110,6 +116,6 @@ def test_a_confidence_that_is_none_is_refused(square):
 
 def test_a_heat_map_is_short_in_words_and_a_picture_in_a_notebook(square):
     assert repr(square) == "<heat map of 6 places from 16,000 reports: ε-LDP of each report with ε = 2>"
-    assert square._repr_svg_() == square.draw()
+    assert square._repr_svg_() == as_svg(square.plot)
     smoothed = heat_map(GRR(SQUARE, 2), [0] * 60, smoothing_km=30)
     assert "60 reports, smoothed over 30 km: " in repr(smoothed)

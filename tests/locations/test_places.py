@@ -95,6 +95,36 @@ def test_check_ins_must_be_public_and_the_same_seed_gives_the_same_places():
             locations.from_checkins(visits, source="public", places=places)
 
 
+@pytest.mark.parametrize(
+    "domain",
+    [
+        locations.places([BERLIN, PARIS, [51.5, -0.1], [41.9, 12.5]]),
+        locations.grid((52.3, 13.0, 52.7, 13.8), metres=20_000),
+        locations.places([BERLIN, PARIS, [51.5, -0.1]], labels=["Brandenburg", "Île-de-France", "Greater London"]),
+    ],
+    ids=["places", "cells", "regions"],
+)
+def test_places_cells_and_regions_are_domains_of_the_one_adviser(domain):
+    compared = bp.compare(domain, 1, n=10_000)
+    assert [each.purpose for each in compared.advice] == ["release", "map"]
+    for each in compared.advice:
+        found = bp.recommend(domain, 1, each.purpose, n=10_000)
+        assert (each.name, each.error) == (found.name, found.error)
+    grr = bp.GRR(domain, 1)
+    rows = np.array(grr.matrix())
+    apart = np.stack([domain.losses(at) for at in range(len(domain))])
+    assert compared["GRR"].expected_loss == pytest.approx((rows * apart).sum() / len(domain))
+
+
 def test_only_public_names_are_listed():
     assert set(dir(locations)) == set(locations.__all__)
     assert all(hasattr(locations, name) for name in dir(locations))
+
+
+@pytest.mark.parametrize(
+    ("name", "now"),
+    [("draw", "bipartite.locations.plot"), ("page", "HeatMap.page"), ("RangeCount", "range_count: .value, .se")],
+)
+def test_former_names_say_what_to_use_now(name, now):
+    with pytest.raises(AttributeError, match=now):
+        getattr(locations, name)

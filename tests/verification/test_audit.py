@@ -9,6 +9,7 @@ import bipartite as bp
 from bipartite.errors import InputError
 from bipartite.verification.binomial import lower_bound, upper_bound
 from bipartite.verification.plan import best_pair, is_enough, law_of, level_of, trials_needed
+from bipartite.verification.reports import Reader, as_reports
 from reproduction.places import Regions, region_weighted
 from tests.verification.faults import generator, of_matrix, randomised_response, window_matrix
 
@@ -26,7 +27,6 @@ def test_an_epsilon_that_is_off_by_five_percent_is_caught_with_the_stated_trials
     assert found.holds is False
     assert epsilon < found.epsilon_lower < 1.05 * epsilon
     assert found.verdict.startswith(f"broken: real ε is at least {found.epsilon_lower:.6g} > claimed {epsilon:g}")
-    assert found.power(1.05 * epsilon) > 0.98
     # The same trials say nothing against a sampler that keeps ε.
     sound = bp.audit(randomised_response(epsilon, 2), (0, 1), trials=trials, epsilon=epsilon, confidence=SURE)
     assert sound.holds is True
@@ -354,6 +354,81 @@ def test_what_appears_only_when_events_are_tested_is_a_report_not_seen_before(fi
     assert found.counts.hits in {0, 49}
 
 
+ODD = [
+    1, 1.0, True, 2.5, math.nan, -0.0, 2**63, -(2**70), "a", b"a", "a\0", None, np.str_("a"), np.int64(1), 1 + 1j,
+    np.bool_(True), np.float32(2.5), (), (1,), (1, 2), [1, 2.0], ("a", 2), ("a", None), np.array([1, 2]), {1, 2},
+    np.array([1.0, 0.5]), np.array(["a", "b"]), ((1, 2), (3, 4)), (np.array([1, 2]), 3, 4), {"a": 1},
+    np.datetime64(3, "D"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "learned",
+    [
+        [0, 1],
+        [0.5, 1.0],
+        ["a", "b"],
+        [(1, 2), (0, 1)],
+        [(1.5, 2.0), (0.0, 1.0)],
+        [("a", 2), ("b", 0)],
+        [(1,), (1, 2)],
+        [1, None],
+        [((1, 2), (3, 4))],
+        [((1, 2), (3, 4)), (1,)],
+        [1 + 1j, None],
+    ],
+    ids=[
+        "whole",
+        "real",
+        "words",
+        "rows",
+        "reals",
+        "mixed",
+        "lengths",
+        "labels",
+        "nested",
+        "nested, lengths",
+        "complex",
+    ],
+)
+def test_a_report_is_read_the_same_whatever_stands_beside_it(learned):
+    # Else one odd report would change the counts of all others in its sample, which would not be binomial.
+    alone, together = (Reader([[as_reports(learned)]]) for _ in range(2))
+    known = len(alone.names or ())
+    expected = np.concatenate([alone.read([as_reports([report])]) for report in ODD])
+    random = generator(20)
+    for _ in range(200):
+        chosen = random.permutation(len(ODD))[: random.integers(1, 5)]
+        found, wanted = together.read([as_reports([ODD[at] for at in chosen])]), expected[chosen]
+        if known:
+            # Other labels are numbered as they come, and are none that an event holds.
+            found, wanted = (np.where((each >= 0) & (each < known), each, -1) for each in (found, wanted))
+        np.testing.assert_array_equal(found, wanted)
+
+
+def rare_word(random, rate):
+    return lambda _: None if random.random() < rate else np.str_("yes")
+
+
+def rare_length(random, rate):
+    return lambda _: (1,) if random.random() < rate else tuple(int(random.random() < 0.5) for _ in range(2))
+
+
+def rare_types(random, rate):
+    return lambda _: random.choice(np.array(["w", 2.5, 2.5, 1], dtype=object), p=[rate, rate, rate, 1 - 3 * rate])
+
+
+@pytest.mark.parametrize("sampler", [rare_word, rare_length, rare_types])
+def test_rare_odd_reports_raise_no_false_alarm(sampler):
+    # ε is 0. Read by the company that reports keep, they gave a bound above 0 in 5 to 30 of 100 audits; now one of
+    # 60 would have probability 6e-8.
+    found = [
+        bp.audit(sampler(generator(seed), 1 / 200), (0, 1), trials=400, scalar=True, confidence=SURE)
+        for seed in range(60)
+    ]
+    assert max(each.epsilon_lower for each in found) == 0
+
+
 def test_kinds_of_labels_are_told_apart():
     answers = {"list": [1], "dict": {"a": [1]}, "set": {1, 2}, "array": np.ones(2), "true": True, "one": 1}
     found = bp.audit(lambda v: (answers[v],), tuple(answers), trials=200, scalar=True, epsilon=1)
@@ -375,29 +450,26 @@ def test_the_event_can_be_counted_again_on_fresh_reports():
 def test_several_inputs_are_compared_in_all_pairs_and_corrected():
     matrix = window_matrix(4, 4, 1.0, lambda x: x, lambda _: 1)
     matrix[3] = [0.05, 0.05, 0.05, 0.85]
-    found = bp.audit(of_matrix(matrix, 14), (0, 1, 2, 3), trials=20_000, epsilon=1.0, events=2)
+    found = bp.audit(of_matrix(matrix, 14), (0, 1, 2, 3), trials=20_000, epsilon=1.0)
     assert found.holds is False
     assert 3 in found.inputs
-    assert found.searched == 24
-    assert level_of(0.99, 4, 2) == pytest.approx(0.01 / 48)
+    assert found.searched == 12
+    assert level_of(0.99, 4) == pytest.approx(0.01 / 24)
     text = str(found)
-    assert "24 events tested" in text
+    assert "12 events tested" in text
     assert "in 99 of 100 audits" in text
 
 
-def test_power_and_trials_follow_the_exact_bounds():
+def test_trials_follow_the_exact_bounds():
     assert law_of(1.0, 0.5) == pytest.approx((math.e / (1 + math.e), 1 / (1 + math.e)))
     needed = trials_needed(1.05, 1.0)
     assert 100_000 < needed < 140_000
-    assert is_enough(law_of(1.05, 1.0), 1.0, level_of(0.99, 2, 1), 0.99, needed // 2)
-    assert not is_enough(law_of(1.05, 1.0), 1.0, level_of(0.99, 2, 1), 0.99, needed // 2 - needed // 100)
+    assert is_enough(law_of(1.05, 1.0), 1.0, level_of(0.99, 2), 0.99, needed // 2)
+    assert not is_enough(law_of(1.05, 1.0), 1.0, level_of(0.99, 2), 0.99, needed // 2 - needed // 100)
     assert trials_needed(bp.GRR(bp.Integers(0, 1), 1.05), 1.0) == pytest.approx(needed, rel=0.01)
     assert trials_needed(bp.GRR(bp.Integers(0, 9), 1.05), 1.0) > 2 * needed
     found = bp.audit(randomised_response(1.0, 15), (0, 1), trials=needed, epsilon=1.0)
     assert found.trials_needed(0.05) == pytest.approx(needed, rel=0.05)
-    assert found.power(1.05) > 0.98
-    assert found.power(1.01) < 0.5
-    assert found.power(0.9) == 0
     hopeless = bp.audit(randomised_response(1.0, 15), (0, 1), trials=100, epsilon=1e-12)
     assert "more than 10^12 trials" in str(hopeless)
 
@@ -420,12 +492,11 @@ class Unhashable:
         ({"trials": 1e5}, "Expected trials as a whole number of at least 40, got 100000.0"),
         ({"confidence": 1.0}, "Expected confidence from 0.5 to below 1, got 1.0; use 0.99."),
         ({"bins": 1}, "Expected bins as a whole number from 2 to 65536, got 1; or leave it out."),
-        ({"events": 0}, "Expected events as a whole number from 1 to 100, got 0; use 1."),
         (
             {"sampler": lambda v: v[:3]},
-            "Expected 50 reports for 50 values, got 3; return an array as long as the input, or use scalar=True",
+            "Expected 50 reports for 50 values, got shape (3,); return one report per value, or audit a sampler of one",
         ),
-        ({"sampler": lambda _: 1}, "Expected 50 reports for 50 values, got one object;"),
+        ({"sampler": lambda _: 1}, "Expected 50 reports for 50 values, got shape ();"),
         (
             {"sampler": lambda _: Unhashable(), "scalar": True},
             "Expected reports as numbers, strings, or rows and tuples of them, got Unhashable;",
@@ -444,11 +515,10 @@ def test_all_problems_are_told_at_once():
         bp.audit(lambda v: v, (0, 1), trials=1, confidence=2)
 
 
-def test_questions_about_power_that_have_no_answer():
+def test_questions_about_trials_that_have_no_answer():
     found = bp.audit(lambda v: v * 0, (0, 1), trials=100)
-    for ask in (lambda: found.power(1.0), found.trials_needed):
-        with pytest.raises(InputError, match="refuting it, got none; audit with epsilon=…"):
-            ask()
+    with pytest.raises(InputError, match="the trials that refute it, got none; audit with epsilon=…"):
+        found.trials_needed()
     claimed = bp.audit(randomised_response(1, 1), (0, 1), trials=100, epsilon=1)
     with pytest.raises(InputError, match="Expected violation as a positive share of ε, got 0; 0.05 is 5 %."):
         claimed.trials_needed(0)

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -35,6 +34,7 @@ from reproduction.experiments.dnn_readings import (
     train_as_torch_does,
 )
 from reproduction.tests.experiments.test_dnn import made_up
+from reproduction.tests.figures.reading import words
 
 ALL = [(dataset, reading, (0.25, 2.0)) for dataset in ("adult", "bank") for reading in READINGS]
 TINY = Settings(runs=tuple(ALL), seeds=2, epochs=1)
@@ -290,14 +290,14 @@ def test_pictures_name_readings_what_they_spend_and_what_the_paper_prints(measur
     assert set(pictures) == {"dnn_readings_gains_paper", "dnn_readings_paper", "dnn_readings_gains_tuned",
                              "dnn_readings_tuned"}  # fmt: skip
     for name, picture in pictures.items():
-        words = " ".join(each.text for each in ET.fromstring(picture).iter("{http://www.w3.org/2000/svg}text"))
+        told = words(picture)
         for reading in (
             "Adult, ε on every coordinate: a row spends 22·ε",
             "Bank, ε on every coordinate: a row spends 30·ε",
         ):
-            assert reading in words
-        assert ("10 epochs, the paper's plan" in words) is name.endswith("paper")
-        assert ("best on public rows" in words) is name.endswith("tuned")
+            assert reading in told
+        assert ("10 epochs, the paper's plan" in told) is name.endswith("paper")
+        assert ("best on public rows" in told) is name.endswith("tuned")
         gains = ("BRR minus Laplace", "BRR minus clamped Laplace", "+3.22 %", "+5.29 %")
         for each in gains if "gains" in name else dnn_readings.MECHANISMS.values():
-            assert each in words
+            assert each in told

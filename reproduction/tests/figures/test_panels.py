@@ -1,205 +1,181 @@
-"""Small multiples and tables of squares: where things stand, what is left out, and that one name has one line."""
+"""Small multiples and tables of squares: common axes, what is left out is said, and one name has one line."""
 
 import itertools
 import math
-import xml.etree.ElementTree as ET
 from operator import truediv
 
+import matplotlib as mpl
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.patches import Rectangle
 
-from bipartite.plots.marks import mark
-from bipartite.plots.palette import line_of, lines, mark_of
+from bipartite.plots.looks import looks_of
 from reproduction.figures import Grid, Line, Panel, Printed, Square, grid, panels, subscripted
-from reproduction.figures.panels import _number
+from reproduction.figures.grid import figure_of_grid
+from reproduction.figures.looks import LOOKS
+from reproduction.figures.panels import figure_of, short
+from reproduction.tests.figures.reading import artist, check_words, texts, words
 
-SVG = "{http://www.w3.org/2000/svg}"
+CARETS = {mpl.markers.CARETUP, mpl.markers.CARETDOWN}
 
 
-def drawn(svg, tag):
-    return list(ET.fromstring(svg).iter(SVG + tag))
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    mpl.pyplot.close("all")
 
 
-def words(svg):
-    return [element.text for element in drawn(svg, "text")]
+def made(*drawn, **how):
+    return figure_of(drawn, **{"across": "", "up": "", "says": "x", **how})
+
+
+def one(*lines, lowest=None, highest=None, printed=(), **how):
+    return made(Panel("title", lines, lowest, highest, printed), **how).axes[0]
+
+
+def said(figure):
+    return [each.get_text() for each in texts(figure)]
+
+
+def arrows(ax):
+    return [(x, y) for line in ax.lines if line.get_marker() in CARETS for x, y in zip(*line.get_data(), strict=True)]
 
 
 def simple(**how):
     some = [Line("BRR", [1, 2, 3], [0.1, 0.2, 0.3]), Line("GRR", [1, 2, 3], [0.3, 0.3, 0.3])]
-    return panels([Panel("left", some), Panel("right", some)], across="ε", up="loss", says="Two.", **how)
+    return made(Panel("left", some), Panel("right", some), across="ε", up="loss", says="Two.", **how)
 
 
-def test_a_name_stands_once_in_the_key_and_titles_on_every_panel():
-    found = words(simple(notes=["a note"]))
-    assert found.count("BRR") == found.count("GRR") == 1
-    assert {"left", "right", "a note", "ε", "loss"} <= set(found)
+def test_a_name_stands_once_in_the_legend_and_titles_on_every_panel():
+    figure = simple(notes=["a note"])
+    found = said(figure)
+    assert found.count("BRR") == found.count("GRR") == found.count("loss") == 1
+    assert {"left", "right", "a note", "ε"} <= set(found)
+    svg = panels([Panel("left", [Line("BRR", [1, 2], [0, 1])])], across="ε", up="loss", says="One.")
+    assert svg.startswith("<svg") and 'aria-label="One. left."' in svg and "left" in words(svg)
+
+
+def test_panels_share_their_axes_unless_units_differ():
+    drawn = [Panel("a", [Line("BRR", [1, 2], [0, 1])]), Panel("b", [Line("BRR", [3, 9], [5, 7])], lowest=-3)]
+    left, right = made(*drawn).axes
+    assert left.get_xlim() == right.get_xlim() and left.get_ylim() == right.get_ylim()
+    assert left.get_xlim() == pytest.approx((0.6, 9.4)) and left.get_ylim() == pytest.approx((-3, 7.5))
+    left, right = made(*drawn, share_y=False, share_x=False).axes
+    assert right.get_xlim() == pytest.approx((2.7, 9.3)) and left.get_ylim() == pytest.approx((-0.05, 1.05))
+
+
+def test_every_column_ends_with_its_axis():
+    some = [Panel(str(at), [Line("BRR", [1, 2], [0, 1])]) for at in range(3)]
+    *axes, spare = made(*some, across="ε", up="loss").axes
+    assert [ax.get_xlabel() for ax in axes] == ["", "ε", "ε"] and not spare.get_visible()
+    assert [ax.get_ylabel() for ax in axes] == ["loss", "", "loss"]
+    numbers = [any(tick.label1.get_visible() for tick in ax.xaxis.get_major_ticks()) for ax in axes]
+    assert numbers == [False, True, True]
 
 
 def test_one_mechanism_has_one_line_everywhere_and_others_get_spare_ones():
-    looks = lines(["BRR", "unknown", "another"])
-    assert looks["BRR"] == line_of("BRR")
+    looks = looks_of(["BRR", "unknown", "another"], LOOKS)
     assert looks["unknown"] != looks["another"]
-    assert looks["unknown"].get("stroke_dasharray") != looks["another"].get("stroke_dasharray")  # in grey too
-    every = lines(str(at) for at in range(28)).values()
-    assert len({tuple(sorted(look.items())) for look in every}) == 28
-    strokes = {element.attrib["stroke"] for element in drawn(simple(), "path")}
-    assert strokes == {line_of("BRR")["stroke"], line_of("GRR")["stroke"]}
+    assert looks["unknown"].dashes != looks["another"].dashes  # in grey too
+    for ax in simple().axes:
+        assert to_hex(artist(ax, "BRR").get_color()).upper() == LOOKS["BRR"].color
+        assert artist(ax, "GRR").is_dashed() and not artist(ax, "BRR").is_dashed()
 
 
-def test_higher_values_stand_higher_and_panels_side_by_side():
-    paths = [element.attrib["d"] for element in drawn(simple(), "path") if element.attrib.get("stroke-width") == "2.6"]
-    assert len(paths) == 2
-    found = [[tuple(map(float, each.split())) for each in path[1:].split("L")] for path in paths]
-    for (_, first), (_, middle), (_, last) in found:
-        assert first > middle > last  # SVG counts downwards
-    assert found[0][-1][0] < found[1][0][0]
-
-
-def corners(element):  # of a path, closed or not
-    return [tuple(map(float, each.split())) for each in element.attrib["d"][1:].removesuffix("Z").split("L")]
-
-
-def of_width(svg, width):
-    return [corners(element) for element in drawn(svg, "path") if element.attrib.get("stroke-width") == width]
-
-
-def test_gaps_break_a_line_and_the_edge_cuts_it_where_it_crosses():
-    line = Line("BRR", [1, 2, 3, 4, 5], [0.1, 0.2, math.nan, 0.5, 1.5])
-    svg = panels([Panel("", [line], lowest=0, highest=1)], across="", up="", says="x")
-    before, after = of_width(svg, "2.6")
-    assert len(before) == len(after) == 2
-    ((x4, _), (cut, top)), (arrow,) = after, of_width(svg, "1.6")
-    # Halfway between 0.5 and 1.5, at the edge; the arrow stands where the point would, one unit below the edge.
-    assert cut == pytest.approx((x4 + arrow[1][0]) / 2, abs=0.11)
-    assert arrow[1][1] == pytest.approx(top + 1, abs=0.11)
-    assert len(drawn(svg, "circle")) == 4  # three points within, and the key
+def test_gaps_break_a_line_and_the_edge_cuts_it():
+    ax = one(Line("BRR", [1, 2, 3, 4, 5], [0.1, 0.2, math.nan, 0.5, 1.5]), lowest=0, highest=1)
+    line = artist(ax, "BRR")
+    assert line.get_clip_on() and math.isnan(line.get_ydata()[2])
+    assert list(artist(ax, "points of BRR").get_xdata()) == [1, 2, 4]  # no gap, and none beyond
+    assert arrows(ax) == [(5, 1.0)]
 
 
 def test_what_lies_beyond_is_said_in_numbers():
-    line = Line("Laplace", [1, 2, 3, 4, 5], [30.0, 9.474, 0.5, -0.25, 0.5])
-    svg = panels([Panel("", [line], lowest=0, highest=1)], across="", up="", says="x")
-    assert {"9.47 to 30", "−0.25"} <= set(words(svg))
-    assert len(of_width(svg, "1.6")) == 3
-    inside = panels([Panel("", [Line("Laplace", [1, 2], [0.0, 1.0])], lowest=0, highest=1)], across="", up="", says="x")
-    assert of_width(inside, "1.6") == []
+    ax = one(Line("Laplace", [1, 2, 3, 4, 5], [30.0, 9.474, 0.5, -0.25, 0.5]), lowest=0, highest=1)
+    assert {"↑ Laplace: 9.47 to 30", "↓ Laplace: −0.25"} <= set(said(ax.figure))
+    assert sorted(arrows(ax)) == [(1, 1.0), (2, 1.0), (4, 0.0)]
+    inside = one(Line("Laplace", [1, 2], [0.0, 1.0]), lowest=0, highest=1)
+    assert arrows(inside) == [] and not any("Laplace:" in each for each in said(inside.figure))
 
 
-def test_two_numbers_at_one_place_do_not_cover_each_other():
-    some = [Line("BRR", [1, 2, 3], [0.5, 7, 0.5]), Line("GRR", [1, 2, 3], [0.5, 8, 0.5])]
-    svg = panels([Panel("", some, lowest=0, highest=1)], across="", up="", says="x")
-    seven, eight = (next(each.attrib for each in drawn(svg, "text") if each.text == word) for word in "78")
-    apart = {at: abs(float(seven[at]) - float(eight[at])) for at in "xy"}
-    assert apart["y"] >= 11 or apart["x"] >= 6.2
-
-
-def test_a_number_at_the_edge_covers_no_line_where_there_is_room():
-    steep = Line("BRR", [1, 2, 3], [0.2, 9.5, 0.2])
-    svg = panels([Panel("", [steep], lowest=0, highest=1)], across="", up="", says="x", columns=1)
-    (left, top, right, bottom), *_ = corners_of_words(svg, "9.5")
-    for (ax, ay), (bx, by) in (each for run in of_width(svg, "2.6") for each in itertools.pairwise(run)):
-        for share in range(101):
-            x, y = ax + (bx - ax) * share / 100, ay + (by - ay) * share / 100
-            assert not (left < x < right and top < y < bottom)
-
-
-def test_a_line_wholly_beyond_leaves_arrows_alone():
+def test_a_line_wholly_beyond_leaves_arrows_and_its_numbers():
     some = [Line("BRR", [1, 2, 3], [0.1, 0.11, 0.12]), Line("GRR", [1, 2, 3], [0.6, 0.7, 0.8])]
-    svg = panels([Panel("", some, lowest=0.5, highest=1)], across="", up="", says="x")
-    assert of_width(svg, "2.6") == []
-    assert "0.1 to 0.12" in words(svg)
+    ax = one(*some, lowest=0.5, highest=1)
+    assert len(arrows(ax)) == 3 and "↓ BRR: 0.1 to 0.12" in said(ax.figure)
 
 
-def test_an_interval_that_goes_on_has_an_arrow_in_place_of_its_end():
-    line = Line("BRR", [1, 2], [0.5, 0.5], [0.4, 0.4], [0.6, 3.0])
-    svg = panels([Panel("", [line], lowest=0, highest=1)], across="", up="", says="x")
-    assert len(of_width(svg, "1.6")) == 1
-    bars = [each for each in drawn(svg, "line") if each.attrib.get("stroke") == line_of("BRR")["stroke"]]
-    assert len(bars) == 6  # the key, two bars, three ends
+def test_an_interval_that_goes_on_has_an_arrow():
+    ax = one(Line("BRR", [1, 2], [0.5, 0.5], [0.4, 0.4], [0.6, 3.0]), lowest=0, highest=1)
+    assert arrows(ax) == [(2, 1.0)]
+    assert "BRR:" not in " ".join(said(ax.figure))  # its point is inside
+
+
+def test_intervals_are_whiskers_at_their_ends():
+    ax = one(Line("BRR", [1, 2], [0.5, 0.5], [0.4, math.nan], [0.7, math.nan]))
+    (whiskers,) = ax.collections
+    ((low, high),) = [[y for _, y in segment] for segment in whiskers.get_segments()]
+    assert (low, high) == pytest.approx((0.4, 0.7))
+    assert one(Line("BRR", [1, 2], [0.5, 0.5])).collections[:] == []
 
 
 def test_intervals_of_several_lines_stand_side_by_side():
-    some = [Line(name, [1, 2], [0.5, 0.5], [0.4, 0.4], [0.6, 0.6]) for name in ("BRR", "GRR", "Laplace")]
-    svg = panels([Panel("", some)], across="", up="", says="x")
-    first = [
-        corners(each)[0][0] for each in drawn(svg, "path") if each.attrib.get("stroke-width") in {"2.6", "2", "1.8"}
-    ]
-    assert len(set(first)) == 3
-    assert max(first) - min(first) == pytest.approx(5, abs=0.11)
+    ax = one(*(Line(name, [1, 2], [0.5, 0.5], [0.4, 0.4], [0.6, 0.6]) for name in ("BRR", "GRR", "Laplace")))
+    lines = [artist(ax, name) for name in ("BRR", "GRR", "Laplace")]
+    at = [line.get_transform().transform((1, 0.5))[0] * 72 / ax.figure.dpi for line in lines]
+    assert [b - a for a, b in itertools.pairwise(at)] == pytest.approx([1.6, 1.6])
 
 
 def test_points_on_another_line_are_not_joined_and_a_line_is_named_at_its_end():
     some = [Line("limit", [1, 2], [1, 2], marked=False, end="the end"), Line("BRR", [1, 2], [1, 2], joined=False)]
-    svg = panels([Panel("", some)], across="", up="", says="x")
-    assert of_width(svg, "2.6") == []
-    assert [each for each in drawn(svg, "line") if each.attrib.get("stroke-width") == "2.6"] == []
-    assert "the end" in words(svg)
+    ax = one(*some)
+    assert {line.get_label() for line in ax.lines} == {"limit", "points of BRR"}
+    assert said(ax.figure).count("the end") == 1 and "limit" not in said(ax.figure)
+    (sample,) = ax.figure.legends[0].get_lines()
+    assert sample.get_linestyle() == "None" and sample.get_marker() == "o"
 
 
-def test_words_at_the_ends_of_lines_stand_right_of_them_and_do_not_cover_each_other():
-    some = [Line(f"line {at}", [1, 2], [at, 0.5 + at / 100], end=f"end {at}") for at in range(3)]
-    svg = panels([Panel("", some, lowest=0, highest=2)], across="", up="", says="x")
-    found = [each for each in drawn(svg, "text") if (each.text or "").startswith("end ")]
-    heights = sorted(float(each.attrib["y"]) for each in found)
-    assert len(found) == 3
-    assert min(b - a for a, b in itertools.pairwise(heights)) >= 13
-    last = max(float(each.attrib["cx"]) for each in drawn(svg, "circle"))
-    assert all(last + 2.8 < float(each.attrib["x"]) <= 860 - 6.9 * 5 for each in found)
+def test_a_line_without_points_leaves_the_others_as_they_are():
+    check_words(one(Line("BRR", [], [], [], []), Line("GRR", [1, 2], [1, 2])).figure)
 
 
-def test_lines_of_one_colour_differ_in_grey():
-    # Colour alone tells nothing in print: with the same lightness, dash, weight or the shape of points must differ.
-    def grey(name):
-        red, green, blue = (int(line_of(name)["stroke"][at : at + 2], 16) for at in (1, 3, 5))
+def test_chances_of_reports_are_steps():
+    ax = one(Line("BRR", [1, 2], [0.1, 0.2], steps=True, marked=False))
+    assert artist(ax, "BRR").get_drawstyle() == "steps-mid"
+
+
+@pytest.mark.parametrize("names", [
+    ("BRR", "GRR", "Anchored", "Exponential", "Exponential, tight", "always the middle", "BRR, best m"),
+    ("BRR", "GRR", "L-SRR as published", "L-SRR calibrated", "Exponential, tight", "Anchored", "one place"),
+    ("BRR", "Laplace", "Laplace, clamped", "no privacy", "always the middle", "the mean (no privacy)"),
+    ("BRR", "Laplace, clamped", "Geometric", "Anchored", "always the middle"),
+    ("Gaussian, central", "Laplace, central", "BRR, padded", "Piecewise", "Hybrid", "Duchi", "no privacy"),
+    ("BRR-SGD as described", "Laplace on the sum, as described", "Laplace on the mean", "Gaussian, central"),
+    ("BRR", "Anchored", "Laplace", "Piecewise", "no privacy", "majority class"),
+])  # fmt: skip
+def test_lines_of_one_picture_differ_in_grey(names):
+    # Colour alone tells nothing in print: with the same lightness, dashes or the shape of points must differ.
+    def grey(look):
+        red, green, blue = (int(look.color[at : at + 2], 16) for at in (1, 3, 5))
         return round((0.299 * red + 0.587 * green + 0.114 * blue) / 40)
 
-    together = [
-        ("BRR", "GRR", "Anchored", "Exponential", "Exponential, tight", "always the middle", "BRR, best m"),
-        ("BRR", "GRR", "L-SRR as published", "L-SRR calibrated", "Exponential, tight", "Anchored", "one place"),
-        ("BRR", "Laplace", "Laplace, clamped", "no privacy", "always the middle", "the mean (no privacy)"),
-        ("BRR", "Laplace, clamped", "Geometric", "Anchored", "always the middle"),
-        ("Gaussian, central", "Laplace, central", "BRR, padded", "Piecewise", "Hybrid", "Duchi", "no privacy"),
-        ("BRR-SGD as described", "Laplace on the sum, as described", "Laplace on the mean", "Gaussian, central"),
-        ("BRR", "Anchored", "Laplace", "Piecewise", "no privacy", "majority class"),
-    ]
-    for names in together:
-        seen = {(grey(name), line_of(name).get("stroke_dasharray"), mark_of(name)) for name in names}
-        assert len(seen) == len(names), names
-
-
-def test_every_shape_is_drawn():
-    names = ["BRR", "GRR", "Gaussian, central", "Anchored", "Piecewise", "Hybrid", "Geometric", "Duchi", "Laplace"]
-    shapes = {name: mark(name, 10, 10, "#123456") for name in [*names, "Laplace, clamped"]}
-    assert {mark_of(name) for name in shapes} == {
-        f"{kind}{shape}"
-        for kind, shape in [("", "dot"), ("hollow ", "dot"), ("", "square"), ("hollow ", "square"), ("", "triangle"),
-                            ("hollow ", "triangle"), ("", "down"), ("hollow ", "down"), ("", "diamond"),
-                            ("hollow ", "diamond")]
-    }  # fmt: skip
-    assert len(set(shapes.values())) == 10
-
-
-def test_intervals_are_bars_with_ends():
-    line = Line("BRR", [1, 2], [0.5, 0.5], [0.4, math.nan], [0.6, math.nan])
-    with_bars = panels([Panel("", [line])], across="", up="", says="x")
-    without = panels([Panel("", [Line("BRR", [1, 2], [0.5, 0.5])])], across="", up="", says="x")
-    bars = [each for each in drawn(with_bars, "line") if each.attrib.get("stroke") == line_of("BRR")["stroke"]]
-    plain = [each for each in drawn(without, "line") if each.attrib.get("stroke") == line_of("BRR")["stroke"]]
-    assert len(bars) - len(plain) == 3
+    looks = looks_of(names, LOOKS).values()
+    assert len({(grey(look), look.dashes, look.marker, look.hollow) for look in looks}) == len(names)
 
 
 def test_levels_and_long_lines_are_not_marked():
-    level = panels([Panel("", [Line("limit", [1, 2], [1, 2], marked=False)])], across="", up="", says="x")
-    many = panels([Panel("", [Line("limit", range(40), range(40))])], across="", up="", says="x")
-    assert drawn(level, "circle") == drawn(many, "circle") == []
+    for line in (Line("limit", [1, 2], [1, 2], marked=False), Line("limit", range(40), range(40))):
+        assert [each.get_label() for each in one(line).lines] == ["limit"]
 
 
 @pytest.mark.parametrize("log_x", [False, True])
 @pytest.mark.parametrize("log_y", [False, True])
-def test_scales_have_marks_within_the_frame(log_x, log_y):
+def test_scales_have_short_numbers(log_x, log_y):
     line = Line("BRR", [1, 10, 1000, 100_000], [0.01, 0.1, 0.5, 1.0])
-    svg = panels([Panel("", [line])], across="", up="", says="x", columns=1, log_x=log_x, log_y=log_y)
-    assert ("10⁵" in words(svg)) or not log_x
-    for element in drawn(svg, "text"):
-        assert 0 <= float(element.attrib["x"]) <= 860
+    ax = one(line, log_x=log_x, log_y=log_y)
+    assert (ax.get_xscale(), ax.get_yscale()) == tuple("log" if each else "linear" for each in (log_x, log_y))
+    ax.figure.canvas.draw()
+    assert ("10⁵" in [each.get_text() for each in ax.get_xticklabels()]) == log_x
+    assert ("0.01" in [each.get_text() for each in ax.get_yticklabels()]) == log_y
 
 
 @pytest.mark.parametrize(
@@ -215,80 +191,61 @@ def test_scales_have_marks_within_the_frame(log_x, log_y):
     ],
 )
 def test_numbers_of_a_scale_are_short(value, written):
-    assert _number(value) == written
+    assert short(value) == written
 
 
-def test_a_single_point_and_a_flat_line_have_a_scale():
-    for line in (Line("BRR", [1], [0.0]), Line("BRR", [1, 2], [3, 3])):
-        assert "NaN" not in panels([Panel("", [line])], across="", up="", says="x")
+@pytest.mark.parametrize("line", [Line("BRR", [1], [0.0]), Line("BRR", [1, 2], [3, 3])], ids=["point", "flat"])
+def test_a_single_point_and_a_flat_line_have_a_scale(line):
+    ax = one(line)
+    for low, high in (ax.get_xlim(), ax.get_ylim()):
+        assert low < high
 
 
-def test_many_names_wrap_into_rows():
+def test_many_names_and_long_titles_stay_in_the_picture_and_cover_nothing():
     names = [f"a mechanism with a long name {number}" for number in range(8)]
-    svg = panels([Panel("", [Line(name, [1, 2], [1, 2]) for name in names])], across="", up="", says="x")
-    places = {element.text: element.attrib for element in drawn(svg, "text") if element.text in names}
-    assert len({each["y"] for each in places.values()}) > 1
-    assert all(float(each["x"]) + 6.9 * len(name) < 880 for name, each in places.items())
+    title = "superconductivity: critical temperature in kelvin, BRR over its rivals at every ε = 1"
+    lines = [Line(name, [1, 2], [9, 2]) for name in names]
+    figure = made(Panel(title, lines, highest=5, printed=[Printed(3, "44 %", 2)]), Panel("b", lines),
+                  across="ε", up="a long label of the vertical axis", notes=["a note of a few words"])  # fmt: skip
+    assert "ε = 1" in figure.axes[0].get_title(loc="left").splitlines()[-1]
+    assert " ".join(figure.axes[0].get_title(loc="left").split()) == title
+    check_words(figure)
 
 
-STAR = "#f5c400"
+def test_words_beyond_a_picture_or_on_others_are_noticed():
+    figure = simple()
+    figure.axes[0].text(2, 0.2, "one word")
+    figure.axes[0].text(2, 0.2, "other")
+    with pytest.raises(AssertionError):
+        check_words(figure)
+    figure = simple()
+    figure.text(0.9, 0.5, "far too long")
+    with pytest.raises(AssertionError):
+        check_words(figure)
 
 
-def stars(svg):
-    return [corners(element)[0] for element in drawn(svg, "path") if element.attrib["fill"] == STAR]
-
-
-def corners_of_words(svg, beginning):
-    """The boxes of words, by the width that a letter of their size has."""
-    found = [each for each in drawn(svg, "text") if (each.text or "").startswith(beginning)]
-    return [
-        (float(each.attrib["x"]), float(each.attrib["y"]) - 9, float(each.attrib["x"]) + 6.2 * len(each.text),
-         float(each.attrib["y"]))
-        for each in found
-    ]  # fmt: skip
-
-
-def test_a_printed_number_is_a_star_where_it_belongs_with_words_and_stands_in_the_key():
+def test_a_printed_number_is_a_star_where_it_belongs_with_words_and_stands_in_the_legend():
     line = Line("BRR", [1, 2, 3], [0.2, 0.4, 0.6])
-    svg = panels([Panel("", [line], printed=[Printed(0.4, "40 %", 2)])], across="", up="", says="x")
-    assert {"the paper: 40 %", "printed in the paper"} <= set(words(svg))
-    in_key, in_panel = stars(svg)
-    (point,) = [each for each in drawn(svg, "circle") if float(each.attrib["cx"]) == pytest.approx(in_panel[0])]
-    assert float(point.attrib["cy"]) == pytest.approx(in_panel[1] + 6.5, abs=0.11)  # the upper corner of the star
-    assert in_key[1] < 14
-    without = panels([Panel("", [line])], across="", up="", says="x")
-    assert stars(without) == [] and "printed in the paper" not in words(without)
+    ax = one(line, printed=[Printed(0.4, "40 %", 2)])
+    assert {"★ the paper: 40 %", "printed in the paper"} <= set(said(ax.figure))
+    star = artist(ax, "the paper: 40 %")
+    assert star.get_marker() == "*" and not star.get_clip_on()
+    assert list(map(list, star.get_data())) == [[2], [0.4]]
+    assert "printed in the paper" not in said(one(line).figure)
 
 
 def test_a_printed_mean_is_a_level():
-    line = Line("BRR", [1, 2, 3], [0.2, 0.4, 0.6])
-    svg = panels([Panel("", [line], printed=[Printed(0.3, "30 %")])], across="", up="", says="x")
-    levels = [each for each in drawn(svg, "line") if each.attrib.get("stroke-dasharray") == "1 2"]
-    assert len(levels) == 2  # and in the key
-    assert float(levels[1].attrib["y1"]) == float(levels[1].attrib["y2"]) == pytest.approx(stars(svg)[1][1] + 6.5)
+    ax = one(Line("BRR", [1, 2, 3], [0.2, 0.4, 0.6]), printed=[Printed(0.3, "30 %")])
+    (level,) = [line for line in ax.lines if line.get_linestyle() == ":" or list(line.get_xdata()) == [0, 1]]
+    assert list(level.get_ydata()) == [0.3, 0.3]
+    assert list(artist(ax, "the paper: 30 %").get_data()[0]) == pytest.approx([2])
 
 
 @pytest.mark.parametrize(("y", "x"), [(5.0, 2), (-5.0, 2), (0.5, 9)])
 def test_a_printed_number_widens_its_panel(y, x):
-    panel = Panel("", [Line("BRR", [1, 3], [0.2, 0.6])], lowest=0, highest=1, printed=[Printed(y, "?", x)])
-    svg = panels([panel], across="", up="", says="x", columns=1)
-    left, top = stars(svg)[1]
-    frame = [float(each.attrib["y1"]) for each in drawn(svg, "line") if each.attrib.get("stroke-width") == "0.8"]
-    assert 58 <= left <= 846 and 24 + 26 <= top + 6.5 <= frame[0]
-
-
-def test_words_of_printed_numbers_cover_neither_each_other_nor_a_line():
-    line = Line("BRR", [1, 2, 3], [0.5, 0.5, 0.5], marked=False)
-    printed = [Printed(0.5, "one", 2), Printed(0.52, "two", 2.05), Printed(0.48, "three", 3)]
-    svg = panels([Panel("", [line], lowest=0, highest=1, printed=printed)], across="", up="", says="x", columns=1)
-    boxes = corners_of_words(svg, "the paper: ")
-    assert len(boxes) == 3
-    for at, (left, top, right, bottom) in enumerate(boxes):
-        assert left >= 58 and right <= 846
-        level = float(of_width(svg, "2.6")[0][0][1])
-        assert not top < level < bottom
-        for other in boxes[:at]:
-            assert left > other[2] or right < other[0] or top > other[3] or bottom < other[1]
+    ax = one(Line("BRR", [1, 3], [0.2, 0.6]), lowest=0, highest=1, printed=[Printed(y, "?", x)])
+    assert ax.get_xlim()[0] < x < ax.get_xlim()[1] and ax.get_ylim()[0] < y < ax.get_ylim()[1]
+    assert ax.get_ylim()[0] <= 0 and ax.get_ylim()[1] >= 1
 
 
 def test_pairs_are_taken_seed_by_seed_and_a_line_may_look_like_another():
@@ -297,20 +254,9 @@ def test_pairs_are_taken_seed_by_seed_and_a_line_may_look_like_another():
     line = Line.of_pairs("BRR over Laplace", {5.0: (ours, theirs), 6.0: (ours, [])}, "rmse", truediv, like="Laplace")
     assert (line.x, line.y) == ([5.0], [2.5])  # 2/1 and 6/2, not 8/3
     assert line.high[0] - 2.5 == pytest.approx(12.706 * 0.5, rel=1e-4)  # Student's t with one degree of freedom
-    svg = panels([Panel("", [line, Line("BRR", [5], [1])])], across="", up="", says="x")
-    assert line_of("Laplace")["stroke"] in {each.attrib["stroke"] for each in drawn(svg, "line")}
-    assert words(svg).count("BRR over Laplace") == 1
-
-
-def test_a_long_title_is_wrapped_within_its_panel():
-    title = "superconductivity: critical temperature in kelvin, BRR over its rivals at every ε"
-    svg = panels([Panel(title, [Line("BRR", [1, 2], [1, 2])]), Panel("short", [Line("BRR", [1, 2], [1, 2])])],
-                 across="", up="", says="x")  # fmt: skip
-    bold = [each for each in drawn(svg, "text") if each.attrib.get("font-weight") == "bold"]
-    assert [each.text for each in bold][-1] == "short" and len(bold) > 2
-    assert " ".join(each.text for each in bold[:-1]) == title
-    assert all(float(each.attrib["x"]) + 7.6 * len(each.text) <= 422 for each in bold[:-1])
-    assert len({each.attrib["y"] for each in bold[:-1]}) == len(bold) - 1
+    ax = one(line, Line("BRR", [5], [1]))
+    assert artist(ax, "BRR over Laplace").get_color() == LOOKS["Laplace"].color
+    assert said(ax.figure).count("BRR over Laplace") == 1
 
 
 def test_an_index_stands_below():
@@ -318,15 +264,20 @@ def test_an_index_stands_below():
 
 
 def test_a_grid_has_its_squares_names_and_cut():
-    rows = [("x = 1", [Square("0", dark=True), Square("1")], "2"), ("x = 2", [Square("0"), Square("1")], "1")]
-    marks = {(0, 1): Square("▲", {"fill": "#000000"})}
-    svg = grid(
-        Grid(["a", "b"], rows, "value", "m", marks, cut=1),
-        title="what it is",
-        says="x",
-        entries=[("dark", {"fill": "#123456"})],
-        notes=["why"],
-    )
-    assert len(drawn(svg, "rect")) == 5
-    assert {"what it is", "x = 1", "x = 2", "a", "b", "value", "m", "▲", "why", "dark"} <= set(words(svg))
-    assert len([each for each in drawn(svg, "line") if each.attrib.get("stroke-width") == "3"]) == 1
+    rows = [
+        ("x = 1", [Square("0", "#123456", dark=True), Square("1")], "2"),
+        ("x = 2", [Square("0"), Square("1")], "1"),
+    ]
+    drawn = Grid(["a", "b"], rows, "value", "m", {(0, 1): ("▲", "#000000")}, cut=1)
+    how = {"title": "what it is", "says": "x", "entries": {"dark": "#123456"}, "notes": ["why"]}
+    figure = figure_of_grid(drawn, **how)
+    (ax,) = figure.axes
+    squares = [each for each in ax.patches if isinstance(each, Rectangle)]
+    assert [to_hex(each.get_facecolor()) for each in squares] == ["#123456", "#ffffff", "#ffffff", "#ffffff"]
+    assert [list(line.get_xdata()) for line in ax.lines] == [[1, 1]]
+    found = said(figure)
+    assert {"a", "b", "x = 1", "x = 2", "value", "m", "▲", "what it is", "dark", "why", "2"} <= set(found)
+    (white,) = [each for each in ax.texts if each.get_weight() == "bold" and each.get_text() == "0"]
+    assert to_hex(white.get_color()) == "#ffffff"
+    check_words(figure)
+    assert 'aria-label="what it is. x"' in grid(drawn, **how)

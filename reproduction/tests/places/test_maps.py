@@ -1,12 +1,15 @@
 """Maps of regions say what is public, and what publishing a region would tell."""
 
-import re
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_hex
 
 from bipartite.locations import places
 from reproduction.places import Regions, draw
+from reproduction.places.maps import COLOURS, plot
 
 ROWS = [[52.52, 13.40], [48.86, 2.35], [51.51, -0.13], [41.9, 12.5], [40.4, -3.7], [59.9, 10.7]]
 NAMES = ["Berlin", "Paris", "London", "Rome", "Madrid", "Oslo"]
@@ -18,16 +21,39 @@ def europe():
     return places(ROWS, labels=NAMES)
 
 
+def words(drawn):
+    return " ".join("".join(ET.fromstring(drawn).itertext()).split())
+
+
 def test_a_map_of_regions_says_what_publishing_them_would_tell(europe):
     regions = Regions.of(europe, ["n", "s", "n", "s", "s", "n"])
     drawn = draw(regions)
-    assert "1.00 bits under the uniform prior" in drawn and "only 3 possible places" in " ".join(
-        re.findall(">([^<]+)<", drawn)
-    )
+    assert "1.00 bits under the uniform prior" in drawn and "only 3 possible places" in words(drawn)
     assert "leading bits that the map tile codes" in draw(Regions.by_prefix(europe, at_least=2))
     assert "merged" not in drawn
-    joined = " ".join(re.findall(">([^<]+)<", draw(Regions.of(europe, ["n", "s", "n", "s", "s", "alone"]))))
+    joined = words(draw(Regions.of(europe, ["n", "s", "n", "s", "s", "alone"])))
     assert "1 with a single place were merged with the region of the nearest other place" in joined
+
+
+def test_regions_have_colours_outlines_numbers_and_names(europe):
+    ax = plot(Regions.of(europe, ["n", "s", "n", "s", "s", "n"]), title="Europe")
+    assert ax.get_label().startswith("Europe. A map: 6 places in 2 regions of 3 to 3; 1: n, 3 places; 2: s, 3 places.")
+    assert [each.get_text() for each in ax.get_legend().get_texts()] == ["1: n, 3 places", "2: s, 3 places"]
+    assert {"1", "2"} <= {each.get_text() for each in ax.texts}
+    (dots,) = [each for each in ax.collections if len(each.get_offsets()) == 6]
+    assert [to_hex(each) for each in dots.get_facecolors()] == [COLOURS[at].lower() for at in (0, 1, 0, 1, 1, 0)]
+    outlines = [{tuple(corner) for corner in each.get_xy().round(6).tolist()} for each in ax.patches]
+    assert outlines == [{tuple(ROWS[at][::-1]) for at in some} for some in ((0, 2, 5), (1, 3, 4))]
+
+
+def test_of_very_many_regions_the_largest_are_numbered_and_named():
+    rows = np.column_stack([np.linspace(0, 50, 70), np.linspace(0, 50, 70)])  # on a line, which has no inside
+    regions = Regions.of(places(rows), [f"0110010110010110{min(at // 2, 29):02d}111" for at in range(70)])
+    ax = plot(regions)
+    named = [each.get_text() for each in ax.get_legend().get_texts()]
+    assert len(named) == 24 and "30: 0110…1001011029111, 12 places" in named
+    assert "and 6 smaller regions" in ax.get_label() and "and 6 smaller regions" in ax.figure.get_supxlabel()
+    plt.close("all")
 
 
 def test_a_map_of_one_region_has_nothing_to_publish(europe):

@@ -18,7 +18,7 @@ from bipartite.errors import InputError
 from bipartite.files import write_atomically
 from bipartite.mechanisms import Custom
 from bipartite.mechanisms.spec import load_spec
-from bipartite.plots import as_file, check_ending
+from bipartite.plots.figure import as_file, check_ending, need_matplotlib
 from bipartite.tables.domain_files import read_text
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     given = parser.add_argument_group("the answer")
     given.add_argument("--json", action="store_true", help="print one JSON object (schemas/compare.json)")
     given.add_argument("--csv", metavar="FILE", type=Path, help="write the rows to this file as CSV")
-    given.add_argument("--plot", metavar="FILE.svg", type=Path, help="plot a measure to this file, .svg or .png")
+    given.add_argument("--plot", metavar="FILE.svg", type=Path, help="plot a measure to this file, .svg, .png or .pdf")
     given.add_argument("--measure", choices=MEASURES, help="the measure to plot (default: expected_loss)")
     parser.set_defaults(run=run)
 
@@ -75,6 +75,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare the mechanisms on a domain."""
     if options.plot is not None:
         check_ending(options.plot)
+        need_matplotlib("--plot")
     if options.measure is not None and options.plot is None:
         raise InputError("--measure belongs to --plot; leave it out, or name a file with --plot.")
     domain, epsilons, own = _asked(options)
@@ -90,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
         also=own,
     )
     # Everything is computed before anything is written.
-    picture = None if options.plot is None else as_file(found.plot(options.measure or "expected_loss"), options.plot)
+    picture = options.plot and as_file(lambda: found.plot(options.measure or "expected_loss"), options.plot)
     if options.csv is not None:
         write_atomically(options.csv, found.to_csv())
     if picture is not None:

@@ -19,8 +19,9 @@ from bipartite.answers.estimation.rows import ranges
 from bipartite.cli.demo_page import page
 from bipartite.cli.output import OK, print_json, print_table
 from bipartite.domains import Integers
-from bipartite.errors import DataFileError, InputError
+from bipartite.errors import DataFileError, InputError, MissingExtraError
 from bipartite.files import write_atomically
+from bipartite.plots.figure import need_matplotlib
 from bipartite.tables.prospects import CONFIDENCE, prospect
 from bipartite.texts import align_columns
 from bipartite.verification import verify
@@ -133,15 +134,22 @@ def run(options: argparse.Namespace) -> int:
         ) from None
     readers = _made_up(options.people)
     found = _survey(options.epsilon, readers)
-    file, table = (options.output / name for name in ("demo.html", "demo.csv"))
-    commands = _commands(table, options.people)
+    table = options.output / "demo.csv"
+    file: Path | None = options.output / "demo.html"
+    charts = f"With charts: {file}"
+    try:
+        need_matplotlib("The page with charts")
+    except MissingExtraError as missing:  # the answers need nothing: a first visitor sees them all the same
+        file, charts = None, str(missing)
+    commands = _commands(table, options.people, pages=file is not None)
     rows = (f"{age},{country}\n" for country, ages in readers.items() for age in ages.tolist())
     write_atomically(table, "age,country\n" + "".join(rows))
-    write_atomically(file, page(found, commands))
+    if file is not None:
+        write_atomically(file, page(found, commands))
     if options.json:
         print_json(_as_json(found, file, table))
     else:
-        _show(found, file, commands)
+        _show(found, charts, commands)
     return OK
 
 
@@ -204,7 +212,7 @@ def _years(of: str, value: float, interval: ConfidenceInterval, true: float, pos
     return Answer(of, "years", value, low, high, true)
 
 
-def _commands(table: Path, people: int) -> list[str]:
+def _commands(table: Path, people: int, *, pages: bool = True) -> list[str]:
     """The same survey with files, as the reader can type it: `make run` leaves its environment off the path."""
     started = [sys.argv[0]] if Path(sys.argv[0]).stem == "bipartite" else [sys.executable, "-m", "bipartite"]
     program = ["bipartite"] if shutil.which("bipartite") else started
@@ -215,12 +223,12 @@ def _commands(table: Path, people: int) -> list[str]:
             ["plan", "new", str(table), "--output", plan],
             ["plan", "check", plan, "--people", str(people)],
             ["privatize", str(table), reports, "--plan", plan],
-            ["estimate", reports, "--by", "country", "--html", answers],
+            ["estimate", reports, "--by", "country", *(["--html", answers] if pages else [])],
         )
     ]
 
 
-def _show(found: Survey, file: Path, commands: list[str]) -> None:
+def _show(found: Survey, charts: str, commands: list[str]) -> None:
     print(f"{found.question} Promised before anybody is asked, at {100 * CONFIDENCE:g} % confidence:")
     print(*align_columns([(f"  {what}", how) for what, how in found.promises]), sep="\n")
     print(*([f"  {found.warning}"] if found.warning else []), "", sep="\n")
@@ -233,17 +241,17 @@ def _show(found: Survey, file: Path, commands: list[str]) -> None:
     print(f"An interval misses the truth in about {100 - 100 * CONFIDENCE:.0f} of 100 surveys, perhaps in this one.")
     promise = str(found.certificate).partition("\n")[0]
     print(f"\nHow it works: a reader of {found.answer} sent {found.report} this time. Proved: {promise}.")
-    print(f"\nWith charts: {file}\nNext, the same with files (their range is 18 to 90; the country is public):")
+    print(f"\n{charts}\nNext, the same with files (their range is 18 to 90; the country is public):")
     print(*(f"  {command}" for command in commands), sep="\n")
 
 
-def _as_json(found: Survey, file: Path, table: Path) -> dict[str, Any]:
+def _as_json(found: Survey, file: Path | None, table: Path) -> dict[str, Any]:
     return {
         "version": 2,
         "question": found.question,
         "people": found.people,
         "epsilon": found.epsilon,
-        "page": str(file),
+        "page": None if file is None else str(file),
         "table": str(table),
         "mechanism": repr(found.mechanism),
         "confidence": CONFIDENCE,

@@ -10,20 +10,23 @@ import numpy as np
 from bipartite import __version__
 from bipartite.answers.explain import ASSUMPTIONS, explain
 from bipartite.answers.quality import loss
-from bipartite.cli.pages import whole_page
+from bipartite.cli.pages import figure, whole_page
 from bipartite.lottery.budgets import round_up
 from bipartite.mechanisms import Anchored, Constant
-from bipartite.plots import legend, path, picture, rule, style, tag, text, ticks
-from bipartite.plots.svg import percent_mark, whisker
-from bipartite.texts import html_table
+from bipartite.plots import looks
+from bipartite.plots.chances import plot_chances
+from bipartite.plots.figure import axes, describe
+from bipartite.texts import html_table, percent_mark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
 
     from bipartite.cli.demo import Answer, Survey
 
-_WIDE: Final = 360  # so that letters are readable on a telephone
-_EDGE, _TOP, _ROW, _BAR = 8, 30, 46, 16
+_WIDE: Final = 3.8  # inches: on a telephone letters are as large as drawn
+_CLEAR: Final = {"facecolor": looks.PAPER, "edgecolor": "none", "pad": 1}  # of the grid behind words
 
 
 def page(found: Survey, commands: Sequence[str]) -> str:
@@ -49,43 +52,34 @@ many readers it is about half.</p>{warning}
 <p class='said'>Their mean age is <strong>{value} years</strong>, {interval} at 95&nbsp;% confidence. In truth it is
 {true}, which only a demo knows.</p>
 <h3>Share of readers by age</h3>
-{_chart(found, found.shares, percent_mark)}
+{figure(lambda: draw_answers(found, found.shares))}
 <h2>Are readers in {one} older than in {other}?</h2>
 <p class='said'>Readers in {one} <strong>{older}</strong>: by {apart} years on average, {between} at 95&nbsp;%
 confidence. In truth it is {truly}.</p>
 <h3>Mean age</h3>
-{_chart(found, found.means, "{:g}".format)}"""
+{figure(lambda: draw_answers(found, found.means))}"""
 
 
-def _chart(found: Survey, answers: Sequence[Answer], say: Callable[[float], str]) -> str:
-    """Answers with their whiskers over the truth: shares as bars from zero, ages as marks."""
-    shares = answers[0].unit == "share"
-    start = 0.0 if shares else min(min(each.low, each.true) for each in answers)
-    end = max(max(each.high, each.true) for each in answers)
-    room = (end - start) / 30 or 1.0
-    start, end = start if shares else start - room, end + room
-
-    def x(value: float) -> float:
-        return _EDGE + (value - start) / (end - start) * (_WIDE - 2 * _EDGE)
-
-    bottom = _TOP + _ROW * len(answers)
-    truth = {"fill": style.HATCH, "stroke": style.GRR, "stroke_width": 1}
-    parts = legend([("answer and its interval", {**style.ERROR_STYLE, "stroke_width": 2}), ("truth", truth)])
-    for mark in ticks(start, end, 4):
-        parts.append(rule(x(mark), _TOP, x(mark), bottom, stroke=style.FAINT))
-        parts.append(text(x(mark), bottom + 16, say(mark), text_anchor="middle" if mark else "start"))
-    says = []
-    for number, each in enumerate(answers):
-        y = _TOP + _ROW * number
-        left, right = (start, each.true) if shares else (each.true - room / 4, each.true + room / 4)
-        says.append("{}: {} ({}); truth {}".format(each.of, *found.words(each)))
-        parts += [
-            text(_EDGE, y + 14, says[-1], **style.HALO),
-            tag("rect", x=x(left), y=y + 20, width=x(right) - x(left), height=_BAR, **truth),
-            *whisker(x(each.low), x(each.high), y + 20 + _BAR / 2, 5, width=2),
-            tag("circle", cx=x(each.value), cy=y + 20 + _BAR / 2, r=4.5, fill=style.BRR),
-        ]
-    return f"<div class='chart'>{picture(bottom + 24, '; '.join(says), parts, _WIDE)}</div>"
+def draw_answers(found: Survey, answers: Sequence[Answer]) -> Axes:
+    """Answers as whiskers over the truth, on one axis: true shares are bars from zero, true ages are marks."""
+    rows = np.arange(len(answers))
+    says = ["{}: {} ({}); truth {}".format(each.of, *found.words(each)) for each in answers]
+    value, low, high, true = np.array([(each.value, each.low, each.high, each.true) for each in answers]).T
+    with axes(None, (_WIDE, 0.62 * len(answers) + 0.6)) as ax:
+        if answers[0].unit == "share":
+            ax.barh(rows, true, 0.4, color=looks.FAINT, edgecolor=looks.GREY, label="truth")
+            ax.xaxis.set_major_formatter(lambda share, _: percent_mark(share))
+        else:
+            ax.plot(true, rows, "d", color=looks.GREY, markersize=9, label="truth")
+        whiskers = {**looks.WHISKER, "fmt": "o", "color": looks.BLUE, "label": "answer and its interval"}
+        ax.errorbar(value, rows, xerr=[value - low, high - value], **whiskers)
+        for row, words in zip(rows, says, strict=True):
+            ax.text(0.01, row - 0.32, words, transform=ax.get_yaxis_transform(), bbox=_CLEAR)
+        ax.set(yticks=[], ylim=(len(answers) - 0.6, -1.15))
+        ax.grid(axis="y", visible=False)
+        ax.spines["left"].set_visible(False)
+        ax.legend(loc="upper left", ncols=2, borderaxespad=0, handlelength=1.2)
+        return describe(ax, "; ".join(says))
 
 
 def _how(found: Survey) -> str:
@@ -97,7 +91,7 @@ def _how(found: Survey) -> str:
     return f"""<h2>How it works</h2>
 <h3>One reader, one report</h3>
 <p>Ada is {found.answer}. Her device draws her report with these probabilities:</p>
-{_chances(found)}
+{figure(lambda: plot_chances(mechanism, found.answer, label="reported age"))}
 <p class='said'>This time it sent <strong>{found.report}</strong>, and nothing else. Every report can come from every
 age.</p>
 <p>So do not read a single report as an age, and do not average reports: <code>bp.estimate</code> finds what they say
@@ -115,30 +109,6 @@ whose logarithm is at most {round_up(proof.epsilon_upper)}: ε&nbsp;=&nbsp;{foun
 <h3>What an interval means</h3>
 <p>It contains the truth in about 95 of 100 surveys. Within one survey neighbouring ranges err together: whether one
 interval holds says much about the next.</p>"""
-
-
-def _chances(found: Survey) -> str:
-    """The probability of each report of one reader."""
-    mechanism, bottom = found.mechanism, 130
-    row, values = mechanism.matrix()[mechanism.domain.encode(found.answer)], mechanism.outputs.to_numpy()
-    low, high = float(row.min()), float(row.max())
-
-    def x(value: float) -> float:
-        return _EDGE + float(value - values[0] + 0.5) / len(values) * (_WIDE - 2 * _EDGE)
-
-    sides = [x(side) for value in values for side in (value - 0.5, value + 0.5)]
-    heights = np.repeat(bottom - (bottom - _TOP) * row / high, 2).tolist()
-    steps = [(sides[0], bottom), *zip(sides, heights, strict=True), (sides[-1], bottom)]
-    parts = [
-        path(steps, closed=True, **style.REPORTS_STYLE),
-        rule(x(found.answer), _TOP - 8, x(found.answer), bottom, stroke=style.INK, stroke_width=1.5),
-        text(x(found.answer), _TOP - 14, f"true age {found.answer}", text_anchor="middle"),
-        text(_EDGE, bottom + 36, f"reported age (probability of each: {100 * low:.2g} % to {100 * high:.2g} %)"),
-    ]
-    marks = ticks(float(values[0]), float(values[-1]))
-    parts += [text(x(mark), bottom + 16, f"{mark:g}", text_anchor="middle") for mark in marks]
-    says = f"The probability of each report at true age {found.answer}: near values are more likely."
-    return f"<div class='chart'>{picture(bottom + 44, says, parts, _WIDE)}</div>"
 
 
 def _next(commands: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ from bipartite.cli.estimate_reading import add_refusing, read
 from bipartite.cli.output import OK, Progress, announce
 from bipartite.errors import DataFileError, InputError
 from bipartite.mechanisms import Mechanism
-from bipartite.plots import check_ending
+from bipartite.plots.figure import check_ending, need_matplotlib
 from bipartite.tables.answering import carried_by_all, check_asked, files_at, insecure_by, no_specs
 from bipartite.tables.domain_files import read_text
 from bipartite.tables.metadata import Described
@@ -93,7 +93,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="write first, last, share, low, high of ten ranges, or of --bins",
     )
-    writing.add_argument("--plot", metavar="FILE.svg", type=Path, help="plot the shares with error bars, .svg or .png")
+    writing.add_argument(
+        "--plot", metavar="FILE.svg", type=Path, help="plot the shares with error bars, .svg, .png or .pdf"
+    )
     writing.add_argument("--title", metavar="TEXT", help="the title of the plot")
     writing.add_argument("--unit", metavar="TEXT", help="the unit of the values in the plot, such as years")
     writing.add_argument("--html", metavar="FILE.html", type=Path, help="for a released table: write a page with plots")
@@ -113,6 +115,9 @@ def bins_of(text: str) -> int | list[int | float | str]:
 def run(options: argparse.Namespace) -> int:
     """Estimate from reports, from saved counts or both, or from a released table."""
     confidence = check_confidence(options.confidence)
+    for option in ("plot", "html"):
+        if getattr(options, option) is not None:
+            need_matplotlib(f"--{option}")
     _find_files(options)
     release = _release_of(options)
     _check(options, release)

@@ -26,7 +26,7 @@ from bipartite.cli.estimate_page import page
 from bipartite.cli.output import Progress, announce, print_json
 from bipartite.files import write_atomically
 from bipartite.mechanisms.spec import spec_sha256
-from bipartite.plots import as_file
+from bipartite.plots.figure import as_file
 from bipartite.tables.metadata import NOT_PRIVATE
 from bipartite.texts import as_csv, escaped
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable
     from pathlib import Path
+
+    from matplotlib.axes import Axes
 
     from bipartite.answers.estimation import Counts, Estimate
     from bipartite.answers.estimation.ranges import Bins
@@ -83,10 +85,10 @@ class Found:
         groups = self.columns[name]
         return groups[None] if self.by is None else Estimates(groups)
 
-    def picture(self, name: str | None, bins: Bins | None, title: str = "", unit: str = "") -> str:
+    def plot(self, name: str | None, bins: Bins | None, title: str = "", unit: str = "") -> Axes:
         """Plot a column with its error bars."""
         label = UNNAMED if name is None else name
-        return self.answers(name).plot(None, self.confidence, bins, title=title, label=label, unit=unit)
+        return self.answers(name).plot(bins=bins, confidence=self.confidence, title=title, label=label, unit=unit)
 
     def bins_of(self, name: str | None) -> Bins | None:
         """The ranges for a column; None if its values have none."""
@@ -132,8 +134,8 @@ def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
         files.append((options.ranges, _as_csv(found, RANGE_COLUMNS, _range_rows(found.bins))))
     if options.plot is not None:
         name = next(iter(found.columns))
-        drawn = found.picture(name, found.bins_of(name), options.title or "", options.unit or "")
-        files.append((options.plot, as_file(drawn, options.plot)))
+        how = found.bins_of(name), options.title or "", options.unit or ""
+        files.append((options.plot, as_file(lambda: found.plot(name, *how), options.plot)))
     described = _described(found) if options.json else None
     for path, content in files:
         write_atomically(path, content)

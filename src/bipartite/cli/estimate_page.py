@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
 from bipartite._version import __version__
-from bipartite.answers.estimation.pictures import say
 from bipartite.answers.estimation.wording import in_percent, shares_shown
-from bipartite.cli.pages import whole_page
+from bipartite.cli.pages import figure, whole_page
 from bipartite.errors import how_many
+from bipartite.plots.whiskers import say
 from bipartite.texts import escaped, html_table, in_digits
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ def page(found: Found, release: Described, title: str) -> str:
         parts += [f"<p>{escape(each)}</p>" for each in [_clipped(release, name)] if each]
         bins = found.carried(name)
         # Of groups the picture shows means, unless ranges were asked for.
-        drawn = found.picture(name, bins if found.by is None else found.bins_of(name))
-        parts += [f"<div class='wide'>{drawn}</div>", _numbers(groups, found.confidence)]
+        drawn = partial(found.plot, name, bins if found.by is None else found.bins_of(name))
+        parts += [figure(drawn), _numbers(groups, found.confidence)]
         parts += _shares(shares_shown(groups, found.confidence, bins))
         if found.bins is None and bins is not None:
             parts.append("<p>As many ranges as so many reports can tell apart; --bins asks for others.</p>")

@@ -15,9 +15,9 @@ from bipartite.cli.place_mechanisms import add_mechanism, made
 from bipartite.cli.program import Command
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
-from bipartite.locations import draw, page
-from bipartite.mechanisms import Mechanism
-from bipartite.plots import png
+from bipartite.locations import plot
+from bipartite.locations.grids import squares_of
+from bipartite.plots.figure import as_file, need_matplotlib
 from bipartite.verification import verify
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ _EXAMPLES = """examples:
   bipartite locations design shops.csv --epsilon 1 --output shops.json    the best ε-LDP release, as a spec
   bipartite locations design --box 52.3,13,52.7,13.8 --metres 10000 --epsilon 2 --for map --output cells.json
   bipartite locations heat reports.csv --spec cells.json --output heat.html    where people are, from their reports
-  bipartite locations map shops.csv --output shops.html                   an interactive map of the places
+  bipartite locations map shops.csv --output shops.svg                    a map of the places
   bipartite locations map --dataset cities --epsilon 2 --mechanism brr --at Paris --output paris.svg
 
 For data sets of check-ins, regions, and the paper's releases side by side, run: python -m reproduction locations.
 """
-_ENDINGS: Final = (".svg", ".png", ".html")
+_ENDINGS: Final = (".svg", ".png")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -58,16 +58,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_places(shown)
     add_mechanism(shown, "auto with --epsilon; without it only places")
     shown.add_argument(
-        "--at", metavar="PLACE", help="the place (label or row number) of a fictitious person, never of a real one"
+        "--at", metavar="PLACE", help="the place (label, cell, row number) of a fictitious person, never of a real one"
     )
-    shown.add_argument("--title", metavar="WORDS", default="Places", help="the heading of a page (default: Places)")
-    shown.add_argument(
-        "--output",
-        metavar="FILE",
-        type=Path,
-        required=True,
-        help="an interactive page, .html, or a picture, .svg or .png",
-    )
+    shown.add_argument("--title", metavar="WORDS", default="", help="the title of the picture (default: none)")
+    shown.add_argument("--output", metavar="FILE", type=Path, required=True, help="a picture, .svg or .png")
     shown.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-map.json)")
     shown.set_defaults(run=run_map)
     add_heat(actions)
@@ -81,7 +75,7 @@ def run_design(options: argparse.Namespace) -> int:
     announce_proof(mechanism)
     certificate = verify(mechanism)
     # Reports for a map are not used one by one, so that none has a loss.
-    losses = loss(mechanism).by_value if options.purpose == "release" and isinstance(mechanism, Mechanism) else None
+    losses = loss(mechanism).by_value if options.purpose == "release" else None
     if options.output is not None:
         write_atomically(options.output, json.dumps(mechanism.to_spec(), indent=2) + "\n")
     if options.json:
@@ -115,18 +109,13 @@ def run_map(options: argparse.Namespace) -> int:
         )
     if options.epsilon is None and (options.mechanism or options.at):
         raise InputError("Expected --epsilon with --mechanism and --at; try --epsilon 1, or leave them out.")
-    if ending == ".html" and options.at is not None:
-        raise InputError("--at is for a picture, .svg or .png; on a page every place can be chosen.")
+    need_matplotlib("--output")
     listed = options.places_of(options)
     mechanism = None if options.epsilon is None else made(options, listed, "release")[0]
-    shown = mechanism if isinstance(mechanism, Mechanism) else listed.places
-    if ending == ".html":
-        content: str | bytes = page(shown, title=options.title, credit=listed.credit)
-    else:
-        at = None if mechanism is None else _place(options, listed)
-        picture = draw(shown, at=at, credit=listed.credit)
-        content = png(picture) if ending == ".png" else picture + "\n"
-    write_atomically(options.output, content)
+    at = None if mechanism is None else _place(options, listed)
+    named = {"title": options.title, "credit": listed.credit}
+    picture = as_file(lambda: plot(listed.places if mechanism is None else mechanism, at, **named), options.output)
+    write_atomically(options.output, picture)
     promise = None if mechanism is None else mechanism.guarantee
     if options.json:
         print_json(
@@ -148,7 +137,7 @@ def run_map(options: argparse.Namespace) -> int:
 
 
 def _place(options: argparse.Namespace, listed: Listed) -> str | int:
-    """The label or row number of a place."""
+    """The label, cell or row number of a place."""
     labels = listed.places.labels
     if options.at is None:
         example = "0" if labels is None else str(labels[0])
@@ -159,6 +148,11 @@ def _place(options: argparse.Namespace, listed: Listed) -> str | int:
         if options.at not in labels:
             raise InputError(f"Expected --at as the label of a place, got {options.at!r}; the file lists the labels.")
         return str(options.at)
+    squares = squares_of(listed.places)
+    if squares is not None and options.at in squares.names:
+        return str(options.at)
     if not options.at.isdecimal() or int(options.at) >= len(listed.places):
-        raise InputError(f"Expected --at as a row number from 0 to {len(listed.places) - 1}, got {options.at!r}.")
+        known = "" if squares is None else f", or a cell such as {squares.names[0]!r}"
+        last = len(listed.places) - 1
+        raise InputError(f"Expected --at as a row number from 0 to {last}{known}, got {options.at!r}.")
     return int(options.at)

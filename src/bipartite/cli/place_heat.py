@@ -18,13 +18,13 @@ from bipartite.cli.output import OK, print_json
 from bipartite.errors import DataFileError, InputError
 from bipartite.files import write_atomically
 from bipartite.locations import heat_map
-from bipartite.locations.names import names_of
+from bipartite.locations.grids import names_of
 from bipartite.mechanisms.spec import load_spec
-from bipartite.plots import png
-from bipartite.plots.svg import percent
+from bipartite.plots.figure import as_file, need_matplotlib
 from bipartite.tables.answering import carried_by_all, check_asked, files_at, insecure_by
 from bipartite.tables.domain_files import read_text
 from bipartite.tables.metadata import NOT_PRIVATE, Described
+from bipartite.texts import percent
 
 if TYPE_CHECKING:
     import argparse
@@ -74,6 +74,8 @@ def run_heat(options: argparse.Namespace) -> int:
         raise InputError(
             f"Expected --output as a file that ends with {', '.join(_ENDINGS)}, got {options.output.name!r}."
         )
+    if ending != ".geojson":
+        need_matplotlib("--output")
     confidence = check_confidence(options.confidence)
     heat = _heated(options)
     write_atomically(options.output, _content(heat, ending, options, confidence))
@@ -159,5 +161,4 @@ def _content(heat: HeatMap, ending: str, options: argparse.Namespace, confidence
         return json.dumps(heat.to_geojson(confidence), ensure_ascii=False, allow_nan=False) + "\n"
     if ending == ".html":
         return heat.page(title=options.title, credit=options.credit, confidence=confidence)
-    picture = heat.draw(credit=options.credit)
-    return png(picture) if ending == ".png" else picture + "\n"
+    return as_file(lambda: heat.plot(credit=options.credit), options.output)

@@ -1,29 +1,33 @@
-"""The places with the most people, and the number of people in a box or circle, with intervals if identifiable."""
+"""The places with the most people, and the number of people in a box or circle, with intervals."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.intervals import check_confidence
+from bipartite.answers.estimation import Estimate, estimate
+from bipartite.answers.estimation.intervals import ConfidenceInterval, check_confidence
+from bipartite.domains import Points
 from bipartite.domains.base import as_index
 from bipartite.errors import InputError, shown
 from bipartite.locations.areas import Box, in_circle
-from bipartite.locations.estimates import UNKNOWN, estimated
-from bipartite.texts import Printed, escaped
+from bipartite.locations.candidates import check_places
+from bipartite.locations.grids import names_of
+from bipartite.mechanisms import Mechanism
+from bipartite.texts import Printed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from bipartite.answers.estimation.answer import Answer
 
-    from bipartite.answers.estimation import Estimate
-    from bipartite.domains import Points
-
-_SURE: Final = 0.95
+UNKNOWN: Final = (
+    "the reports cannot tell all of these places apart, however many there are; collect with the mechanism that "
+    "bp.recommend(places, epsilon, 'map') names, which can"
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -32,6 +36,8 @@ class PlaceShare(Printed):
 
     place: Any
     """Its row number or label."""
+    name: str
+    """Its label; or the name of its cell, or its row number, with its coordinates."""
     share: float
     low: float
     high: float
@@ -44,36 +50,11 @@ class PlaceShare(Printed):
         return asdict(self)
 
     def __str__(self) -> str:
-        return f"{escaped(self.place)}: {_figures(self.share, self.low, self.high, self.note)}"
+        note = f" ({self.note})" if self.note else ""
+        return f"{self.name}: a share of {self.share:.4g}, {self.low:.4g} to {self.high:.4g}{note}"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class RangeCount(Printed):
-    """The number of people in a part of the map."""
-
-    places: int
-    """The number of places there."""
-    share: float
-    share_low: float
-    share_high: float
-    people: float
-    """The share times the number of reports."""
-    low: float
-    high: float
-    known: bool
-    """Whether the share is identifiable; otherwise it is a guess, and the interval covers every possible share."""
-    note: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures as a dict."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        share = _figures(self.share, self.share_low, self.share_high, self.note)
-        return f"{self.places:,} places: {share}, {self.low:,.0f} to {self.high:,.0f} people"
-
-
-def top_places(source: object, reports: object = None, *, k: int = 10, confidence: float = _SURE) -> list[PlaceShare]:
+def top_places(source: object, reports: object = None, *, k: int = 10, confidence: float = 0.95) -> list[PlaceShare]:
     """The places with the largest estimated shares, with intervals that hold for **all** places together.
 
     The largest of many noisy numbers are biased upward by selection. So the intervals are simultaneous over all places
@@ -89,13 +70,17 @@ def top_places(source: object, reports: object = None, *, k: int = 10, confidenc
         The confidence of all intervals together.
     """
     found, places = estimated(source, reports)
-    sure = check_confidence(confidence)
-    wanted = as_index(k)
+    sure, wanted = check_confidence(confidence), as_index(k)
     if wanted is None or not 1 <= wanted <= len(places):
         raise InputError(f"Expected k as a whole number from 1 to {len(places)}, the places, got {shown(k)}.")
-    together = 1 - (1 - sure) / len(places)
-    order = np.argsort(-found.shares, kind="stable")[:wanted].tolist()
-    return [_place(found, places, each, together) for each in order]
+    names, top = names_of(places), []
+    for at in np.argsort(-found.shares, kind="stable")[:wanted].tolist():
+        place = places.decode(at)
+        answer = found.ask(("bin", place))
+        held = answer.ci(1 - (1 - sure) / len(places))
+        known = math.isfinite(answer.se)  # a single place may be known even if not all are
+        top.append(PlaceShare(place, names[at], answer.value, *held, known, held.note if known else UNKNOWN))
+    return top
 
 
 def range_count(
@@ -105,9 +90,11 @@ def range_count(
     box: Sequence[float] | None = None,
     centre: Sequence[float] | None = None,
     radius_km: float | None = None,
-    confidence: float = _SURE,
-) -> RangeCount:
-    """The number of people at the places in a box or within a radius, with an interval if identifiable.
+) -> Answer:
+    """The number of people at the places in a box or within a radius: the share of these places times the reports.
+
+    It is an answer like those of ``est.ask``, with ``.value``, ``.se`` and ``.ci(0.95)``. If reports cannot tell, the
+    standard error is infinite, the interval covers every number that they leave open, and the note says so.
 
     Parameters
     ----------
@@ -117,8 +104,6 @@ def range_count(
         (south, west, north, east) in degrees, edges included; it crosses the date line if west > east.
     centre, radius_km
         Instead of a box: (latitude, longitude), and a radius in km.
-    confidence
-        The confidence of the interval.
 
     Examples
     --------
@@ -127,48 +112,40 @@ def range_count(
     >>> three = places([[52.52, 13.40], [48.86, 2.35], [51.51, -0.13]])
     >>> mech = GRR(three, epsilon=2)
     >>> reports = mech.privatize([0] * 3000 + [1] * 1000, rng=insecure_seed(1))
-    >>> found = range_count(mech, reports, centre=(48.9, 2.4), radius_km=50)
-    >>> found.places, found.low < 1000 < found.high
-    (1, True)
+    >>> low, high = range_count(mech, reports, centre=(48.9, 2.4), radius_km=50).ci(0.95)
+    >>> low < 1000 < high
+    True
     """
     found, places = estimated(source, reports)
-    sure = check_confidence(confidence)
-    inside = _inside(places, box, centre, radius_km)
-    weights = inside.astype(np.float64)
-    answer = found.ask(weights)
-    low, high = held = answer.ci(sure)
-    known = math.isfinite(answer.se)
-    return RangeCount(
-        places=int(inside.sum()),
-        share=answer.value,
-        share_low=low,
-        share_high=high,
-        people=answer.value * found.nobs,
-        low=low * found.nobs,
-        high=high * found.nobs,
-        known=known,
-        note=held.note if known else UNKNOWN,
-    )
-
-
-def _figures(share: float, low: float, high: float, note: str) -> str:
-    told = f"a share of {share:.4g}, {low:.4g} to {high:.4g}"
-    return f"{told} ({note})" if note else told
-
-
-def _place(found: Estimate, places: Points, at: int, sure: float) -> PlaceShare:
-    answer = found.ask(("bin", places.decode(at)))
-    held = answer.ci(sure)
-    # A single place may be identifiable even if not all are.
-    known = math.isfinite(answer.se)
-    return PlaceShare(places.decode(at), answer.value, held.low, held.high, known, held.note if known else UNKNOWN)
-
-
-def _inside(
-    places: Points, box: Sequence[float] | None, centre: Sequence[float] | None, radius_km: float | None
-) -> NDArray[np.bool_]:
     if (box is None) == (centre is None) or (centre is None) != (radius_km is None):
         raise InputError(
             "Expected either box=(south, west, north, east), or centre=(latitude, longitude) and radius_km; pass one."
         )
-    return in_circle(places, centre, radius_km) if box is None else Box.of(box).holds(places)
+    inside = in_circle(places, centre, radius_km) if box is None else Box.of(box).holds(places)
+    share = found.ask(inside.astype(np.float64))
+    if math.isfinite(share.se):
+        return share * found.nobs
+    return replace(share, interval=lambda sure: ConfidenceInterval(*share.interval(sure), sure, UNKNOWN)) * found.nobs
+
+
+def estimated(given: object, reports: object) -> tuple[Estimate, Points]:  # an estimate, or what makes one
+    """The given estimate, or that of a mechanism and its reports; and its places."""
+    if isinstance(given, Estimate):
+        if reports is not None:
+            raise InputError("An estimate already has its reports; leave reports out, or pass the mechanism instead.")
+        return given, places_of(given.mechanism)
+    if not isinstance(given, Mechanism) or reports is None:
+        raise InputError(
+            f"Expected an estimate on places, or a mechanism and its reports, got {type(given).__name__}; build one "
+            "with bp.estimate(mechanism, reports)."
+        )
+    places = places_of(given)
+    return estimate(given, reports), places
+
+
+def places_of(mechanism: Mechanism, *, reported: bool = False) -> Points:
+    """The places that a mechanism is about, refused if ``reported`` and its reports are not some of them."""
+    domain = check_places(mechanism.domain)
+    if reported and (mechanism.flat or not isinstance(mechanism.outputs.base, Points)):
+        raise InputError(f"The reports of {mechanism!r} are not places of its domain, so no map can show them.")
+    return domain

@@ -12,19 +12,16 @@ from bipartite.answers.estimation.intervals import FEW, check_confidence, normal
 from bipartite.answers.estimation.rows import averages
 from bipartite.domains.base import as_real
 from bipartite.errors import InputError, shown
-from bipartite.locations.estimates import UNKNOWN, estimated
-from bipartite.locations.heat_drawing import drawn
-from bipartite.locations.heat_files import as_geojson
-from bipartite.locations.pages.heat import heat_page
+from bipartite.locations.counting import UNKNOWN, estimated
+from bipartite.locations.heat_files import as_geojson, as_page
+from bipartite.locations.maps import plot_heat
+from bipartite.plots.figure import as_svg
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation import Estimate
     from bipartite.domains import Points
-    from bipartite.plots import Picture
 
     Array = NDArray[np.float64]
 
@@ -50,12 +47,17 @@ class HeatMap:
     """A caveat, or empty."""
 
     def __repr__(self) -> str:
-        smoothed = f", smoothed over {self.smoothing_km:g} km" if self.smoothing_km else ""
-        return f"<heat map of {len(self.shares):,} places from {self.people:,} reports{smoothed}: {self.guarantee}>"
+        size = f"{len(self.shares):,} places from {self.people:,} reports"
+        return f"<heat map of {size}{self.smoothed}: {self.guarantee}>"
 
     def _repr_svg_(self) -> str:
         """The picture, for notebooks."""
-        return str(self.draw())
+        return as_svg(self.plot)
+
+    @property
+    def smoothed(self) -> str:
+        """The smoothing in words, or nothing."""
+        return f", smoothed over {self.smoothing_km:g} km" if self.smoothing_km else ""
 
     @property
     def has_intervals(self) -> bool:
@@ -75,20 +77,20 @@ class HeatMap:
         half = normal_width(1 - (1 - sure) / len(self.shares) if together else sure) * self.standard_errors
         return np.clip(self.shares - half, 0.0, 1.0), np.clip(self.shares + half, 0.0, 1.0)
 
-    def draw(self, file: str | Path | None = None, *, credit: str = "") -> Picture:
-        """Plot the heat map as SVG text, written to ``file`` (``.svg``, or ``.png`` with the extra ``png``) if given.
+    def plot(self, ax: Axes | None = None, *, title: str = "", credit: str = "") -> Axes:
+        """Draw the heat map on matplotlib axes, new ones if none are given, and return them; needs the extra ``plots``.
 
-        The places of a grid are drawn as cells; a cell has a dark edge if its interval, simultaneous over all cells,
-        excludes 0. Other places are dots. ``credit`` names the source of the places.
+        The cells of a grid have the names of their columns and rows at the edges, and a dark edge if their interval,
+        simultaneous over all cells, excludes 0. Other places are dots. ``credit`` names the source of the places.
         """
-        return drawn(self, file, credit)
+        return plot_heat(self, ax, title, credit)
 
     def page(self, *, title: str = "Where people are", credit: str = "", confidence: float = _SURE) -> str:
-        """The heat map as a self-contained HTML page with a table of the largest shares, for phones and print."""
-        return heat_page(self, title, credit, check_confidence(confidence))
+        """The picture, the guarantee and a table of the largest shares as one HTML page that loads nothing."""
+        return as_page(self, title, credit, check_confidence(confidence))
 
     def to_geojson(self, confidence: float = _SURE) -> dict[str, Any]:
-        """The shares as GeoJSON (RFC 7946): a polygon for each cell of a grid, a point for each other place.
+        """The shares as GeoJSON (RFC 7946): a named polygon for each cell of a grid, a point for each other place.
 
         ``low`` and ``high`` hold for each place alone, ``low_together`` and ``high_together`` for all at once; they are
         null if not identifiable. The guarantee of the reports is in ``bipartite``, next to the features.
@@ -129,7 +131,9 @@ def heat_map(source: object, reports: object = None, *, smoothing_km: float = 0.
         raise InputError(
             f"Expected at most {MOST_SMOOTHED:,} places on a heat map, got {len(places):,}; use a coarser grid."
         )
-    shares, errors = _answers(found, smoothing(places, width))
+    weights = smoothing(places, width)
+    # Unbiased for every population; without errors, from the histogram.
+    shares, errors = averages(found, weights) or (weights @ found.shares, None)
     doubt = found.check.doubt
     note = doubt.rstrip(".") or _note(found.nobs, errors)
     promise = _NOTHING if doubt else found.mechanism.guarantee
@@ -155,12 +159,3 @@ def smoothing(places: Points, kilometres: float) -> Array:
     with np.errstate(over="ignore"):  # at an infinite distance the weight is 0
         weights = np.exp(-0.5 * (distances / kilometres) ** 2)
     return np.asarray(weights / weights.sum(axis=0), dtype=np.float64)
-
-
-def _answers(estimate: Estimate, weights: Array) -> tuple[Array, Array | None]:
-    """(Σ weights·share for each row of weights, their standard errors); the errors are None if not identifiable.
-
-    With errors the answers are unbiased for every population; without, they come from the histogram.
-    """
-    found = averages(estimate, weights)
-    return (weights @ estimate.shares, None) if found is None else found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from bipartite.mechanisms import Mechanism
 from bipartite.texts import Printed
 from bipartite.verification.binomial import lower_bound, upper_bound
 from bipartite.verification.events import EventSearch, log_ratio
-from bipartite.verification.plan import check_size, level_of, power_of, trials_for
+from bipartite.verification.plan import check_size, level_of, trials_for
 from bipartite.verification.reports import Reader, as_reports, sample
 
 if TYPE_CHECKING:
@@ -24,12 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.verification.events import Candidate
-
 _FEWEST_TRIALS: Final = 40
-_FEWEST_INPUTS: Final = 2
 _MOST_BINS: Final = 2**16
-_MOST_EVENTS: Final = 100
 _VIOLATION: Final = 0.05
 
 
@@ -99,13 +95,6 @@ class Audit(Printed):
             return f"not refuted: real ε is at least {self.epsilon_lower:.6g}, claimed {self.epsilon:.6g}, {sure}"
         return f"broken: real ε is at least {self.epsilon_lower:.6g} > claimed {self.epsilon:.6g}, {sure}"
 
-    def power(self, real_epsilon: float) -> float:
-        """A lower bound on the probability that an audit like this one refutes the claim if this is the real ε.
-
-        For an event as likely for the first input as the one found here, and e^ε times less likely for the second.
-        """
-        return power_of(self._law(real_epsilon), self._claim(), self._alpha(), self.counts.tested)
-
     def trials_needed(self, violation: float = _VIOLATION, *, power: float = 0.99) -> int:
         """The trials per input that refute the claim with this probability if the real ε is (1 + violation) times it.
 
@@ -113,20 +102,11 @@ class Audit(Printed):
         """
         if not violation > 0:
             raise InputError(f"Expected violation as a positive share of ε, got {violation!r}; 0.05 is 5 %.")
-        claimed = self._claim()
-        return trials_for(self._law(claimed * (1 + violation)), claimed, self._alpha(), power)
-
-    def _claim(self) -> float:
         if self.epsilon is None:
-            raise InputError("Expected a claim to compute the power of refuting it, got none; audit with epsilon=…")
-        return self.epsilon
-
-    def _alpha(self) -> float:
-        return (1 - self.confidence) / (2 * self.searched)
-
-    def _law(self, real_epsilon: float) -> tuple[float, float]:
+            raise InputError("Expected a claim to compute the trials that refute it, got none; audit with epsilon=…")
         likely = max(self.counts.hits, 1) / self.counts.tested
-        return likely, likely * math.exp(-real_epsilon)
+        law = likely, likely * math.exp(-self.epsilon * (1 + violation))
+        return trials_for(law, self.epsilon, (1 - self.confidence) / (2 * self.searched), power)
 
     def __str__(self) -> str:
         counts = self.counts
@@ -156,7 +136,6 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
     epsilon: float | None = None,
     scalar: bool = False,
     bins: int | None = None,
-    events: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> Audit:
     """A lower confidence bound on the real ε of any sampler, as a black box.
@@ -164,7 +143,7 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
     Half of the trials choose events: unions of outputs that one input reports more often than another. The other half
     tests them: with k of n reports of x in the event and k' of n reports of x', ε is at least
     ln(lower(k, n)/upper(k', n)), where lower and upper are exact (Clopper–Pearson) bounds, corrected (Bonferroni) for
-    all ordered pairs of inputs and all events tested. The largest of these is ``epsilon_lower``.
+    all ordered pairs of inputs, each of which has one event. The largest of these is ``epsilon_lower``.
 
     Parameters
     ----------
@@ -184,15 +163,13 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
     bins
         The number of ranges for numbers. By default reports that repeat are counted separately, and others are binned
         into 128 ranges.
-    events
-        The number of events tested for each ordered pair.
     progress
         Called with the number of reports drawn.
 
     Returns
     -------
     Audit
-        With ``epsilon_lower``, ``verdict``, ``holds``, ``event``, ``inputs``, ``counts`` and the power.
+        With ``epsilon_lower``, ``verdict``, ``holds``, ``event``, ``inputs``, ``counts`` and the trials needed.
 
     Guarantee
     ---------
@@ -216,89 +193,73 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
     >>> audit(GRR(Integers(1, 5), epsilon=1), (1, 5), trials=10_000, confidence=1 - 1e-9).holds
     True
     """
-    _check_arguments(sampler, inputs, epsilon, scalar)
-    _check_numbers(trials, confidence, bins, events)
-    draw, claimed = _claim_of(sampler, epsilon)
+    _check(sampler, inputs, epsilon, scalar, trials, confidence, bins)
+    draw = sampler.privatize if isinstance(sampler, Mechanism) else sampler
+    claimed = None if epsilon is None else float(epsilon)
+    if isinstance(sampler, Mechanism) and epsilon is None:
+        claimed = float(log_between(sampler.largest_ratio())[1])
     values = list(inputs)
-    reader = Reader()
-    half = trials // 2
+    half, tested = trials // 2, trials - trials // 2
 
     def drawn(value: object, count: int) -> list[NDArray[Any]]:
         return sample(draw, value, count, scalar=scalar, progress=progress)
 
-    chosen = reader.learn([drawn(value, half) for value in values])
-    search = EventSearch(chosen, bins, reader.names if reader.labelled else None)
-    tested = [search.encode(reader.read(drawn(value, trials - half))) for value in values]
-    alpha = level_of(confidence, len(values), events)
+    reader = Reader([drawn(value, half) for value in values])
+    search = EventSearch(reader.reports, bins, reader.names)
+    reports = [search.encode(reader.read(drawn(value, tested))) for value in values]
+    alpha = level_of(confidence, len(values))
     results = []
     for i, j in permutations(range(len(values)), 2):
-        for candidate in search.best(i, j, alpha, events):
-            hits = [int(np.count_nonzero(candidate.hits(tested[at]))) for at in (i, j)]
-            bound = log_ratio(lower_bound(hits[0], trials - half, alpha), upper_bound(hits[1], trials - half, alpha))
-            results.append((bound, candidate.promise, hits, (i, j), candidate))
-    bound, _, hits, (i, j), candidate = max(results, key=lambda each: each[:2])
+        chosen = search.best(i, j, alpha)
+        hits = [int(np.count_nonzero(chosen.hits(reports[at]))) for at in (i, j)]
+        bound = log_ratio(lower_bound(hits[0], tested, alpha), upper_bound(hits[1], tested, alpha))
+        results.append((bound, chosen.promise, hits, (values[i], values[j]), chosen))
+    bound, _, hits, pair, chosen = max(results, key=lambda each: each[:2])
+
+    def contains(reports: object) -> NDArray[np.bool_]:
+        return chosen.hits(search.encode(reader.read([as_reports(reports)])))
+
     return Audit(
         epsilon_lower=max(0.0, bound),
         confidence=confidence,
         epsilon=claimed,
-        inputs=(values[i], values[j]),
-        event=_event(candidate, search, reader),
-        counts=Counts(hits[0], hits[1], trials - half),
+        inputs=pair,
+        event=Event(str(chosen), chosen.members(), contains),
+        counts=Counts(hits[0], hits[1], tested),
         trials=trials,
-        searched=events * len(values) * (len(values) - 1),
+        searched=len(results),
     )
 
 
-def _event(candidate: Candidate, search: EventSearch, reader: Reader) -> Event:
-    outcomes, codes = candidate.outcomes, candidate.codes
-
-    def contains(reports: object) -> NDArray[np.bool_]:
-        return candidate.hits(search.encode(reader.read([as_reports(reports)])))
-
-    return Event(outcomes.describe(codes), outcomes.members(codes), contains)
-
-
-def _claim_of(
-    sampler: Mechanism | Callable[[Any], object], epsilon: float | None
-) -> tuple[Callable[[Any], object], float | None]:
-    """(what draws the reports, the claimed ε)."""
-    if not isinstance(sampler, Mechanism):
-        return sampler, None if epsilon is None else float(epsilon)
-    realised = float(log_between(sampler.largest_ratio())[1])
-    return sampler.privatize, realised if epsilon is None else float(epsilon)
-
-
-def _check_arguments(sampler: object, inputs: Sequence[object], epsilon: object, scalar: object) -> None:
+def _check(
+    sampler: object,
+    inputs: Sequence[object],
+    epsilon: object,
+    scalar: object,
+    trials: object,
+    confidence: object,
+    bins: object,
+) -> None:
     problems = Problems()
     if not callable(sampler) and not isinstance(sampler, Mechanism):
         problems.add(
             f"Expected sampler as a mechanism or a callable, got {type(sampler).__name__}; "
             "pass lambda values: … that returns one report per value."
         )
-    if isinstance(inputs, (str, bytes, dict, set)) or not hasattr(inputs, "__len__") or len(inputs) < _FEWEST_INPUTS:
+    if isinstance(inputs, (str, bytes, dict, set)) or not hasattr(inputs, "__len__") or len(inputs) <= 1:
         problems.add("Expected inputs as two or more values; pass inputs=(x, x2).")
     elif any(_same(a, b) for a, b in combinations(inputs, 2)):
         problems.add("Expected distinct inputs, got one twice; pass each once.")
-    if epsilon is not None and (not _number(epsilon) or not 0 <= epsilon < math.inf):
+    number = isinstance(epsilon, (float, np.floating)) or is_whole(epsilon)
+    if epsilon is not None and not (number and 0 <= float(cast("float", epsilon)) < math.inf):
         problems.add(f"Expected epsilon, the claim, as a number of at least 0, got {shown(epsilon)}; leave it out.")
     if not isinstance(scalar, bool):
         problems.add(f"Expected scalar as True or False, got {shown(scalar)}.")
-    problems.raise_if_any(InputError)
-
-
-def _check_numbers(trials: object, confidence: object, bins: object, events: object) -> None:
-    problems = Problems()
     check_size(trials, _FEWEST_TRIALS, confidence, problems)
     if bins is not None and (not is_whole(bins) or not 1 < bins <= _MOST_BINS):
         problems.add(f"Expected bins as a whole number from 2 to {_MOST_BINS}, got {shown(bins)}; or leave it out.")
-    if not is_whole(events) or not 1 <= events <= _MOST_EVENTS:
-        problems.add(f"Expected events as a whole number from 1 to {_MOST_EVENTS}, got {shown(events)}; use 1.")
     problems.raise_if_any(InputError)
 
 
 def _same(a: object, b: object) -> bool:
     return isinstance(a, str) == isinstance(b, str) and bool(np.array_equal(np.asarray(a), np.asarray(b)))
-
-
-def _number(value: object) -> TypeGuard[float]:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.timedelta64))

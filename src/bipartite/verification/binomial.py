@@ -1,24 +1,22 @@
-"""Exact tails of the binomial law, Clopper–Pearson bounds, and the tails of the χ² and the normal law.
+"""Tails of the binomial and the χ² law by SciPy, and Clopper–Pearson bounds that err outward only.
 
-Implemented here because the package does not depend on scipy; the tests compare every function with it. Probabilities
-are computed from deviances (Loader 2000), which stay accurate for billions of trials; α is lowered by more than
-rounding may add, and a bound is the outer end of the final interval of bisection, so that rounding never makes it too
-sharp.
+SciPy's tails are right, by Boost's incomplete beta function since SciPy 1.12; its inverses are wrong far out, so bounds
+are found by bisection. The margin allowed for the error of a binomial tail is *measured, not proved*: against mpmath,
+on 55,038 points (1 to 10^9 trials, counts from none to all, tails from 10^-250 to 1), the relative error was at most a
+nineteenth of it with SciPy 1.12, 1.14 and 1.17. Smaller tails may come out as 0.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from bipartite.lazily import LazyModule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_TINY: Final = 1e-300
-_CLOSE: Final = 1e-16
-_MOST_STEPS: Final = 10_000_000
-_EXACT_BELOW: Final = 16.0
-_NEAR: Final = 0.1
+special: Any = LazyModule("scipy.special")
 # The relative width at which bisection stops.
 _RELATIVE: Final = 1e-13
 
@@ -29,12 +27,25 @@ def tail_above(hits: int, trials: int, p: float) -> float:
     >>> round(tail_above(2, 3, 0.5), 12)
     0.5
     """
-    return _above(hits, trials, p, 1 - p)
+    if not 0 < hits <= trials:
+        return float(hits <= 0)
+    return float(special.betainc(hits, trials - hits + 1, p))
 
 
 def tail_below(hits: int, trials: int, p: float) -> float:
     """Pr[X ≤ hits] for X ~ Binomial(trials, p)."""
-    return _above(trials - hits, trials, 1 - p, p)
+    if not 0 <= hits < trials:
+        return float(hits >= trials)
+    return float(special.betaincc(hits + 1, trials - hits, p))
+
+
+def chi_square_tail(statistic: float, freedom: float) -> float:
+    """Pr[χ² ≥ statistic] with this many degrees of freedom, not necessarily an integer.
+
+    >>> round(chi_square_tail(3.841459, 1), 6)
+    0.05
+    """
+    return float(special.gammaincc(freedom / 2, statistic / 2)) if freedom > 0 and statistic > 0 else 1.0
 
 
 def lower_bound(hits: int, trials: int, alpha: float) -> float:
@@ -45,9 +56,9 @@ def lower_bound(hits: int, trials: int, alpha: float) -> float:
     """
     if hits == 0:
         return 0.0
-    wanted = _lower(alpha, trials)
-    # The tail increases with p, so the left end is below the solution.
-    return _bisect(lambda p: _above(hits, trials, p, 1 - p) <= wanted, 0.0, hits / trials)[0]
+    wanted = alpha * (1 - _margin(trials))
+    # The tail increases with p. The left end was tried: its tail is at most what is wanted.
+    return _bisect(lambda p: tail_above(hits, trials, p) <= wanted, 0.0, hits / trials)[0]
 
 
 def upper_bound(hits: int, trials: int, alpha: float) -> float:
@@ -58,16 +69,13 @@ def upper_bound(hits: int, trials: int, alpha: float) -> float:
     """
     if hits == trials:
         return 1.0
-    wanted = _lower(alpha, trials)
-    return _bisect(lambda p: _above(trials - hits, trials, 1 - p, p) > wanted, hits / trials, 1.0)[1]
+    wanted = alpha * (1 - _margin(trials))
+    return _bisect(lambda p: not tail_below(hits, trials, p) <= wanted, hits / trials, 1.0)[1]
 
 
-def _lower(alpha: float, trials: int) -> float:
-    """α lowered by more than rounding may add to a tail: the rounding of 1 − p enters once per trial.
-
-    Measured against 40 digits: the relative error of a tail is below 3e-17 per trial.
-    """
-    return alpha * (1 - 1e-7 - 1e-15 * trials)
+def _margin(trials: int) -> float:
+    """More than the relative error of a tail; the rounding of 1 − p enters once per trial."""
+    return 1e-7 + 1e-15 * trials
 
 
 def _bisect(is_left: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
@@ -77,124 +85,5 @@ def _bisect(is_left: Callable[[float], bool], low: float, high: float) -> tuple[
         middle = math.sqrt(low * high) if 0 < low < high / 4 else (low + high) / 2
         if not low < middle < high:
             break
-        if is_left(middle):
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if is_left(middle) else (low, middle)
     return low, high
-
-
-def _above(hits: int, trials: int, p: float, q: float) -> float:
-    """Pr[X ≥ hits], with q = 1 − p given so that neither loses digits."""
-    if hits <= 0:
-        return 1.0
-    if hits > trials or p <= 0:
-        return 0.0
-    if q <= 0:
-        return 1.0
-    if p < (hits + 1) / (trials + 3):
-        return _mass(hits, trials, p, q) * q * _fraction(hits, trials - hits + 1, p)
-    below = trials - hits + 1
-    return 1 - _mass(below, trials, q, p) * p * _fraction(below, hits, q)
-
-
-def _mass(hits: int, trials: int, p: float, q: float) -> float:
-    """Pr[X = hits]."""
-    if hits == 0:
-        return math.exp(trials * math.log1p(-p))
-    if hits == trials:
-        return math.exp(trials * math.log1p(-q))
-    misses = trials - hits
-    exponent = (
-        _stirling_error(trials)
-        - _stirling_error(hits)
-        - _stirling_error(misses)
-        - _deviance(hits, trials * p)
-        - _deviance(misses, trials * q)
-    )
-    return math.sqrt(trials / (2 * math.pi * hits * misses)) * math.exp(exponent)
-
-
-def _stirling_error(n: float) -> float:
-    """The error of Stirling's formula for ln n!."""
-    if n < _EXACT_BELOW:
-        return math.lgamma(n + 1) - (n + 0.5) * math.log(n) + n - 0.5 * math.log(2 * math.pi)
-    square = n * n
-    return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / square) / square) / square) / square) / n
-
-
-def _deviance(found: float, expected: float) -> float:
-    """found·ln(found/expected) + expected − found, without cancellation."""
-    difference = found - expected
-    if abs(difference) >= _NEAR * (found + expected):
-        return found * math.log(found / expected) - difference
-    ratio = difference / (found + expected)
-    total, term, power = difference * ratio, 2 * found * ratio, 1
-    while True:
-        term *= ratio * ratio
-        power += 2
-        following = total + term / power
-        if following == total:
-            return total
-        total = following
-
-
-def _fraction(a: float, b: float, x: float) -> float:
-    """The continued fraction of the incomplete beta function (Lentz), for x < (a + 1)/(a + b + 2)."""
-    c = 1.0
-    d = 1 / _away_from_zero(1 - (a + b) * x / (a + 1))
-    value = d
-    for m in range(1, _MOST_STEPS):
-        for step in (
-            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
-            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
-        ):
-            d = 1 / _away_from_zero(1 + step * d)
-            c = _away_from_zero(1 + step / c)
-            value *= c * d
-        if abs(c * d - 1) < _CLOSE:
-            break
-    return value
-
-
-def _away_from_zero(value: float) -> float:
-    return value if abs(value) > _TINY else _TINY
-
-
-def chi_square_tail(statistic: float, freedom: float) -> float:
-    """Pr[χ² ≥ statistic] with this many degrees of freedom, not necessarily an integer.
-
-    >>> round(chi_square_tail(3.841459, 1), 6)
-    0.05
-    """
-    if freedom == 0 or statistic <= 0:
-        return 1.0
-    a, x = freedom / 2, statistic / 2
-    front = math.exp(-_stirling_error(a) - _deviance(a, x)) / math.sqrt(2 * math.pi * a)
-    if x < a + 1:
-        # γ(a, x) as a series.
-        total = term = 1.0
-        n = a
-        while term > total * _CLOSE:
-            n += 1
-            term *= x / n
-            total += term
-        return max(0.0, 1 - front * total)
-    # Γ(a, x) as a continued fraction.
-    b = x + 1 - a
-    c, d = 1 / _TINY, 1 / b
-    value = d
-    for n in range(1, _MOST_STEPS):
-        step = -n * (n - a)
-        b += 2
-        d = 1 / _away_from_zero(step * d + b)
-        c = _away_from_zero(b + step / c)
-        value *= c * d
-        if abs(c * d - 1) < _CLOSE:
-            break
-    return front * a * value
-
-
-def normal_tail(z: float) -> float:
-    """Pr[|Z| ≥ |z|] for a standard normal Z."""
-    return math.erfc(abs(z) / math.sqrt(2))

@@ -10,7 +10,7 @@ conservative.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +19,7 @@ import numpy as np
 from bipartite.errors import InputError, Problems, shown
 from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Mechanism
-from bipartite.verification.binomial import lower_bound, tail_above, tail_below, upper_bound
+from bipartite.verification.binomial import lower_bound, tail_below, upper_bound
 from bipartite.verification.events import log_ratio
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ def trials_needed(
     confidence: float = 0.99,
     power: float = 0.99,
     inputs: int = 2,
-    events: int = 1,
 ) -> int:
     """The number of trials per input with which :func:`bipartite.audit` refutes a claimed ε.
 
@@ -56,15 +55,15 @@ def trials_needed(
         The confidence of the audit.
     power
         The least probability that the audit refutes the claim.
-    inputs, events
-        The number of inputs compared and of events tested per pair, for the correction.
+    inputs
+        The number of inputs compared, for the correction.
 
     Examples
     --------
     >>> trials_needed(1.05, 1.0) < trials_needed(0.525, 0.5) < 500_000
     True
     """
-    alpha = level_of(confidence, inputs, events)
+    alpha = level_of(confidence, inputs)
     pair = law_of(real, claimed)
     return trials_for(pair, claimed, alpha, power)
 
@@ -77,9 +76,9 @@ def check_size(trials: object, least: int, confidence: object, problems: Problem
         problems.add(f"Expected confidence from 0.5 to below 1, got {shown(confidence)}; use 0.99.")
 
 
-def level_of(confidence: float, inputs: int, events: int) -> float:
-    """α of each single bound: there are two bounds for every event of every ordered pair of inputs."""
-    return (1 - confidence) / (2 * events * inputs * (inputs - 1))
+def level_of(confidence: float, inputs: int) -> float:
+    """α of each single bound: there are two bounds for every ordered pair of inputs."""
+    return (1 - confidence) / (2 * inputs * (inputs - 1))
 
 
 def trials_for(pair: tuple[float, float], claimed: float, alpha: float, power: float) -> int:
@@ -117,35 +116,6 @@ def is_enough(pair: tuple[float, float], claimed: float, alpha: float, power: fl
     least = _quantile(tested, pair[0], miss)
     most = tested - _quantile(tested, 1 - pair[1], miss)
     return log_ratio(lower_bound(least, tested, alpha), upper_bound(most, tested, alpha)) > claimed
-
-
-def power_of(pair: tuple[float, float], claimed: float, alpha: float, tested: int) -> float:
-    """A lower bound on the probability that this many tested trials refute the claim."""
-    if not log_ratio(*pair) > claimed:
-        return 0.0
-    spread = [math.sqrt(max(p * (1 - p) / tested, 1 / tested**2)) for p in pair]
-    best = 0.0
-    # Any two thresholds give a valid bound: take the best of about two hundred.
-    for step in np.linspace(-6, 12, 181).tolist():
-        least = math.ceil(tested * (pair[0] - step * spread[0]))
-        if not 0 < least <= tested:
-            continue
-        bound = lower_bound(least, tested, alpha)
-        most = _most_hits(bound / math.exp(claimed), tested, alpha)
-        if most < 0:
-            continue
-        found = 1 - tail_below(least - 1, tested, pair[0]) - tail_above(most + 1, tested, pair[1])
-        best = max(best, found)
-    return min(1.0, best)
-
-
-def _most_hits(limit: float, tested: int, alpha: float) -> int:
-    """The largest count whose upper bound is below the limit; −1 if there is none."""
-    if limit >= 1:
-        return -1
-    # upper_bound(hits) < limit exactly if this many hits or fewer are unlikely at the limit.
-    unlikely = alpha * (1 - 1e-8)
-    return bisect_left(range(tested), unlikely, key=lambda hits: tail_below(hits, tested, limit)) - 1
 
 
 def _quantile(trials: int, p: float, miss: float) -> int:

@@ -1,14 +1,16 @@
 """Reports of any sampler as arrays of numbers, for an audit.
 
-Numbers are unchanged; rows of one length (vectors, bits, tuples) become a table; strings and all other reports are
-numbered in the order of their first appearance. The type of reports is decided over all inputs, because a sampler that
-reports a number for one value and a word for another gives it away. Only the samples that choose events decide;
-reports of another type among the tested samples count as not seen before.
+Numbers are unchanged; rows of one length (vectors, bits, tuples) become a table; words and all other reports are
+numbered in the order of their first appearance. Which of these it is, the samples that choose events decide over all
+inputs, because a sampler that reports a number for one value and a word for another gives it away. Tested reports are
+then read one by one: were a report read differently for what stands beside it, its counts would not be binomial. One
+of another type or length counts as not seen before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -16,76 +18,91 @@ import numpy as np
 from bipartite.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Iterable
 
     from numpy.typing import NDArray
 
 # The number of values per call of a sampler, which bounds memory and lets a progress bar move.
 _BATCH: Final = 2**20
 _SCALARS: Final = 2**14
-_UNSEEN: Final = -(2**63)
+_HALF: Final = 2**63
+_UNSEEN: Final = -_HALF
+_UNFIT: Final = object()
+_NUMBERS: Final = (int, float, np.integer, np.floating, np.bool_)
+_FLOATS: Final = (float, np.floating)
+_FLATTENED: Final = (list, tuple, np.ndarray, complex, np.complexfloating)
 
 
 class Reader:
-    """Turns the reports of several inputs into numbers, and remembers the labels seen."""
+    """Turns reports into numbers, by the type of those that are given first; ``reports`` has these, input by input."""
 
-    def __init__(self) -> None:
-        self.names: list[Any] = []
-        self.labelled = False
-        self._numbers: dict[Hashable, int] = {}
-        self._columns: int | None = None
-        self._dtype: np.dtype[Any] = np.dtype(np.int64)
-
-    def learn(self, drawn: list[list[NDArray[Any]]]) -> list[NDArray[Any]]:
-        """The reports of each input, given in parts, as one number or one row per report; decides their type."""
+    def __init__(self, drawn: list[list[NDArray[Any]]]) -> None:
         parts = [part for each in drawn for part in each]
-        widths = {part.shape[1] if part.ndim > 1 else None for part in parts}
-        same_width = len(widths) == 1
-        self._columns = widths.pop() if same_width else None
-        self.labelled = not same_width or any(part.dtype.kind in "USO" for part in parts)
-        if not self.labelled and any(part.dtype.kind == "f" for part in parts):
-            self._dtype = np.dtype(np.float64)
-        return [self.read(each) for each in drawn]
+        one_shape = len({part.shape[1:] for part in parts}) == 1
+        kinds = {_kind(part) for part in parts}
+        self.names: list[Any] | None = None
+        self._shape = parts[0].shape[1:] if one_shape else ()
+        self._one: Callable[[Any], float] = _real if "f" in kinds else _whole
+        self._plain = "biufmM" if "f" in kinds else "biumM"
+        if not one_shape or not kinds <= {*"biufmM"}:
+            self.names, self._plain = [], ""
+            self._one = partial(_label, {}, self.names)
+        self._dtype = np.dtype(np.float64 if self._one is _real else np.int64)
+        self.reports = [self.read(each) for each in drawn]
 
     def read(self, parts: list[NDArray[Any]]) -> NDArray[Any]:
-        """Reports as numbers, by the type that was learned."""
-        return np.concatenate([self._labels(part) if self.labelled else self._numerals(part) for part in parts])
+        """One number or one row of numbers for each report."""
+        return np.concatenate([self._read(self._shaped(part)) for part in parts])
 
-    def _numerals(self, reports: NDArray[Any]) -> NDArray[Any]:
-        shape = (len(reports),) if self._columns is None else (len(reports), self._columns)
-        unseen = np.nan if self._dtype.kind == "f" else _UNSEEN
-        if reports.shape != shape:
-            return np.full(shape, unseen, dtype=self._dtype)
-        if reports.dtype.kind in "USO":
-            parts = reports.ravel().tolist()
-            numbers = [part if isinstance(part, (int, float)) and abs(part) < -_UNSEEN else unseen for part in parts]
-            return np.array(numbers).reshape(shape).astype(self._dtype)
-        return (reports.view(np.int64) if reports.dtype.kind in "mM" else reports).astype(self._dtype)
+    def _read(self, part: NDArray[Any]) -> NDArray[Any]:
+        if part.dtype.kind in self._plain:
+            return (part.view(np.int64) if part.dtype.kind in "mM" else part).astype(self._dtype)
+        return np.array([self._one(each) for each in part.ravel().tolist()], self._dtype).reshape(part.shape)
 
-    def _labels(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        if self._columns is not None and reports.shape[1:] != (self._columns,):
-            return np.full((len(reports), self._columns), _UNSEEN)
-        if reports.ndim > 1 and self._columns is None:
-            reports = _objects([tuple(row) for row in reports.tolist()])
-        if reports.dtype.kind == "O":
-            flat = [self._number(label) for label in reports.ravel().tolist()]
-            return np.array(flat, dtype=np.int64).reshape(reports.shape)
-        distinct, where = np.unique(reports, return_inverse=True)
-        numbers = np.array([self._number(label) for label in distinct.tolist()], dtype=np.int64)
-        return numbers[where].reshape(reports.shape)
+    def _shaped(self, part: NDArray[Any]) -> NDArray[Any]:
+        if part.shape[1:] == self._shape:
+            return part
+        if not self._shape:
+            return _objects([tuple(row) for row in part.tolist()])
+        rows = (as_reports([report]) for report in part.tolist())
+        unfit = [_UNFIT] * self._shape[0]
+        flat = [each for row in rows for each in (row[0].tolist() if row.shape[1:] == self._shape else unfit)]
+        return _objects(flat).reshape(-1, *self._shape)
 
-    def _number(self, label: object) -> int:
-        number = self._numbers.setdefault(_key(label), len(self.names))
-        if number == len(self.names):
-            self.names.append(label)
-        return number
+
+def _kind(part: NDArray[Any]) -> str:
+    """The kind of an array as NumPy names it; i or f if it holds objects that are all numbers."""
+    if part.dtype.kind != "O" or not all(isinstance(each, _NUMBERS) for each in part.ravel().tolist()):
+        return part.dtype.kind
+    return "f" if any(isinstance(each, _FLOATS) for each in part.ravel().tolist()) else "i"
+
+
+def _real(report: object) -> float:
+    return float(report) if isinstance(report, _NUMBERS) else math.nan
+
+
+def _whole(report: object) -> int:
+    """A whole number, modulo 2^64 as NumPy has it, or the mark of what was not seen."""
+    if not isinstance(report, _NUMBERS) or (isinstance(report, _FLOATS) and not -_HALF < report < _HALF):
+        return _UNSEEN
+    return (int(report) + _HALF) % 2**64 - _HALF if report == int(report) else _UNSEEN
+
+
+def _label(numbers: dict[Hashable, int], names: list[Any], report: object) -> int:
+    """The number of a report, in the order of their first appearance."""
+    if report is _UNFIT:
+        return _UNSEEN
+    number = numbers.setdefault(_key(report), len(names))
+    if number == len(names):
+        names.append(report.item() if isinstance(report, np.generic) else report)
+    return number
 
 
 def _key(label: object) -> Hashable:
     """A hashable key that identifies a label."""
-    if isinstance(label, np.ndarray):
-        return (label.dtype.str, label.shape, label.tobytes())
-    if isinstance(label, (list, tuple)):
+    if isinstance(label, np.generic):
+        return _key(label.item())
+    if isinstance(label, (list, tuple, np.ndarray)):
         return tuple(_key(part) for part in label)
     if isinstance(label, dict):
         return frozenset((name, _key(part)) for name, part in label.items())
@@ -102,35 +119,40 @@ def _key(label: object) -> Hashable:
 
 
 def as_reports(raw: object) -> NDArray[Any]:
-    """The return value of a sampler as an array with one element or one row per report."""
-    found = _as_array(raw)
-    return found.reshape(len(found), -1) if found.ndim > 1 else found
+    """The return value of a sampler as an array with one element or one row per report.
 
-
-def _as_array(raw: object) -> NDArray[Any]:
+    A list becomes an array of numbers only if all have one type: NumPy would turn 1 into 1.0 or "1" for what stands
+    beside it.
+    """
     if isinstance(raw, np.ma.MaskedArray):
         return _objects(raw.tolist())  # masked elements become None
     if isinstance(raw, (list, tuple)):
-        if _mixed(raw):
+        raw = [_flat(each) for each in raw]
+        kinds = {type(each) for each in raw}
+        if kinds == {tuple} and len({len(each) for each in raw}) == 1 and raw[0]:
+            return as_reports([part for each in raw for part in each]).reshape(len(raw), -1)
+        one_kind = len(kinds) == 1 and issubclass(kinds.pop(), _NUMBERS)
+        if not one_kind or (type(raw[0]) is int and np.asarray(raw).dtype.kind == "f"):  # beyond 64 bits
             return _objects(raw)
-        first = raw[0] if raw else None
-        rows = isinstance(first, (list, tuple)) and all(isinstance(each, (list, tuple)) for each in raw)
-        if rows and len({len(each) for each in raw}) == 1 and any(_mixed(each) for each in raw):
-            # NumPy would turn the numbers in such rows into strings.
-            return _objects([part for each in raw for part in each]).reshape(len(raw), -1)
-    try:
-        found = np.asarray(raw)
-    except ValueError:  # rows of unequal lengths
-        return _objects(raw if isinstance(raw, Iterable) else [raw])
+    found = np.asarray(raw)
+    if found.dtype.kind == "V":
+        return _objects(found.tolist())
     if found.dtype.kind == "c":
-        return np.ascontiguousarray(found).view(np.float64).reshape(*found.shape, 2)
-    return _objects(found.tolist()) if found.dtype.kind == "V" else found
+        found = np.ascontiguousarray(found).view(np.float64).reshape(*found.shape, 2)
+    return found.reshape(len(found), -1) if found.ndim > 1 else found
 
 
-def _mixed(parts: Iterable[object]) -> bool:
-    """Whether there are strings and other types."""
-    kinds = {type(part) for part in parts}
-    return len(kinds) > 1 and bool(kinds & {str, bytes})
+def _flat(report: Any) -> Any:  # noqa: ANN401
+    """A list, a tuple, an array or a complex number as one tuple, without others in it; any other report as it is."""
+    if isinstance(report, (complex, np.complexfloating)):
+        return (report.real, report.imag)
+    report = report.tolist() if isinstance(report, np.ndarray) else report
+    if not isinstance(report, (list, tuple)):
+        return report
+    if any(isinstance(part, _FLATTENED) for part in report):
+        parts = [_flat(part) for part in report]
+        return tuple(each for part in parts for each in (part if isinstance(part, tuple) else (part,)))
+    return tuple(report)
 
 
 def _objects(raw: Iterable[object]) -> NDArray[np.object_]:
@@ -150,15 +172,14 @@ def sample(
 ) -> list[NDArray[Any]]:
     """``trials`` reports of one value, in parts."""
     parts = []
-    for start in range(0, trials, _SCALARS if scalar else _BATCH):
-        size = min(_SCALARS if scalar else _BATCH, trials - start)
-        raw = [sampler(value) for _ in range(size)] if scalar else sampler(repeated(value, size))
-        reports = as_reports(raw)
-        if reports.ndim == 0 or len(reports) != size:
-            found = "one object" if reports.ndim == 0 else f"{len(reports)}"
+    most = _SCALARS if scalar else _BATCH
+    for start in range(0, trials, most):
+        size = min(most, trials - start)
+        reports = as_reports([sampler(value) for _ in range(size)] if scalar else sampler(repeated(value, size)))
+        if reports.shape[:1] != (size,):
             raise InputError(
-                f"Expected {size} reports for {size} values, got {found}; return an array as long as the input, "
-                "or use scalar=True for a sampler of one value."
+                f"Expected {size} reports for {size} values, got shape {reports.shape[:1]}; return one report per "
+                "value, or audit a sampler of one value with scalar=True."
             )
         parts.append(reports)
         if progress is not None:
@@ -168,7 +189,7 @@ def sample(
 
 def repeated(value: object, size: int) -> NDArray[Any] | list[Any]:
     """An array of equal values; a row becomes a table of equal rows, or a list if it mixes strings and numbers."""
-    if isinstance(value, tuple) and _mixed(value):
+    if isinstance(value, tuple) and len(kinds := {type(part) for part in value}) > 1 and str in kinds:
         return [value] * size  # NumPy would turn the numbers into strings
     one = np.asarray(value)
     return np.broadcast_to(one, (size, *one.shape)).copy()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite import Items, Points
-from bipartite.locations.atlas.places import cities
+from bipartite.locations.atlas import cities
 from bipartite.mechanisms.design import anchor_losses
 from bipartite.mechanisms.design.anchor_losses import AnchorLosses, EnoughError, cells_of
 from bipartite.mechanisms.design.anchors_bound import bound_of

@@ -81,13 +81,19 @@ class Answer(Printed, Renamed):
         """The two-sided p-value of ``null``: one minus the confidence at which the interval just reaches it."""
         if math.isnan(self.value - null) or self.value == null:
             return 1.0 if self.value == null else math.nan
-        # The end on the side of ``null`` moves away about in proportion to the normal quantile z.
+        # The end on the side of ``null`` moves away about in proportion to the normal quantile z; but that of a median
+        # moves in steps, which only a bracket finds.
         z, most, off = 2.0, NormalDist().inv_cdf(1 - _LEAST_P / 2), abs(self.value - null)
+        short, reached = 0.0, math.inf
         for _ in range(_STEPS):
             low, high = self.interval(2 * NormalDist().cdf(z) - 1)
             arm = self.value - low if null < self.value else high - self.value
+            short, reached = (z, reached) if arm < off else (short, z)
             before, z = z, min(max(z * off / arm if arm > 0 else most, z / _FAR), z * _FAR, most)
-            if abs(z - before) <= _CLOSE * z:
+            if abs(z - before) <= _CLOSE * z and arm != off:
+                break
+            z = z if short < z < reached else (short + reached) / 2
+            if reached - short <= _CLOSE * max(z, 1.0):
                 break
         return 2 * NormalDist().cdf(-z)
 
@@ -106,10 +112,16 @@ class Answer(Printed, Renamed):
         return Answer(self.value - other.value, math.hypot(self.se, other.se), interval)
 
     def __mul__(self, factor: float) -> Answer:
-        def interval(confidence: float) -> ConfidenceInterval:
-            return self.interval(confidence).mapped(lambda end: factor * end)
+        def scaled(interval: Interval) -> Interval:
+            return lambda confidence: interval(confidence).mapped(lambda end: factor * end)
 
-        return Answer(factor * self.value, abs(factor) * self.se, interval)
+        def forge(k: int) -> Forged:
+            low, high, note = self.forged(k)
+            return Forged(*sorted((factor * low, factor * high)), note)
+
+        uncut = None if self.uncut is None else scaled(self.uncut)
+        made = scaled(self.interval), None if self.forge is None else forge, uncut
+        return Answer(factor * self.value, abs(factor) * self.se, *made)
 
     __rmul__ = __mul__
 

@@ -17,14 +17,15 @@ from bipartite.verification.binomial import chi_square_tail
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bipartite.answers.estimation.answer import Answer
     from bipartite.answers.estimation.question import Asked
 
     Array = NDArray[np.float64]
 
 _HATS: Final = 8
 _SOLVED: Final = 1e-9
-_NOT_TOLD: Final = (
-    "This answer depends on values that the reports cannot tell apart, so its difference cannot be estimated; collect "
+NOT_TOLD: Final = (
+    "This answer depends on values that the reports cannot tell apart, so groups cannot be compared by it; collect "
     "with edges='padded' or GRR."
 )
 
@@ -69,21 +70,33 @@ def difference(first: object, second: object, of: Asked = "mean", *, confidence:
     >>> round(found.value, 1), found.interval.low > 0, found.p_value < 0.001
     (0.9, True, True)
     """
+    sure = check_confidence(confidence)
+    if isinstance(of, str) and of == "distribution":
+        return _of_distributions(*two_estimates(first, second), sure)
+    one, two = asked_of_both(first, second, of)
+    found = one - two
+    return Difference(found.value, found.se, found.ci(sure), found.p_value())
+
+
+def two_estimates(first: object, second: object) -> tuple[Estimate, Estimate]:
+    """Check that these are two estimates on one domain."""
     if not isinstance(first, Estimate) or not isinstance(second, Estimate):
         got = f"{type(first).__name__} and {type(second).__name__}"
         raise InputError(f"Expected two estimates of bp.estimate, got {got}; select groups by their labels.")
     if first.domain != second.domain:
         raise InputError(f"Expected estimates on one domain, got {first.domain!r} and {second.domain!r}.")
-    sure = check_confidence(confidence)
-    if isinstance(of, str) and of == "distribution":
-        return _of_distributions(first, second, sure)
-    if first.domain.wraps and isinstance(of, str) and of == "circular_mean":
+    return first, second
+
+
+def asked_of_both(first: object, second: object, of: Asked) -> tuple[Answer, Answer]:
+    """The answers of two estimates to a question, to be compared."""
+    one, two = two_estimates(first, second)
+    if one.domain.wraps and isinstance(of, str) and of == "circular_mean":
         raise InputError("Directions have no difference on a line; compare resultant lengths, shares or distributions.")
-    answers = [each.ask(of) for each in (first, second)]
+    answers = one.ask(of), two.ask(of)
     if any(math.isinf(answer.se) for answer in answers):
-        raise InputError(_NOT_TOLD)
-    found = answers[0] - answers[1]
-    return Difference(found.value, found.se, found.ci(sure), found.p_value())
+        raise InputError(NOT_TOLD)
+    return answers
 
 
 def _of_distributions(first: Estimate, second: Estimate, sure: float) -> Difference:
@@ -91,7 +104,7 @@ def _of_distributions(first: Estimate, second: Estimate, sure: float) -> Differe
     samples = [each._source.sample(w) for each in (first, second)]
     one, two = samples
     if one is None or two is None:
-        raise InputError(_NOT_TOLD)
+        raise InputError(NOT_TOLD)
     if not all(np.isfinite(each.cov).all() for each in (one, two)):
         raise InputError(
             "Distributions need at least two reports per group, got one, which says nothing about the variance."

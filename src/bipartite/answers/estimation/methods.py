@@ -14,7 +14,7 @@ from bipartite.errors import InputError, is_one_of, shown
 from bipartite.lottery import Ring, Window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from bipartite.answers.estimation.histogram import Histogram
     from bipartite.answers.estimation.source import Outputs, Prepared
@@ -34,7 +34,7 @@ FEW_VALUES: Final = 32
 _TELLING: Final = 0.5
 
 
-def check_method(method: object, known: Sequence[str] = METHODS) -> str:
+def check_method(method: object, known: tuple[str, ...] = METHODS) -> str:
     """Check the name of a method."""
     if method == "ems" and "smooth" in known:
         raise InputError(

@@ -74,4 +74,6 @@ def root(answer: Answer) -> Answer:
     def interval(confidence: float) -> ConfidenceInterval:
         return answer.interval(confidence).mapped(lambda end: math.sqrt(max(end, 0.0)))
 
-    return Answer(value, answer.se / (2 * value) if value > 0 else math.inf, interval)
+    # An infinite error would say that the reports cannot tell; that of a variance by chance at most zero is not known.
+    error = answer.se if math.isinf(answer.se) else math.nan
+    return Answer(value, answer.se / (2 * value) if value > 0 else error, interval)
