@@ -448,7 +448,7 @@ def rare_types(random, rate):
 
 @pytest.mark.parametrize("sampler", [rare_word, rare_length, rare_types])
 def test_rare_odd_reports_raise_no_false_alarm(sampler):
-    # ε is 0. Read by the company that reports keep, they gave a bound above 0 in 5 to 30 of 100 audits; now one of
+    # ε is 0. Read by the company that reports keep, they gave a bound above 0 in 5 to 32 of 100 audits; now one of
     # 60 would have probability 6e-8.
     found = [
         bp.audit(sampler(generator(seed), 1 / 200), (0, 1), trials=400, scalar=True, confidence=SURE)
