@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from bipartite.answers.estimation.estimate import Estimate
 from bipartite.answers.estimation.question import Question
-from bipartite.answers.estimation.sample import Averages
+from bipartite.answers.estimation.sample import Averages, Sample, spare
 from bipartite.errors import InputError, how_many, shown
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ def poststratify(ests: Mapping[Any, Estimate], totals: Mapping[Any, float], of: 
     scores.
 
     The groups are independent, and their sizes in the sample say nothing about θ, so the variance is the one given
-    these sizes, Σ W_h²·v_h (Holt, Smith, *Post stratification*, JRSS A 1979). The interval combines those of the
-    groups (MOVER: Zou, Donner, Statistics in Medicine 2008): it reaches √(Σ W_h²·(θ_h − l_h)²) down and likewise up;
-    groups with few reports make it wider. A group with a single report has no standard error, so NaN is told, but an
-    interval.
+    these sizes, Σ W_h²·v_h (Holt, Smith, *Post stratification*, JRSS A 1979). The interval is Gaffke's
+    (:mod:`bipartite.answers.estimation.sample`) of what the groups leave unexplained, with the weight W_h/n_h for each
+    report: like that of standardised rates (Fay, Feuer, Statistics in Medicine 1997) it holds for rare values and small
+    groups, too, as measured (``bench/results/surveys.md``), not proved. Each group needs two reports.
 
     Assumed: within each group those who report are like those who do not. This costs no privacy, because labels and
     totals are public. Where only the totals of several columns are known, not of their combinations, see :func:`rake`.
@@ -62,43 +62,59 @@ def poststratify(ests: Mapping[Any, Estimate], totals: Mapping[Any, float], of: 
             f"There are no reports from {listed(empty)}, so nothing is known about them; merge them with a similar "
             "group, in labels and totals."
         )
+    if alone := [label for label, each in groups.items() if each.nobs == 1]:
+        raise InputError(
+            f"There is a single report from {listed(alone)}, and its error cannot be estimated; merge with a similar "
+            "group, in labels and totals."
+        )
     asked = linear_question(of, next(iter(groups.values())).domain)
-    w = asked.scale * asked.weights[None]
-    parts = []
-    for label, each in groups.items():
-        part = each._source.sample(w, fitted=asked.kind == "share")
-        if part is None:
-            raise InputError(f"The reports of {shown(label)} cannot tell this; collect with edges='padded' or GRR.")
-        parts.append(part)
+    w, fitted = asked.scale * asked.weights[None], asked.kind == "share"
+    parts = [sample_of(each, w, shown(label), fitted=fitted) for label, each in groups.items()]
     size = math.fsum(shares.values())
     held = np.array([shares[label] / size for label in groups])
-    means, variances = (np.array([float(getattr(part, name)[0]) for part in parts]) for name in ("mean", "variances"))
-
-    def ends(confidence: float) -> tuple[float, float]:
-        low, high = np.array([part.ends(0, confidence) for part in parts]).T
-        value = float(held @ means)
-        return value - float(np.linalg.norm(held * (means - low))), value + float(np.linalg.norm(held * (high - means)))
-
+    mean = held @ [part.mean for part in parts]
+    variance = held**2 @ [part.variances for part in parts]
+    # The weights that people have now, and scores that differ from the mean by what their group does not explain.
+    per_unit = [share / float(part.first.sum()) for share, part in zip(held, parts, strict=True)]
+    moved = [mean - part.mean for part in parts]
+    limits = np.array([[end + by for end in part.range] for part, by in zip(parts, moved, strict=True)])
+    around = Sample.of(
+        np.hstack([part.u + by for part, by in zip(parts, moved, strict=True)]),
+        np.concatenate([part.first * per for part, per in zip(parts, per_unit, strict=True)]),
+        np.concatenate(
+            [part.second * (per**2 * part.n / spare(part.n)) for part, per in zip(parts, per_unit, strict=True)]
+        ),
+        limits=(limits[:, 0].min(axis=0), limits[:, 1].max(axis=0)),
+    )
     note = f"post-stratified by {how_many(len(parts), 'group')}, each assumed to be like those of it who report"
-    n = 1 / float((held**2) @ [1 / part.n for part in parts])
-    none = np.full(1, math.nan)
-    found = Adjusted(np.array([held @ means]), np.array([held**2 @ variances]), none, n, none, about=note, reached=ends)
+    found = Adjusted(mean, variance, around.spread, around.n, around.reach, about=note, around=around)
     return replace(found.answer(asked.possible, shift=asked.shift), forge=None)
 
 
 @dataclass(frozen=True, eq=False)
 class Adjusted(Averages):
-    """One average after an adjustment to public totals, which has its own interval and note."""
+    """An average adjusted to public totals; its interval is that of a sample without what the totals explain."""
 
     about: str = field(kw_only=True)
-    reached: Callable[[float], tuple[float, float]] = field(kw_only=True)
+    around: Sample = field(kw_only=True)
 
     def ends(self, at: int, confidence: float) -> tuple[float, float]:
-        del at
-        return self.reached(confidence)
+        return self.around.ends(at, confidence)
 
     def note(self) -> str:
         return self.about
+
+
+def sample_of(est: Estimate, w: Array, whose: str, *, fitted: bool = False) -> Sample:
+    """The scores of an estimate's reports."""
+    found = est._source.sample(w, fitted=fitted)
+    if found is None:
+        raise InputError(f"The reports of {whose} cannot tell this; collect with edges='padded' or GRR.")
+    if isinstance(found, Sample):
+        return found
+    if found.people is None:
+        raise InputError(f"The counts of {whose} do not tell the score of each report; pass the reports themselves.")
+    return found.people()
 
 
 def linear_question(of: Asked, domain: Domain) -> Question:

@@ -12,7 +12,7 @@ import numpy as np
 from bipartite.answers.estimation.estimating import from_tally, rows_of
 from bipartite.answers.estimation.sample import Sample
 from bipartite.answers.estimation.tally import Tally, check_weights
-from bipartite.answers.surveys.poststratification import Adjusted, linear_question, listed, totals_of
+from bipartite.answers.surveys.poststratification import Adjusted, linear_question, listed, sample_of, totals_of
 from bipartite.errors import InputError, how_many, shown
 from bipartite.mechanisms.base import check_mechanism
 
@@ -91,20 +91,16 @@ def rake(
     if len(rows) != len(raking.weights):
         raise InputError(f"Expected one label per report in each column, {len(rows)}, got {len(raking.weights)}.")
     est = from_tally(mechanism, Tally.of(mechanism, rows, raking.weights))
-    averages = est._source.sample(asked.scale * asked.weights[None])
-    if averages is None:
-        raise InputError(f"The reports of {mechanism!r} cannot tell this; collect with edges='padded' or GRR.")
-    sample = averages if isinstance(averages, Sample) else averages.people()  # type: ignore[misc]
-    scores = sample.u[0][sample.each[0]]  # type: ignore[index]
+    sample = sample_of(est, asked.scale * asked.weights[None], repr(mechanism))
+    assert sample.each is not None  # noqa: S101 (reports have weights)
+    scores = sample.u[0][sample.each[0]]
     variance, around = raking.left_over(scores, sample.range)
     note = (
         f"raked to {', '.join(map(str, raking.codes))} in {how_many(raking.rounds, 'round')}; people are assumed to be "
         "sampled one by one, and like those with the same labels who report"
     )
-    found = Adjusted(
-        sample.mean, np.array([variance]), around.spread, sample.n, sample.reach, lambda: sample, about=note,
-        reached=lambda confidence: around.ends(0, confidence),
-    )  # fmt: skip
+    known = (around.spread, sample.n, sample.reach, lambda: sample)
+    found = Adjusted(sample.mean, np.array([variance]), *known, about=note, around=around)
     return found.answer(asked.possible, shift=asked.shift)
 
 
