@@ -1,6 +1,6 @@
 """How often intervals of contrasts, ratios, standard deviations and small groups hold the truth, on ten shapes.
 
-    OPENBLAS_NUM_THREADS=1 python bench/answers/coverage_of_groups.py [--trials 100] [--fitted 10] [--models 200]
+    OPENBLAS_NUM_THREADS=1 python bench/answers/coverage_of_groups.py [--trials 60] [--fitted 6] [--models 1000]
 
 puts its section into ``bench/results/surveys.md``, below the one of ``coverage_of_surveys.py``. Four groups have a
 quarter of the reports each. Three of them are alike; the values of the fourth are tilted upwards. So three of six
@@ -221,9 +221,9 @@ def _one(shape: Array, mechanism: Any, tilts: Array, groups: Any, asked: Any, rn
 def main() -> None:
     """Measure, and write the section."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("--trials", type=int, default=100)
-    parser.add_argument("--fitted", type=int, default=10, help="trials of what takes long")
-    parser.add_argument("--models", type=int, default=200)
+    parser.add_argument("--trials", type=int, default=60)
+    parser.add_argument("--fitted", type=int, default=6, help="trials of what takes long")
+    parser.add_argument("--models", type=int, default=1000)
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "results" / "surveys.md")
     options = parser.parse_args()
     begin = time.process_time()
@@ -233,7 +233,7 @@ def main() -> None:
         f"How many of 100 intervals of 95 % hold the truth. Seeds [{SEED}, 1, 0] to [{SEED}, 3, 9];",
         "`bench/answers/coverage_of_groups.py`.",
         models(options.models),
-        private_models(options.models // 4),
+        private_models(options.trials),
         table(options),
     ]
     before = options.out.read_text(encoding="utf-8").split(SECTION)[0].rstrip() if options.out.exists() else ""
