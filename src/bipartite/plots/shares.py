@@ -218,7 +218,7 @@ def _bars(ax: Axes, drawn: Shares, scale: float) -> list[Any]:
             wide = 0.94 * (bars.right - bars.left)[which] * scale
             found = ax.bar(bars.middle[which] * scale, bars.share[which], width=wide, **how)
             handles += [] if how is _GUESS else [found]
-    if (known := np.isfinite(bars.high - bars.low) & ~guesses).any():
+    if (known := np.isfinite(bars.high - bars.low)).any():
         at = bars.middle[known] * scale
         handles.append(whiskers(ax, at, bars.low[known], bars.high[known], drawn.sure))
         if not whole:  # an interval without width is seen
