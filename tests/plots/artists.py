@@ -1,5 +1,6 @@
 """Pictures read back as matplotlib's artists."""
 
+import numpy as np
 from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.text import Text
 
@@ -33,3 +34,10 @@ def line(ax, label):
     """The one line, or outline, with this label."""
     (found,) = [each for each in [*ax.lines, *ax.patches] if each.get_label() == label]
     return found
+
+
+def heights(ax, label, at):
+    """The heights of a step curve at these places."""
+    values, edges, _ = line(ax, label).get_data()
+    assert edges[0] <= min(at) and max(at) <= edges[-1]
+    return values[np.searchsorted(edges, at) - 1].tolist()

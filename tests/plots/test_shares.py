@@ -15,7 +15,7 @@ from bipartite.plots.looks import BLUE, PALE
 from bipartite.plots.pairs import plot_pairs
 from bipartite.plots.shares import NOT_APART, Bars, Shares, around, shares_by_name, shares_on_a_clock, shares_on_a_line
 from bipartite.plots.whiskers import Mark, say, shortened
-from tests.plots.artists import bars, legend, line, whiskers, words
+from tests.plots.artists import bars, heights, legend, line, whiskers, words
 
 
 def shares_of(share, error=0.05, guessed=(), **more):
@@ -78,13 +78,12 @@ def test_the_bars_of_ranges_carry_whiskers_and_the_curve_runs_over_them():
         "true share",
     ]
     assert [each.get_height() for each in bars(ax)] == pytest.approx([0.2, 0.4 / 3])
-    assert [tuple(map(tuple, each)) for each in whiskers(ax)] == [((1, 0.1), (1, 0.3)), ((4, 0), (4, 1))]
-    values, where, _ = line(ax, "share of each value").get_data()
-    assert values.tolist() == curve[:4].tolist() and where.tolist() == edges[:5].tolist()
-    guess, _, _ = line(ax, "_guess").get_data()
-    assert guess.tolist() == [0.1, 0.1] and line(ax, "_guess").get_linestyle() == "--"
-    truth, where, _ = line(ax, "true share").get_data()
-    assert truth.tolist() == [1 / 6] * 6 and where.tolist() == edges.tolist()
+    np.testing.assert_allclose(whiskers(ax), [[(1, 0.1), (1, 0.3)], [(4, 0), (4, 1)]], atol=1e-12)
+    assert heights(ax, "share of each value", [0, 1, 2, 3]) == curve[:4].tolist()
+    assert heights(ax, "_guess", [4, 5]) == [0.1, 0.1] and line(ax, "_guess").get_linestyle() == "--"
+    assert heights(ax, "true share", range(6)) == [1 / 6] * 6
+    dots = line(ax, "_share")
+    assert (dots.get_xdata().tolist(), dots.get_ydata().tolist()) == ([1, 4], [0.2, 0.4 / 3])
 
 
 @pytest.mark.parametrize(

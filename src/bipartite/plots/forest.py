@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.plots.figure import WIDTH, is_alone, literal
+import numpy as np
+
+from bipartite.plots.figure import WIDTH, literal
 from bipartite.plots.looks import BLUE
-from bipartite.plots.whiskers import SMALL, ink, shortened, whisker_style
+from bipartite.plots.whiskers import SMALL, name_rows, round_ticks, whiskers, words_beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,8 +31,6 @@ def forest_size(sections: Sequence[Section]) -> tuple[float, float]:
 
 def forest(ax: Axes, sections: Sequence[Section], label: str, say: Callable[[float], str]) -> str:
     """Draw a heading for each section, and a row with a whisker for each of its marks; all of it in words."""
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 (optional)
-
     places, names, y = [], [], 0.0
     for heading, rows in sections:
         ax.text(
@@ -45,16 +45,14 @@ def forest(ax: Axes, sections: Sequence[Section], label: str, say: Callable[[flo
         for mark in rows:
             y -= 1
             places.append(y)
-            names.append(literal(shortened(mark.name)))
+            names.append(mark.name)
             _row(ax, y, mark)
         y -= 1.4
     ax.set_ylim(y + 0.8, 0.7)
-    ax.set_yticks(places, names)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(visible=False, axis="y")
+    name_rows(ax, places, names)
     ax.margins(x=0.04)
     ax.set_xlabel(literal(label))
-    ax.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+    ax.xaxis.set_major_locator(round_ticks(5))
     ax.xaxis.set_major_formatter(lambda value, _: say(value))
     told = (f"{heading}: " + "; ".join(f"{row.name} {row.words}" for row in rows) + "." for heading, rows in sections)
     return " ".join(told)
@@ -62,9 +60,7 @@ def forest(ax: Axes, sections: Sequence[Section], label: str, say: Callable[[flo
 
 def _row(ax: Axes, y: float, mark: Mark) -> None:
     if math.isfinite(mark.low) and math.isfinite(mark.high):
-        middle = (mark.low + mark.high) / 2
-        ax.errorbar([middle], [y], xerr=(mark.high - mark.low) / 2, **whisker_style())
+        whiskers(ax, *np.array([[y], [mark.low], [mark.high]]), lying=True)
     if mark.known and math.isfinite(mark.value):
         ax.plot([mark.value], [y], marker="o", ms=4.5, color=BLUE, ls="none")
-    if is_alone(ax):
-        ax.text(1.02, y, mark.words, transform=ax.get_yaxis_transform(), va="center", fontsize=SMALL, color=ink())
+    words_beside(ax, y, mark.words)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.plots.figure import is_alone, literal
+from bipartite.plots.figure import literal
 from bipartite.plots.looks import BLUE, GREY, PALE, TRUTH
 from bipartite.plots.whiskers import (
     SMALL,
@@ -17,9 +17,12 @@ from bipartite.plots.whiskers import (
     ink,
     legend_below,
     marks_at_the_top,
+    name_rows,
+    round_ticks,
     say,
     shortened,
-    whisker_style,
+    whiskers,
+    words_beside,
 )
 
 if TYPE_CHECKING:
@@ -38,11 +41,13 @@ _HOLE: Final = 0.3  # of the reach of shares: the radius inside a clock
 _ASIDE: Final = 0.3  # the sine of the angle from which on a name begins, or ends, at the clock
 _RIM: Final = 1.06
 _MOST_NAMES_AROUND: Final = 24
-_FINE: Final = 200  # values whose true shares run together
+_ROUGH: Final = 12  # ups and downs of a curve, each as high as the highest: it is drawn thin
 _FEW_TICKS: Final = 12
-_HATCH: Final = "#B0B0B0"
-_ROUND: Final = 600  # points of a line around a clock, at least
+_ROUND, _MOST_ROUND = 600, 4_000  # points of a line around a clock
 NOT_APART: Final = "cannot be told apart: a guess"
+_FILL: Final[dict[str, Any]] = {"color": PALE, "linewidth": 0}
+_GUESS: Final[dict[str, Any]] = {"facecolor": "none", "edgecolor": GREY, "linestyle": "--", "linewidth": 0.8}
+_HATCHED: Final[dict[str, Any]] = {"facecolor": "none", "edgecolor": "#B0B0B0", "hatch": "////", "label": NOT_APART}
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,7 @@ def shares_on_a_line(ax: Axes, drawn: Shares) -> None:
     if drawn.curve is not None:
         handles += _curve(ax, drawn.edges, drawn.curve, drawn.guessed)
     if drawn.truth is not None:
-        handles.append(ax.stairs(drawn.truth, drawn.edges, baseline=None, **_truth(fine=len(drawn.truth) > _FINE)))
+        handles.append(_stairs(ax, drawn.truth, drawn.edges, _truth()))
     low, high = extent(*_heights(drawn))
     if low < 0:
         ax.axhline(0, color=ink(), lw=0.8)
@@ -113,7 +118,8 @@ def shares_on_a_clock(ax: Axes, drawn: Shares, names: Sequence[str]) -> None:
     each = np.roll(np.repeat(drawn.bars.share, sizes), round(float(drawn.bars.left[0]) + 0.5))
     dial(ax, names, low, high, each if drawn.curve is None else drawn.curve)
     handles = _bars(ax, drawn, turn)
-    for values, how in ((drawn.curve, _line()), (drawn.truth, _truth())):
+    curve = _line(color=GREY, linestyle="--") if drawn.guessed.any() else _line()
+    for values, how in ((drawn.curve, curve), (drawn.truth, _truth())):
         if values is not None:
             handles += ax.plot(*around(values), **how)
     if low < 0:
@@ -142,7 +148,7 @@ def dial(ax: Axes, names: Sequence[str], low: float, high: float, heights: Array
     ax.tick_params(axis="y", labelsize=SMALL - 0.5)
     in_percent(ax.yaxis)
     # Zero is the inner circle, and the names stand at the rim.
-    ax.set_yticks([each for each in few_ticks().tick_values(low, high) if low <= each < 0.9 * high and each])
+    ax.set_yticks([each for each in round_ticks(4).tick_values(low, high) if low <= each < 0.9 * high and each])
     gap = int(np.maximum(heights, np.roll(heights, -1)).argmin()) + 0.5
     polar.set_rlabel_position(360 * gap / len(heights))
 
@@ -150,7 +156,8 @@ def dial(ax: Axes, names: Sequence[str], low: float, high: float, heights: Array
 def around(values: Array) -> tuple[Array, Array]:
     """(angles, radii) of a step curve around a clock; matplotlib draws straight lines between points."""
     size = len(values)
-    steps = np.linspace(-0.5, size - 0.5, size * max(2, -(-_ROUND // size)), endpoint=False)
+    many = size * max(2, -(-_ROUND // size)) if size < _MOST_ROUND else _MOST_ROUND
+    steps = np.linspace(-0.5, size - 0.5, many, endpoint=False)
     at = np.floor(steps + 0.5 + 1e-9).astype(np.int64)
     ends = [size - 0.5] * 2  # where the last value meets the first
     return np.append(steps, ends) * 2 * math.pi / size, np.append(values[at], values[[-1, 0]])
@@ -170,38 +177,32 @@ def shares_by_name(
     share, low, high = bars
     y = -np.arange(len(names), dtype=float)
     handles: list[Any] = []
-    for which, how in ((~guessed, _fill("estimated share")), (guessed, _hatched())):
+    for which, how in ((~guessed, {**_FILL, "label": "estimated share"}), (guessed, _HATCHED)):
         if which.any():
             handles.append(ax.barh(y[which], share[which], height=0.72, **how))
     if (known := np.isfinite(high - low)).any():
-        ends = np.abs([share[known] - low[known], high[known] - share[known]])
-        handles.append(ax.errorbar(share[known], y[known], xerr=ends, label=sure, **whisker_style()))
+        handles.append(whiskers(ax, y[known], low[known], high[known], sure, lying=True))
     if truth is not None:
         handles += ax.plot(truth, y, ls="none", marker="D", ms=4.5, mfc="none", mec=ink(), label="true share")
     left, right = extent(share, low, high, () if truth is None else truth)
     room = 0.04 * (right - left)
     ax.set_xlim(left - room if left < 0 else 0, right + room)
     ax.set_ylim(y[-1] - 0.6, 0.6)
-    ax.set_yticks(y, [literal(shortened(name)) for name in names])
-    ax.tick_params(axis="y", length=0)
-    ax.grid(visible=False, axis="y")
+    name_rows(ax, y.tolist(), names)
     ax.axvline(0, color=ink(), lw=0.8)
     in_percent(ax.xaxis)
-    ax.xaxis.set_major_locator(few_ticks(5))
-    if is_alone(ax):
-        for at, said in zip(y.tolist(), words, strict=True):
-            ax.text(1.02, at, said, transform=ax.get_yaxis_transform(), va="center", fontsize=SMALL)
+    ax.xaxis.set_major_locator(round_ticks(5))
+    for at, said in zip(y.tolist(), words, strict=True):
+        words_beside(ax, at, said)
     legend_below(ax, handles)
 
 
 def ticks_at(ax: Axes, values: NDArray[Any], *, whole: bool) -> None:
     """Ticks at the values themselves if they are few; at round numbers, whole ones where values are, otherwise."""
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 (optional)
-
     if len(values) <= _FEW_TICKS:
         ax.set_xticks(values)
     else:
-        ax.xaxis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 2.5, 5, 10], integer=whole))
+        ax.xaxis.set_major_locator(round_ticks(8, whole=whole))
     ax.xaxis.set_major_formatter(lambda value, _: say(value))
 
 
@@ -211,20 +212,19 @@ def _bars(ax: Axes, drawn: Shares, scale: float) -> list[Any]:
     handles: list[Any] = []
     whole = len(bars.share) == len(drawn.guessed)
     guesses = drawn.guessed if whole else np.zeros(len(bars.share), dtype=bool)
-    said = "share" if whole else "average share in each range"
-    for which, how in ((~guesses, _fill(f"estimated {said}" if whole else said)), (guesses, _outline())):
+    fill = {**_FILL, "label": "estimated share" if whole else "average share in each range"}
+    for which, how in ((~guesses, fill), (guesses, _GUESS)):
         if which.any():
             wide = 0.94 * (bars.right - bars.left)[which] * scale
             found = ax.bar(bars.middle[which] * scale, bars.share[which], width=wide, **how)
-            handles += [] if how["label"].startswith("_") else [found]
+            handles += [] if how is _GUESS else [found]
     if (known := np.isfinite(bars.high - bars.low) & ~guesses).any():
-        share, low, high = (each[known] for each in (bars.share, bars.low, bars.high))
-        ends = np.maximum([share - low, high - share], 0)
-        dots = {} if whole else {"fmt": "o", "ms": 3.5, "color": ink()}
-        style = {**whisker_style(), **dots, "label": drawn.sure}
-        handles.append(ax.errorbar(bars.middle[known] * scale, share, yerr=ends, **style))
+        at = bars.middle[known] * scale
+        handles.append(whiskers(ax, at, bars.low[known], bars.high[known], drawn.sure))
+        if not whole:  # an interval without width is seen
+            ax.plot(at, bars.share[known], "o", ms=3.5, color=ink(), label="_share")
     spans = [
-        ax.axvspan(drawn.edges[first] * scale, drawn.edges[after] * scale, lw=0, **_hatched())
+        ax.axvspan(drawn.edges[first] * scale, drawn.edges[after] * scale, lw=0, **_HATCHED)
         for first, after in _runs(drawn.guessed)
     ]
     return [*handles, *spans[:1]]
@@ -235,9 +235,18 @@ def _curve(ax: Axes, edges: Array, values: Array, guessed: Flags) -> list[Any]:
     handles: list[Any] = []
     for which, how in ((~guessed, _line()), (guessed, _line(label="_guess", color=GREY, linestyle="--"))):
         for first, after in _runs(which):
-            steps = ax.stairs(values[first:after], edges[first : after + 1], baseline=None, **how)
+            steps = _stairs(ax, values[first:after], edges[first : after + 1], how)
             handles = handles or [steps] * (not how["label"].startswith("_"))
     return handles
+
+
+def _stairs(ax: Axes, values: Array, edges: Array, how: dict[str, Any]) -> Any:  # noqa: ANN401 (of matplotlib)
+    """A step curve, in which neighbours of one height are one step: a file of a million would be large."""
+    jumps = np.diff(values)
+    starts = np.append(0, np.flatnonzero(jumps) + 1)
+    if np.abs(jumps).sum() > 2 * _ROUGH * np.ptp(values):
+        how = {**how, "linewidth": 0.6}
+    return ax.stairs(values[starts], edges[np.append(starts, len(values))], baseline=None, **how)
 
 
 def _direction(ax: Axes, mark: Mark, turn: float, size: int, low: float, rim: float) -> list[Any]:
@@ -263,29 +272,10 @@ def _runs(which: Flags) -> list[tuple[int, int]]:
     return [(int(first), int(after)) for first, after in edges.reshape(-1, 2)]
 
 
-def few_ticks(about: int = 4) -> Any:  # noqa: ANN401 (of matplotlib)
-    """Ticks at about so many round numbers."""
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
-
-    return MaxNLocator(nbins=about, steps=[1, 2, 2.5, 5, 10])
-
-
-def _fill(label: str) -> dict[str, Any]:
-    return {"color": PALE, "label": label, "linewidth": 0}
-
-
-def _outline() -> dict[str, Any]:
-    return {"facecolor": "none", "edgecolor": GREY, "linestyle": "--", "linewidth": 0.8, "label": "_guess"}
-
-
-def _hatched() -> dict[str, Any]:
-    return {"facecolor": "none", "edgecolor": _HATCH, "hatch": "////", "label": NOT_APART}
-
-
 def _line(**how: Any) -> dict[str, Any]:  # noqa: ANN401 (of matplotlib)
     return {"color": BLUE, "linewidth": 1.5, "label": "share of each value", **how}
 
 
-def _truth(*, fine: bool = False) -> dict[str, Any]:
+def _truth() -> dict[str, Any]:
     """Below the estimate, so that neither hides the other."""
-    return {**TRUTH, "color": ink(), "label": "true share", "zorder": 1.5, **({"linewidth": 0.6} if fine else {})}
+    return {**TRUTH, "color": ink(), "label": "true share", "zorder": 1.5}

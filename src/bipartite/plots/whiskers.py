@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from bipartite.plots.figure import is_alone
+from bipartite.plots.figure import is_alone, literal
 from bipartite.plots.looks import WHISKER
 from bipartite.texts import escaped, percent_mark
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike, NDArray
+
+    Array = NDArray[np.float64]
 
 SMALL: Final = 8.0  # points: words beside a number
 _LETTER: Final = 0.55  # of the size of letters: the width of a mean one
@@ -55,14 +58,36 @@ def ink() -> str:
     return cast("str", rcParams["text.color"])
 
 
-def whisker_style() -> dict[str, Any]:
-    """The look of intervals, for ``ax.errorbar``."""
-    return {**WHISKER, "ecolor": ink(), "capsize": 2.5}
+def whiskers(ax: Axes, at: Array, low: Array, high: Array, label: str = "_interval", *, lying: bool = False) -> Any:  # noqa: ANN401
+    """Draw intervals where they are: a value, such as an unbiased share below zero, may lie outside its own."""
+    middle, half = (low + high) / 2, (high - low) / 2
+    style = {**WHISKER, "ecolor": ink(), "capsize": 2.5, "label": label}
+    return ax.errorbar(middle, at, xerr=half, **style) if lying else ax.errorbar(at, middle, yerr=half, **style)
+
+
+def name_rows(ax: Axes, places: Sequence[float], names: Iterable[object]) -> None:
+    """Name rows at the left of the axes."""
+    ax.set_yticks(places, [literal(shortened(name)) for name in names])
+    ax.tick_params(axis="y", length=0)
+    ax.grid(visible=False, axis="y")
+
+
+def words_beside(ax: Axes, y: float, words: str) -> None:
+    """Words right of a row, if there is room around the axes."""
+    if is_alone(ax):
+        ax.text(1.02, y, literal(words), transform=ax.get_yaxis_transform(), va="center", fontsize=SMALL)
 
 
 def in_percent(axis: Axis) -> None:
     """Write the ticks of an axis of shares as percentages."""
     axis.set_major_formatter(lambda share, _: percent_mark(share))
+
+
+def round_ticks(about: int, *, whole: bool = False) -> Any:  # noqa: ANN401 (of matplotlib)
+    """A locator of at most so many round numbers."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 (optional)
+
+    return MaxNLocator(nbins=about, steps=[1, 2, 2.5, 5, 10], integer=whole)
 
 
 def points_across(ax: Axes) -> float:
@@ -102,8 +127,8 @@ def marks_at_the_top(ax: Axes, marks: Sequence[Mark]) -> None:
             if starts < room:  # no room on either side
                 at, aside, above = min(max((starts + ends) / 2, room / 2), 1 - room / 2), "center", "bottom"
         box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.4}
-        lift = 0.02 if above == "bottom" else 0
-        ax.text(at, y + lift, mark.words, transform=ax.transAxes, ha=aside, va=above, fontsize=SMALL, bbox=box)
+        how: dict[str, Any] = {"ha": aside, "va": above, "fontsize": SMALL, "bbox": box, "transform": ax.transAxes}
+        ax.text(at, y + 0.02 * (above == "bottom"), literal(mark.words), **how)
 
 
 def legend_below(ax: Axes, handles: Sequence[Any], gap: float = 36, top: float = 1.0) -> None:
@@ -132,9 +157,8 @@ def legend_below(ax: Axes, handles: Sequence[Any], gap: float = 36, top: float =
     figure.set_size_inches(figure.get_figwidth(), figure.get_figheight() + -(-len(labels) // columns) * 12 / 72)
 
 
-def extent(*numbers: Iterable[float]) -> tuple[float, float]:
+def extent(*numbers: ArrayLike) -> tuple[float, float]:
     """The least and the largest of these and zero, apart from each other."""
-    every = np.concatenate([np.asarray(list(each), dtype=float) for each in numbers] or [np.zeros(1)])
-    every = every[np.isfinite(every)]
-    low, high = min(0.0, *every), max(0.0, *every)
+    every = np.concatenate([np.zeros(1), *(np.asarray(each, dtype=float) for each in numbers)])
+    low, high = (float(end) for end in (np.nanmin(every), np.nanmax(every)))
     return low, high if high > low else low + 1.0

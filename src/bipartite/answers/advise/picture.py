@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 from bipartite.answers.advise.measuring import MEASURES
 from bipartite.errors import InputError, shown
 from bipartite.mechanisms.catalogue import entries
-from bipartite.plots.figure import WIDTH, axes, describe, literal
+from bipartite.plots.figure import WIDTH, axes, describe
 from bipartite.plots.looks import BLUE, GREY, INK, PALE, looks_of
 from bipartite.plots.named import curves
-from bipartite.plots.whiskers import SMALL, say
+from bipartite.plots.whiskers import SMALL, name_rows, say
 from bipartite.plots.whiskers import shortened as short
 
 if TYPE_CHECKING:
@@ -76,10 +76,8 @@ def _bars(rows: Sequence[Row], measure: str, title: str, ax: Axes | None) -> Axe
             on.barh(-y, length, height=0.7, **_fill(row, beyond=value > highest))
             on.annotate(words, (length, -y), (4, 0), textcoords="offset points", va="center", fontsize=SMALL)
             said.append(f"{row.mechanism} {words}")
-        on.set_yticks([-y for y in range(len(rows))], [literal(short(row.mechanism)) for row in rows])
+        name_rows(on, [-y for y in range(len(rows))], [row.mechanism for row in rows])
         on.set(xlim=(0, _LIMIT * highest), xlabel=title)
-        on.tick_params(axis="y", length=0)
-        on.grid(visible=False, axis="y")
         on.xaxis.set_major_formatter(lambda value, _: say(value))
         return describe(on, f"{title}: {'; '.join(said)}.")
 

@@ -52,6 +52,7 @@ _ARCS: Final = 8
 _MOST_GROUPS: Final = 40
 _MOST_VALUES: Final = 6  # whose shares are compared between groups
 _FEW_RANGES: Final = 3
+_MOST_STEPS: Final = 1_500  # of a curve: about two per pixel of width
 _NEAR: Final = 1e-6  # of one: how far the sum of true shares may be off
 
 
@@ -103,6 +104,8 @@ def plot_estimate(estimate: Estimate, asked: PictureOptions) -> Axes:
             ax.set(xlabel=literal(asked.axis), ylabel="share of people at each value")
             ticks_at(ax, domain.to_numpy(), whole=domain.whole)
             ends, kind = (say(float(domain.low)), say(float(domain.high))), "values"
+        if drawn.curve is not None and drawn.curve is not estimate.shares:
+            notes.append("the curve has averages of neighbouring values: there are more than can be seen")
         most, missing = int(estimate.shares.argmax()), int(drawn.guessed.sum())
         at = names[most] if domain.wraps else say(float(domain.decode(most)))
         says = (
@@ -119,30 +122,45 @@ def _shares(estimate: Estimate, asked: PictureOptions, truth: Array | None) -> t
     domain, shares = estimate.domain, estimate.shares
     first, step = (0.0, 1.0) if domain.wraps else (float(domain.low), float(domain.step))
     edges: Array = first + (np.arange(len(domain) + 1, dtype=np.float64) - 0.5) * step
-    marks = circular_marks(estimate, asked.confidence) if domain.wraps else line_marks(estimate, asked.confidence)
+    marks = _marks(estimate, asked.confidence)
     sure = asked.sure if has_intervals(estimate) else ""
-    guessed, curve, words = _indistinguishable(estimate), None, []
-    fitted = bool(insides(estimate)[1].bins_note) or len(domain) > MOST_BARS
-    if asked.bins is None and (not fitted or not sure):
-        ends = share_intervals(estimate, asked.confidence)
-        bars = Bars(edges[:-1], edges[1:], shares, *ends)
+    guessed, curve = _indistinguishable(estimate), None
+    words: list[str] = []
+    if asked.bins is None and not insides(estimate)[1].bins_note and len(domain) <= MOST_BARS:
+        bars = Bars(edges[:-1], edges[1:], shares, *share_intervals(estimate, asked.confidence))
     else:
         bins = reusable_bins((_ARCS if domain.wraps else RANGES) if asked.bins is None else asked.bins)
         cut = spans(domain, bins, insides(estimate)[0].found)
-        found = ranges(estimate, bins, asked.confidence)
-        sizes = np.array([size for _, size in cut])
-        left = first + (np.array([start for start, _ in cut]) - 0.5) * step
-        rows = np.array([(each.share, *(each.interval if sure else (math.nan, math.nan))) for each in found]).T
+        starts, sizes = np.array(cut).T
+        rows = np.full((3, len(cut)), math.nan)
+        if sure:
+            rows = np.array([(each.share, *each.interval) for each in ranges(estimate, bins, asked.confidence)]).T
+        else:
+            rows[0] = _averages(shares, cut) * sizes
+        left = first + (starts - 0.5) * step
         bars = Bars(left, left + sizes * step, *rows / sizes)
-        words = [f"{_span_name(domain, *ends)}: {share_words(*row)}" for ends, row in zip(cut, rows.T, strict=True)]
+        words = [f"{_span_name(domain, *span)}: {share_words(*row)}" for span, row in zip(cut, rows.T, strict=True)]
         if asked.bins is None:
             curve = shares if len(cut) < len(domain) else None
         elif truth is not None:  # nothing finer is drawn than was asked for
-            averages = [truth.take(range(start, start + size), mode="wrap").mean() for start, size in cut]
-            truth = np.roll(np.repeat(averages, sizes), cut[0][0])
+            truth = np.roll(np.repeat(_averages(truth, cut), sizes), cut[0][0])
     if len(bars.share) == len(domain):  # of what cannot be told apart, no interval is drawn
         bars = replace(bars, low=np.where(guessed, math.nan, bars.low), high=np.where(guessed, math.nan, bars.high))
-    return Shares(bars, sure, edges, guessed, curve, truth, marks), words
+    return Shares(bars, sure, edges, guessed, _coarse(curve), _coarse(truth), marks), words
+
+
+def _averages(shares: Array, cut: list[tuple[int, int]]) -> Array:
+    """The average share of the values of each range."""
+    return np.array([shares.take(range(start, start + size), mode="wrap").mean() for start, size in cut])
+
+
+def _coarse(shares: Array | None) -> Array | None:
+    """The shares with neighbours averaged, where they have more steps than can be seen."""
+    if shares is None or np.count_nonzero(np.diff(shares)) < _MOST_STEPS:
+        return shares
+    starts = np.arange(0, len(shares), -(-len(shares) // _MOST_STEPS))
+    sizes = np.diff(np.append(starts, len(shares)))
+    return np.repeat(np.add.reduceat(shares, starts) / sizes, sizes)
 
 
 def _plot_names(estimate: Estimate, asked: PictureOptions, truth: Array | None, notes: list[str]) -> Axes:
@@ -173,11 +191,12 @@ def plot_groups(groups: Mapping[Any, Estimate], asked: PictureOptions) -> Axes:
     if asked.bins is not None:
         sections = _range_sections(shown, asked)
     elif domain.has_ends:
-        pairs = {name: line_marks(each, asked.confidence) for name, each in shown.items()}
-        sections = [
-            (asked.of(kind), [_row(name, pair[at]) for name, pair in pairs.items()])
-            for at, kind in enumerate(("mean", "median"))
+        # The heading says which of the two it is.
+        pairs = [
+            [mark._replace(name=str(name), words=mark.words.removeprefix(mark.name).strip(": ")) for mark in marks]
+            for name, marks in ((name, _marks(each, asked.confidence)) for name, each in shown.items())
         ]
+        sections = [(asked.of(kind), [pair[at] for pair in pairs]) for at, kind in enumerate(("mean", "median"))]
         write, label = say, asked.axis
     else:
         total = np.sum([each.nobs * each.shares for each in groups.values()], axis=0)
@@ -224,7 +243,7 @@ def _span_name(domain: Domain, start: int, size: int) -> str:
 
 def _range_sections(groups: Mapping[Any, Estimate], asked: PictureOptions) -> list[tuple[str, list[Mark]]]:
     """One section for each range, with the share in each group."""
-    bins = reusable_bins(asked.bins or ())
+    bins = reusable_bins(() if asked.bins is None else asked.bins)
     first = next(iter(groups.values()))
     found = {name: ranges(each, bins, asked.confidence) for name, each in groups.items()}
     unit = f" {asked.unit}" if asked.unit else ""
@@ -250,34 +269,19 @@ def _indistinguishable(estimate: Estimate) -> NDArray[np.bool_]:
     return (np.bincount(found.group_of) > 1)[found.group_of]
 
 
-def line_marks(estimate: Estimate, confidence: float) -> list[Mark]:
-    """The mean and the median with their intervals."""
-    found = []
-    for name in ("mean", "median"):
-        answer = estimate.ask(name)
-        value, interval = answer.value, answer.ci(confidence)
-        known = name == "median" or not math.isinf(answer.se)
-        found.append(Mark(name, value, *interval, words=_in_words(name, value, interval, known=known), known=known))
-    return found
-
-
-def circular_marks(estimate: Estimate, confidence: float) -> list[Mark]:
-    """The circular mean, relative to the first value, and the resultant length, with their intervals."""
-    domain = circle_of(estimate.domain)
-    found = []
-    for kind in ("circular_mean", "resultant_length"):
+def _marks(estimate: Estimate, confidence: float) -> list[Mark]:
+    """The mean and the median; around a circle the mean direction, from the first value, and the resultant length."""
+    domain, found = estimate.domain, []
+    for kind in ("circular_mean", "resultant_length") if domain.wraps else ("mean", "median"):
         answer, name = estimate.ask(kind), kind.replace("_", " ")
         value, interval = answer.value, answer.ci(confidence)
-        known = kind != "circular_mean" or interval.high - interval.low < len(domain)
-        words = _in_words(name, value, interval) if known else "the direction is not determined"
-        first = domain.start if kind == "circular_mean" else 0
+        known, first = kind != "mean" or not math.isinf(answer.se), 0
+        words = _in_words(name, value, interval, known=known)
+        if kind == "circular_mean":
+            known, first = interval.high - interval.low < len(domain), circle_of(domain).start
+            words = words if known else "the direction is not determined"
         found.append(Mark(name, value - first, interval.low - first, interval.high - first, words, known))
     return found
-
-
-def _row(label: object, mark: Mark) -> Mark:
-    words = mark.words.removeprefix(mark.name).removeprefix(":").strip()
-    return mark._replace(name=str(label), words=words)
 
 
 def _value_row(label: object, estimate: Estimate, at: int, asked: PictureOptions) -> Mark:
