@@ -2,10 +2,11 @@
 
     OPENBLAS_NUM_THREADS=1 python bench/answers/coverage_of_surveys.py [--trials 400] [--only CASE …]
 
-writes ``bench/results/surveys.md``. A population has eight groups (two sexes, four regions) of known sizes; values of
-the groups differ, and so does the chance to report, by sex and by region, so that the mean of those who report is not
-that of the population. Each trial draws who reports, and their reports, and asks every case for its answers. A case is
-a function of a `Survey` that yields (question, truth, answer); to add one, write it and name it in ``CASES``.
+writes ``bench/results/surveys.md``, or these cases in it. A population has eight groups (two sexes, four regions) of
+known sizes; values of the groups differ, and so does the chance to report, by sex and by region, so that the mean of
+those who report is not that of the population. Each trial draws who reports, and their reports, and asks every case for
+its answers. A case is a function of a `Survey` that yields (question, truth, answer); to add one, write it and name it
+in ``CASES``.
 """
 
 # ruff: noqa: ANN401 (mechanisms and estimates of any kind)
@@ -189,8 +190,13 @@ def main() -> None:
                             row = [low - near <= truth <= high + near for low, high in ends]
                             held[question, kind, size, shape] += (*row, (answer.value - truth) ** 2, answer.se**2)
     text = report({key: each / options.trials for key, each in held.items()}, options.trials)
-    options.out.write_text(f"{text}\n{time.process_time() - begin:.0f} s of processor time.\n", encoding="utf-8")
-    print(text)
+    # Trials do not depend on the cases that are asked, so a part can be run again alone.
+    parts: dict[str, str] = {}
+    for each in (options.out.read_text(encoding="utf-8") if options.out.exists() else "", text):
+        head, *sections = each.rstrip().split("\n\n## ")
+        parts |= {section.split("\n")[0]: section for section in sections}
+    options.out.write_text("\n\n## ".join([head, *parts.values()]) + "\n", encoding="utf-8")
+    print(text, f"{time.process_time() - begin:.0f} s of processor time", sep="\n")
 
 
 def report(held: dict[tuple[str, str, int, str], Array], trials: int) -> str:
