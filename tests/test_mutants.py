@@ -10,7 +10,18 @@ import mutants
 
 ROOT = Path(__file__).parents[1]
 FAULTS = mutants.read_faults(ROOT / "tools" / "mutants.toml")[1]
-ROOMS = {"lottery", "epsilon", "mechanisms", "spec readers", "answers", "tables", "ledger", "learn", "client"}
+ROOMS = {
+    "lottery",
+    "epsilon",
+    "mechanisms",
+    "spec readers",
+    "answers",
+    "verification",
+    "tables",
+    "ledger",
+    "learn",
+    "client",
+}
 
 TINY = {
     "half.py": "def half(n):\n    return n // 2\n",

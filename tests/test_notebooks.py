@@ -7,7 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from matplotlib import pyplot as plt
+
+import bipartite as bp
 
 ROOT = Path(__file__).parents[1]
 TOOL = runpy.run_path(str(ROOT / "tools" / "notebooks.py"))
@@ -40,6 +43,24 @@ def test_a_notebook_gives_what_is_written_in_it(path):
             np.testing.assert_allclose(*places, atol=0.3)
         else:
             assert texts[0] == texts[1]
+
+
+def test_least_squares_on_scores_is_least_squares_on_ratings_on_average():
+    """What the data scientist's notebook says; reports in place of scores are biased, and this sees it.
+
+    The averages of three coefficients over 100 seeds lie within 4.5 of their standard errors: a false alarm in 17,000.
+    """
+    women = sm.datasets.fair.load_pandas().data
+    ratings, mech = women["rate_marriage"], bp.GRR(bp.Integers(1, 5), 1)
+    fit = np.linalg.pinv(sm.add_constant(women[["yrs_married", "religious"]]).to_numpy())
+    reports = [mech.privatize(ratings.to_numpy(), rng=bp.insecure_seed(seed)) for seed in range(100)]
+
+    def beyond(responses):
+        found = np.array([fit @ each for each in responses]) - fit @ ratings.to_numpy()
+        return np.abs(found.mean(0)) / (found.std(0) / np.sqrt(len(found)))
+
+    assert beyond([bp.scores(mech, each) for each in reports]).max() < 4.5
+    assert beyond(reports).min() > 10
 
 
 def notebook(*sources):

@@ -47,7 +47,7 @@ TESTS = [
 ]  # fmt: skip
 SHOWN = [
     "numpy", "cryptography", "numba", "scipy", "scikit-learn", "dp-accounting", "torch", "duckdb", "pyarrow", "pandas",
-    "polars", "pooch", "resvg_py", "shtab",
+    "polars", "pooch", "shtab",
 ]  # fmt: skip
 
 # What docs/install.md promises of each extra, run where nothing but it is installed.

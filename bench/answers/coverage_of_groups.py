@@ -1,6 +1,6 @@
 """How often intervals of contrasts, ratios, standard deviations and small groups hold the truth, on ten shapes.
 
-    OPENBLAS_NUM_THREADS=1 python bench/answers/coverage_of_groups.py [--trials 100] [--medians 20] [--models 200]
+    python bench/answers/coverage_of_groups.py [--trials 30] [--fitted 3] [--read 150] [--models 1000]
 
 puts its section into ``bench/results/surveys.md``, below the one of ``coverage_of_surveys.py``. Four groups have a
 quarter of the reports each. Three of them are alike; the values of the fourth are tilted upwards. So three of six
@@ -62,7 +62,7 @@ def within(interval: Any, truth: float) -> bool:
 
 def averages(values: Array, ests: Any) -> Iterator[Told]:
     """What is an average of scores."""
-    means, shares = values @ NUMBERS, values[:, HIGH:].sum(axis=1)
+    means = values @ NUMBERS
     true = dict(zip(LABELS, means, strict=True))
     found = bp.surveys.contrasts(ests)
     yield "six contrasts of means, all of them", all(within(c.interval, true[c.first] - true[c.second]) for c in found)
@@ -70,17 +70,19 @@ def averages(values: Array, ests: Any) -> Iterator[Told]:
     yield "no equal means called different by Holm", all(row.adjusted > 0.05 for row in equal)  # noqa: PLR2004
     last, first = ests["d"], ests["a"]
     yield "ratio of means", within(bp.surveys.ratio(last, first, "mean").ci(), means[3] / means[0])
-    if shares[0] > 0:
-        yield "ratio of shares of 24 to 40", within(bp.surveys.ratio(last, first, RANGE).ci(), shares[3] / shares[0])
     spread = np.sqrt(values @ NUMBERS**2 - means**2)
     yield "standard deviation", within(first.ask("std").ci(), spread[0])
     yield "difference of standard deviations", within((last.ask("std") - first.ask("std")).ci(), spread[3] - spread[0])
-    totals = last.ask(RANGE) * 5000 - first.ask(RANGE) * 7000
+
+
+def fitted(values: Array, ests: Any) -> Iterator[Told]:
+    """Shares and quantiles, which take longer where a curve is fitted."""
+    shares = values[:, HIGH:].sum(axis=1)
+    totals = ests["d"].ask(RANGE) * 5000 - ests["a"].ask(RANGE) * 7000
     yield "difference of totals of shares", within(totals.ci(), 5000 * shares[3] - 7000 * shares[0])
-
-
-def medians(values: Array, ests: Any) -> Iterator[Told]:
-    """Quantiles, whose intervals take longer."""
+    if shares[0] > 0:
+        found = bp.surveys.ratio(ests["d"], ests["a"], RANGE)
+        yield "ratio of shares of 24 to 40", within(found.ci(), shares[3] / shares[0])
     one, two = median(values[0]), median(values[3])
     last, first = ests["d"].ask("median"), ests["a"].ask("median")
     yield "difference of medians", within((last - first).ci(), two - one)
@@ -97,20 +99,24 @@ def table(options: argparse.Namespace) -> str:
             print(name, kind, f"{time.process_time():.0f} s", flush=True)
             for size in SIZES:
                 rng = np.random.default_rng([SEED, 1, number])
-                for trial in range(options.trials):
+                # A curve is fitted to reports of BRR, which takes long.
+                times = {
+                    averages: options.trials,
+                    fitted: options.fitted if isinstance(mechanism, bp.BRR) else options.read,
+                }
+                for trial in range(max(times.values())):
                     values, ests = drawn(shape, mechanism, size // 4, rng)
-                    asked = [averages, medians] if trial < options.medians else [averages]
-                    for ask in asked:
+                    for ask in (ask for ask, most in times.items() if trial < most):
                         for question, is_held in ask(values, ests):
                             held[question][kind, size, name].append(is_held)
     columns = [(kind, size) for kind in MECHANISMS for size in SIZES]
     lines = []
     for question, cells in held.items():
-        trials = len(next(iter(cells.values())))
         every = [is_held for each in cells.values() for is_held in each]
-        error = 100 * math.sqrt(0.05 * 0.95 / trials)
+        few, most = (f(len(each) for each in cells.values()) for f in (min, max))
+        trials, error = f"{few} to {most}" if few < most else f"{few}", 100 * math.sqrt(0.05 * 0.95 / most)
         lines += ["", f"## {question[0].upper()}{question[1:]}", ""]
-        lines += [f"{100 * np.mean(every):.1f} of 100 overall; {trials} trials a cell, ± {error:.1f}.", ""]
+        lines += [f"{100 * np.mean(every):.1f} of 100 overall; {trials} trials a cell, ± {error:.1f} with {most}.", ""]
         lines += ["| shape |" + "".join(f" {kind}, n = {size // 4:,} a group |" for kind, size in columns)]
         lines += ["|---|" + "--:|" * len(columns)]
         for name in shapes():
@@ -218,9 +224,10 @@ def _one(shape: Array, mechanism: Any, tilts: Array, groups: Any, asked: Any, rn
 def main() -> None:
     """Measure, and write the section."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("--trials", type=int, default=100)
-    parser.add_argument("--medians", type=int, default=20)
-    parser.add_argument("--models", type=int, default=200)
+    parser.add_argument("--trials", type=int, default=30)
+    parser.add_argument("--fitted", type=int, default=3, help="trials of shares and quantiles of a curve")
+    parser.add_argument("--read", type=int, default=150, help="and of those without one")
+    parser.add_argument("--models", type=int, default=1000)
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "results" / "surveys.md")
     options = parser.parse_args()
     begin = time.process_time()
@@ -230,7 +237,7 @@ def main() -> None:
         f"How many of 100 intervals of 95 % hold the truth. Seeds [{SEED}, 1, 0] to [{SEED}, 3, 9];",
         "`bench/answers/coverage_of_groups.py`.",
         models(options.models),
-        private_models(options.models // 4),
+        private_models(25),
         table(options),
     ]
     before = options.out.read_text(encoding="utf-8").split(SECTION)[0].rstrip() if options.out.exists() else ""

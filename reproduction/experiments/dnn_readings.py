@@ -373,7 +373,8 @@ def draw(rows: Rows) -> dict[str, str]:
             [gain_panel(title, each[0], _gains(each[2])) for title, each in zip(titles, found, strict=True)],
             across="ε as the reading names it",
             up="points of accuracy",
-            says="By how many points BRR is more accurate than Laplace, under several readings of appendix B.3.",
+            says="By how many points BRR is more accurate than Laplace, under several readings of appendix B.3. "
+            f"{_PLANS[setting]}.",
             notes=notes,
         )
         pictures[f"dnn_readings_{setting}"] = figures.panels(
@@ -381,7 +382,8 @@ def draw(rows: Rows) -> dict[str, str]:
             across="ε as the reading names it",
             up="accuracy on clean test rows",
             share_y=False,
-            says="Accuracy of networks under several readings of appendix B.3, against the ε that each names.",
+            says="Accuracy of networks under several readings of appendix B.3, against the ε that each names. "
+            f"{_PLANS[setting]}.",
             notes=(*notes, "Vertical axes do not begin at 0."),
         )
     return pictures

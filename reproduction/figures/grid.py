@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _LOWERED: Final = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _ROW: Final = 0.27  # inches
+_BESIDE: Final[dict[str, Any]] = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": 8.5}
 
 
 @dataclass(frozen=True)
@@ -68,16 +69,15 @@ def figure_of_grid(
         ax.tick_params(length=0)
         ax.set_xticks([at + 0.5 for at in range(len(drawn.columns))], drawn.columns)
         ax.set_yticks([at * step + 0.5 for at in range(len(drawn.rows))], [name for name, _, _ in drawn.rows])
-        beside = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": 8.5}
-        ax.annotate(drawn.corner, (0, 1), xytext=(-4, 4), ha="right", **beside)
-        ax.annotate(drawn.end, (1, 1), xytext=(8, 4), **beside)
+        ax.annotate(drawn.corner, (0, 1), xytext=(-4, 4), ha="right", **_BESIDE)
+        ax.annotate(drawn.end, (1, 1), xytext=(8, 4), **_BESIDE)
         for row, (_, squares, word) in enumerate(drawn.rows):
             y = row * step
             for at, square in enumerate(squares):
                 ax.add_patch(Rectangle((at, y), 1, 1, facecolor=square.fill, edgecolor=GREY, linewidth=0.6))
                 ax.text(at + 0.5, y + 0.5, square.words, ha="center", va="center", fontsize=8.5,
                         color=PAPER if square.dark else INK, weight="bold" if square.dark else "normal")  # fmt: skip
-            ax.annotate(word, (1, 1 - (y + 0.5) / tall), xytext=(8, 0), va="center", weight="bold", **beside)
+            ax.annotate(word, (1, 1 - (y + 0.5) / tall), xytext=(8, 0), va="center", weight="bold", **_BESIDE)
         for (above, column), (mark, colour) in drawn.between.items():
             ax.text(column + 0.5, above * step + (1 + step) / 2, mark, ha="center", va="center", color=colour)
         if drawn.cut is not None:

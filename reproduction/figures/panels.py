@@ -18,7 +18,7 @@ from bipartite.plots.named import name_ends
 from reproduction.figures.looks import LOOKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -30,11 +30,14 @@ PRINTED: Final = "printed in the paper"
 _STAR: Final[dict[str, Any]] = {
     "marker": "*", "markersize": 10, "markerfacecolor": "#F5C400", "markeredgecolor": INK, "markeredgewidth": 0.8,
 }  # fmt: skip
+_POINTS: Final[dict[str, Any]] = {
+    "linestyle": "none", "markersize": 3.5, "markeredgewidth": 0.9, "clip_on": False, "zorder": 3,
+}  # fmt: skip
 _LEVEL: Final[dict[str, Any]] = {"color": INK, "linewidth": 1, "linestyle": (0, (1, 2))}
 _TITLE, _LABEL, _SMALL = 8.5, 8.5, 7.0  # points, of letters
 _TALL: Final = {1: 2.2, 2: 1.5}  # inches of a panel between its axes, by columns
 _LETTERS: Final = {1: 56, 2: 28}  # of a title in one line, by columns
-_NOTE: Final = 90  # letters of a note in one line
+_NOTE: Final = 93  # letters of a note in one line
 _ROOM: Final = 0.05  # of an axis, beyond the lines
 _FEW: Final = 16  # up to so many points each is marked
 _APART: Final = 1.6  # points between the intervals of two lines at one place
@@ -93,30 +96,24 @@ def figure_of(  # noqa: PLR0913 (all that a picture says, each by its name)
     return figure
 
 
-def _scale(ax: Axes, drawn: Iterable[Panel], axis: str, *, log: bool) -> None:
+def _scale(ax: Axes, drawn: Sequence[Panel], axis: str, *, log: bool) -> None:
     """Set the ends of an axis: what is drawn and printed with a little room, or what the panels ask for."""
-    shown = [getattr(each, axis) for panel in drawn for each in panel.printed]
-    values = [
-        each for panel in drawn for line in panel.lines for name in ([axis] if axis == "x" else ["y", "low", "high"])
-        for each in getattr(line, name) or () if math.isfinite(each)
-    ]  # fmt: skip
-    shown = [each for each in shown if each is not None]
-    asked = {
-        name: [getattr(panel, name) for panel in drawn if axis == "y" and getattr(panel, name) is not None]
-        for name in ("lowest", "highest")
-    }
-    low = min([*(asked["lowest"] or values), *shown])
-    high = max([*(asked["highest"] or values), *shown])
-    scaled = math.log10 if log else float
-    first, last = scaled(low), scaled(high)
-    room = (last - first) * _ROOM or abs(first) * _ROOM or 1.0
-    first -= 0.0 if low in asked["lowest"] and low not in shown else room
-    last += 0.0 if high in asked["highest"] and high not in shown else room
-    ends = (10**first, 10**last) if log else (first, last)
+    lines = [line for panel in drawn for line in panel.lines]
     if axis == "x":
-        ax.set(xscale="log" if log else "linear", xlim=ends)
+        values, lowest, highest = [each for line in lines for each in line.x], [], []
     else:
-        ax.set(yscale="log" if log else "linear", ylim=ends)
+        values = [each for line in lines for some in (line.y, line.low or (), line.high or ()) for each in some]
+        lowest = [panel.lowest for panel in drawn if panel.lowest is not None]
+        highest = [panel.highest for panel in drawn if panel.highest is not None]
+    finite = [each for each in values if math.isfinite(each)]
+    printed = [at for panel in drawn for each in panel.printed if (at := getattr(each, axis)) is not None]
+    low, high = min([*(lowest or finite), *printed]), max([*(highest or finite), *printed])
+    first, last = (math.log10(low), math.log10(high)) if log else (low, high)
+    room = (last - first) * _ROOM or abs(first) * _ROOM or 1.0
+    first -= 0.0 if low in lowest and low not in printed else room
+    last += 0.0 if high in highest and high not in printed else room
+    ends = (10**first, 10**last) if log else (first, last)
+    ax.set(**{f"{axis}scale": "log" if log else "linear", f"{axis}lim": ends})
     if log:
         _mark_decades(getattr(ax, f"{axis}axis"), last - first)
 
@@ -156,9 +153,8 @@ def _draw(ax: Axes, line: Line, look: Look, aside: float) -> None:
         ax.plot(line.x, line.y, transform=moved, drawstyle=style, label=line.name, **look.line())
     inside = [(x, y) for x, y in zip(line.x, line.y, strict=True) if bottom <= y <= top]
     if _is_marked(line) and inside:
-        how = {"color": look.color, "linestyle": "none", "markersize": 3.5, "markeredgewidth": 0.9}
-        ax.plot(*zip(*inside, strict=True), transform=moved, clip_on=False, zorder=3, label=f"points of {line.name}",
-                **how, **look.points())  # fmt: skip
+        ax.plot(*zip(*inside, strict=True), transform=moved, label=f"points of {line.name}", color=look.color,
+                **_POINTS, **look.points())  # fmt: skip
     lows, highs = line.low or line.y, line.high or line.y
     spans = [each for each in zip(line.x, lows, highs, strict=True) if all(map(math.isfinite, each))]
     if line.low is not None and spans:

@@ -23,7 +23,7 @@ COLOURS: Final = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#3A9BD9", "#8B3FA0", "#5A6B1F", "#B03060", "#7A4B2A",
 )  # fmt: skip
 _NAMED: Final = 24  # regions: of more, the largest
-_LONGEST: Final = 18  # letters of a name
+_LONGEST: Final = 12  # letters of a name
 _MANY: Final = 400
 
 

@@ -90,7 +90,7 @@ FORMER_NAMES: Final = {
     "bipartite.locations.Release": "reproduction.places.PlaceRelease",
     "bipartite.locations.draw": "bipartite.locations.plot, which draws on matplotlib axes",
     "bipartite.locations.page": "bipartite.locations.plot, or HeatMap.page for a heat map",
-    "bipartite.locations.RangeCount": "the answer of bipartite.locations.range_count: .value, .se and .ci()",
+    "bipartite.locations.RangeCount": "bipartite.locations.range_count, whose answer has .value, .se and .ci()",
     **{
         f"bipartite.lottery.{before}Lottery": f"bipartite.lottery.{now}"
         for before, now in (

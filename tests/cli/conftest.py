@@ -60,11 +60,3 @@ def write(tmp_path):
 def spec(write):
     """Write the spec of a mechanism; return its path."""
     return lambda mechanism, name="spec.json": write(name, json.dumps(mechanism.to_spec()))
-
-
-@pytest.fixture
-def small_png(monkeypatch):
-    """Pictures as PNG are drawn in a second, small ones at once."""
-    resvg_py = pytest.importorskip("resvg_py")
-    draw = resvg_py.svg_to_bytes
-    monkeypatch.setattr(resvg_py, "svg_to_bytes", lambda **options: draw(**options | {"width": 40}))

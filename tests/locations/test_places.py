@@ -123,7 +123,11 @@ def test_only_public_names_are_listed():
 
 @pytest.mark.parametrize(
     ("name", "now"),
-    [("draw", "bipartite.locations.plot"), ("page", "HeatMap.page"), ("RangeCount", "range_count: .value, .se")],
+    [
+        ("draw", "bipartite.locations.plot"),
+        ("page", "HeatMap.page"),
+        ("RangeCount", "range_count, whose answer has .value, .se"),
+    ],
 )
 def test_former_names_say_what_to_use_now(name, now):
     with pytest.raises(AttributeError, match=now):

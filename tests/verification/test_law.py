@@ -123,6 +123,7 @@ def test_each_of_the_four_tests_finds_a_fault_that_the_others_miss(only, faulty,
     found = bp.law_test(of_matrix(faulty, 5), trials=trials, matrix=AGES.matrix())
     assert [name for name, p in found.parts.items() if 4 * p < 0.01] == [only]
     assert not found.holds
+    assert found.p_value == 4 * found.parts[only]
 
 
 @pytest.mark.parametrize("per_mille", [10, 40])

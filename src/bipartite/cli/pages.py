@@ -42,7 +42,7 @@ _STYLE: Final = f"""
     .groups thead {{ display: none; }} .groups tr {{ display: block; }}
     .groups td {{ display: inline-block; box-sizing: border-box; width: 50%; border: 0; }}
     .groups td:first-child {{ display: block; width: auto; }} td small {{ white-space: normal; }}
-    figure {{ margin: 12px -8px; }} }}
+    .one small {{ white-space: nowrap; }} figure {{ margin: 12px -8px; }} }}
   @media (min-width: 641px) {{ .narrow {{ display: none; }} }}
   @media print {{ body {{ max-width: none; padding: 0; font-size: 10pt; }}
     svg {{ print-color-adjust: exact; }} table {{ overflow: visible; }}

@@ -14,15 +14,18 @@ from bipartite.locations.grids import names_of, squares_of
 from bipartite.locations.view import View, write_names
 from bipartite.mechanisms import Mechanism
 from bipartite.plots.figure import axes, describe
-from bipartite.plots.looks import BLUE, GREY, INK, PALE, PAPER
+from bipartite.plots.looks import BLUE, GREY, INK, PALE
 from bipartite.texts import percent, percent_mark
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.collections import Collection
     from numpy.typing import NDArray
 
     from bipartite.domains import Points
+    from bipartite.locations.grids import Squares
     from bipartite.locations.heat import HeatMap
 
     Array = NDArray[np.float64]
@@ -34,6 +37,7 @@ MOST_DRAWN: Final = 20_000
 _MANY: Final = 400  # places: their dots are smaller
 _NAMED: Final = 40
 _SHADES: Final = 32  # of a colour bar: with 50, matplotlib would embed an image
+_HEAT: Final = ("#FFFFE5", "#FFF0B2", "#FECE65", "#FE9829", "#DD5F0B", "#9B3503", "#7F2A05")  # ColorBrewer, YlOrBr
 _NEVER: Final = "#ABABAB"
 _SAME: Final = 1 + 1e-9  # probabilities that differ by less count as equal
 _TITLE, _TICKS, _LINE, _BAR = 0.3, 0.35, 0.18, 0.65  # inches of what stands beside a map
@@ -110,14 +114,10 @@ def _plot_person(mechanism: Mechanism, at: object, ax: Axes | None, title: str, 
     with axes(ax, view.size(_TICKS + _TITLE * bool(title) + _LINE * len(kinds))) as on:
         view.draw(on, squares)
         x, y = view.x(places.coordinates[:, 1]), places.coordinates[:, 0]
-        shades = _shades(chances)
-        if squares is None:
-            order = np.argsort(chances, kind="stable")  # the most probable last, so that nothing hides them
-            areas = np.maximum((70 if len(x) <= _MANY else 30) * chances / chances.max(), 5)
-            on.scatter(x[order], y[order], areas[order], shades[order], edgecolors=PAPER, linewidths=0.4, zorder=4)
-        else:
-            draw_cells(on, view, squares.boxes, facecolor=shades, edgecolor=PAPER, linewidth=0.3)
-            view.land(on, facecolor="none", edgecolor=INK, linewidth=0.5, alpha=0.5, zorder=3)
+        areas = np.maximum((70 if len(x) <= _MANY else 30) * chances / chances.max(), 5)
+        low = 0.0 if len(set(kinds.values()) - {_NEVER}) == 1 else float(chances[chances > 0].min())
+        how = _colours((PALE, BLUE), low, float(chances.max()), _NEVER)
+        _shade(on, view, squares, np.column_stack([x, y, areas]), chances, how)
         on.plot(x[truth], y[truth], "o", markersize=13, markerfacecolor="none", markeredgecolor=INK, zorder=5)
         add_legend(on, kinds)
         describe(on, f"{words} {' '.join(notes)}", title=title, notes=notes)
@@ -141,18 +141,12 @@ def plot_heat(heat: HeatMap, ax: Axes | None, title: str, credit: str) -> Axes:
     with axes(ax, view.size(_TICKS + _TITLE * bool(title) + _BAR)) as on:
         view.draw(on, squares)
         x, y = view.x(heat.places.coordinates[:, 1]), heat.places.coordinates[:, 0]
-        order = np.argsort(heat.shares, kind="stable")  # the largest last, so that nothing hides it
-        how = _colours(float(max(heat.shares.max(), 0.0)) or 1.0)
-        if squares is None:
-            size = 40 if len(x) <= _MANY else 15
-            how |= {"edgecolors": GREY, "linewidths": 0.4, "zorder": 4}
-            drawn: Collection = on.scatter(x[order], y[order], size, heat.shares[order], **how)
-        else:
-            drawn = draw_cells(on, view, squares.boxes, array=heat.shares, edgecolor="face", linewidth=0.2, **how)
-            view.land(on, facecolor="none", edgecolor=INK, linewidth=0.5, alpha=0.5, zorder=3)
-            if heat.has_intervals:
-                sure = squares.boxes[heat.intervals(together=True)[0] > 0]
-                draw_cells(on, view, sure, facecolor="none", edgecolor=INK, linewidth=1.1, zorder=4)
+        how = _colours(_HEAT, 0.0, float(max(heat.shares.max(), 0.0)) or 1.0, _HEAT[0])
+        areas = np.full(len(x), 40 if len(x) <= _MANY else 15)
+        drawn = _shade(on, view, squares, np.column_stack([x, y, areas]), heat.shares, how)
+        if squares is not None and heat.has_intervals:
+            sure = squares.boxes[heat.intervals(together=True)[0] > 0]
+            draw_cells(on, view, sure, facecolor="none", edgecolor=INK, linewidth=1.1, zorder=4)
         pad = 0.15 if on.figure.get_layout_engine() is None else 0.03  # below the numbers, which a layout keeps free
         bar: Any = on.figure.colorbar(drawn, ax=on, orientation="horizontal", aspect=40, pad=pad)
         bar.set_label(f"share of people {where}")
@@ -163,7 +157,7 @@ def plot_heat(heat: HeatMap, ax: Axes | None, title: str, credit: str) -> Axes:
             towns, coordinates = cities()
             write_names(on, towns, view.x(coordinates[:, 1]), coordinates[:, 0], dot=2.5)
         elif heat.places.labels is not None:
-            some = order[::-1][:_NAMED]
+            some = np.argsort(-heat.shares, kind="stable")[:_NAMED]
             write_names(on, [names[each] for each in some.tolist()], x[some], y[some])
     return on
 
@@ -218,23 +212,24 @@ def _kinds(chances: Array) -> dict[str, str]:
     return {f"{near:,} favoured, probability {percent(high)} each": BLUE, others: PALE} | grey
 
 
-def _shades(chances: Array) -> Array:
-    """A colour for each probability."""
-    from matplotlib.colors import LinearSegmentedColormap, to_rgba  # noqa: PLC0415
+def _shade(
+    ax: Axes, view: View, squares: Squares | None, spots: Array, values: Array, how: dict[str, Any]
+) -> Collection:
+    """Colour the cells under the coasts; or dots (x, y, area), the largest value last: nothing may hide it."""
+    if squares is None:
+        order = np.argsort(values, kind="stable")
+        x, y, areas = spots[order].T
+        return ax.scatter(x, y, areas, values[order], edgecolors=GREY, linewidths=0.3, zorder=4, **how)
+    view.land(ax, facecolor="none", edgecolor=INK, linewidth=0.5, alpha=0.5, zorder=3)
+    return draw_cells(ax, view, squares.boxes, array=values, edgecolor="face", linewidth=0.2, **how)
 
-    low, high = float(chances[chances > 0].min()), float(chances.max())
-    level = (chances - low) / (high - low) if high > low else np.ones(len(chances))
-    found: Array = LinearSegmentedColormap.from_list("", [PALE, BLUE])(level)
-    found[chances == 0] = to_rgba(_NEVER)
-    return found
 
+def _colours(colours: Sequence[str], low: float, high: float, below: str) -> dict[str, Any]:
+    """From light to dark, which people with any colour blindness see."""
+    from matplotlib.colors import LinearSegmentedColormap, Normalize  # noqa: PLC0415
 
-def _colours(top: float) -> dict[str, Any]:
-    """From light to dark, which people with any colour blindness see; shares of at most 0 are the lightest."""
-    import matplotlib as mpl  # noqa: PLC0415
-    from matplotlib.colors import ListedColormap, Normalize  # noqa: PLC0415
-
-    return {"cmap": ListedColormap(mpl.colormaps["YlOrBr"](np.linspace(0, 0.9, _SHADES))), "norm": Normalize(0, top)}
+    shades = LinearSegmentedColormap.from_list("", colours, _SHADES).with_extremes(under=below)
+    return {"cmap": shades, "norm": Normalize(low, high)}
 
 
 def _share_text(heat: HeatMap, at: int) -> str:

@@ -124,5 +124,8 @@ def test_what_cannot_be_contrasted():
         bp.surveys.contrasts(ESTS, against="north")
     with pytest.raises(InputError, match="Expected confidence between 0 and 1"):
         bp.surveys.contrasts(ESTS, confidence=95)
-    with pytest.raises(InputError, match="Expected two estimates of bp.estimate, got Estimate and int"):
+    with pytest.raises(InputError, match="at least 2 groups, as of bp.estimate.*, got int"):
         bp.surveys.contrasts({"a": ESTS["a"], "b": 3})
+    other = bp.estimate(bp.GRR(bp.Integers(0, 3), 1), [1, 2])
+    with pytest.raises(InputError, match="Expected estimates on one domain, got .*0, 9.* and .*0, 3"):
+        bp.surveys.contrasts(dict(ESTS) | {"z": other})

@@ -116,8 +116,9 @@ class Answer(Printed, Renamed):
             return lambda confidence: interval(confidence).mapped(lambda end: factor * end)
 
         def forge(k: int) -> Forged:
-            low, high, note = self.forged(k)
-            return Forged(*sorted((factor * low, factor * high)), note)
+            ends = self.forged(k)
+            low, high = sorted(factor * end for end in ends[:2])
+            return Forged(low, high, ends.note)
 
         uncut = None if self.uncut is None else scaled(self.uncut)
         made = scaled(self.interval), None if self.forge is None else forge, uncut

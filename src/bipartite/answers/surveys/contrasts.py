@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bipartite.answers.estimation import Estimates
+from bipartite.answers.estimation import Estimate, Estimates
 from bipartite.answers.estimation.difference import difference
 from bipartite.answers.estimation.intervals import ConfidenceInterval, check_confidence
 from bipartite.answers.estimation.showing import load_pandas
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from pandas import DataFrame
 
-    from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.question import Asked
 
 
@@ -129,15 +128,20 @@ def contrasts(
 
 
 def disjoint_groups(ests: object, least: int) -> Mapping[Any, Estimate]:
-    """Check that these are estimates of enough groups of people."""
+    """Check that these are estimates of enough groups of people, on one domain."""
     if isinstance(ests, Estimates) and ests._kind != "group":
         raise InputError(
             f"Expected groups of different people, got {ests._kind}s of the same ones; give a public column as by."
         )
-    if not isinstance(ests, Mapping) or len(ests) < least:
-        got = f"{len(ests)}" if isinstance(ests, Mapping) else type(ests).__name__
+    groups = dict(ests) if isinstance(ests, Mapping) else {}
+    wrong = [each for each in groups.values() if not isinstance(each, Estimate)]
+    if wrong or len(groups) < least:
+        got = type(wrong[0]).__name__ if wrong else len(groups) if groups else type(ests).__name__
         raise InputError(f"Expected estimates of at least {least} groups, as of bp.estimate(…, by=…), got {got}.")
-    return ests
+    domain, *others = (each.domain for each in groups.values())
+    if other := [each for each in others if each != domain]:
+        raise InputError(f"Expected estimates on one domain, got {domain!r} and {other[0]!r}.")
+    return groups
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -212,16 +212,13 @@ def restricted(y: Array, total: Array, x: Array) -> tuple[Array, Array, Array]:
 
 def _direct(groups: Mapping[Any, Estimate], of: Asked) -> tuple[Question, Array, Array]:
     """The direct answers and their variances."""
-    domain = next(iter(groups.values())).domain
-    asked = Question.read(of, domain)
+    asked = Question.read(of, next(iter(groups.values())).domain)
     if asked.kind not in {"average", "share"}:
         raise InputError(
             f"Expected of as the mean, a share, or one weight per value, got {shown(of)}; the model is for averages."
         )
     answers, squares, sizes, kinds = [], [], [], []
     for each in groups.values():
-        if each.domain != domain:
-            raise InputError(f"Expected estimates on one domain, got {domain!r} and {each.domain!r}.")
         sample = each._source.sample(asked.weights[None], fitted=asked.kind == "share")
         if sample is None:
             raise InputError(NOT_TOLD)
