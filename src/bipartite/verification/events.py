@@ -317,8 +317,10 @@ def _wilson(hits: Codes, trials: int, z: float) -> NDArray[np.float64]:
 
 
 def log_ratio(low: float, high: float) -> float:
-    """ln(low/high), −∞ if low is 0."""
-    return math.log(low / high) if low > 0 else -math.inf
+    """ln(low/high), −∞ if low is 0, otherwise ∞ if high is 0."""
+    if low <= 0:
+        return -math.inf
+    return math.log(low / high) if high > 0 else math.inf
 
 
 def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
