@@ -315,7 +315,7 @@ def test_more_places_than_a_picture_can_show_are_refused(monkeypatch):
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     heat = heated(SQUARE, [0] * 100)
-    for draw in (lambda: plot(EUROPE), heat.plot, heat.page, heat._repr_svg_):
+    for draw in (lambda: plot(EUROPE), heat.plot):
         with pytest.raises(MissingExtraError, match=r'needs matplotlib, .*pip install "bipartite\[plots\]"'):
             draw()
     assert heat.to_geojson()["features"]

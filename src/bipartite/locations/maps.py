@@ -235,7 +235,7 @@ def _colours(colours: Sequence[str], low: float, high: float, below: str) -> dic
 def _share_text(heat: HeatMap, at: int) -> str:
     """A share as text, with its interval if there is one."""
     if not heat.has_intervals:
-        return f"{percent(float(heat.shares[at]))}, a guess"
+        return f"{percent(float(heat.shares[at]))}{', a guess' if heat.standard_errors is None else ''}"
     low, high = (float(each[at]) for each in heat.intervals())
     return f"{percent(float(heat.shares[at]))}, {percent(low)} to {percent(high)}"
 

@@ -13,9 +13,9 @@ directions      sums of deviations along the likely faults: rows and columns shi
                 where no single report matters, Bonferroni over the six
 ==============  ====================================================================================================
 
-The first is exact, and Bennett's inequality a bound. The normal law, corrected for skewness, is an approximation, and so
-are the two χ² tests. Their law is fitted to the first three moments of the statistic for these counts, because far out
-in the tail, where the correction for many inputs leads, the plain χ² law would give false alarms.
+The first is exact, and Bennett's inequality a bound. The normal law, corrected for skewness, is an approximation, and
+so are the two χ² tests. Their law is fitted to the first three moments of the statistic for these counts, because far
+out in the tail, where the correction for many inputs leads, the plain χ² law would give false alarms.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def trials_for(pair: tuple[float, float], claimed: float, alpha: float, power: f
         )
     # A normal approximation gives the starting point; the exact bounds decide.
     sure = NormalDist().inv_cdf(1 - alpha) + NormalDist().inv_cdf(1 - (1 - power) / 2)
-    about = sure**2 * _rank(*pair, claimed)[0]
+    about = sure**2 * _rank(pair, claimed)[0]
     high = max(64, int(min(about, _MOST_TRIALS)))
     while high < _MOST_TRIALS and not is_enough(pair, claimed, alpha, power, high):
         high *= 2
@@ -159,8 +159,8 @@ def law_of(real: object, claimed: float) -> tuple[float, float]:
 def best_pair(matrix: NDArray[np.float64], claimed: float) -> tuple[tuple[int, int], tuple[float, float]]:
     """(two inputs among at most 64 spread over all, the probabilities of an event) that need the fewest trials."""
     rows = np.unique(np.linspace(0, len(matrix) - 1, _ROWS).astype(np.int64)).tolist()
-    events = [(pair, _best_event(*matrix[list(pair)], claimed)) for pair in permutations(rows, 2)]
-    return min(events, key=lambda event: _rank(*event[1], claimed))
+    events = [((x, other), _best_event(matrix[x], matrix[other], claimed)) for x, other in permutations(rows, 2)]
+    return min(events, key=lambda event: _rank(event[1], claimed))
 
 
 def _best_event(row: NDArray[np.float64], other: NDArray[np.float64], claimed: float) -> tuple[float, float]:
@@ -170,11 +170,12 @@ def _best_event(row: NDArray[np.float64], other: NDArray[np.float64], claimed: f
     with np.errstate(divide="ignore"):
         order = np.argsort(-row / other, kind="stable")
     pairs = zip(np.cumsum(row[order]).tolist(), np.cumsum(other[order]).tolist(), strict=True)
-    return min(pairs, key=lambda pair: _rank(*pair, claimed))
+    return min(pairs, key=lambda pair: _rank(pair, claimed))
 
 
-def _rank(p: float, other: float, claimed: float) -> tuple[float, float]:
-    """A number roughly proportional to the trials that show ln(p/other) > claimed; where it is false, ∞, by ratio."""
+def _rank(pair: tuple[float, float], claimed: float) -> tuple[float, float]:
+    """About the trials, up to a factor, that show ln(p/other) > claimed; events that cannot come last, by ratio."""
+    p, other = pair
     ratio = log_ratio(p, other)
     if not ratio > claimed:
         return math.inf, -ratio
