@@ -29,7 +29,7 @@ SIZE: Final = (WIDTH, 3.2)
 _OURS: Final = "bipartite"  # the label of a figure that we made
 _ENDINGS: Final = (".svg", ".png", ".pdf")
 _NOTE: Final[dict[str, Any]] = {"fontsize": 8.5, "color": "#555555"}
-_LETTERS: Final = 86  # of a note, in one line below a figure of the usual width
+_LETTERS: Final = 76  # of a note, in one line below a figure of the usual width
 _ATTRIBUTE: Final = re.compile(r' (?:d|x|y|x1|y1|x2|y2|cx|cy|r|width|height|points|transform)="[^"]*"')
 _LONG: Final = re.compile(r"-?\d+\.\d{3,}")
 _alone: ContextVar[bool] = ContextVar("alone", default=False)  # whether figures are made without pyplot

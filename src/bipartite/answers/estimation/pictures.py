@@ -93,7 +93,7 @@ def plot_estimate(estimate: Estimate, asked: PictureOptions) -> Axes:
             line_of(domain)
         return _plot_names(estimate, asked, truth, notes)
     drawn, words = _shares(estimate, asked, truth)
-    names, size = names_of(domain), len(domain)
+    names, size = names_of(domain) if domain.wraps else [], len(domain)
     with axes(asked.ax, (WIDTH, 4.7) if domain.wraps else SIZE, polar=domain.wraps) as ax:
         if domain.wraps:
             shares_on_a_clock(ax, drawn, names)
@@ -183,6 +183,8 @@ def _plot_names(estimate: Estimate, asked: PictureOptions, truth: Array | None, 
 
 def plot_groups(groups: Mapping[Any, Estimate], asked: PictureOptions) -> Axes:
     """Draw groups below each other: means and medians, or shares of ranges or of the most common values."""
+    if asked.truth is not None:
+        raise InputError("truth is drawn for one estimate; plot each group alone, ests['north'].plot(truth=…).")
     shown = dict(list(groups.items())[:_MOST_GROUPS])
     domain = next(iter(shown.values())).domain
     write: Callable[[float], str] = percent_mark

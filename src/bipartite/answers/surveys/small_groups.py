@@ -7,7 +7,7 @@ with vᵢ ~ N(0, A), and yᵢ = θᵢ + eᵢ with eᵢ ~ N(0, Dᵢ) (Fay, Herrio
 
 A is hardly known from a few groups, and to put one number in its place makes intervals too short: with the REML
 estimate and the errors of Prasad and Rao (JASA 1990) and Datta and Lahiri (Statistica Sinica 2000) those of 95 % held
-as seldom as 90 % (``bench/results/surveys.md``). So A is averaged over: every A ≥ 0 counts by its restricted
+as seldom as 91 % (``bench/results/surveys.md``). So A is averaged over: every A ≥ 0 counts by its restricted
 likelihood, which is a Bayesian analysis with flat priors on A and β (Morris, Tang, Statistical Science 26, 2011). There
 is nothing to maximize, A is never taken for zero, and the errors know how uncertain it is.
 """
