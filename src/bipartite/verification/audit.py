@@ -48,7 +48,7 @@ class Event(Printed):
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class EventCounts:
     """The counts of the event in the half of the trials used for testing."""
 
     hits: int
@@ -73,7 +73,7 @@ class Audit(Printed):
     """The two values that the event distinguishes: it is more likely for the first."""
     event: Event
     """The event with the largest bound."""
-    counts: Counts
+    counts: EventCounts
     """Its counts for the two inputs."""
     trials: int
     """The number of reports drawn for each input: one half to choose events, one half to test them."""
@@ -225,7 +225,7 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
         epsilon=claimed,
         inputs=pair,
         event=Event(str(chosen), chosen.members(), contains),
-        counts=Counts(hits[0], hits[1], tested),
+        counts=EventCounts(hits[0], hits[1], tested),
         trials=trials,
         searched=len(results),
     )
