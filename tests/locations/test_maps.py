@@ -64,11 +64,11 @@ def heated(domain, values, epsilon=3):
 def test_a_view_keeps_the_shape_in_its_middle_and_all_places_inside():
     view = View.around(np.array(ROWS))
     middle = (59.9 + 40.4) / 2
-    assert view.flat == pytest.approx(np.cos(np.radians(middle)), rel=1e-6)
+    assert view.longitude_scale == pytest.approx(np.cos(np.radians(middle)), rel=1e-6)
     x = view.x(np.array(ROWS)[:, 1])
     assert (x > view.west).all() and (x < view.east).all() and view.south < 40.4 and view.north > 59.9
     ax = plot(EUROPE)
-    assert ax.get_aspect() == pytest.approx(1 / view.flat)
+    assert ax.get_aspect() == pytest.approx(1 / view.longitude_scale)
     assert (*ax.get_xlim(), *ax.get_ylim()) == (view.west, view.east, view.south, view.north)
 
 
