@@ -64,11 +64,11 @@ def heated(domain, values, epsilon=3):
 def test_a_view_keeps_the_shape_in_its_middle_and_all_places_inside():
     view = View.around(np.array(ROWS))
     middle = (59.9 + 40.4) / 2
-    assert view.flat == pytest.approx(np.cos(np.radians(middle)), rel=1e-6)
+    assert view.longitude_scale == pytest.approx(np.cos(np.radians(middle)), rel=1e-6)
     x = view.x(np.array(ROWS)[:, 1])
     assert (x > view.west).all() and (x < view.east).all() and view.south < 40.4 and view.north > 59.9
     ax = plot(EUROPE)
-    assert ax.get_aspect() == pytest.approx(1 / view.flat)
+    assert ax.get_aspect() == pytest.approx(1 / view.longitude_scale)
     assert (*ax.get_xlim(), *ax.get_ylim()) == (view.west, view.east, view.south, view.north)
 
 
@@ -315,7 +315,7 @@ def test_more_places_than_a_picture_can_show_are_refused(monkeypatch):
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     heat = heated(SQUARE, [0] * 100)
-    for draw in (lambda: plot(EUROPE), heat.plot, heat.page, heat._repr_svg_):
+    for draw in (lambda: plot(EUROPE), heat.plot):
         with pytest.raises(MissingExtraError, match=r'needs matplotlib, .*pip install "bipartite\[plots\]"'):
             draw()
     assert heat.to_geojson()["features"]

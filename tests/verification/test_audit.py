@@ -500,6 +500,19 @@ def test_trials_follow_the_exact_bounds():
     assert found.trials_needed(0.05) == pytest.approx(needed, rel=0.05)
     hopeless = bp.audit(randomised_response(1.0, 15), (0, 1), trials=100, epsilon=1e-12)
     assert "more than 10^12 trials" in str(hopeless)
+    beyond = bp.audit(lambda v: v, (0, 1), trials=100, epsilon=1000)  # e^1000 is no double
+    assert "more than 10^12 trials" in str(beyond)
+
+
+def test_trials_for_rows_that_never_share_a_report():
+    # The event never occurs for the other value: 20 reports of each are half of the trials, and the fewest that do.
+    identity = trials_needed([[1, 0], [0, 1]], 1.0)
+    assert identity == trials_needed(1000, 1.0)
+    assert is_enough((1.0, 0.0), 1.0, level_of(0.99, 2), 0.99, identity // 2)
+    assert not is_enough((1.0, 0.0), 1.0, level_of(0.99, 2), 0.99, identity // 2 - 1)
+    # An audit tests both directions: here only the second row has a report that the first never has.
+    rows = [[0.9, 0.1, 0.0], [0.5, 0.4, 0.1]]
+    assert trials_needed(rows, 1.0) == trials_needed(rows[::-1], 1.0)
 
 
 class Unhashable:
@@ -561,6 +574,20 @@ def test_questions_about_trials_that_have_no_answer():
         match="that 10\\^12 trials can detect, got a smaller one; ask for a larger",
     ):
         trials_needed(1e-9, 1e-10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"claimed": -1}, "Expected claimed as a number of at least 0, got -1; give the ε that is promised."),
+        ({"confidence": 2}, "Expected confidence from 0.5 to below 1, got 2; use 0.99."),
+        ({"inputs": 1}, "Expected inputs as a whole number of at least 2, got 1; leave it out for two."),
+        ({"power": 1.0}, "Expected power as a probability between 0 and 1, got 1.0; use 0.99."),
+    ],
+)
+def test_trials_of_no_audit_are_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
+        trials_needed(1.05, **{"claimed": 1.0, **arguments})
 
 
 def test_progress_counts_every_report():

@@ -14,6 +14,7 @@ from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.cli.columns import STDIN
 from bipartite.cli.estimate import RELEASE
 from bipartite.cli.estimate_reading import add_refusing, read
+from bipartite.cli.heat_page import page
 from bipartite.cli.output import OK, print_json
 from bipartite.errors import DataFileError, InputError
 from bipartite.files import write_atomically
@@ -160,5 +161,5 @@ def _content(heat: HeatMap, ending: str, options: argparse.Namespace, confidence
     if ending == ".geojson":
         return json.dumps(heat.to_geojson(confidence), ensure_ascii=False, allow_nan=False) + "\n"
     if ending == ".html":
-        return heat.page(title=options.title, credit=options.credit, confidence=confidence)
+        return page(heat, options.title, options.credit, confidence)
     return as_file(lambda: heat.plot(credit=options.credit), options.output)

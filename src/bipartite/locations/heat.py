@@ -13,9 +13,9 @@ from bipartite.answers.estimation.rows import averages
 from bipartite.domains.base import as_real
 from bipartite.errors import InputError, shown
 from bipartite.locations.counting import UNKNOWN, estimated
-from bipartite.locations.heat_files import as_geojson, as_page
+from bipartite.locations.geojson import as_geojson
 from bipartite.locations.maps import plot_heat
-from bipartite.plots.figure import as_svg
+from bipartite.plots.figure import svg_for_notebooks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,9 +50,9 @@ class HeatMap:
         size = f"{len(self.shares):,} places from {self.people:,} reports"
         return f"<heat map of {size}{self.smoothed}: {self.guarantee}>"
 
-    def _repr_svg_(self) -> str:
+    def _repr_svg_(self) -> str | None:
         """The picture, for notebooks."""
-        return as_svg(self.plot)
+        return svg_for_notebooks(self.plot)
 
     @property
     def smoothed(self) -> str:
@@ -84,10 +84,6 @@ class HeatMap:
         simultaneous over all cells, excludes 0. Other places are dots. ``credit`` names the source of the places.
         """
         return plot_heat(self, ax, title, credit)
-
-    def page(self, *, title: str = "Where people are", credit: str = "", confidence: float = _SURE) -> str:
-        """The picture, the guarantee and a table of the largest shares as one HTML page that loads nothing."""
-        return as_page(self, title, credit, check_confidence(confidence))
 
     def to_geojson(self, confidence: float = _SURE) -> dict[str, Any]:
         """The shares as GeoJSON (RFC 7946): a named polygon for each cell of a grid, a point for each other place.

@@ -78,7 +78,7 @@ def plot(
         return _plot_person(shown, at, ax, title, credit)
     if at is not None:
         raise InputError("at= belongs to a mechanism; pass one, such as bp.BRR(places, epsilon=1), or leave at out.")
-    places = _some(check_places(shown))
+    places = _check_number(check_places(shown))
     squares = squares_of(places)
     view = View.of(places, squares)
     notes = [PUBLIC, *_sources(view, credit)]
@@ -97,7 +97,7 @@ def plot(
 
 def _plot_person(mechanism: Mechanism, at: object, ax: Axes | None, title: str, credit: str) -> Axes:
     """Draw what a person may report: the most probable places are dark, those that are never reported grey."""
-    places = _some(places_of(mechanism, reported=True))
+    places = _check_number(places_of(mechanism, reported=True))
     if at is None:
         raise InputError(
             "Expected at= with a mechanism, the place of the made-up person whose reports to show; "
@@ -188,7 +188,8 @@ def add_legend(ax: Axes, kinds: dict[str, str], columns: int = 1) -> None:
         text.set_parse_math(False)
 
 
-def _some(places: Points) -> Points:
+def _check_number(places: Points) -> Points:
+    """The places, refused if a picture cannot hold so many."""
     if len(places) > MOST_DRAWN:
         raise InputError(
             f"Expected at most {MOST_DRAWN:,} places in a picture, got {len(places):,}; plot some of them "
@@ -235,7 +236,7 @@ def _colours(colours: Sequence[str], low: float, high: float, below: str) -> dic
 def _share_text(heat: HeatMap, at: int) -> str:
     """A share as text, with its interval if there is one."""
     if not heat.has_intervals:
-        return f"{percent(float(heat.shares[at]))}, a guess"
+        return f"{percent(float(heat.shares[at]))}{', a guess' if heat.standard_errors is None else ''}"
     low, high = (float(each[at]) for each in heat.intervals())
     return f"{percent(float(heat.shares[at]))}, {percent(low)} to {percent(high)}"
 

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from bipartite.errors import InputError, missing_library, shown
+from bipartite.errors import InputError, MissingExtraError, missing_library, shown
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
@@ -114,6 +114,14 @@ def as_svg(draw: Callable[[], Axes | Figure]) -> str:
     labels = [str(ax.get_label()) for ax in figure.axes]
     words = " ".join(label for label in labels if not label.startswith("<"))  # such as <colorbar>
     return _tidy(buffer.getvalue(), html.escape(words))
+
+
+def svg_for_notebooks(draw: Callable[[], Axes]) -> str | None:
+    """The picture as SVG text; None without matplotlib: a notebook then shows words alone."""
+    try:
+        return as_svg(draw)
+    except MissingExtraError:
+        return None
 
 
 def as_file(draw: Callable[[], Axes | Figure], file: str | Path) -> bytes:
