@@ -182,7 +182,7 @@ def literal(text: object) -> str:
 def _style() -> contextlib.AbstractContextManager[None]:
     from matplotlib import style  # noqa: PLC0415
 
-    return style.context(STYLE)
+    return style.context(STYLE, after_reset=True)
 
 
 @contextlib.contextmanager
