@@ -61,6 +61,7 @@ def plot_pairs(
         else:
             bar = figure.colorbar(mesh, ax=on, fraction=0.05, pad=0.02)
             in_percent(bar.ax.yaxis)
+            bar.set_label("share")
         if at is not None:
             for colour, wide in ((PAPER, 3.4), (INK, 1.6)):  # seen on light and on dark
                 on.add_patch(_frame(at, colour, wide))
