@@ -62,14 +62,7 @@ def name_ends(ax: Axes, ends: Mapping[str, float], colours: Mapping[str, str]) -
             color=colours[name],
             fontsize=_LETTER,
             va="center",
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colours[name],
-                "linewidth": 0.6,
-                "shrinkA": 1,
-                "shrinkB": 0,
-                "relpos": (0, 0.5),
-            },
+            arrowprops={**_LEADER, "color": colours[name]},
             annotation_clip=False,
         )
 
