@@ -122,7 +122,8 @@ def shares_on_a_clock(ax: Axes, drawn: DrawnShares, names: Sequence[str]) -> Non
     for values, how in ((drawn.curve, curve), (drawn.truth, _truth())):
         if values is not None:
             handles += ax.plot(*around(values), **how)
-    if low < 0:
+    if low < 0:  # the circle of zero, instead of the innermost
+        ax.spines["inner"].set_linewidth(0)  # matplotlib shows it whatever its visibility
         ax.plot(*around(np.zeros(size)), color=ink(), lw=0.8)
     rim = low + _RIM * (high - low)
     for mark in drawn.marks:

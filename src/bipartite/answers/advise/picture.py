@@ -103,7 +103,7 @@ def _curves(rows: Sequence[Row], measure: str, title: str, ax: Axes | None) -> A
         notes.append(f"(!) marks what does not keep ε: {', '.join(sorted(broken))}")
     if partly:
         notes.append(f"Not drawn, because it has no figure at some ε: {', '.join(partly)}")
-    with axes(ax, (WIDTH, max(3.4, 0.7 + 0.14 * len(whole)))) as on:
+    with axes(ax, (WIDTH, max(3.4, 0.7 + 0.17 * len(whole)))) as on:
         from matplotlib.ticker import LogLocator  # noqa: PLC0415 (optional)
 
         logarithmic = bool(MEASURES[measure].of)
