@@ -13,9 +13,10 @@ from bipartite.locations.counting import places_of
 from bipartite.locations.grids import names_of, squares_of
 from bipartite.locations.view import View, write_names
 from bipartite.mechanisms import Mechanism
-from bipartite.plots.figure import axes, describe
+from bipartite.plots.figure import axes, describe, literal
 from bipartite.plots.looks import BLUE, GREY, INK, PALE
-from bipartite.texts import percent, percent_mark
+from bipartite.plots.whiskers import in_percent, pin_legend
+from bipartite.texts import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,7 +152,7 @@ def plot_heat(heat: HeatMap, ax: Axes | None, title: str, credit: str) -> Axes:
         bar: Any = on.figure.colorbar(drawn, ax=on, orientation="horizontal", aspect=40, pad=pad)
         bar.set_label(f"share of people {where}")
         bar.solids.set_edgecolor("face")  # else a browser shows seams
-        bar.ax.xaxis.set_major_formatter(lambda share, _: percent_mark(share))
+        in_percent(bar.ax.xaxis)
         describe(on, f"{words} {' '.join(notes)}", title=title, notes=notes)
         if squares is not None:
             towns, coordinates = cities()
@@ -176,16 +177,11 @@ def draw_cells(ax: Axes, view: View, boxes: Array, **how: Any) -> Collection:  #
 def add_legend(ax: Axes, kinds: dict[str, str], columns: int = 1) -> None:
     """The kinds of dots below the map, by their words and colours."""
     from matplotlib.lines import Line2D  # noqa: PLC0415
-    from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415
 
-    dots = [Line2D([], [], linestyle="", marker="o", color=colour, label=words) for words, colour in kinds.items()]
-    below = ax.transAxes + ScaledTranslation(0, -_TICKS + 0.1, ax.figure.dpi_scale_trans)
-    where: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below, "ncols": columns}
+    dot: dict[str, Any] = {"linestyle": "", "marker": "o"}
+    dots = [Line2D([], [], **dot, color=colour, label=literal(words)) for words, colour in kinds.items()]
     ax.set_anchor("N")  # what the layout leaves over is below
-    for text in ax.legend(
-        handles=dots, **where, borderaxespad=0, borderpad=0, handletextpad=0, frameon=False
-    ).get_texts():
-        text.set_parse_math(False)
+    pin_legend(ax, dots, 72 * (_TICKS - 0.1), ncols=columns, handletextpad=0, frameon=False)
 
 
 def _check_number(places: Points) -> Points:

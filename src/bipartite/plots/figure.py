@@ -7,6 +7,7 @@ import html
 import importlib
 import io
 import re
+import textwrap
 import warnings
 import zlib
 from contextvars import ContextVar
@@ -94,7 +95,7 @@ def describe(ax: Axes, words: str, *, title: str = "", notes: Sequence[str] = ()
         ax.set_title(literal(title))
     ax.set_label(escaped(f"{title}. {words}" if title else words))
     if notes and is_alone(ax):
-        lines = [line for note in notes for line in _wrapped(literal(note))]
+        lines = [line for note in notes for line in textwrap.wrap(literal(note), _LETTERS)]
         figure = cast("Figure", ax.figure)
         figure.supxlabel("\n".join(lines), x=0.01, ha="left", **_NOTE)
         extra = len(lines) * _NOTE["fontsize"] * 1.2 / 72
@@ -191,12 +192,6 @@ def _any_letters() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
         yield
-
-
-def _wrapped(note: str) -> list[str]:
-    import textwrap  # noqa: PLC0415 (pictures alone)
-
-    return textwrap.wrap(note, _LETTERS)
 
 
 def _tidy(svg: str, words: str) -> str:

@@ -68,7 +68,7 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Shares:
+class DrawnShares:
     """What is drawn on a line or around a circle."""
 
     bars: Bars
@@ -85,7 +85,7 @@ class Shares:
     marks: Sequence[Mark] = ()
 
 
-def shares_on_a_line(ax: Axes, drawn: Shares) -> None:
+def shares_on_a_line(ax: Axes, drawn: DrawnShares) -> None:
     """Bars with whiskers, the curve and the truth over them, hatched where values cannot be told apart."""
     handles = _bars(ax, drawn, 1.0)
     if drawn.curve is not None:
@@ -107,7 +107,7 @@ def shares_on_a_line(ax: Axes, drawn: Shares) -> None:
     legend_below(ax, handles, top=1 - 0.1 * len(drawn.marks))
 
 
-def shares_on_a_clock(ax: Axes, drawn: Shares, names: Sequence[str]) -> None:
+def shares_on_a_clock(ax: Axes, drawn: DrawnShares, names: Sequence[str]) -> None:
     """The same around a circle: the first value at the top, the others clockwise, shares outward.
 
     The circular mean is a direction, drawn at the rim if it is known; the words of all marks stand in the legend.
@@ -207,7 +207,7 @@ def ticks_at(ax: Axes, values: NDArray[Any], *, whole: bool) -> None:
     ax.xaxis.set_major_formatter(lambda value, _: say(value))
 
 
-def _bars(ax: Axes, drawn: Shares, scale: float) -> list[Any]:
+def _bars(ax: Axes, drawn: DrawnShares, scale: float) -> list[Any]:
     """Draw the bars, their whiskers, and the hatching; the entries of the legend."""
     bars = drawn.bars
     handles: list[Any] = []
@@ -253,16 +253,16 @@ def _stairs(ax: Axes, values: Array, edges: Array, how: dict[str, Any]) -> Any: 
 def _direction(ax: Axes, mark: Mark, turn: float, size: int, low: float, rim: float) -> list[Any]:
     """The mean direction at the rim, with its interval as an arc; of other marks, and without one, the words alone."""
     if not mark.known or mark.name != "circular mean":
-        return ax.plot([], [], ls="none", label=mark.words)
+        return ax.plot([], [], ls="none", label=mark.said)
     last = mark.low + (mark.high - mark.low) % size
     arc = np.linspace(mark.low, last, 60) * turn
     ends: dict[str, Any] = {"color": ink(), "clip_on": False}
     ax.plot([mark.value * turn] * 2, [max(0.0, low), rim], lw=0.8, ls=":", **ends)
     ax.plot([mark.value * turn], [rim], marker="o", ms=4.5, **ends)
-    return ax.plot(arc, np.full(60, rim), lw=1.8, label=mark.words, **ends)
+    return ax.plot(arc, np.full(60, rim), lw=1.8, label=mark.said, **ends)
 
 
-def _heights(drawn: Shares) -> Iterator[Array]:
+def _heights(drawn: DrawnShares) -> Iterator[Array]:
     yield from (drawn.bars.share, drawn.bars.low, drawn.bars.high)
     yield from (each for each in (drawn.curve, drawn.truth) if each is not None)
 

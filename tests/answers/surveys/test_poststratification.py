@@ -131,8 +131,12 @@ def test_what_cannot_be_post_stratified_is_refused(totals, of, message):
 
 def test_other_things_than_groups_are_refused():
     est = groups()[0]["young"]
-    with pytest.raises(InputError, match=r"Expected estimates of groups, .*by=labels\), got Estimate"):
+    with pytest.raises(InputError, match=r"Expected estimates of at least 1 group, .*by=…\), got Estimate"):
         bp.surveys.poststratify(est, TOTALS)
+    record = bp.Record({"young": bp.GRR(LINE, 1), "old": bp.GRR(LINE, 1)})
+    answers = bp.estimate(record, record.privatize({"young": [1, 2], "old": [3, 4]}, rng=bp.insecure_seed(1)))
+    with pytest.raises(InputError, match="groups of different people, got attributes of the same ones"):
+        bp.surveys.poststratify(answers, {"young": 1, "old": 1})
     other = bp.estimate(bp.GRR(bp.Integers(0, 3), 1), [0, 1, 2, 3])
     with pytest.raises(
         InputError, match=r"Expected estimates on one domain, got Integers\(0, 9\) and Integers\(0, 3\)"
