@@ -183,6 +183,8 @@ def _plot_names(estimate: Estimate, asked: PictureOptions, truth: Array | None, 
 
 def plot_groups(groups: Mapping[Any, Estimate], asked: PictureOptions) -> Axes:
     """Draw groups below each other: means and medians, or shares of ranges or of the most common values."""
+    if asked.truth is not None:
+        raise InputError("truth= belongs to one estimate; plot each group: est[name].plot(truth=…).")
     shown = dict(list(groups.items())[:_MOST_GROUPS])
     domain = next(iter(shown.values())).domain
     write: Callable[[float], str] = percent_mark
