@@ -24,7 +24,6 @@ _PUBLIC = (
     "bipartite.mechanisms",
     "bipartite.mechanisms.categories",
     "bipartite.mechanisms.spec",
-    "bipartite.plots",
     "bipartite.quality",
     "bipartite.surveys",
     "bipartite.tables",

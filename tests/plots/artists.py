@@ -6,11 +6,11 @@ from matplotlib.text import Text
 
 
 def words(ax):
-    """Everything that is written on the figure, once it is laid out."""
+    """Everything that is written on the figure, once it is laid out; lines of a note follow each other."""
     figure = ax.figure
     figure.draw_without_rendering()
     shown = [each for each in figure.findobj(Text) if each.get_visible() and each.get_text()]
-    return [each.get_text().replace(r"\$", "$") for each in shown]
+    return [each.get_text().replace(r"\$", "$").replace("\n", " ") for each in shown]
 
 
 def bars(ax, label=None):

@@ -93,7 +93,7 @@ def plot_estimate(estimate: Estimate, asked: PictureOptions) -> Axes:
             line_of(domain)
         return _plot_names(estimate, asked, truth, notes)
     drawn, words = _shares(estimate, asked, truth)
-    names, size = names_of(domain), len(domain)
+    names, size = names_of(domain) if domain.wraps else [], len(domain)
     with axes(asked.ax, (WIDTH, 4.7) if domain.wraps else SIZE, polar=domain.wraps) as ax:
         if domain.wraps:
             shares_on_a_clock(ax, drawn, names)
