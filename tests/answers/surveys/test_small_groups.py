@@ -233,7 +233,7 @@ def test_what_the_model_cannot_take():
     with pytest.raises(InputError, match="at least 7 groups for 4 coefficients, got 6; leave covariates out, or ask"):
         bp.surveys.small_groups(TOWNS, covariates={label: (at, at**2, at**3) for at, label in enumerate(TOWNS)})
     with pytest.raises(
-        InputError, match="a question whose answer is an average, such as 'mean', got 'median'; for a quantile"
+        InputError, match="a question whose answer is an average, such as 'mean', got 'median'; for others ask about"
     ):
         bp.surveys.small_groups(TOWNS, "median")
     with pytest.raises(InputError, match="covariates as a dict of public numbers by group, without 'f'"):

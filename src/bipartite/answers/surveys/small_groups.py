@@ -216,7 +216,7 @@ def restricted(y: Array, total: Array, x: Array) -> tuple[Array, Array, Array]:
 
 def _direct(groups: Mapping[Any, Estimate], of: Asked) -> tuple[Question, Array, Array]:
     """The direct answers and their variances."""
-    asked = linear_question(of, next(iter(groups.values())).domain)
+    asked = linear_question(of, next(iter(groups.values())).domain, "ask about ('cdf', value)")
     answers, squares, sizes, kinds = [], [], [], []
     for each in groups.values():
         sample = each._source.sample(asked.weights[None], fitted=asked.kind == "share")
