@@ -127,12 +127,17 @@ def contrasts(
     )
 
 
-def disjoint_groups(ests: object, least: int) -> Mapping[Any, Estimate]:
-    """Check that these are estimates of enough groups of people, on one domain."""
+def different_people(ests: object) -> None:
+    """Refuse estimates of several attributes of the same people."""
     if isinstance(ests, Estimates) and ests._kind != "group":
         raise InputError(
             f"Expected groups of different people, got {ests._kind}s of the same ones; give a public column as by."
         )
+
+
+def disjoint_groups(ests: object, least: int) -> Mapping[Any, Estimate]:
+    """Check that these are estimates of enough groups of people, on one domain."""
+    different_people(ests)
     groups = dict(ests) if isinstance(ests, Mapping) else {}
     wrong = [each for each in groups.values() if not isinstance(each, Estimate)]
     if wrong or len(groups) < least:

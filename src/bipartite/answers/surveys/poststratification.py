@@ -12,6 +12,7 @@ import numpy as np
 from bipartite.answers.estimation.estimate import Estimate
 from bipartite.answers.estimation.question import Question
 from bipartite.answers.estimation.sample import Averages, Sample, spare
+from bipartite.answers.surveys.contrasts import different_people
 from bipartite.errors import InputError, how_many, shown
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ def listed(labels: list[Any]) -> str:
 
 
 def _checked(ests: object) -> dict[Any, Estimate]:
+    different_people(ests)
     groups = dict(ests) if isinstance(ests, Mapping) else {}
     if not groups or not all(isinstance(each, Estimate) for each in groups.values()):
         raise InputError(
