@@ -173,6 +173,9 @@ class Fit(NamedTuple):
 
 def fay_herriot(y: Array, variances: Array, x: Array) -> Fit:
     """Posterior means and errors of θ given direct answers, with flat priors on A and β."""
+    # In orthogonal columns large covariates lose no digits: a change of β, and a constant in the likelihood.
+    scale = np.maximum(np.abs(x).max(axis=0), 1e-300)
+    x, back = np.linalg.qr(x / scale)
     t, weights = _nodes()
     # A = c·(t/(1 − t))²: with c near A + D the likelihood is smooth in t, and dA takes the place of its tail.
     c = float(variances.mean() + np.var(y))
@@ -191,7 +194,7 @@ def fay_herriot(y: Array, variances: Array, x: Array) -> Fit:
         value,
         np.sqrt(p @ (given + (means - value) ** 2)),
         p @ gamma,
-        p @ beta,
+        np.linalg.solve(back, p @ beta) / scale,
         float(np.interp(0.5, p.cumsum() - p / 2, np.sqrt(a))),
     )
 
@@ -256,7 +259,6 @@ def _design(groups: Mapping[Any, Estimate], covariates: object) -> Array:
         rows = np.full((1, 1), np.nan)
     if not np.isfinite(rows).all():
         raise InputError("Expected covariates as finite numbers, equally many for every group.")
-    # Scaled, so that large numbers lose no digits; the predictions do not depend on it.
     x = np.column_stack([np.ones(len(rows)), rows])
     if np.linalg.matrix_rank(x / np.maximum(np.abs(x).max(axis=0), 1e-300)) < x.shape[1]:
         raise InputError("Some covariates are the same for all groups, or follow from others; leave them out.")
