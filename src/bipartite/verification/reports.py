@@ -123,7 +123,9 @@ def _key(label: object) -> Hashable:
             f"Expected reports as numbers, strings, or rows and tuples of them, got {type(label).__name__}; "
             "let the sampler return hashable reports."
         ) from None
-    return (type(label).__name__, label)  # True, 1 and 1.0 are different reports
+    if isinstance(label, float) and label.is_integer():
+        label = int(label)  # pandas turns 1 into 1.0 beside a gap
+    return (type(label).__name__, label)  # True and 1 are different reports
 
 
 def as_reports(raw: object) -> NDArray[Any]:
