@@ -46,7 +46,7 @@ def page(heat: HeatMap, title: str, credit: str, confidence: float) -> str:
         low, _ = heat.intervals(confidence, together=True)
         text = (
             f"The intervals hold for all {len(low):,} places together with {100 * confidence:g} % confidence. "
-            f"Those of {int((low <= 0).sum()):,} places include 0: nobody may be there."
+            f"Those of {int((low <= 0).sum()):,} places include 0: perhaps nobody is there."
         )
     title = escaped(title)
     parts = [
