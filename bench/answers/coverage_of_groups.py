@@ -87,7 +87,7 @@ def fitted(values: Array, ests: Any) -> Iterator[Told]:
     last, first = ests["d"].ask("median"), ests["a"].ask("median")
     yield "difference of medians", within((last - first).ci(), two - one)
     if one > 0:
-        yield "ratio of medians", within(bp.surveys.ratio(ests["d"], ests["a"]).ci(), two / one)
+        yield "ratio of medians", within(bp.surveys.ratio(ests["d"], ests["a"], "median").ci(), two / one)
 
 
 def table(options: argparse.Namespace) -> str:

@@ -101,5 +101,15 @@ def test_a_heat_map_is_short_in_words_and_a_picture_in_a_notebook(square, monkey
     with monkeypatch.context() as without:
         without.setitem(sys.modules, "matplotlib", None)
         assert square._repr_svg_() is None
-    smoothed = heat_map(GRR(SQUARE, 2), [0] * 60, smoothing_km=30)
+    smoothed = heat_map(GRR(SQUARE, 2), [0, 1, 2, 3, 4, 5] * 10, smoothing_km=30)
     assert "60 reports, smoothed over 30 km: " in repr(smoothed)
+    said = "shares and intervals are of people spread over 30 km around where they are"
+    assert smoothed.note.endswith(said) and said not in square.note and said[1:] in smoothed.plot().get_label()
+
+
+def test_a_share_lies_in_its_own_interval_also_below_zero():
+    heat = heat_map(GRR(SQUARE, 1), [0] * 50 + [1, 2])
+    assert heat.shares.min() < 0
+    for together in (False, True):
+        low, high = heat.intervals(0.5, together=together)
+        assert (low <= heat.shares).all() and (heat.shares <= high).all()

@@ -189,7 +189,7 @@ def test_a_person_stands_in_a_cell_of_a_grid_by_its_name():
     ax = plot(mechanism, at="B1")
     assert ax.get_label().startswith("A map for a person at B1 (50.83, 0.75): 1 favoured, probability")
     assert plot(mechanism, at=5).get_label() == ax.get_label()
-    (cells,) = shapes(ax, zorder=2)
+    (cells,) = shapes(ax, zorder=0.7)
     assert [to_hex(each) for each in cells.get_facecolors()] == [PALE.lower()] * 5 + [BLUE.lower()]
     assert [each.get_text() for each in ax.get_xticklabels()] == ["A", "B"]
     assert [each.get_text() for each in ax.get_yticklabels()] == ["3", "2", "1"]
@@ -230,7 +230,7 @@ def test_a_heat_map_is_darkest_where_most_people_are_and_names_them_first():
 def test_cells_are_drawn_where_they_lie_and_those_that_are_not_empty_have_an_edge():
     heat = heated(SQUARE, [0] * 3000 + [5] * 1000)
     ax = heat.plot()
-    (filled,), (edged,) = shapes(ax, zorder=2), shapes(ax, zorder=4)
+    (filled,), (edged,) = shapes(ax, zorder=0.7), shapes(ax, zorder=0.9)
     corners = [path.vertices[:4] for path in filled.get_paths()]
     for (south, west, north, east), corner in zip(squares_of(SQUARE).boxes, corners, strict=True):
         np.testing.assert_allclose(corner.min(axis=0), (west, south))
@@ -245,7 +245,7 @@ def test_cells_are_drawn_where_they_lie_and_those_that_are_not_empty_have_an_edg
     bar = ax.figure.axes[1]
     assert bar.get_xlabel() == "share of people in each cell"
     assert heated(SQUARE, [0] * 20).plot().get_label().startswith("A heat map of 6 cells; the largest share, at A3")
-    assert not shapes(heated(SQUARE, [0] * 20).plot(), zorder=4)
+    assert not shapes(heated(SQUARE, [0] * 20).plot(), zorder=0.9)
 
 
 def test_towns_within_are_named_and_a_shore_is_seen_above_the_cells():
@@ -253,13 +253,13 @@ def test_towns_within_are_named_and_a_shore_is_seen_above_the_cells():
     ax = heated(domain, [0] * 1000).plot()
     named = set(texts(ax)) & set(cities().names)
     assert {"London", "Berlin", "Kyiv"} <= named and not named & {"Tokyo", "Lagos", "Shanghai"}
-    assert shapes(ax, zorder=3) and "Cities: GeoNames, CC BY 4.0. Coasts: Natural Earth, coarse." in notes(ax)
+    assert shapes(ax, zorder=0.8) and "Cities: GeoNames, CC BY 4.0. Coasts: Natural Earth, coarse." in notes(ax)
 
 
 def test_cells_across_the_date_line_lie_side_by_side():
     domain = grid((-22, 172, -10, -168), metres=300_000)
     ax = heated(domain, [0] * 1000).plot()
-    (filled,) = shapes(ax, zorder=2)
+    (filled,) = shapes(ax, zorder=0.7)
     vertices = np.vstack([path.vertices for path in filled.get_paths()])
     assert vertices[:, 0].min() == pytest.approx(172) and vertices[:, 0].max() == pytest.approx(192)
 

@@ -1,7 +1,9 @@
 """Where pictures are drawn: new figures in our style, axes of a user in theirs, SVG that is the same on every run."""
 
+import re
 import sys
 import xml.etree.ElementTree as ET
+from concurrent.futures import ThreadPoolExecutor
 
 import matplotlib as mpl
 import numpy as np
@@ -127,6 +129,9 @@ def test_the_style_is_ours_only_while_we_draw():
     ax = EST.plot(title="Stars")
     assert (mpl.rcParams["axes.titlelocation"], mpl.rcParams["text.color"]) == before
     assert ax.get_title(loc="left") == "Stars"
+    with mpl.style.context("ggplot"):
+        assert mpl.colors.to_hex(EST.plot().get_facecolor()) == "#ffffff"  # nothing of another style remains
+        assert mpl.colors.to_hex(mpl.rcParams["axes.facecolor"]) == "#e5e5e5"
     with mpl.style.context(STYLE):
         assert mpl.colors.to_hex(mpl.rcParams["text.color"]) == INK
         assert mpl.colors.to_hex(mpl.rcParams["axes.prop_cycle"].by_key()["color"][0]).upper() == BLUE
@@ -169,3 +174,53 @@ def test_panels_that_share_an_axis_have_room_for_both():
     EST.plot(first)
     steep.plot(second)
     assert first.get_ylim()[1] == tall
+
+
+@pytest.mark.parametrize("dpi", [72, 120, 200])
+def test_no_note_is_cut_at_the_right(dpi):
+    # Digits are wide letters.
+    told = "the reports cannot tell some values apart, however many: 18 to 31, 77 to 90, 77 to 90"
+    figure = simple(notes=[told]).figure
+    figure.set_dpi(dpi)
+    figure.draw_without_rendering()
+    (note,) = (each for each in figure.findobj(mpl.text.Text) if each.get_text().startswith("the reports"))
+    assert note.get_window_extent().x1 <= 0.99 * figure.bbox.width
+
+
+def test_words_that_look_like_attributes_stay_as_they_are():
+    words = 'id="x" x="1.23456" and id="y" d="9'
+    svg = as_svg(lambda: simple(title=f"a {words}"))
+    assert f">a {words}</text>" in svg
+    assert not re.search(r' d="M [^"]*\.\d{3}', svg)
+
+
+@pytest.mark.parametrize("name", ["3d", "mollweide"])
+def test_axes_that_are_not_flat_are_refused(name):
+    with pytest.raises(InputError, match=f"Expected ax as axes that are not polar, got {name}; pass ax=plt"):
+        EST.plot(plt.subplot(projection=name))
+
+
+def test_axes_that_were_removed_are_refused():
+    ax = plt.subplot()
+    ax.remove()
+    with pytest.raises(InputError, match=r"axes of a figure, got axes that were removed; pass plt\.subplots\(\)\[1\]"):
+        EST.plot(ax)
+
+
+def test_a_part_of_a_figure_is_a_place_for_pictures():
+    left, right = plt.figure(figsize=(8, 4), layout="constrained").subfigures(1, 2)
+    assert EST.plot(left.subplots()).get_label().startswith("The estimated shares")
+    bp.compare(bp.Integers(1, 5), [1, 2]).plot(ax=right.subplots())
+
+
+def test_what_was_drawn_before_is_not_cut():
+    ax = plt.subplot()
+    ax.plot([1, 9], [0, 0.99])
+    assert EST.plot(ax).get_ylim()[1] >= 0.99 and ax.get_xlim()[1] >= 9
+
+
+def test_many_threads_draw_the_same_and_leave_the_style_alone():
+    before, once = dict(mpl.rcParams), as_svg(EST.plot)
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(lambda _: as_svg(EST.plot), range(24))) == {once}
+    assert dict(mpl.rcParams) == before

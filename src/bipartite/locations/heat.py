@@ -75,7 +75,8 @@ class HeatMap:
         if self.people < FEW:
             raise InputError(f"Expected at least {FEW} reports for normal intervals, got {self.people}; collect more.")
         half = normal_width(1 - (1 - sure) / len(self.shares) if together else sure) * self.standard_errors
-        return np.clip(self.shares - half, 0.0, 1.0), np.clip(self.shares + half, 0.0, 1.0)
+        low, high = np.clip([self.shares - half, self.shares + half], 0.0, 1.0)
+        return np.minimum(low, self.shares), np.maximum(high, self.shares)  # a share lies in its own
 
     def plot(self, ax: Axes | None = None, *, title: str = "", credit: str = "") -> Axes:
         """Draw the heat map on matplotlib axes, new ones if none are given, and return them; needs the extra ``plots``.
@@ -131,13 +132,18 @@ def heat_map(source: object, reports: object = None, *, smoothing_km: float = 0.
     # Unbiased for every population; without errors, from the histogram.
     shares, errors = averages(found, weights) or (weights @ found.shares, None)
     doubt = found.check.doubt
-    note = doubt.rstrip(".") or _note(found.nobs, errors)
+    note = doubt.rstrip(".") or _note(found.nobs, errors, width)
     promise = _NOTHING if doubt else found.mechanism.guarantee
     return HeatMap(places, shares, errors, width, found.nobs, promise, note)
 
 
-def _note(people: int, errors: Array | None) -> str:
-    """The caveat of a heat map, or empty."""
+def _note(people: int, errors: Array | None, width: float) -> str:
+    """The caveats of a heat map, or empty."""
+    spread = f"shares and intervals are of people spread over {width:g} km around where they are" if width else ""
+    return "; ".join(each for each in (_doubt(people, errors), spread) if each)
+
+
+def _doubt(people: int, errors: Array | None) -> str:
     if errors is None:
         return f"a guess without intervals: {UNKNOWN}"
     if people < FEW:

@@ -147,7 +147,7 @@ def plot_heat(heat: HeatMap, ax: Axes | None, title: str, credit: str) -> Axes:
         drawn = _shade(on, view, squares, np.column_stack([x, y, areas]), heat.shares, how)
         if squares is not None and heat.has_intervals:
             sure = squares.boxes[heat.intervals(together=True)[0] > 0]
-            draw_cells(on, view, sure, facecolor="none", edgecolor=INK, linewidth=1.1, zorder=4)
+            draw_cells(on, view, sure, facecolor="none", edgecolor=INK, linewidth=1.1, zorder=0.9)
         pad = 0.15 if on.figure.get_layout_engine() is None else 0.03  # below the numbers, which a layout keeps free
         bar: Any = on.figure.colorbar(drawn, ax=on, orientation="horizontal", aspect=40, pad=pad)
         bar.set_label(f"share of people {where}")
@@ -171,7 +171,7 @@ def draw_cells(ax: Axes, view: View, boxes: Array, **how: Any) -> Collection:  #
     left = view.x(west)
     right = left + east - west
     corners = np.stack([left, south, right, south, right, north, left, north], axis=1).reshape(-1, 4, 2)
-    return ax.add_collection(PolyCollection(list(corners), **{"zorder": 2, **how}), autolim=False)
+    return ax.add_collection(PolyCollection(list(corners), **{"zorder": 0.7, **how}), autolim=False)
 
 
 def add_legend(ax: Axes, kinds: dict[str, str], columns: int = 1) -> None:
@@ -217,7 +217,7 @@ def _shade(
         order = np.argsort(values, kind="stable")
         x, y, areas = spots[order].T
         return ax.scatter(x, y, areas, values[order], edgecolors=GREY, linewidths=0.3, zorder=4, **how)
-    view.land(ax, facecolor="none", edgecolor=INK, linewidth=0.5, alpha=0.5, zorder=3)
+    view.land(ax, facecolor="none", edgecolor=INK, linewidth=0.5, alpha=0.5, zorder=0.8)
     return draw_cells(ax, view, squares.boxes, array=values, edgecolor="face", linewidth=0.2, **how)
 
 

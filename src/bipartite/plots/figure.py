@@ -8,6 +8,7 @@ import importlib
 import io
 import re
 import textwrap
+import threading
 import warnings
 import zlib
 from contextvars import ContextVar
@@ -30,9 +31,11 @@ SIZE: Final = (WIDTH, 3.2)
 _OURS: Final = "bipartite"  # the label of a figure that we made
 _ENDINGS: Final = (".svg", ".png", ".pdf")
 _NOTE: Final[dict[str, Any]] = {"fontsize": 8.5, "color": "#555555"}
-_LETTERS: Final = 76  # of a note, in one line below a figure of the usual width
+_LETTERS: Final = 72  # of a note, in one line below a figure of the usual width, even if many are digits
 _ATTRIBUTE: Final = re.compile(r' (?:d|x|y|x1|y1|x2|y2|cx|cy|r|width|height|points|transform)="[^"]*"')
+_REFERENCE: Final = re.compile(r'((?: id="|#))([\w.-]+)')
 _LONG: Final = re.compile(r"-?\d+\.\d{3,}")
+_ONE: Final = threading.RLock()
 _alone: ContextVar[bool] = ContextVar("alone", default=False)  # whether figures are made without pyplot
 
 
@@ -68,7 +71,9 @@ def axes(ax: Axes | None, size: tuple[float, float] = SIZE, *, polar: bool = Fal
             if isinstance(given, (str, Path)):
                 remedy = 'write a file with est.plot().figure.savefig("ages.svg")'
             raise InputError(f"Expected ax as matplotlib axes, got {type(ax).__name__}; {remedy}.")
-        if polar != (ax.name == "polar"):
+        if ax.figure is None:
+            raise InputError("Expected ax as axes of a figure, got axes that were removed; pass plt.subplots()[1].")
+        if ax.name != ("polar" if polar else "rectilinear"):
             wanted = "polar axes for values on a circle" if polar else "axes that are not polar"
             made = 'plt.subplot(projection="polar")' if polar else "plt.subplot()"
             raise InputError(f"Expected ax as {wanted}, got {ax.name}; pass ax={made}.")
@@ -95,8 +100,9 @@ def describe(ax: Axes, words: str, *, title: str = "", notes: Sequence[str] = ()
         ax.set_title(literal(title))
     ax.set_label(escaped(f"{title}. {words}" if title else words))
     if notes and is_alone(ax):
-        lines = [line for note in notes for line in textwrap.wrap(literal(note), _LETTERS)]
         figure = cast("Figure", ax.figure)
+        letters = int(_LETTERS * figure.get_figwidth() / WIDTH)
+        lines = [literal(line) for note in notes for line in textwrap.wrap(escaped(note), letters)]
         figure.supxlabel("\n".join(lines), x=0.01, ha="left", **_NOTE)
         extra = len(lines) * _NOTE["fontsize"] * 1.2 / 72
         figure.set_size_inches(figure.get_figwidth(), figure.get_figheight() + extra)
@@ -180,10 +186,13 @@ def literal(text: object) -> str:
     return escaped(text).replace("$", r"\$")
 
 
-def _style() -> contextlib.AbstractContextManager[None]:
+@contextlib.contextmanager
+def _style() -> Iterator[None]:
+    """Our style, in one thread at a time: matplotlib has one for all of them."""
     from matplotlib import style  # noqa: PLC0415
 
-    return style.context(STYLE)
+    with _ONE, style.context(STYLE, after_reset=True):
+        yield
 
 
 @contextlib.contextmanager
@@ -202,9 +211,15 @@ def _tidy(svg: str, words: str) -> str:
     """
     svg = svg[svg.index("<svg ") :].rstrip()
     used, mark = set(re.findall(r"#([\w.-]+)", svg)), f"p{zlib.crc32(words.encode()):08x}"
-    svg = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", svg)
-    ours = {each: f"{mark}-{number}" for number, each in enumerate(dict.fromkeys(re.findall(r' id="([^"]+)"', svg)))}
-    svg = re.sub(r'((?: id="|#))([\w.-]+)', lambda found: found[1] + ours.get(found[2], found[2]), svg)
-    svg = _ATTRIBUTE.sub(lambda found: _LONG.sub(lambda each: f"{float(each[0]):.2f}", found[0].replace("\n", "")), svg)
+    ours: dict[str, str] = {}
+
+    def tag(found: re.Match[str]) -> str:
+        text = re.sub(r' id="([^"]+)"', lambda each: each[0] if each[1] in used else "", found[0])
+        for each in re.findall(r' id="([^"]+)"', text):
+            ours.setdefault(each, f"{mark}-{len(ours)}")
+        return _ATTRIBUTE.sub(lambda each: _LONG.sub(lambda x: f"{float(x[0]):.2f}", each[0].replace("\n", "")), text)
+
     svg = re.sub(r"<!--.*?-->|(?<=\n)\s+", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<[^>]*>", tag, svg)  # and no words between tags
+    svg = re.sub(r"<[^>]*>", lambda each: _REFERENCE.sub(lambda at: at[1] + ours.get(at[2], at[2]), each[0]), svg)
     return svg.replace("<svg ", f'<svg role="img" aria-label="{words}" style="max-width: 100%; height: auto" ', 1)

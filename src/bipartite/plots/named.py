@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from bipartite.plots.figure import literal
 from bipartite.plots.looks import darker, looks_of
+from bipartite.plots.whiskers import inches_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from bipartite.plots.looks import Look
 
@@ -51,7 +51,7 @@ def name_ends(ax: Axes, ends: Mapping[str, float], colours: Mapping[str, str]) -
     clipped = np.clip([ends[name] for name in names], low, high)
     heights = (np.asarray(scale(clipped), dtype=float) - bottom) / (top - bottom)
     grid = ax.get_gridspec()
-    tall = cast("Figure", ax.figure).get_figheight() * 72 * _INSIDE / (grid.nrows if grid else 1)
+    tall = inches_of(ax)[1] * 72 * _INSIDE / (grid.nrows if grid else 1)
     for name, at, end in zip(names, spread(heights, _LETTER * _LINE / tall), heights.tolist(), strict=True):
         ax.annotate(
             literal(name),

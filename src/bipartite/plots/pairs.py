@@ -60,6 +60,7 @@ def plot_pairs(
         else:
             bar = figure.colorbar(mesh, ax=on, fraction=0.05, pad=0.02)
             in_percent(bar.ax.yaxis)
+            bar.set_label("share")
         if at is not None:
             from matplotlib.patches import Rectangle  # noqa: PLC0415 (optional)
 

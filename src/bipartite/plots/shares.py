@@ -26,7 +26,7 @@ from bipartite.plots.whiskers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
@@ -87,6 +87,11 @@ class DrawnShares:
 
 def shares_on_a_line(ax: Axes, drawn: DrawnShares) -> None:
     """Bars with whiskers, the curve and the truth over them, hatched where values cannot be told apart."""
+    # One axis for all panels that share it, and for what stands there.
+    across, up = (
+        any(each.has_data() for each in shared.get_siblings(ax))
+        for shared in (ax.get_shared_x_axes(), ax.get_shared_y_axes())
+    )
     handles = _bars(ax, drawn, 1.0)
     if drawn.curve is not None:
         handles += _curve(ax, drawn.edges, drawn.curve, drawn.guessed)
@@ -97,14 +102,16 @@ def shares_on_a_line(ax: Axes, drawn: DrawnShares) -> None:
         ax.axhline(0, color=ink(), lw=0.8)
     bottom = low - 0.04 * (high - low) * (low < 0)
     top = high + (_ABOVE if drawn.marks else 0.05) * (high - low)
-    beside = ax.get_shared_y_axes().get_siblings(ax)
-    if any(each.has_data() for each in beside if each is not ax):  # one axis for all panels
-        bottom, top = min(bottom, ax.get_ylim()[0]), max(top, ax.get_ylim()[1])
-    ax.set_ylim(bottom, top)
-    ax.set_xlim(drawn.edges[0], drawn.edges[-1])
+    _widen(ax.get_ylim(), ax.set_ylim, (bottom, top), keep=up)
+    _widen(ax.get_xlim(), ax.set_xlim, (float(drawn.edges[0]), float(drawn.edges[-1])), keep=across)
     in_percent(ax.yaxis)
     marks_at_the_top(ax, drawn.marks)
     legend_below(ax, handles, top=1 - 0.1 * len(drawn.marks))
+
+
+def _widen(had: tuple[float, float], change: Callable[..., Any], ends: tuple[float, float], *, keep: bool) -> None:
+    """Set the ends of an axis; ``keep`` those that it had, if they are wider."""
+    change(*((min(had[0], ends[0]), max(had[1], ends[1])) if keep else ends))
 
 
 def shares_on_a_clock(ax: Axes, drawn: DrawnShares, names: Sequence[str]) -> None:

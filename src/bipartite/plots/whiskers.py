@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import numpy as np
 
+from bipartite.errors import InputError
 from bipartite.plots.figure import is_alone, literal
 from bipartite.plots.looks import WHISKER
 from bipartite.texts import escaped, percent_mark
@@ -73,7 +74,13 @@ def whiskers(ax: Axes, at: Array, low: Array, high: Array, label: str = "_interv
 
 def name_rows(ax: Axes, places: Sequence[float], names: Iterable[object]) -> None:
     """Name rows at the left of the axes."""
-    ax.set_yticks(places, [literal(shortened(name)) for name in names])
+    written = [literal(shortened(name)) for name in names]
+    others = [each for each in ax.get_shared_y_axes().get_siblings(ax) if each is not ax and each.has_data()]
+    there, named = ax.get_yticks().tolist(), ax.yaxis.get_major_formatter().format_ticks
+    if others and (there != list(places) or named(there) != written):
+        # They have one set of names, and those of the other panel would be wrong.
+        raise InputError("Expected ax with rows of its own, got a y axis shared with other names; use sharey=False.")
+    ax.set_yticks(places, written)
     ax.tick_params(axis="y", length=0)
     ax.grid(visible=False, axis="y")
 
@@ -96,15 +103,21 @@ def round_ticks(about: int, *, whole: bool = False) -> Any:  # noqa: ANN401 (of 
     return MaxNLocator(nbins=about, steps=[1, 2, 2.5, 5, 10], integer=whole)
 
 
+def inches_of(ax: Axes) -> tuple[float, float]:
+    """The width and the height of the figure of these axes, or of the part of a figure that they are on."""
+    figure = cast("Figure", ax.figure)
+    return figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
+
+
 def points_across(ax: Axes) -> float:
     """About how wide the axes are, in points, before they are laid out."""
     share = _INSIDE if is_alone(ax) else ax.get_position().width
-    return float(share * cast("Figure", ax.figure).get_figwidth() * 72)
+    return float(share * inches_of(ax)[0] * 72)
 
 
 def rows_within(ax: Axes) -> int:
     """About how many rows of words fit into the axes, before they are laid out."""
-    return max(1, int(ax.get_position().height * cast("Figure", ax.figure).get_figheight() * 72 / (1.3 * SMALL)))
+    return max(1, int(ax.get_position().height * inches_of(ax)[1] * 72 / (1.3 * SMALL)))
 
 
 def width_of(words: str, size: float = SMALL) -> float:

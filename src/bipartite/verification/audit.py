@@ -149,7 +149,8 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
     ----------
     sampler
         A mechanism, or any callable that takes an array of n equal values and returns n reports: numbers, strings,
-        tuples, or rows of a table. To audit a function of the reports, wrap it: post-processing keeps ε.
+        tuples, or rows of a table, each drawn anew; a function of one value needs ``scalar=True``. To audit a function
+        of the reports, wrap it: post-processing keeps ε.
     inputs
         Two or more values; every ordered pair is searched.
     trials

@@ -297,3 +297,16 @@ def test_pairs_are_a_table():
     assert ax.collections[0].get_array().T.tolist() == joint.shares.tolist()
     assert any("400 people reported both; table by" in each for each in words(ax))
     assert joint.plot(plt.subplots()[1]).get_label().startswith("Shares of 10 pairs of stars and way $; the largest")
+
+
+def test_names_on_a_shared_axis_are_those_of_their_rows():
+    kinds = bp.GRR(bp.Items(["a", "b"]), 3)
+    one, other = (estimated(kinds, values) for values in (["a"] * 90 + ["b"] * 10, ["a"] * 10 + ["b"] * 90))
+    _, (left, right) = plt.subplots(1, 2, sharey=True)
+    one.plot(left)
+    with pytest.raises(
+        InputError, match=r"Expected ax with rows of its own, got a y axis shared with other names; use"
+    ):
+        other.plot(right)
+    assert [each.get_text() for each in left.get_yticklabels()] == ["a", "b"]
+    one.plot(right)  # the same rows

@@ -118,8 +118,8 @@ def test_reports_may_have_weights():
         (TOTALS | {"old": 0}, "mean", "Expected totals as a mapping from labels to positive public counts or shares"),
         (TOTALS | {"old": math.nan}, "mean", "Expected totals as a mapping from labels to positive public counts"),
         ([1, 2, 3], "mean", "Expected totals as a mapping from labels to positive public counts or shares"),
-        (TOTALS, "median", "got 'median'; for a quantile ask for ('cdf', value) around it"),
-        (TOTALS, "std", "for a variance about squares, as one weight per value"),
+        (TOTALS, "median", "got 'median'; for others pass bp.surveys.raking_weights"),
+        (TOTALS, "std", "whose errors do not know the totals"),
         (TOTALS, "average", "Expected 'mean', 'std', 'variance'"),
     ],
 )

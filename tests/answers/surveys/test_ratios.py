@@ -106,14 +106,14 @@ def test_a_denominator_that_may_be_zero():
 
 def test_a_denominator_of_zero():
     zeros = bp.estimate(MECH, MECH.privatize([0] * 500, rng=bp.insecure_seed(3)))
-    found = bp.surveys.ratio(FEW, zeros)
+    found = bp.surveys.ratio(FEW, zeros, "median")
     assert (found.value, found.ci().high) == (math.inf, math.inf)
     assert math.isnan(found.se)
     few, none = FEW.ask("median"), zeros.ask("median")
     least = found.ci().low
     assert (few - none * least).ci().low == pytest.approx(0, abs=1e-9) if none.ci().high else math.isinf(least)
     assert str(found).startswith("inf, ")
-    assert math.isnan(bp.surveys.ratio(zeros, zeros).value)
+    assert math.isnan(bp.surveys.ratio(zeros, zeros, "median").value)
 
 
 def test_answers_that_cannot_be_compared_have_no_ratio():

@@ -46,7 +46,9 @@ def _selected(rows: Sequence[Row], mechanisms: Iterable[str]) -> list[Row]:
     known = dict.fromkeys(row.mechanism for row in rows)
     unknown = [name for name in wanted if name not in known]
     if unknown or not wanted:
-        raise InputError(f"Expected mechanisms as some of {', '.join(known)}, got {shown(unknown or wanted)}.")
+        raise InputError(
+            f"Expected mechanisms as some of {', '.join(map(repr, known))}, got {shown(unknown or wanted)}."
+        )
     return [row for row in rows if row.mechanism in wanted]
 
 

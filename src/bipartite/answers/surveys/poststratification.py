@@ -126,8 +126,8 @@ def linear_question(of: Asked, domain: Domain) -> Question:
     asked = Question.read(of, domain)
     if asked.kind not in {"average", "share"}:
         raise InputError(
-            f"Expected a question whose answer is an average, such as 'mean', got {shown(of)}; for a quantile ask for "
-            "('cdf', value) around it, for a variance about squares, as one weight per value."
+            f"Expected a question whose answer is an average, such as 'mean', got {shown(of)}; for others "
+            "pass bp.surveys.raking_weights(…) to bp.estimate(…, weights=…), whose errors do not know the totals."
         )
     return asked
 

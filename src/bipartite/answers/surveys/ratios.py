@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _ZERO: Final = "the denominator may be zero, so the ratio may be as large as one likes"
 
 
-def ratio(first: object, second: object, of: Asked = "median") -> Answer:
+def ratio(first: object, second: object, of: Asked = "mean") -> Answer:
     r"""The answer of one estimate divided by that of another, for two disjoint groups of people.
 
     ``of`` is any question of :meth:`Estimate.ask <bipartite.answers.estimation.Estimate.ask>` whose answer is a number
