@@ -94,7 +94,7 @@ def test_a_page_has_the_map_the_promise_and_a_table_and_loads_nothing():
     assert "<td>A3 (50.17, 0.25)</td><td>75 %</td>" in text
     low, high = square.intervals(0.9, together=True)
     assert "hold for all 6 places together with 90 % confidence" in text
-    assert f"Those of {(low <= 0).sum()} places include 0: nobody may be there." in text
+    assert f"Those of {(low <= 0).sum()} places include 0: perhaps nobody is there." in text
     assert f"{100 * low[0]:.0f} % to {100 * high[0]:.0f} %</td>" in text
     assert "A dark edge marks a cell whose interval excludes 0" in text
     few = page(heated(SQUARE, [0] * 20), "", "", 0.95)

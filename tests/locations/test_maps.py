@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex, to_rgba
 from matplotlib.figure import Figure
 
 from bipartite import BRR, GRR, OUE, Anchored, Exponential, Integers, Points, insecure_seed
-from bipartite.errors import InputError, MissingExtraError, OutsideDomainError
+from bipartite.errors import InputError, MissingExtraError, NotAValueError, OutsideDomainError
 from bipartite.locations import cities, grid, heat_map, places, plot
 from bipartite.locations.grids import squares_of
 from bipartite.locations.maps import _kinds
@@ -303,6 +303,8 @@ def test_what_cannot_be_drawn_is_refused_in_words(call, message):
         call()
     with pytest.raises(OutsideDomainError):
         plot(BRR(EUROPE, 1), at="Atlantis")
+    with pytest.raises(NotAValueError, match="is not a row number in 0..5"):
+        plot(BRR(SQUARE, 1), at=np.array([1, 2]))
 
 
 def test_more_places_than_a_picture_can_show_are_refused(monkeypatch):

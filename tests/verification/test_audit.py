@@ -581,6 +581,7 @@ class Unhashable:
             "Expected 50 reports for 50 values, got shape (3,); return one report per value, or audit a sampler of one",
         ),
         ({"sampler": lambda _: 1}, "Expected 50 reports for 50 values, got shape ();"),
+        ({"sampler": lambda v: np.empty((len(v), 0))}, "Expected 50 reports for 50 values, got shape (50, 0);"),
         (
             {"sampler": lambda _: Unhashable(), "scalar": True},
             "Expected reports as numbers, strings, or rows and tuples of them, got Unhashable;",

@@ -52,9 +52,7 @@ def grid(box: Sequence[float], *, metres: float) -> Points:
         raise DomainError(
             f"Expected box as (south, west, north, east) with south < north and west ≠ east, got {shown(box)}."
         )
-    if not 0 < side < math.inf:
-        raise DomainError(f"Expected metres as a positive number, got {shown(metres)}; try metres=1000.")
-    if side < _FINEST_METRES:
+    if not _FINEST_METRES <= side < math.inf:
         raise DomainError(
             f"Expected metres ≥ {_FINEST_METRES:g}, the resolution of places, got {shown(metres)}; try metres=1000."
         )

@@ -105,7 +105,7 @@ def _plot_person(mechanism: Mechanism, at: object, ax: Axes | None, title: str, 
             f"try at={places.decode(0)!r}."
         )
     squares, names = squares_of(places), names_of(places)
-    truth = squares.names.index(at) if squares and at in squares.names else places.encode(at)
+    truth = squares.names.index(at) if squares and isinstance(at, str) and at in squares.names else places.encode(at)
     chances, outputs = np.zeros(len(places)), mechanism.outputs.indices
     row = mechanism.lottery.rows(truth, truth + 1)[0] / mechanism.lottery.total
     chances[slice(None) if outputs is None else outputs] = row

@@ -187,9 +187,9 @@ def sample(
         size = min(most, trials - start)
         # Copied, because a sampler may fill the same array again.
         reports = as_reports([_flat(sampler(value)) for _ in range(size)] if scalar else sampler(repeated(value, size)))
-        if reports.shape[:1] != (size,):
+        if reports.shape[:1] != (size,) or not reports.size:
             raise InputError(
-                f"Expected {size} reports for {size} values, got shape {reports.shape[:1]}; return one report per "
+                f"Expected {size} reports for {size} values, got shape {reports.shape}; return one report per "
                 "value, or audit a sampler of one value with scalar=True."
             )
         parts.append(reports.copy())
