@@ -11,7 +11,7 @@ import numpy as np
 from bipartite.answers.estimation.intervals import FEW, check_confidence, normal_width
 from bipartite.answers.estimation.rows import averages
 from bipartite.domains.base import as_real
-from bipartite.errors import InputError, shown
+from bipartite.errors import InputError, MissingExtraError, shown
 from bipartite.locations.counting import UNKNOWN, estimated
 from bipartite.locations.heat_files import as_geojson, as_page
 from bipartite.locations.maps import plot_heat
@@ -50,9 +50,12 @@ class HeatMap:
         size = f"{len(self.shares):,} places from {self.people:,} reports"
         return f"<heat map of {size}{self.smoothed}: {self.guarantee}>"
 
-    def _repr_svg_(self) -> str:
-        """The picture, for notebooks."""
-        return as_svg(self.plot)
+    def _repr_svg_(self) -> str | None:
+        """The picture, for notebooks; without matplotlib they show the text."""
+        try:
+            return as_svg(self.plot)
+        except MissingExtraError:
+            return None
 
     @property
     def smoothed(self) -> str:
