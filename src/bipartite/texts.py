@@ -8,6 +8,7 @@ import io
 import json
 import math
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -83,8 +84,12 @@ def percent(share: float) -> str:
 
 
 def percent_mark(share: float) -> str:
-    """Format a round share for a tick label."""
-    return f"{100 * share:.3g} %".replace("-", "−")
+    """Format a round share for a tick label, without an exponent.
+
+    >>> percent_mark(0.125), percent_mark(6e-7)
+    ('12.5 %', '0.00006 %')
+    """
+    return f"{Decimal(f'{100 * share:.3g}'):f} %".replace("-", "−")
 
 
 class Table(str):  # noqa: SLOT000 (it has one attribute)

@@ -320,4 +320,10 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
     for draw in (lambda: plot(EUROPE), heat.plot):
         with pytest.raises(MissingExtraError, match=r'needs matplotlib, .*pip install "bipartite\[plots\]"'):
             draw()
-    assert heat.to_geojson()["features"]
+    assert heat._repr_svg_() is None and heat.to_geojson()["features"]
+
+
+def test_names_on_dark_axes_are_dark_on_their_paper():
+    with plt.style.context("dark_background"):
+        ax = plot(places([[52.5, 13.4], [48.9, 2.3]], labels=["Berlin", "Paris"]), ax=plt.subplots()[1])
+    assert {each.get_color() for each in ax.texts} == {INK}

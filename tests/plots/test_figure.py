@@ -187,6 +187,15 @@ def test_no_note_is_cut_at_the_right(dpi):
     assert note.get_window_extent().x1 <= 0.99 * figure.bbox.width
 
 
+@pytest.mark.parametrize("title", ["How many hours people sleep " * 3, "7 days in 2026: 10,000 to 19,999 people " * 2])
+def test_a_long_title_has_lines_and_is_not_cut(title):
+    ax = EST.plot(title=title)
+    ax.figure.draw_without_rendering()
+    (box,) = (each.get_window_extent() for each in ax.findobj(mpl.text.Text) if each.get_text() == ax.get_title("left"))
+    assert box.x0 >= 0 and box.x1 <= ax.figure.bbox.width and box.y1 <= ax.figure.bbox.height
+    assert ax.get_title(loc="left").count("\n") >= 1
+
+
 def test_words_that_look_like_attributes_stay_as_they_are():
     words = 'id="x" x="1.23456" and id="y" d="9'
     svg = as_svg(lambda: simple(title=f"a {words}"))

@@ -1,17 +1,20 @@
 """Bars, curves, clocks, rows and tables: shares, intervals and marks stand where the numbers say."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 from matplotlib.collections import QuadMesh
 
 import bipartite as bp
 from bipartite.errors import InputError
 from bipartite.plots.chances import plot_chances
-from bipartite.plots.figure import axes
+from bipartite.plots.figure import as_svg, axes
 from bipartite.plots.forest import forest
 from bipartite.plots.looks import BLUE, PALE
+from bipartite.plots.named import curves
 from bipartite.plots.pairs import plot_pairs
 from bipartite.plots.shares import (
     NOT_APART,
@@ -269,3 +272,38 @@ def test_a_window_goes_past_the_top_of_a_clock():
 
 def test_long_names_are_shortened_and_escaped():
     assert shortened("a\nb") == "a\\nb" and len(shortened("x" * 99)) == 26
+
+
+def test_two_mechanisms_of_one_kind_have_a_row_each():
+    ages = bp.Integers(0, 20)
+    ax = plot_chances(bp.BRR(ages, 1), 5, others=[bp.BRR(ages, 3)])
+    assert max(each.get_height() for each in bars(ax)) == bp.BRR(ages, 1).matrix()[5].max()
+    assert sum("epsilon=3" in each for each in legend(ax)) == 1
+    with pytest.raises(InputError, match=r"Expected a mechanism with reports on a line or a circle, got OUE"):
+        plot_chances(bp.OUE(ages, 1), 5)
+
+
+def test_a_true_value_with_dollar_signs_is_no_formula():
+    hours = bp.Cyclic(3, labels=["$a_1$", "b", "c"])
+    assert ">true value: $a_1$</text>" in as_svg(lambda: plot_chances(bp.GRR(hours, 1), "$a_1$"))
+
+
+@pytest.mark.parametrize(("low", "high", "some"), [(10**9, 10**9 + 10, "1,000,000,002"), (999_990, 10**6, "1,000,000")])
+def test_large_values_are_told_apart_on_their_axis(low, high, some):
+    ages = bp.GRR(bp.Integers(low, high), 1)
+    ticks = [each.get_text() for each in plot_chances(ages, low).get_xticklabels()]
+    assert len(set(ticks)) == len(ticks) and some in ticks
+
+
+def test_ticks_do_not_run_into_each_other():
+    ax = plot_chances(bp.GRR(bp.Interval(0, 12.34567, points=11), 1), 0)
+    ax.figure.draw_without_rendering()
+    boxes = [each.get_window_extent() for each in ax.get_xticklabels() if each.get_text()]
+    assert not any(left.overlaps(right) for left, right in itertools.pairwise(boxes))
+
+
+def test_names_of_curves_stay_beside_the_axes():
+    ax = plt.subplots()[1]
+    curves(ax, [1, 2], {f"name {at}": [1.0, at / 1e6] for at in range(15)})
+    places = [each.xyann[1] for each in ax.texts]
+    assert min(places) >= 0 and max(places) <= 1 and places == sorted(places)

@@ -34,6 +34,7 @@ _TICKS: Final = 20
 _WATER, _SHORE = "#F3F8FC", "#8F8A7E"
 _SMALL: Final[dict[str, Any]] = {
     "fontsize": 7.5,
+    "color": INK,  # on paper, whatever the style of the axes
     "zorder": 6,
     "textcoords": "offset points",
     "parse_math": False,  # a dollar sign in a name is one

@@ -44,10 +44,13 @@ def plot_chances(
     mechanisms for the same values, drawn as dashed outlines. ``label`` names what is reported.
     """
     outputs, domain = mechanism.outputs, mechanism.domain
+    if mechanism.flat or not (outputs.has_ends or outputs.wraps):
+        raise InputError(f"Expected a mechanism with reports on a line or a circle, got {mechanism!r}; use .matrix().")
     circle, index = outputs.wraps, domain.encode(value)
-    if not outputs.has_ends and not circle:
-        raise InputError(f"Expected a mechanism with reports on a line or a circle, got {outputs!r}; use .matrix().")
-    rows = {type(each).__name__: (each.outputs, each.matrix()[index]) for each in (mechanism, *others)}
+    every = (mechanism, *others)
+    kinds = [type(each).__name__ for each in every]
+    names = [kind if kinds.count(kind) == 1 else repr(each) for kind, each in zip(kinds, every, strict=True)]
+    rows = {name: (each.outputs, each.matrix()[index]) for name, each in zip(names, every, strict=True)}
     name, *more = rows
     edges, chances = _edges(outputs), rows[name][1]
     near = chances > 1 / len(chances)
@@ -72,7 +75,8 @@ def plot_chances(
             on.set(xlabel=literal(label), ylabel="probability of this report", xlim=(edges[0], edges[-1]))
             in_percent(on.yaxis)
             ticks_at(on, outputs.to_numpy(), whole=outputs.whole)
-        _mark(on, f"true value: {truth}", edges[index] / 2 + edges[index + 1] / 2 if circle else domain[index], high)
+        at = edges[index] / 2 + edges[index + 1] / 2 if circle else domain[index]
+        _mark(on, literal(f"true value: {truth}"), at, high)
         legend_below(on, handles, gap=24 if circle else 36)
         words = "; ".join(each for one in said for each in one)
         notes = [f"around: {label}; outward: probability of this report"] * circle

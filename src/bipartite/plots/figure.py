@@ -32,6 +32,7 @@ _OURS: Final = "bipartite"  # the label of a figure that we made
 _ENDINGS: Final = (".svg", ".png", ".pdf")
 _NOTE: Final[dict[str, Any]] = {"fontsize": 8.5, "color": "#555555"}
 _LETTERS: Final = 72  # of a note, in one line below a figure of the usual width, even if many are digits
+_TITLE: Final = 42  # letters of a title, which are larger and bold
 _ATTRIBUTE: Final = re.compile(r' (?:d|x|y|x1|y1|x2|y2|cx|cy|r|width|height|points|transform)="[^"]*"')
 _REFERENCE: Final = re.compile(r'((?: id="|#))([\w.-]+)')
 _LONG: Final = re.compile(r"-?\d+\.\d{3,}")
@@ -97,7 +98,7 @@ def panels(rows: int, columns: int, size: tuple[float, float], **options: Any) -
 def describe(ax: Axes, words: str, *, title: str = "", notes: Sequence[str] = ()) -> Axes:
     """Give the axes a title, their content in words (alt text), and notes below, if the figure is ours alone."""
     if title:
-        ax.set_title(literal(title))
+        ax.set_title("\n".join(map(literal, _title_lines(ax, escaped(title)))))
     ax.set_label(escaped(f"{title}. {words}" if title else words))
     if notes and is_alone(ax):
         figure = cast("Figure", ax.figure)
@@ -201,6 +202,16 @@ def _any_letters() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
         yield
+
+
+def _title_lines(ax: Axes, title: str) -> list[str]:
+    """A title of ours in as many lines as it needs, for which the figure grows."""
+    if not is_alone(ax):
+        return [title]
+    figure = cast("Figure", ax.figure)
+    lines = textwrap.wrap(title, int(_TITLE * figure.get_figwidth() / WIDTH))
+    figure.set_size_inches(figure.get_figwidth(), figure.get_figheight() + 0.18 * (len(lines) - 1))
+    return lines
 
 
 def _tidy(svg: str, words: str) -> str:

@@ -52,7 +52,11 @@ def name_ends(ax: Axes, ends: Mapping[str, float], colours: Mapping[str, str]) -
     heights = (np.asarray(scale(clipped), dtype=float) - bottom) / (top - bottom)
     grid = ax.get_gridspec()
     tall = inches_of(ax)[1] * 72 * _INSIDE / (grid.nrows if grid else 1)
-    for name, at, end in zip(names, spread(heights, _LETTER * _LINE / tall), heights.tolist(), strict=True):
+    apart = _LETTER * _LINE / tall
+    # Within the axes, where all of them fit: below are the numbers of the axis, and notes.
+    room = np.arange(len(names)) * apart
+    places = np.clip(spread(heights, apart) - room, 0.0, max(0.0, 1 - (len(names) - 1) * apart)) + room
+    for name, at, end in zip(names, places.tolist(), heights.tolist(), strict=True):
         ax.annotate(
             literal(name),
             xy=(1.0, end),

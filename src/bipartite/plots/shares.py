@@ -18,10 +18,12 @@ from bipartite.plots.whiskers import (
     legend_below,
     marks_at_the_top,
     name_rows,
+    points_across,
     round_ticks,
     say,
     shortened,
     whiskers,
+    width_of,
     words_beside,
 )
 
@@ -207,7 +209,7 @@ def shares_by_name(
 
 def ticks_at(ax: Axes, values: NDArray[Any], *, whole: bool) -> None:
     """Ticks at the values themselves if they are few; at round numbers, whole ones where values are, otherwise."""
-    if len(values) <= _FEW_TICKS:
+    if len(values) <= _FEW_TICKS and sum(width_of(say(value)) + SMALL for value in values) <= points_across(ax):
         ax.set_xticks(values)
     else:
         ax.xaxis.set_major_locator(round_ticks(8, whole=whole))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SMALL: Final = 8.0  # points: words beside a number
 _LETTER: Final = 0.55  # of the size of letters: the width of a mean one
 _LONGEST: Final = 26
+_LARGE, _HUGE = 1e5, 1e15  # between them, numbers are whole and in full
 _TWO_COLUMNS: Final = 36  # letters of a legend's entry that leave room for another beside it
 _INSIDE: Final = 0.86  # of the width of a figure of ours: that of its axes
 _ROW: Final = 0.085  # of the height of the axes: from one mark to the next
@@ -54,8 +55,12 @@ def shortened(name: object) -> str:
 
 
 def say(value: float) -> str:
-    """A number on an axis."""
-    return f"{value:,.6g}".replace("-", "−")
+    """A number on an axis; large ones in full, since their last digits are what differs.
+
+    >>> say(1_000_000_025), say(1 / 3)
+    ('1,000,000,025', '0.333333')
+    """
+    return f"{value:,{'.0f' if _LARGE <= abs(value) < _HUGE else '.6g'}}".replace("-", "−")
 
 
 def ink() -> str:

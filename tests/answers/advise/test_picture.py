@@ -143,3 +143,14 @@ def test_a_logarithmic_scale_marks_round_numbers():
     shown = [each.get_text() for each in ax.get_yticklabels()]
     assert {"0.5", "1", "2", "5", "10"} <= set(shown) and not any("$" in each for each in shown)
     assert not len(ax.yaxis.get_minorticklocs())
+
+
+def test_where_nothing_is_lost_there_is_still_an_axis():
+    sure = bp.Integers(0, 1)
+    for epsilon in (20, [10, 20]):
+        assert bp.compare(sure, epsilon).plot("median_loss").get_label()  # and no warning
+
+
+def test_curves_that_leave_the_picture_are_named_below():
+    ax = bp.compare(bp.Integers(0, 20), [0.5, 2]).plot()
+    assert any("Beyond this picture at some ε: " in each and "Laplace, raw" in each for each in words(ax))

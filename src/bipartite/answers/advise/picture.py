@@ -56,13 +56,13 @@ def _highest(rows: Sequence[Row], measure: str) -> float:
     """The scale of those that report values; real-valued reports may lie far outside the range and flatten the rest."""
     wild = {form.label for entry in entries() for form in entry.forms if form.reports == "number"}
     tame = [getattr(row, measure) for row in rows if row.mechanism not in wild]
-    return float(max(tame or [getattr(row, measure) for row in rows]))
+    return float(max(tame or [getattr(row, measure) for row in rows])) or 1.0
 
 
 def _bars(rows: Sequence[Row], measure: str, title: str, ax: Axes | None) -> Axes:
     if MEASURES[measure].of:
         # Errors differ by orders of magnitude: the better half sets the scale.
-        highest = sorted(getattr(row, measure) for row in rows)[len(rows) // 2] * 2
+        highest = sorted(getattr(row, measure) for row in rows)[len(rows) // 2] * 2 or 1.0
     else:
         highest = _highest(rows, measure)
     rows = sorted(rows, key=lambda each: float(getattr(each, measure)), reverse=measure == "share_within")
@@ -110,6 +110,9 @@ def _curves(rows: Sequence[Row], measure: str, title: str, ax: Axes | None) -> A
 
         logarithmic = bool(MEASURES[measure].of)
         highest = None if logarithmic else _LIMIT * _highest([row for row in rows if row.mechanism in whole], measure)
+        above = [name for name, y in whole.items() if highest is not None and max(y) > highest]
+        if above:
+            notes.append(f"Beyond this picture at some ε: {', '.join(above)}")
         if logarithmic:
             on.set_yscale("log")
         else:
