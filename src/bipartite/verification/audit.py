@@ -156,7 +156,7 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
     trials
         The number of reports drawn for each input.
     confidence
-        The least probability that the bound is right, whatever law the reports have.
+        The least probability that the bound is right, if the guarantee below applies.
     epsilon
         The claimed ε; by default, for a mechanism of this package, its realised ε.
     scalar
@@ -174,8 +174,11 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
 
     Guarantee
     ---------
-    If reports are drawn independently of each other, the real ε is below ``epsilon_lower`` with probability at most
-    1 − confidence. The bound is one-sided: a small one proves nothing.
+    If reports are drawn independently of each other, each from a law that depends on its value alone, the real ε is
+    below ``epsilon_lower`` with probability at most 1 − confidence. A sampler whose law changes from call to call may
+    be refuted though it tells nothing, because the values are drawn one after the other; so may one that returns
+    reports of several types as an array, which turns 1 into "1" beside a word: let it return a list. The bound is
+    one-sided: a small one proves nothing.
 
     Reference
     ---------

@@ -78,7 +78,7 @@ class ChosenEvent:
         """Its elements, sorted if they can be compared, and adjacent ranges merged."""
         elements = [self.partition.element(code) for code in self.codes]
         found: list[Any] = [each for each in elements if not isinstance(each, Range)]
-        with suppress(TypeError):
+        with suppress(TypeError, ValueError, ArithmeticError):
             found = sorted(found)
         for each in elements[len(found) :]:
             if found and isinstance(found[-1], Range) and found[-1].high == each.low:

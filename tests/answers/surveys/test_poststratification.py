@@ -129,6 +129,14 @@ def test_what_cannot_be_post_stratified_is_refused(totals, of, message):
     assert message in str(error.value)
 
 
+def test_attributes_of_the_same_people_are_no_groups():
+    mech = bp.BRR(LINE, 2, edges="padded")
+    record = bp.Record({"work": mech, "sleep": mech})
+    reports = record.privatize({"work": [1, 2, 3] * 9, "sleep": [7, 8, 9] * 9}, rng=bp.insecure_seed(1))
+    with pytest.raises(InputError, match="Expected groups of different people, got attributes of the same ones"):
+        bp.surveys.poststratify(bp.estimate(record, reports), {"work": 1, "sleep": 1})
+
+
 def test_other_things_than_groups_are_refused():
     est = groups()[0]["young"]
     with pytest.raises(InputError, match=r"Expected estimates of at least 1 group, .*by=…\), got Estimate"):

@@ -93,7 +93,8 @@ def two_estimates(first: object, second: object) -> tuple[Estimate, Estimate]:
 def asked_of_both(first: object, second: object, of: Asked) -> tuple[Answer, Answer]:
     """The answers of two estimates to a question, to be compared."""
     one, two = two_estimates(first, second)
-    if one.domain.wraps and isinstance(of, str) and of == "circular_mean":
+    asked = of[0] if isinstance(of, tuple) and of else of
+    if one.domain.wraps and isinstance(asked, str) and asked in {"circular_mean", "quantile"}:
         raise InputError("Directions have no difference on a line; compare resultant lengths, shares or distributions.")
     answers = one.ask(of), two.ask(of)
     if any(math.isinf(answer.se) for answer in answers):

@@ -121,13 +121,15 @@ def sample_of(est: Estimate, w: Array, whose: str, *, fitted: bool = False) -> S
     return found.people()
 
 
-def linear_question(of: Asked, domain: Domain) -> Question:
+WEIGHTED: Final = "pass bp.surveys.raking_weights(…) to bp.estimate(…, weights=…), whose errors do not know the totals"
+
+
+def linear_question(of: Asked, domain: Domain, instead: str = WEIGHTED) -> Question:
     """A question whose answer for a population is the weighted average of the answers for its parts."""
     asked = Question.read(of, domain)
     if asked.kind not in {"average", "share"}:
         raise InputError(
-            f"Expected a question whose answer is an average, such as 'mean', got {shown(of)}; for others "
-            "pass bp.surveys.raking_weights(…) to bp.estimate(…, weights=…), whose errors do not know the totals."
+            f"Expected a question whose answer is an average, such as 'mean', got {shown(of)}; for others {instead}."
         )
     return asked
 

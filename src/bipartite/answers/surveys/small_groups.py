@@ -172,11 +172,10 @@ class Fit(NamedTuple):
 
 
 def fay_herriot(y: Array, variances: Array, x: Array) -> Fit:
-    """Posterior means and errors of θ given direct answers, with flat priors on A and β.
-
-    Orthonormal columns take the place of the covariates: one that varies little for its size would lose digits.
-    """
-    q, r = np.linalg.qr(x)
+    """Posterior means and errors of θ given direct answers, with flat priors on A and β."""
+    # In orthogonal columns large covariates lose no digits: a change of β, and a constant in the likelihood.
+    scale = np.maximum(np.abs(x).max(axis=0), 1e-300)
+    q, back = np.linalg.qr(x / scale)
     t, weights = _nodes()
     # A = c·(t/(1 − t))²: with c near A + D the likelihood is smooth in t, and dA takes the place of its tail.
     c = float(variances.mean() + np.var(y))
@@ -195,7 +194,7 @@ def fay_herriot(y: Array, variances: Array, x: Array) -> Fit:
         value,
         np.sqrt(p @ (given + (means - value) ** 2)),
         p @ gamma,
-        np.linalg.solve(r, p @ beta),
+        np.linalg.solve(back, p @ beta) / scale,
         float(np.interp(0.5, p.cumsum() - p / 2, np.sqrt(a))),
     )
 
@@ -216,7 +215,7 @@ def restricted(y: Array, total: Array, x: Array) -> tuple[Array, Array, Array]:
 
 def _direct(groups: Mapping[Any, Estimate], of: Asked) -> tuple[Question, Array, Array]:
     """The direct answers and their variances."""
-    asked = linear_question(of, next(iter(groups.values())).domain)
+    asked = linear_question(of, next(iter(groups.values())).domain, "ask about ('cdf', value)")
     answers, squares, sizes, kinds = [], [], [], []
     for each in groups.values():
         sample = each._source.sample(asked.weights[None], fitted=asked.kind == "share")
