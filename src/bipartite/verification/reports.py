@@ -77,7 +77,7 @@ def _kind(part: NDArray[Any]) -> str:
     return "f" if any(isinstance(each, _FLOATS) for each in part.ravel().tolist()) else "i"
 
 
-def _is_number(report: object) -> TypeGuard[float]:
+def _is_number(report: object) -> TypeGuard[int | float]:
     """Whether it is a number; spans of time are none, as NumPy makes 1 s 1000 beside milliseconds."""
     return isinstance(report, _NUMBERS) and not isinstance(report, np.timedelta64)
 

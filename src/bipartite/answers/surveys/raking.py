@@ -70,7 +70,7 @@ def rake(
     with e the residual of a score after a regression on all labels with these weights, and h its leverage (Deville,
     Särndal, *Calibration estimators in survey sampling*, JASA 1992; Deville, Särndal, Sautory, JASA 1993). The interval
     is Gaffke's of these residuals (:mod:`bipartite.answers.estimation.sample`): 94 to 100 of 100 at 95 % hold the truth
-    on ten shapes (``bench/results/surveys.md``); with few reports for many people, see :func:`poststratify`. That is
+    on ten shapes (``bench/results/surveys.md``); with few reports for many people, see :func:`poststratify`, which is
     raking to one column, except that for shares it fits the scores.
 
     Assumed: people were sampled one by one, and the chance to report is a product of one factor per label; then those
