@@ -117,6 +117,8 @@ def test_reports_may_have_weights():
         ({"young": 1, "old": 1}, "mean", "There are reports but no totals of 'very old'; add totals, or leave"),
         (TOTALS | {"old": 0}, "mean", "Expected totals as a mapping from labels to positive public counts or shares"),
         (TOTALS | {"old": math.nan}, "mean", "Expected totals as a mapping from labels to positive public counts"),
+        (TOTALS | {"old": 10**400}, "mean", "Expected totals as a mapping from labels to positive public counts"),
+        (dict.fromkeys(TOTALS, 1.7e308), "mean", "Expected totals as a mapping from labels to positive public counts"),
         ([1, 2, 3], "mean", "Expected totals as a mapping from labels to positive public counts or shares"),
         (TOTALS, "median", "got 'median'; for others pass bp.surveys.raking_weights"),
         (TOTALS, "std", "whose errors do not know the totals"),

@@ -132,6 +132,21 @@ def test_answers_that_cannot_be_compared_have_no_ratio():
         bp.surveys.ratio(night, night, "circular_mean")
 
 
+@pytest.mark.parametrize(
+    "wrong", ["3", None, [1, 2], 3j, FEW.ask("mean")], ids=["text", "none", "list", "complex", "answer"]
+)
+def test_only_a_known_number_makes_a_total(wrong):
+    # Times another answer it was "bad operand type for abs(): 'Answer'".
+    with pytest.raises(TypeError, match="unsupported operand type|can't multiply"):
+        FEW.ask("mean") * wrong
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, 10**400], ids=["nan", "inf", "huge"])
+def test_a_total_of_unknown_size_is_refused(wrong):
+    with pytest.raises(InputError, match="Expected the size of a population as a finite number"):
+        FEW.ask("mean") * wrong
+
+
 def test_medians_around_a_circle_are_no_numbers_on_a_line():
     # Both groups lie around midnight: 23 minus 0 was a difference of 23, "21 to 55, p = 1e-12".
     hours = bp.BRR(bp.Cyclic(24), 3)

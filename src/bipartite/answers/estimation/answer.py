@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from numbers import Real
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -112,6 +113,15 @@ class Answer(Printed, Renamed):
         return Answer(self.value - other.value, math.hypot(self.se, other.se), interval)
 
     def __mul__(self, factor: float) -> Answer:
+        if not isinstance(factor, Real):
+            return NotImplemented
+        try:
+            known = math.isfinite(factor)
+        except OverflowError:
+            known = False
+        if not known:
+            raise InputError(f"Expected the size of a population as a finite number, got {shown(factor)}.")
+
         def scaled(interval: Interval) -> Interval:
             return lambda confidence: interval(confidence).mapped(lambda end: factor * end)
 

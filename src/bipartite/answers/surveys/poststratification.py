@@ -138,7 +138,8 @@ def totals_of(name: str, totals: object) -> dict[Any, float]:
     """Check public totals: a positive number for each label."""
     try:
         found = {label: float(total) for label, total in dict(totals).items()}  # type: ignore[call-overload]
-    except (TypeError, ValueError):
+        math.fsum(found.values())
+    except (TypeError, ValueError, OverflowError):
         found = {}
     if not found or not all(0 < total < math.inf for total in found.values()):
         raise InputError(
