@@ -92,7 +92,7 @@ def main() -> int:
         lawful, told = True, ""
         pair = [1, 8]
         if not mechanism.flat:
-            pair = [domain.decode(x) for x in best_pair(mechanism.matrix(), realised)[0]]
+            pair = [domain.decode(x) for x in best_pair(mechanism.matrix(), 0.95 * realised)[0]]
             law = bp.law_test(mechanism, trials=max(1000, trials // len(domain)), confidence=confidence)
             lawful, told = law.holds, f"{law.p_value:8.2g}"
         found = bp.audit(mechanism, pair, trials=trials, confidence=confidence)

@@ -33,7 +33,7 @@ NEED_TORCH = [
     "tests/test_package.py::test_public_names_stay_themselves_whatever_is_imported_first",  # imports every module
 ]  # fmt: skip
 # Spark brings a Java of its own choosing: docs/spark.md says what it was tested with.
-EXTRAS = ["fast", "completion", "png", "boosting", "learn", "tables"]
+EXTRAS = ["fast", "completion", "plots", "boosting", "learn", "tables"]
 SPARK = "tests/tables/test_spark*"
 # Containers that people bring are no extra; these are the oldest that are tested.
 OLDEST_CONTAINERS = ["pandas==2.2", "polars==1.20"]
@@ -63,7 +63,7 @@ PROMISES = {
     "": 'bp.estimate(mechanism, mechanism.privatize(ages)).plot(file="answer.svg"); bp.Optimal(bp.Integers(1, 9), 1)',
     "fast": "from bipartite.lottery.compiled import line_kernel; mechanism.privatize(ages)",
     "completion": 'assert "bipartite" in command("completion", "bash")',
-    "png": 'bp.estimate(mechanism, mechanism.privatize(ages)).plot(file="answer.png")',
+    "plots": 'bp.estimate(mechanism, mechanism.privatize(ages)).plot().figure.savefig("answer.png")',
     "boosting": """
 from bipartite.learn import PrivateBoostingRegressor, PrivateColumns, PrivateLabels
 from sklearn.linear_model import LinearRegression

@@ -1,6 +1,6 @@
 """How often intervals of contrasts, ratios, standard deviations and small groups hold the truth, on ten shapes.
 
-    python bench/answers/coverage_of_groups.py [--trials 30] [--fitted 3] [--read 150] [--models 1000]
+    python bench/answers/coverage_of_groups.py [--trials 30] [--fitted 10] [--read 150] [--models 1000]
 
 puts its section into ``bench/results/surveys.md``, below the one of ``coverage_of_surveys.py``. Four groups have a
 quarter of the reports each. Three of them are alike; the values of the fourth are tilted upwards. So three of six
@@ -87,7 +87,7 @@ def fitted(values: Array, ests: Any) -> Iterator[Told]:
     last, first = ests["d"].ask("median"), ests["a"].ask("median")
     yield "difference of medians", within((last - first).ci(), two - one)
     if one > 0:
-        yield "ratio of medians", within(bp.surveys.ratio(ests["d"], ests["a"]).ci(), two / one)
+        yield "ratio of medians", within(bp.surveys.ratio(ests["d"], ests["a"], "median").ci(), two / one)
 
 
 def table(options: argparse.Namespace) -> str:
@@ -225,7 +225,7 @@ def main() -> None:
     """Measure, and write the section."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--trials", type=int, default=30)
-    parser.add_argument("--fitted", type=int, default=3, help="trials of shares and quantiles of a curve")
+    parser.add_argument("--fitted", type=int, default=10, help="trials of shares and quantiles of a curve")
     parser.add_argument("--read", type=int, default=150, help="and of those without one")
     parser.add_argument("--models", type=int, default=1000)
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "results" / "surveys.md")

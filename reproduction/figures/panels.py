@@ -88,11 +88,12 @@ def figure_of(  # noqa: PLR0913 (all that a picture says, each by its name)
         above = _legend(figure, drawn, looks)
     tall = sum(max(heads[at : at + columns]) for at in range(0, len(heads), columns)) + above
     tall += rows * (_TALL[columns] + 0.3 * (not share_x)) + 0.45 * (1 + (len(drawn) % columns > 0))  # labels of axes
-    figure.set_size_inches(plotting.WIDTH, tall)
+    below = [line for note in notes for line in _wrapped(note, _NOTE)]
+    figure.supxlabel("\n".join(below), x=0.01, ha="left", fontsize=_SMALL + 0.5, color="#555555")
+    figure.set_size_inches(plotting.WIDTH, tall + len(below) * _SMALL * 1.3 / 72)
     for ax, panel in zip(places[1:], drawn[1:], strict=False):
         ax.set_label(f"{panel.title}.")
-    below = [line for note in notes for line in _wrapped(note, _NOTE)]
-    plotting.describe(places[0], f"{says} {drawn[0].title}.", notes=below)
+    plotting.describe(places[0], f"{says} {drawn[0].title}.")
     return figure
 
 

@@ -1,12 +1,17 @@
 """``bipartite locations heat``: a box to a grid, reports to a map, with what they promise."""
 
+import functools
 import json
 import sys
 
 import pytest
 
+from bipartite import BRR, GRR
+from bipartite.cli.heat_page import page
+from bipartite.locations import heat_map
 from bipartite.mechanisms.spec import load_spec, spec_sha256
 from tests.cli.schemas import conforms
+from tests.locations.test_heat import SQUARE, heated
 from tests.locations.worlds import six_cities
 
 BOX = ("--box", "50,0,51,1", "--metres", "40000")  # three rows of two cells
@@ -71,6 +76,33 @@ def test_what_is_printed_names_the_promise_and_the_confidence(run, spec, reports
     assert "hold simultaneously for all places with 90 % confidence" in out and f"Wrote {target}." in out
     text = target.read_text(encoding="utf-8")
     assert "<h1>Us</h1>" in text and "Places: me." in text and "smoothed over 20 km" in text
+
+
+def test_a_page_has_the_map_the_promise_and_a_table_and_loads_nothing():
+    square = heated(SQUARE, [0] * 12_000 + [5] * 4_000)
+    text = page(square, "<b>", "me & you", 0.9)
+    assert "<h1>&lt;b&gt;</h1>" in text and "Places: me &amp; you." in text and "<script" not in text
+    allowed = ("http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink", "http-equiv")
+    assert "http" not in functools.reduce(lambda left, each: left.replace(each, ""), allowed, text)
+    assert (
+        "<img" not in text
+        and "<image" not in text
+        and "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in text
+    )
+    assert "<strong>Guarantee: ε-LDP of each report with ε = 2.</strong>" in text
+    assert "@media print" in text and 'content="width=device-width' in text
+    assert "<td>A3 (50.17, 0.25)</td><td>75 %</td>" in text
+    low, high = square.intervals(0.9, together=True)
+    assert "hold for all 6 places together with 90 % confidence" in text
+    assert f"Those of {(low <= 0).sum()} places include 0: perhaps nobody is there." in text
+    assert f"{100 * low[0]:.0f} % to {100 * high[0]:.0f} %</td>" in text
+    assert "A dark edge marks a cell whose interval excludes 0" in text
+    few = page(heated(SQUARE, [0] * 20), "", "", 0.95)
+    assert "<p>There are no intervals.</p>" in few and "too few for intervals" in few and "dark edge" not in few
+    guessed = page(heat_map(BRR(SQUARE, 1, m=3), [0] * 60), "", "", 0.95)
+    assert "These shares are guesses: there are no intervals." in guessed
+    unfit = heat_map(GRR(SQUARE, 1), [0] * 5000)
+    assert "<strong>Guarantee: no ε is claimed" in page(unfit, "", "", 0.95)
 
 
 def test_collected_reports_count_once_and_what_is_none_is_set_aside(run, spec, reports, tmp_path):

@@ -58,18 +58,18 @@ def test_the_releases_of_the_paper_are_in_the_laboratory(run, file, name):
     assert run("locations", "design", file)[0] == 2
 
 
-@pytest.mark.parametrize("ending", ["svg", "png"])
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
 def test_a_map_is_written_in_each_format(run, file, tmp_path, ending):
     target = tmp_path / f"map.{ending}"
     code, out, _ = run("locations", "map", file, "--output", target, "--title", "Shops & co", "--json")
     found = conforms(out, "locations-map")
     assert code == 0 and (found["format"], found["mechanism"]) == (ending, None)
-    assert target.read_bytes().startswith({"svg": b"<svg", "png": b"\x89PNG"}[ending])
-    assert ending == "png" or "Shops &amp; co" in target.read_text(encoding="utf-8")
+    assert target.read_bytes().startswith({"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}[ending])
+    assert ending != "svg" or "Shops &amp; co" in target.read_text(encoding="utf-8")
     asked = ("--epsilon", "2", "--mechanism", "brr", "--at", "Paris", "--output", target)
     code, out, _ = run("locations", "map", file, *asked)
     assert code == 0 and "ε-LDP of each report with ε = 2." in out and f"Wrote {target}." in out
-    if ending != "png":
+    if ending == "svg":
         assert "BRR: ε-LDP of each report with ε = 2." in target.read_text(encoding="utf-8")
 
 
@@ -83,10 +83,10 @@ def test_without_the_extra_a_map_is_missing_before_anything_is_read(run, tmp_pat
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--output", "map.gif"), "ends with .svg, .png, got 'map.gif'"),
+        (("--output", "map.gif"), "ending in .svg, .png, .pdf, got 'map.gif'; rename it"),
         (("--output", "m.svg", "--mechanism", "brr"), "Expected --epsilon with --mechanism"),
         (("--output", "m.svg", "--at", "Paris"), "Expected --epsilon with --mechanism"),
-        (("--output", "m.html"), "ends with .svg, .png, got 'm.html'"),
+        (("--output", "m.html"), "ending in .svg, .png, .pdf, got 'm.html'; rename it"),
         (("--output", "m.svg", "--epsilon", "1"), "the place of a fictitious person; try --at 'Berlin'"),
         (("--output", "m.svg", "--epsilon", "1", "--at", "Rom"), "Expected --at as the label of a place, got 'Rom'"),
         (("--output", "m.svg", "--dataset", "cities"), "Expected exactly one of FILE.csv, --dataset NAME, or --box"),

@@ -179,6 +179,7 @@ def test_a_box_across_the_date_line_and_empty_or_whole_ones():
     assert low < 900 < high and Box(-30, 170, 0, -160).holds(pacific).tolist() == [True, True, False]
     nothing, everything = range_count(est, box=(50, 0, 60, 10)), range_count(est, box=(-90, -180, 90, 180))
     assert (nothing.value, *nothing.ci()) == (0, 0, 0)
+    assert nothing.ci().note == "no place of the domain lies there; is it (latitude, longitude)?"
     assert (everything.value, *everything.ci()) == (1000, 1000, 1000)
 
 

@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex, to_rgba
 from matplotlib.figure import Figure
 
 from bipartite import BRR, GRR, OUE, Anchored, Exponential, Integers, Points, insecure_seed
-from bipartite.errors import InputError, MissingExtraError, OutsideDomainError
+from bipartite.errors import InputError, MissingExtraError, NotAValueError, OutsideDomainError
 from bipartite.locations import cities, grid, heat_map, places, plot
 from bipartite.locations.grids import squares_of
 from bipartite.locations.maps import _kinds
@@ -64,11 +64,11 @@ def heated(domain, values, epsilon=3):
 def test_a_view_keeps_the_shape_in_its_middle_and_all_places_inside():
     view = View.around(np.array(ROWS))
     middle = (59.9 + 40.4) / 2
-    assert view.flat == pytest.approx(np.cos(np.radians(middle)), rel=1e-6)
+    assert view.longitude_scale == pytest.approx(np.cos(np.radians(middle)), rel=1e-6)
     x = view.x(np.array(ROWS)[:, 1])
     assert (x > view.west).all() and (x < view.east).all() and view.south < 40.4 and view.north > 59.9
     ax = plot(EUROPE)
-    assert ax.get_aspect() == pytest.approx(1 / view.flat)
+    assert ax.get_aspect() == pytest.approx(1 / view.longitude_scale)
     assert (*ax.get_xlim(), *ax.get_ylim()) == (view.west, view.east, view.south, view.north)
 
 
@@ -189,7 +189,7 @@ def test_a_person_stands_in_a_cell_of_a_grid_by_its_name():
     ax = plot(mechanism, at="B1")
     assert ax.get_label().startswith("A map for a person at B1 (50.83, 0.75): 1 favoured, probability")
     assert plot(mechanism, at=5).get_label() == ax.get_label()
-    (cells,) = shapes(ax, zorder=2)
+    (cells,) = shapes(ax, zorder=0.7)
     assert [to_hex(each) for each in cells.get_facecolors()] == [PALE.lower()] * 5 + [BLUE.lower()]
     assert [each.get_text() for each in ax.get_xticklabels()] == ["A", "B"]
     assert [each.get_text() for each in ax.get_yticklabels()] == ["3", "2", "1"]
@@ -230,7 +230,7 @@ def test_a_heat_map_is_darkest_where_most_people_are_and_names_them_first():
 def test_cells_are_drawn_where_they_lie_and_those_that_are_not_empty_have_an_edge():
     heat = heated(SQUARE, [0] * 3000 + [5] * 1000)
     ax = heat.plot()
-    (filled,), (edged,) = shapes(ax, zorder=2), shapes(ax, zorder=4)
+    (filled,), (edged,) = shapes(ax, zorder=0.7), shapes(ax, zorder=0.9)
     corners = [path.vertices[:4] for path in filled.get_paths()]
     for (south, west, north, east), corner in zip(squares_of(SQUARE).boxes, corners, strict=True):
         np.testing.assert_allclose(corner.min(axis=0), (west, south))
@@ -245,7 +245,7 @@ def test_cells_are_drawn_where_they_lie_and_those_that_are_not_empty_have_an_edg
     bar = ax.figure.axes[1]
     assert bar.get_xlabel() == "share of people in each cell"
     assert heated(SQUARE, [0] * 20).plot().get_label().startswith("A heat map of 6 cells; the largest share, at A3")
-    assert not shapes(heated(SQUARE, [0] * 20).plot(), zorder=4)
+    assert not shapes(heated(SQUARE, [0] * 20).plot(), zorder=0.9)
 
 
 def test_towns_within_are_named_and_a_shore_is_seen_above_the_cells():
@@ -253,13 +253,13 @@ def test_towns_within_are_named_and_a_shore_is_seen_above_the_cells():
     ax = heated(domain, [0] * 1000).plot()
     named = set(texts(ax)) & set(cities().names)
     assert {"London", "Berlin", "Kyiv"} <= named and not named & {"Tokyo", "Lagos", "Shanghai"}
-    assert shapes(ax, zorder=3) and "Cities: GeoNames, CC BY 4.0. Coasts: Natural Earth, coarse." in notes(ax)
+    assert shapes(ax, zorder=0.8) and "Cities: GeoNames, CC BY 4.0. Coasts: Natural Earth, coarse." in notes(ax)
 
 
 def test_cells_across_the_date_line_lie_side_by_side():
     domain = grid((-22, 172, -10, -168), metres=300_000)
     ax = heated(domain, [0] * 1000).plot()
-    (filled,) = shapes(ax, zorder=2)
+    (filled,) = shapes(ax, zorder=0.7)
     vertices = np.vstack([path.vertices for path in filled.get_paths()])
     assert vertices[:, 0].min() == pytest.approx(172) and vertices[:, 0].max() == pytest.approx(192)
 
@@ -303,6 +303,8 @@ def test_what_cannot_be_drawn_is_refused_in_words(call, message):
         call()
     with pytest.raises(OutsideDomainError):
         plot(BRR(EUROPE, 1), at="Atlantis")
+    with pytest.raises(NotAValueError, match="is not a row number in 0..5"):
+        plot(BRR(SQUARE, 1), at=np.array([1, 2]))
 
 
 def test_more_places_than_a_picture_can_show_are_refused(monkeypatch):
@@ -315,7 +317,7 @@ def test_more_places_than_a_picture_can_show_are_refused(monkeypatch):
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     heat = heated(SQUARE, [0] * 100)
-    for draw in (lambda: plot(EUROPE), heat.plot, heat.page):
+    for draw in (lambda: plot(EUROPE), heat.plot):
         with pytest.raises(MissingExtraError, match=r'needs matplotlib, .*pip install "bipartite\[plots\]"'):
             draw()
     assert heat._repr_svg_() is None and heat.to_geojson()["features"]

@@ -129,6 +129,9 @@ def test_the_style_is_ours_only_while_we_draw():
     ax = EST.plot(title="Stars")
     assert (mpl.rcParams["axes.titlelocation"], mpl.rcParams["text.color"]) == before
     assert ax.get_title(loc="left") == "Stars"
+    with mpl.style.context("ggplot"):
+        assert mpl.colors.to_hex(EST.plot().get_facecolor()) == "#ffffff"  # nothing of another style remains
+        assert mpl.colors.to_hex(mpl.rcParams["axes.facecolor"]) == "#e5e5e5"
     with mpl.style.context(STYLE):
         assert mpl.colors.to_hex(mpl.rcParams["text.color"]) == INK
         assert mpl.colors.to_hex(mpl.rcParams["axes.prop_cycle"].by_key()["color"][0]).upper() == BLUE

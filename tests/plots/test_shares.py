@@ -16,7 +16,15 @@ from bipartite.plots.forest import forest
 from bipartite.plots.looks import BLUE, PALE
 from bipartite.plots.named import curves
 from bipartite.plots.pairs import plot_pairs
-from bipartite.plots.shares import NOT_APART, Bars, Shares, around, shares_by_name, shares_on_a_clock, shares_on_a_line
+from bipartite.plots.shares import (
+    NOT_APART,
+    Bars,
+    DrawnShares,
+    around,
+    shares_by_name,
+    shares_on_a_clock,
+    shares_on_a_line,
+)
 from bipartite.plots.whiskers import Mark, say, shortened
 from tests.plots.artists import bars, heights, legend, line, whiskers, words
 
@@ -26,7 +34,7 @@ def shares_of(share, error=0.05, guessed=(), **more):
     edges = np.arange(len(share) + 1) - 0.5
     flags = np.isin(np.arange(len(share)), guessed)
     ends = np.where(flags, np.nan, share - error), np.where(flags, np.nan, share + error)
-    return Shares(Bars(edges[:-1], edges[1:], share, *ends), "95 % interval", edges, flags, **more)
+    return DrawnShares(Bars(edges[:-1], edges[1:], share, *ends), "95 % interval", edges, flags, **more)
 
 
 def on_a_line(drawn):
@@ -72,7 +80,7 @@ def test_the_bars_of_ranges_carry_whiskers_and_the_curve_runs_over_them():
         np.array([-0.5, 2.5]), np.array([2.5, 5.5]), np.array([0.2, 0.4 / 3]), *np.array([[0.1, 0], [0.3, 1]])
     )
     guessed = np.arange(6) >= 4
-    ax = on_a_line(Shares(ranges, "90 % interval", edges, guessed, curve, np.full(6, 1 / 6)))
+    ax = on_a_line(DrawnShares(ranges, "90 % interval", edges, guessed, curve, np.full(6, 1 / 6)))
     assert legend(ax) == [
         "average share in each range",
         "90 % interval",
@@ -94,13 +102,13 @@ def test_the_bars_of_ranges_carry_whiskers_and_the_curve_runs_over_them():
     [(2, 4, "left", "center"), (90, 97, "right", "center"), (1, 98, "center", "bottom")],
 )
 def test_marks_stand_near_the_top_with_words_where_there_is_room(low, high, aside, above):
-    mark = Mark("mean", (low + high) / 2, low, high, "mean somewhere here, with words beside it")
+    mark = Mark("mean", (low + high) / 2, low, high, "somewhere here, with words beside it")
     ax = on_a_line(shares_of(np.full(100, 0.01), marks=[mark]))
     whisker = line(ax, "_mean")
     assert list(whisker.get_xdata()) == [low, high] and whisker.get_ydata()[0] > 0.8
     dots = [each.get_xdata()[0] for each in ax.lines if each.get_marker() == "o"]
     assert dots == [mark.value]
-    (said,) = [each for each in ax.texts if each.get_text() == mark.words]
+    (said,) = [each for each in ax.texts if each.get_text() == mark.said]
     assert (said.get_ha(), said.get_va()) == (aside, above)
     # The words stay within the figure, and nothing but marks is that high.
     ax.figure.draw_without_rendering()
@@ -110,26 +118,28 @@ def test_marks_stand_near_the_top_with_words_where_there_is_room(low, high, asid
 
 
 def test_a_mark_beyond_all_values_has_no_dot_and_stays_within_the_axes():
-    marks = [Mark("mean", -30, -30, 4, "mean −30, −30 to 4"), Mark("median", 3, 0, 9, "unknown", known=False)]
+    marks = [Mark("mean", -30, -30, 4, "−30, −30 to 4"), Mark("median", 3, 0, 9, "unknown", known=False)]
     ax = on_a_line(shares_of(np.full(10, 0.1), marks=marks))
     assert not [each for each in ax.lines if each.get_marker() == "o"]
-    assert list(line(ax, "_mean").get_xdata()) == [-0.5, 4] and {"mean −30, −30 to 4", "unknown"} <= set(words(ax))
+    assert list(line(ax, "_mean").get_xdata()) == [-0.5, 4] and {"mean −30, −30 to 4", "median: unknown"} <= set(
+        words(ax)
+    )
 
 
 def test_a_clock_begins_at_the_top_and_goes_round():
     share = np.linspace(0.01, 0.08, 24)
-    mark = Mark("circular mean", 23.5, 22.5, 0.5, "circular mean 23.5, 22.5 to 0.5")
-    length = Mark("resultant length", 0.5, 0.4, 0.6, "resultant length 0.5")
+    mark = Mark("circular mean", 23.5, 22.5, 0.5, "23.5, 22.5 to 0.5")
+    length = Mark("resultant length", 0.5, 0.4, 0.6, "0.5")
     ax = on_a_clock(shares_of(share, 0.01, marks=[mark, length]))
     assert (ax.get_theta_offset(), ax.get_theta_direction()) == (math.pi / 2, -1)
     assert [each.get_height() for each in bars(ax)] == pytest.approx(share)
     middles = [(each.get_x() + each.get_width() / 2) / (2 * math.pi) * 24 for each in bars(ax)]
     assert middles == pytest.approx(range(24))
-    arc = line(ax, mark.words).get_xdata() / (2 * math.pi) * 24
-    assert (arc[0], arc[-1]) == pytest.approx((22.5, 24.5)) and legend(ax)[-2:] == [mark.words, length.words]
+    arc = line(ax, mark.said).get_xdata() / (2 * math.pi) * 24
+    assert (arc[0], arc[-1]) == pytest.approx((22.5, 24.5)) and legend(ax)[-2:] == [mark.said, length.said]
     assert [each.get_text() for each in ax.get_xticklabels()] == [str(each) for each in range(24)]
     unknown = on_a_clock(shares_of(share, marks=[mark._replace(known=False, words="the direction is not determined")]))
-    assert not len(line(unknown, "the direction is not determined").get_xdata())
+    assert not len(line(unknown, "circular mean: the direction is not determined").get_xdata())
 
 
 def test_names_around_a_clock_are_few_and_stand_outside():

@@ -1,8 +1,10 @@
 """Audits find what is planted, hold their confidence, and say what they cannot do."""
 
 import math
+from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bipartite as bp
@@ -446,7 +448,16 @@ def rare_types(random, rate):
     return lambda _: random.choice(np.array(["w", 2.5, 2.5, 1], dtype=object), p=[rate, rate, rate, 1 - 3 * rate])
 
 
-@pytest.mark.parametrize("sampler", [rare_word, rare_length, rare_types])
+def rare_unit(random, rate):
+    return lambda _: np.timedelta64(1500, "ms") if random.random() < rate else np.timedelta64(1, "s")
+
+
+def same_array(random, _):
+    row = np.zeros(2, int)
+    return lambda _: np.copyto(row, random.random(2) < 0.5) or row
+
+
+@pytest.mark.parametrize("sampler", [rare_word, rare_length, rare_types, rare_unit, same_array])
 def test_rare_odd_reports_raise_no_false_alarm(sampler):
     # ε is 0. Read by the company that reports keep, they gave a bound above 0 in 5 to 32 of 100 audits; now one of
     # 60 would have probability 6e-8.
@@ -455,6 +466,38 @@ def test_rare_odd_reports_raise_no_false_alarm(sampler):
         for seed in range(60)
     ]
     assert max(each.epsilon_lower for each in found) == 0
+
+
+def test_an_array_that_a_sampler_fills_again_is_no_earlier_report():
+    random, kept = generator(3), np.empty(5_000, int)
+    found = bp.audit(
+        lambda bits: np.copyto(kept, np.where(random.random(len(bits)) < 0.9, bits, 1 - bits)) or kept,
+        inputs=(0, 1),
+        trials=10_000,
+        epsilon=1,
+    )
+    assert found.holds is False
+
+
+@pytest.mark.parametrize(
+    "pair", [(1.5, 10**400), (1.5, np.timedelta64(1, "s")), (Decimal(1), Decimal("nan")), (np.timedelta64("NaT"), 1)]
+)
+def test_odd_numbers_are_reports_too(pair):
+    random = generator(4)
+    assert bp.audit(lambda _: pair[random.random() < 0.5], (0, 1), trials=400, scalar=True, epsilon=0.1).holds
+    assert bp.audit(lambda at: pair[at], (0, 1), trials=400, scalar=True, epsilon=1).holds is False
+
+
+def test_a_rare_gap_in_a_frame_raises_no_false_alarm():
+    # pandas turns 1 into 1.0 beside a gap. ε is 0: the bound was above 0 in 81 of 200 audits at 99 %.
+    random = generator(5)
+
+    def sampler(values):
+        bits = [None if random.random() < 1 / 300 else int(random.random() < 0.5) for _ in values]
+        return pd.DataFrame({"bit": bits, "word": "x"})
+
+    found = [bp.audit(sampler, (0, 1), trials=400, confidence=SURE).epsilon_lower for _ in range(40)]
+    assert max(found) == 0
 
 
 def test_kinds_of_labels_are_told_apart():
@@ -500,6 +543,19 @@ def test_trials_follow_the_exact_bounds():
     assert found.trials_needed(0.05) == pytest.approx(needed, rel=0.05)
     hopeless = bp.audit(randomised_response(1.0, 15), (0, 1), trials=100, epsilon=1e-12)
     assert "more than 10^12 trials" in str(hopeless)
+    beyond = bp.audit(lambda v: v, (0, 1), trials=100, epsilon=1000)  # e^1000 is no double
+    assert "more than 10^12 trials" in str(beyond)
+
+
+def test_trials_for_rows_that_never_share_a_report():
+    # The event never occurs for the other value: 20 reports of each are half of the trials, and the fewest that do.
+    identity = trials_needed([[1, 0], [0, 1]], 1.0)
+    assert identity == trials_needed(1000, 1.0)
+    assert is_enough((1.0, 0.0), 1.0, level_of(0.99, 2), 0.99, identity // 2)
+    assert not is_enough((1.0, 0.0), 1.0, level_of(0.99, 2), 0.99, identity // 2 - 1)
+    # An audit tests both directions: here only the second row has a report that the first never has.
+    rows = [[0.9, 0.1, 0.0], [0.5, 0.4, 0.1]]
+    assert trials_needed(rows, 1.0) == trials_needed(rows[::-1], 1.0)
 
 
 class Unhashable:
@@ -525,6 +581,7 @@ class Unhashable:
             "Expected 50 reports for 50 values, got shape (3,); return one report per value, or audit a sampler of one",
         ),
         ({"sampler": lambda _: 1}, "Expected 50 reports for 50 values, got shape ();"),
+        ({"sampler": lambda v: np.empty((len(v), 0))}, "Expected 50 reports for 50 values, got shape (50, 0);"),
         (
             {"sampler": lambda _: Unhashable(), "scalar": True},
             "Expected reports as numbers, strings, or rows and tuples of them, got Unhashable;",
@@ -561,6 +618,20 @@ def test_questions_about_trials_that_have_no_answer():
         match="that 10\\^12 trials can detect, got a smaller one; ask for a larger",
     ):
         trials_needed(1e-9, 1e-10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"claimed": -1}, "Expected claimed as a number of at least 0, got -1; give the ε that is promised."),
+        ({"confidence": 2}, "Expected confidence from 0.5 to below 1, got 2; use 0.99."),
+        ({"inputs": 1}, "Expected inputs as a whole number of at least 2, got 1; leave it out for two."),
+        ({"power": 1.0}, "Expected power as a probability between 0 and 1, got 1.0; use 0.99."),
+    ],
+)
+def test_trials_of_no_audit_are_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
+        trials_needed(1.05, **{"claimed": 1.0, **arguments})
 
 
 def test_progress_counts_every_report():

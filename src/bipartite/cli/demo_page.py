@@ -16,7 +16,8 @@ from bipartite.mechanisms import Anchored, Constant
 from bipartite.plots import looks
 from bipartite.plots.chances import plot_chances
 from bipartite.plots.figure import axes, describe
-from bipartite.texts import html_table, percent_mark
+from bipartite.plots.whiskers import in_percent
+from bipartite.texts import html_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +69,7 @@ def draw_answers(found: Survey, answers: Sequence[Answer]) -> Axes:
     with axes(None, (_WIDE, 0.62 * len(answers) + 0.6)) as ax:
         if answers[0].unit == "share":
             ax.barh(rows, true, 0.4, color=looks.FAINT, edgecolor=looks.GREY, label="truth")
-            ax.xaxis.set_major_formatter(lambda share, _: percent_mark(share))
+            in_percent(ax.xaxis)
         else:
             ax.plot(true, rows, "d", color=looks.GREY, markersize=9, label="truth")
         whiskers = {**looks.WHISKER, "fmt": "o", "color": looks.BLUE, "label": "answer and its interval"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from bipartite.answers.quality import loss
 from bipartite.cli.arguments import announce_proof, need_epsilon
@@ -17,7 +17,7 @@ from bipartite.errors import InputError
 from bipartite.files import write_atomically
 from bipartite.locations import plot
 from bipartite.locations.grids import squares_of
-from bipartite.plots.figure import as_file, need_matplotlib
+from bipartite.plots.figure import as_file, check_ending, need_matplotlib
 from bipartite.verification import verify
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ _EXAMPLES = """examples:
 
 For data sets of check-ins, regions, and the paper's releases side by side, run: python -m reproduction locations.
 """
-_ENDINGS: Final = (".svg", ".png")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--at", metavar="PLACE", help="the place (label, cell, row number) of a fictitious person, never of a real one"
     )
     shown.add_argument("--title", metavar="WORDS", default="", help="the title of the picture (default: none)")
-    shown.add_argument("--output", metavar="FILE", type=Path, required=True, help="a picture, .svg or .png")
+    shown.add_argument("--output", metavar="FILE", type=Path, required=True, help="a picture, .svg, .png or .pdf")
     shown.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-map.json)")
     shown.set_defaults(run=run_map)
     add_heat(actions)
@@ -102,11 +101,7 @@ def run_design(options: argparse.Namespace) -> int:
 
 def run_map(options: argparse.Namespace) -> int:
     """Draw a map."""
-    ending = options.output.suffix.lower()
-    if ending not in _ENDINGS:
-        raise InputError(
-            f"Expected --output as a file that ends with {', '.join(_ENDINGS)}, got {options.output.name!r}."
-        )
+    check_ending(options.output)
     if options.epsilon is None and (options.mechanism or options.at):
         raise InputError("Expected --epsilon with --mechanism and --at; try --epsilon 1, or leave them out.")
     need_matplotlib("--output")
@@ -123,7 +118,7 @@ def run_map(options: argparse.Namespace) -> int:
                 "source": listed.source,
                 "places": len(listed.places),
                 "output": str(options.output),
-                "format": ending[1:],
+                "format": options.output.suffix[1:].lower(),
                 "mechanism": None if mechanism is None else repr(mechanism),
                 "guarantee": promise,
             }

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+# The browser may load nothing: the page cannot tell any server what its reader looks at.
+_NOTHING_TO_LOAD: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _STYLE: Final = f"""
   body {{ margin: 0 auto; max-width: 860px; padding: 32px 24px 64px; background: {looks.PAPER};
          color: {looks.INK}; font: 17px/1.55 system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif; }}
@@ -57,6 +59,7 @@ def whole_page(title: str, parts: Sequence[str]) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_NOTHING_TO_LOAD}">\n'
         f"<title>{html.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
         + "\n".join(parts)
         + "\n</body>\n</html>\n"

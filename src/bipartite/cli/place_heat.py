@@ -7,18 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from bipartite.answers.estimation.estimating import from_tally
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.cli.columns import STDIN
 from bipartite.cli.estimate import RELEASE
 from bipartite.cli.estimate_reading import add_refusing, read
+from bipartite.cli.heat_page import largest, page
 from bipartite.cli.output import OK, print_json
 from bipartite.errors import DataFileError, InputError
 from bipartite.files import write_atomically
 from bipartite.locations import heat_map
-from bipartite.locations.grids import names_of
 from bipartite.mechanisms.spec import load_spec
 from bipartite.plots.figure import as_file, need_matplotlib
 from bipartite.tables.answering import carried_by_all, check_asked, files_at, insecure_by
@@ -79,17 +77,7 @@ def run_heat(options: argparse.Namespace) -> int:
     confidence = check_confidence(options.confidence)
     heat = _heated(options)
     write_atomically(options.output, _content(heat, ending, options, confidence))
-    low, high = heat.intervals(confidence, together=True) if heat.has_intervals else (None, None)
-    names = names_of(heat.places)
-    top = [
-        {
-            "place": names[each],
-            "share": float(heat.shares[each]),
-            "low": None if low is None else float(low[each]),
-            "high": None if high is None else float(high[each]),
-        }
-        for each in np.argsort(-heat.shares, kind="stable")[:_LISTED].tolist()
-    ]
+    top = largest(heat, confidence, _LISTED)
     if options.json:
         print_json(
             {
@@ -111,7 +99,7 @@ def run_heat(options: argparse.Namespace) -> int:
     for row in top:
         held = "" if row["low"] is None else f", {percent(row['low'])} to {percent(row['high'])}"
         print(f"  {row['place']}: {percent(row['share'])}{held}")
-    if low is not None:
+    if heat.has_intervals:
         print(f"The intervals hold simultaneously for all places with {100 * confidence:g} % confidence.")
     print(f"Wrote {options.output}.")
     return OK
@@ -160,5 +148,5 @@ def _content(heat: HeatMap, ending: str, options: argparse.Namespace, confidence
     if ending == ".geojson":
         return json.dumps(heat.to_geojson(confidence), ensure_ascii=False, allow_nan=False) + "\n"
     if ending == ".html":
-        return heat.page(title=options.title, credit=options.credit, confidence=confidence)
+        return page(heat, options.title, options.credit, confidence)
     return as_file(lambda: heat.plot(credit=options.credit), options.output)

@@ -123,9 +123,10 @@ def range_count(
         )
     inside = in_circle(places, centre, radius_km) if box is None else Box.of(box).holds(places)
     share = found.ask(inside.astype(np.float64))
-    if math.isfinite(share.se):
+    if inside.any() and math.isfinite(share.se):
         return share * found.nobs
-    return replace(share, interval=lambda sure: ConfidenceInterval(*share.interval(sure), sure, UNKNOWN)) * found.nobs
+    note = UNKNOWN if inside.any() else "no place of the domain lies there; is it (latitude, longitude)?"
+    return replace(share, interval=lambda sure: ConfidenceInterval(*share.interval(sure), sure, note)) * found.nobs
 
 
 def estimated(given: object, reports: object) -> tuple[Estimate, Points]:  # an estimate, or what makes one

@@ -52,23 +52,16 @@ def grid(box: Sequence[float], *, metres: float) -> Points:
         raise DomainError(
             f"Expected box as (south, west, north, east) with south < north and west ≠ east, got {shown(box)}."
         )
-    if not 0 < side < math.inf:
-        raise DomainError(f"Expected metres as a positive number, got {shown(metres)}; try metres=1000.")
-    if side < _FINEST_METRES:
+    if not _FINEST_METRES <= side < math.inf:
         raise DomainError(
             f"Expected metres ≥ {_FINEST_METRES:g}, the resolution of places, got {shown(metres)}; try metres=1000."
         )
-    estimate = _area(over) / side**2
-    if estimate > MOST_GRID_CELLS:
-        raise DomainError(_too_fine(estimate, side))
-    rows = max(1, math.ceil((over.north - over.south) * METRES_A_DEGREE / side))
-    if rows > MOST_GRID_CELLS:
-        raise DomainError(_too_fine(float(rows), side))
+    rows = math.ceil((over.north - over.south) * METRES_A_DEGREE / side)
+    _check_count(max(rows, _area(over) / side**2), side)
     latitudes = over.south + (np.arange(rows) + 0.5) * (over.north - over.south) / rows
     widths = over.width * METRES_A_DEGREE * np.cos(np.radians(latitudes))
     columns = np.maximum(1, np.ceil(widths / side)).astype(np.int64)
-    if columns.sum() > MOST_GRID_CELLS:
-        raise DomainError(_too_fine(float(columns.sum()), side))
+    _check_count(float(columns.sum()), side)
     if columns.sum() == 1:
         raise DomainError(
             f"Expected a grid of at least two cells, got one of {side:g} m; use smaller metres or a larger box."
@@ -161,9 +154,10 @@ def _area(box: Box) -> float:
     return (EARTH_RADIUS_KM * 1000) ** 2 * math.radians(box.width) * height
 
 
-def _too_fine(cells: float, side: float) -> str:
-    enough = side * math.sqrt(cells / MOST_GRID_CELLS) * 1.02
-    return (
-        f"Expected at most {MOST_GRID_CELLS:,} cells, got about {cells:,.0f}; use metres={math.ceil(enough)} or more, "
-        "or a smaller box."
-    )
+def _check_count(cells: float, side: float) -> None:
+    if cells > MOST_GRID_CELLS:
+        enough = math.ceil(side * math.sqrt(cells / MOST_GRID_CELLS) * 1.02)
+        raise DomainError(
+            f"Expected at most {MOST_GRID_CELLS:,} cells, got about {cells:,.0f}; use metres={enough} or more, or a "
+            "smaller box."
+        )

@@ -11,11 +11,11 @@ import numpy as np
 from bipartite.answers.estimation.intervals import FEW, check_confidence, normal_width
 from bipartite.answers.estimation.rows import averages
 from bipartite.domains.base import as_real
-from bipartite.errors import InputError, MissingExtraError, shown
+from bipartite.errors import InputError, shown
 from bipartite.locations.counting import UNKNOWN, estimated
-from bipartite.locations.heat_files import as_geojson, as_page
+from bipartite.locations.geojson import as_geojson
 from bipartite.locations.maps import plot_heat
-from bipartite.plots.figure import as_svg
+from bipartite.plots.figure import svg_for_notebooks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,11 +51,8 @@ class HeatMap:
         return f"<heat map of {size}{self.smoothed}: {self.guarantee}>"
 
     def _repr_svg_(self) -> str | None:
-        """The picture, for notebooks; without matplotlib they show the text."""
-        try:
-            return as_svg(self.plot)
-        except MissingExtraError:
-            return None
+        """The picture, for notebooks."""
+        return svg_for_notebooks(self.plot)
 
     @property
     def smoothed(self) -> str:
@@ -78,7 +75,8 @@ class HeatMap:
         if self.people < FEW:
             raise InputError(f"Expected at least {FEW} reports for normal intervals, got {self.people}; collect more.")
         half = normal_width(1 - (1 - sure) / len(self.shares) if together else sure) * self.standard_errors
-        return np.clip(self.shares - half, 0.0, 1.0), np.clip(self.shares + half, 0.0, 1.0)
+        low, high = np.clip([self.shares - half, self.shares + half], 0.0, 1.0)
+        return np.minimum(low, self.shares), np.maximum(high, self.shares)  # a share lies in its own
 
     def plot(self, ax: Axes | None = None, *, title: str = "", credit: str = "") -> Axes:
         """Draw the heat map on matplotlib axes, new ones if none are given, and return them; needs the extra ``plots``.
@@ -87,10 +85,6 @@ class HeatMap:
         simultaneous over all cells, excludes 0. Other places are dots. ``credit`` names the source of the places.
         """
         return plot_heat(self, ax, title, credit)
-
-    def page(self, *, title: str = "Where people are", credit: str = "", confidence: float = _SURE) -> str:
-        """The picture, the guarantee and a table of the largest shares as one HTML page that loads nothing."""
-        return as_page(self, title, credit, check_confidence(confidence))
 
     def to_geojson(self, confidence: float = _SURE) -> dict[str, Any]:
         """The shares as GeoJSON (RFC 7946): a named polygon for each cell of a grid, a point for each other place.
@@ -138,13 +132,18 @@ def heat_map(source: object, reports: object = None, *, smoothing_km: float = 0.
     # Unbiased for every population; without errors, from the histogram.
     shares, errors = averages(found, weights) or (weights @ found.shares, None)
     doubt = found.check.doubt
-    note = doubt.rstrip(".") or _note(found.nobs, errors)
+    note = doubt.rstrip(".") or _note(found.nobs, errors, width)
     promise = _NOTHING if doubt else found.mechanism.guarantee
     return HeatMap(places, shares, errors, width, found.nobs, promise, note)
 
 
-def _note(people: int, errors: Array | None) -> str:
-    """The caveat of a heat map, or empty."""
+def _note(people: int, errors: Array | None, width: float) -> str:
+    """The caveats of a heat map, or empty."""
+    spread = f"shares and intervals are of people spread over {width:g} km around where they are" if width else ""
+    return "; ".join(each for each in (_doubt(people, errors), spread) if each)
+
+
+def _doubt(people: int, errors: Array | None) -> str:
     if errors is None:
         return f"a guess without intervals: {UNKNOWN}"
     if people < FEW:

@@ -13,9 +13,10 @@ from bipartite.locations.counting import places_of
 from bipartite.locations.grids import names_of, squares_of
 from bipartite.locations.view import View, write_names
 from bipartite.mechanisms import Mechanism
-from bipartite.plots.figure import axes, describe
+from bipartite.plots.figure import axes, describe, literal
 from bipartite.plots.looks import BLUE, GREY, INK, PALE
-from bipartite.texts import percent, percent_mark
+from bipartite.plots.whiskers import in_percent, pin_legend
+from bipartite.texts import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +79,7 @@ def plot(
         return _plot_person(shown, at, ax, title, credit)
     if at is not None:
         raise InputError("at= belongs to a mechanism; pass one, such as bp.BRR(places, epsilon=1), or leave at out.")
-    places = _some(check_places(shown))
+    places = _check_number(check_places(shown))
     squares = squares_of(places)
     view = View.of(places, squares)
     notes = [PUBLIC, *_sources(view, credit)]
@@ -97,14 +98,14 @@ def plot(
 
 def _plot_person(mechanism: Mechanism, at: object, ax: Axes | None, title: str, credit: str) -> Axes:
     """Draw what a person may report: the most probable places are dark, those that are never reported grey."""
-    places = _some(places_of(mechanism, reported=True))
+    places = _check_number(places_of(mechanism, reported=True))
     if at is None:
         raise InputError(
             "Expected at= with a mechanism, the place of the made-up person whose reports to show; "
             f"try at={places.decode(0)!r}."
         )
     squares, names = squares_of(places), names_of(places)
-    truth = squares.names.index(at) if squares and at in squares.names else places.encode(at)
+    truth = squares.names.index(at) if squares and isinstance(at, str) and at in squares.names else places.encode(at)
     chances, outputs = np.zeros(len(places)), mechanism.outputs.indices
     row = mechanism.lottery.rows(truth, truth + 1)[0] / mechanism.lottery.total
     chances[slice(None) if outputs is None else outputs] = row
@@ -146,12 +147,12 @@ def plot_heat(heat: HeatMap, ax: Axes | None, title: str, credit: str) -> Axes:
         drawn = _shade(on, view, squares, np.column_stack([x, y, areas]), heat.shares, how)
         if squares is not None and heat.has_intervals:
             sure = squares.boxes[heat.intervals(together=True)[0] > 0]
-            draw_cells(on, view, sure, facecolor="none", edgecolor=INK, linewidth=1.1, zorder=4)
+            draw_cells(on, view, sure, facecolor="none", edgecolor=INK, linewidth=1.1, zorder=0.9)
         pad = 0.15 if on.figure.get_layout_engine() is None else 0.03  # below the numbers, which a layout keeps free
         bar: Any = on.figure.colorbar(drawn, ax=on, orientation="horizontal", aspect=40, pad=pad)
         bar.set_label(f"share of people {where}")
         bar.solids.set_edgecolor("face")  # else a browser shows seams
-        bar.ax.xaxis.set_major_formatter(lambda share, _: percent_mark(share))
+        in_percent(bar.ax.xaxis)
         describe(on, f"{words} {' '.join(notes)}", title=title, notes=notes)
         if squares is not None:
             towns, coordinates = cities()
@@ -170,25 +171,21 @@ def draw_cells(ax: Axes, view: View, boxes: Array, **how: Any) -> Collection:  #
     left = view.x(west)
     right = left + east - west
     corners = np.stack([left, south, right, south, right, north, left, north], axis=1).reshape(-1, 4, 2)
-    return ax.add_collection(PolyCollection(list(corners), **{"zorder": 2, **how}), autolim=False)
+    return ax.add_collection(PolyCollection(list(corners), **{"zorder": 0.7, **how}), autolim=False)
 
 
 def add_legend(ax: Axes, kinds: dict[str, str], columns: int = 1) -> None:
     """The kinds of dots below the map, by their words and colours."""
     from matplotlib.lines import Line2D  # noqa: PLC0415
-    from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415
 
-    dots = [Line2D([], [], linestyle="", marker="o", color=colour, label=words) for words, colour in kinds.items()]
-    below = ax.transAxes + ScaledTranslation(0, -_TICKS + 0.1, ax.figure.dpi_scale_trans)
-    where: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below, "ncols": columns}
+    dot: dict[str, Any] = {"linestyle": "", "marker": "o"}
+    dots = [Line2D([], [], **dot, color=colour, label=literal(words)) for words, colour in kinds.items()]
     ax.set_anchor("N")  # what the layout leaves over is below
-    for text in ax.legend(
-        handles=dots, **where, borderaxespad=0, borderpad=0, handletextpad=0, frameon=False
-    ).get_texts():
-        text.set_parse_math(False)
+    pin_legend(ax, dots, 72 * (_TICKS - 0.1), ncols=columns, handletextpad=0, frameon=False)
 
 
-def _some(places: Points) -> Points:
+def _check_number(places: Points) -> Points:
+    """The places, refused if a picture cannot hold so many."""
     if len(places) > MOST_DRAWN:
         raise InputError(
             f"Expected at most {MOST_DRAWN:,} places in a picture, got {len(places):,}; plot some of them "
@@ -220,7 +217,7 @@ def _shade(
         order = np.argsort(values, kind="stable")
         x, y, areas = spots[order].T
         return ax.scatter(x, y, areas, values[order], edgecolors=GREY, linewidths=0.3, zorder=4, **how)
-    view.land(ax, facecolor="none", edgecolor=INK, linewidth=0.5, alpha=0.5, zorder=3)
+    view.land(ax, facecolor="none", edgecolor=INK, linewidth=0.5, alpha=0.5, zorder=0.8)
     return draw_cells(ax, view, squares.boxes, array=values, edgecolor="face", linewidth=0.2, **how)
 
 
@@ -235,7 +232,7 @@ def _colours(colours: Sequence[str], low: float, high: float, below: str) -> dic
 def _share_text(heat: HeatMap, at: int) -> str:
     """A share as text, with its interval if there is one."""
     if not heat.has_intervals:
-        return f"{percent(float(heat.shares[at]))}, a guess"
+        return f"{percent(float(heat.shares[at]))}{', a guess' if heat.standard_errors is None else ''}"
     low, high = (float(each[at]) for each in heat.intervals())
     return f"{percent(float(heat.shares[at]))}, {percent(low)} to {percent(high)}"
 

@@ -77,14 +77,14 @@ class View:
         """The view of a box with a margin, a share of its width and height; neither too tall nor too wide."""
         x, y = west + width / 2, south + height / 2
         height = max(height * (1 + margin), _LEAST_DEGREES)
-        width = min(max(width * (1 + margin), _LEAST_DEGREES, height / _flat(y) / _SHAPES[1]), _TURN)
-        height = max(height, width * _flat(y) * _SHAPES[0])
+        width = min(max(width * (1 + margin), _LEAST_DEGREES, height / _longitude_scale(y) / _SHAPES[1]), _TURN)
+        height = max(height, width * _longitude_scale(y) * _SHAPES[0])
         return cls(x - width / 2, max(y - height / 2, -_POLE), x + width / 2, min(y + height / 2, _POLE))
 
     @property
-    def flat(self) -> float:
+    def longitude_scale(self) -> float:
         """The length of a degree of longitude in degrees of latitude."""
-        return _flat((self.south + self.north) / 2)
+        return _longitude_scale((self.south + self.north) / 2)
 
     @property
     def has_coasts(self) -> bool:
@@ -92,11 +92,12 @@ class View:
         return self.north - self.south >= _COARSE
 
     def size(self, beside: float) -> tuple[float, float]:
-        """Of a figure, in inches, with ``beside`` more for what stands above and below."""
-        return WIDTH, beside + (WIDTH - 0.5) * (self.north - self.south) / ((self.east - self.west) * self.flat)
+        """The size of a figure in inches, ``beside`` of its height for what stands above and below the map."""
+        shape = (self.north - self.south) / ((self.east - self.west) * self.longitude_scale)
+        return WIDTH, beside + (WIDTH - 0.5) * shape
 
     def x(self, longitudes: Array) -> Array:
-        """Longitudes as they count in the view; those at its western end, too, which may be rounded."""
+        """Longitudes moved by whole turns into the view; one rounded to just beyond its western end stays there."""
         start = (self.west + self.east - _TURN) / 2 - 1e-6
         return np.asarray(start + (longitudes - start) % _TURN, dtype=np.float64)
 
@@ -104,7 +105,7 @@ class View:
         """Set the axes to the view: coasts, degrees or the names of columns and rows at the edges, and a scale."""
         from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 (optional, and slow to load)
 
-        ax.set(xlim=(self.west, self.east), ylim=(self.south, self.north), aspect=1 / self.flat)
+        ax.set(xlim=(self.west, self.east), ylim=(self.south, self.north), aspect=1 / self.longitude_scale)
         ax.spines[:].set_visible(True)
         if self.has_coasts:
             ax.set_facecolor(_WATER)
@@ -122,7 +123,7 @@ class View:
         self._scale(ax)
 
     def land(self, ax: Axes, **how: Any) -> None:  # noqa: ANN401 (matplotlib's)
-        """The coasts at every turn at which they are visible: rings end at the date line, the view may cross it."""
+        """Draw the coasts, also a turn east or west: they end at the date line, which the view may cross."""
         from matplotlib.collections import PolyCollection  # noqa: PLC0415
 
         if self.has_coasts:
@@ -133,7 +134,7 @@ class View:
 
     def _scale(self, ax: Axes) -> None:
         """A bar with its length, valid at the middle latitude."""
-        degree = METRES_A_DEGREE / 1000 * self.flat
+        degree = METRES_A_DEGREE / 1000 * self.longitude_scale
         room = (self.east - self.west) * degree / 4
         step = 10.0 ** math.floor(math.log10(room))
         length = max(each * step for each in (1, 2, 5) if each * step <= room)
@@ -162,7 +163,7 @@ def write_names(ax: Axes, names: Sequence[str], x: Array, y: Array, *, gap: floa
             text.remove()
 
 
-def _flat(latitude: float) -> float:
+def _longitude_scale(latitude: float) -> float:
     return max(math.cos(math.radians(latitude)), _FLATTEST)
 
 

@@ -7,6 +7,7 @@ import html
 import importlib
 import io
 import re
+import textwrap
 import threading
 import warnings
 import zlib
@@ -14,7 +15,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from bipartite.errors import InputError, missing_library, shown
+from bipartite.errors import InputError, MissingExtraError, missing_library, shown
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def describe(ax: Axes, words: str, *, title: str = "", notes: Sequence[str] = ()
     if notes and is_alone(ax):
         figure = cast("Figure", ax.figure)
         letters = int(_LETTERS * figure.get_figwidth() / WIDTH)
-        lines = [literal(line) for note in notes for line in _wrapped(escaped(note), letters)]
+        lines = [literal(line) for note in notes for line in textwrap.wrap(escaped(note), letters)]
         figure.supxlabel("\n".join(lines), x=0.01, ha="left", **_NOTE)
         extra = len(lines) * _NOTE["fontsize"] * 1.2 / 72
         figure.set_size_inches(figure.get_figwidth(), figure.get_figheight() + extra)
@@ -121,6 +122,14 @@ def as_svg(draw: Callable[[], Axes | Figure]) -> str:
     labels = [str(ax.get_label()) for ax in figure.axes]
     words = " ".join(label for label in labels if not label.startswith("<"))  # such as <colorbar>
     return _tidy(buffer.getvalue(), html.escape(words))
+
+
+def svg_for_notebooks(draw: Callable[[], Axes]) -> str | None:
+    """The picture as SVG text; None without matplotlib: a notebook then shows words alone."""
+    try:
+        return as_svg(draw)
+    except MissingExtraError:
+        return None
 
 
 def as_file(draw: Callable[[], Axes | Figure], file: str | Path) -> bytes:
@@ -183,7 +192,7 @@ def _style() -> Iterator[None]:
     """Our style, in one thread at a time: matplotlib has one for all of them."""
     from matplotlib import style  # noqa: PLC0415
 
-    with _ONE, style.context(STYLE):
+    with _ONE, style.context(STYLE, after_reset=True):
         yield
 
 
@@ -200,15 +209,9 @@ def _title_lines(ax: Axes, title: str) -> list[str]:
     if not is_alone(ax):
         return [title]
     figure = cast("Figure", ax.figure)
-    lines = _wrapped(title, int(_TITLE * figure.get_figwidth() / WIDTH))
+    lines = textwrap.wrap(title, int(_TITLE * figure.get_figwidth() / WIDTH))
     figure.set_size_inches(figure.get_figwidth(), figure.get_figheight() + 0.18 * (len(lines) - 1))
     return lines
-
-
-def _wrapped(note: str, letters: int) -> list[str]:
-    import textwrap  # noqa: PLC0415 (pictures alone)
-
-    return textwrap.wrap(note, letters)
 
 
 def _tidy(svg: str, words: str) -> str:

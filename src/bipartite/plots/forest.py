@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Section = tuple[str, Sequence[Mark]]
 
 _ROW: Final = 0.19  # inches
-_HEADING: Final[dict[str, Any]] = {"weight": "bold", "fontsize": SMALL + 0.5}
+_HEADING: Final[dict[str, Any]] = {"va": "center", "weight": "bold", "fontsize": SMALL + 0.5}
 
 
 def forest_size(sections: Sequence[Section]) -> tuple[float, float]:
@@ -33,15 +33,7 @@ def forest(ax: Axes, sections: Sequence[Section], label: str, say: Callable[[flo
     """Draw a heading for each section, and a row with a whisker for each of its marks; all of it in words."""
     places, names, y = [], [], 0.0
     for heading, rows in sections:
-        ax.text(
-            0.0,
-            y,
-            literal(heading),
-            transform=ax.get_yaxis_transform(),
-            va="center",
-            weight="bold",
-            fontsize=SMALL + 0.5,
-        )
+        ax.text(0.0, y, literal(heading), transform=ax.get_yaxis_transform(), **_HEADING)
         for mark in rows:
             y -= 1
             places.append(y)

@@ -80,6 +80,15 @@ LOOKS: Final[dict[str, Look]] = {
 }
 
 
+def darker(colour: str) -> str:
+    """A colour for words: orange and pink lines are seen, letters in them are hardly read.
+
+    >>> darker("#E69F00")
+    '#8a5f00'
+    """
+    return "#" + "".join(f"{int(colour[at : at + 2], 16) * 3 // 5:02x}" for at in (1, 3, 5))
+
+
 def looks_of(names: Iterable[str], known: Mapping[str, Look] = LOOKS) -> dict[str, Look]:
     """The look of each name: its own; of what asks nobody ("always …"), dotted; of others, spare ones in order."""
     # Six colours and five dashes: neighbours differ in both, and no two of 30 are alike.

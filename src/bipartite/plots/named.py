@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bipartite.plots.figure import literal
-from bipartite.plots.looks import looks_of
+from bipartite.plots.looks import darker, looks_of
 from bipartite.plots.whiskers import inches_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from bipartite.plots.looks import Look
 
-_LETTER: Final = 7.5  # points, of a name
+_LETTER: Final = 8.5  # points, of a name
 _LINE: Final = 1.25  # lines, from one name to the next
 _LEADER: Final = {"arrowstyle": "-", "linewidth": 0.6, "shrinkA": 1, "shrinkB": 0, "relpos": (0, 0.5)}
 _INSIDE: Final = 0.76  # about the share of a figure's height that its axes take
@@ -63,17 +63,10 @@ def name_ends(ax: Axes, ends: Mapping[str, float], colours: Mapping[str, str]) -
             xytext=(1.045, at),
             xycoords="axes fraction",
             textcoords="axes fraction",
-            color=colours[name],
+            color=darker(colours[name]),
             fontsize=_LETTER,
             va="center",
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colours[name],
-                "linewidth": 0.6,
-                "shrinkA": 1,
-                "shrinkB": 0,
-                "relpos": (0, 0.5),
-            },
+            arrowprops={**_LEADER, "color": colours[name]},
             annotation_clip=False,
         )
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.patches import Rectangle
     from numpy.typing import NDArray
 
 _CELLS: Final[dict[str, Any]] = {"cmap": "Blues", "edgecolors": "face", "linewidth": 0.3}  # without seams
@@ -61,18 +60,15 @@ def plot_pairs(
         else:
             bar = figure.colorbar(mesh, ax=on, fraction=0.05, pad=0.02)
             in_percent(bar.ax.yaxis)
+            bar.set_label("share")
         if at is not None:
+            from matplotlib.patches import Rectangle  # noqa: PLC0415 (optional)
+
             for colour, wide in ((PAPER, 3.4), (INK, 1.6)):  # seen on light and on dark
-                on.add_patch(_frame(at, colour, wide))
+                on.add_patch(Rectangle(at, 1, 1, fill=False, edgecolor=colour, linewidth=wide))
         first, second = divmod(int(shares.argmax()), up)
         says = (
             f"Shares of {shares.size:,} pairs of {labels[0]} and {labels[1]}; the largest, at {names[0][first]} and "
             f"{names[1][second]}, is {percent(top)}. {' '.join(notes)}"
         )
         return describe(on, says.strip(), title=title, notes=notes)
-
-
-def _frame(at: tuple[int, int], colour: str, wide: float) -> Rectangle:
-    from matplotlib.patches import Rectangle  # noqa: PLC0415 (optional)
-
-    return Rectangle(at, 1, 1, fill=False, edgecolor=colour, linewidth=wide)

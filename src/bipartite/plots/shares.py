@@ -70,7 +70,7 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Shares:
+class DrawnShares:
     """What is drawn on a line or around a circle."""
 
     bars: Bars
@@ -87,7 +87,7 @@ class Shares:
     marks: Sequence[Mark] = ()
 
 
-def shares_on_a_line(ax: Axes, drawn: Shares) -> None:
+def shares_on_a_line(ax: Axes, drawn: DrawnShares) -> None:
     """Bars with whiskers, the curve and the truth over them, hatched where values cannot be told apart."""
     # One axis for all panels that share it, and for what stands there.
     across, up = (
@@ -116,7 +116,7 @@ def _widen(had: tuple[float, float], change: Callable[..., Any], ends: tuple[flo
     change(*((min(had[0], ends[0]), max(had[1], ends[1])) if keep else ends))
 
 
-def shares_on_a_clock(ax: Axes, drawn: Shares, names: Sequence[str]) -> None:
+def shares_on_a_clock(ax: Axes, drawn: DrawnShares, names: Sequence[str]) -> None:
     """The same around a circle: the first value at the top, the others clockwise, shares outward.
 
     The circular mean is a direction, drawn at the rim if it is known; the words of all marks stand in the legend.
@@ -131,7 +131,8 @@ def shares_on_a_clock(ax: Axes, drawn: Shares, names: Sequence[str]) -> None:
     for values, how in ((drawn.curve, curve), (drawn.truth, _truth())):
         if values is not None:
             handles += ax.plot(*around(values), **how)
-    if low < 0:
+    if low < 0:  # the circle of zero, instead of the innermost
+        ax.spines["inner"].set_linewidth(0)  # matplotlib shows it whatever its visibility
         ax.plot(*around(np.zeros(size)), color=ink(), lw=0.8)
     rim = low + _RIM * (high - low)
     for mark in drawn.marks:
@@ -215,7 +216,7 @@ def ticks_at(ax: Axes, values: NDArray[Any], *, whole: bool) -> None:
     ax.xaxis.set_major_formatter(lambda value, _: say(value))
 
 
-def _bars(ax: Axes, drawn: Shares, scale: float) -> list[Any]:
+def _bars(ax: Axes, drawn: DrawnShares, scale: float) -> list[Any]:
     """Draw the bars, their whiskers, and the hatching; the entries of the legend."""
     bars = drawn.bars
     handles: list[Any] = []
@@ -261,16 +262,16 @@ def _stairs(ax: Axes, values: Array, edges: Array, how: dict[str, Any]) -> Any: 
 def _direction(ax: Axes, mark: Mark, turn: float, size: int, low: float, rim: float) -> list[Any]:
     """The mean direction at the rim, with its interval as an arc; of other marks, and without one, the words alone."""
     if not mark.known or mark.name != "circular mean":
-        return ax.plot([], [], ls="none", label=mark.words)
+        return ax.plot([], [], ls="none", label=mark.said)
     last = mark.low + (mark.high - mark.low) % size
     arc = np.linspace(mark.low, last, 60) * turn
     ends: dict[str, Any] = {"color": ink(), "clip_on": False}
     ax.plot([mark.value * turn] * 2, [max(0.0, low), rim], lw=0.8, ls=":", **ends)
     ax.plot([mark.value * turn], [rim], marker="o", ms=4.5, **ends)
-    return ax.plot(arc, np.full(60, rim), lw=1.8, label=mark.words, **ends)
+    return ax.plot(arc, np.full(60, rim), lw=1.8, label=mark.said, **ends)
 
 
-def _heights(drawn: Shares) -> Iterator[Array]:
+def _heights(drawn: DrawnShares) -> Iterator[Array]:
     yield from (drawn.bars.share, drawn.bars.low, drawn.bars.high)
     yield from (each for each in (drawn.curve, drawn.truth) if each is not None)
 

@@ -38,8 +38,14 @@ class Mark(NamedTuple):
     low: float
     high: float
     words: str
+    """The number and its interval, without the name."""
     known: bool = True
     """Whether the value is an estimate rather than a guess within the interval."""
+
+    @property
+    def said(self) -> str:
+        """The words after the name."""
+        return f"{self.name}{'' if self.known else ':'} {self.words}"
 
 
 def shortened(name: object) -> str:
@@ -138,7 +144,7 @@ def marks_at_the_top(ax: Axes, marks: Sequence[Mark]) -> None:
             ax.plot([mark.value] * 2, [0, y], transform=up, color=colour, lw=0.8, ls=":")
             ax.plot([mark.value], [y], transform=up, color=colour, marker="o", ms=4.5)
         starts, ends = ((end - left) / (right - left) for end in (low, high))
-        room = (width_of(mark.words) + 8) / across
+        room = (width_of(mark.said) + 8) / across
         at, aside, above = ends + 6 / across, "left", "center"
         if 1 - ends < room:
             at, aside = starts - 6 / across, "right"
@@ -146,7 +152,7 @@ def marks_at_the_top(ax: Axes, marks: Sequence[Mark]) -> None:
                 at, aside, above = min(max((starts + ends) / 2, room / 2), 1 - room / 2), "center", "bottom"
         box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.4}
         how: dict[str, Any] = {"ha": aside, "va": above, "fontsize": SMALL, "bbox": box, "transform": ax.transAxes}
-        ax.text(at, y + 0.02 * (above == "bottom"), literal(mark.words), **how)
+        ax.text(at, y + 0.02 * (above == "bottom"), literal(mark.said), **how)
 
 
 def legend_below(ax: Axes, handles: Sequence[Any], gap: float = 36, top: float = 1.0) -> None:
@@ -158,21 +164,18 @@ def legend_below(ax: Axes, handles: Sequence[Any], gap: float = 36, top: float =
         where = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.08)} if polar else {"bbox_to_anchor": (0, 0, 1, top)}
         ax.legend(handles=handles, fontsize=SMALL, **where)
         return
-    from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415
-
+    pin_legend(ax, handles, gap, ncols=columns, fontsize=SMALL)
     figure = cast("Figure", ax.figure)
-    below = ax.transAxes + ScaledTranslation(0, -gap / 72, figure.dpi_scale_trans)
-    ax.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(0, 0),
-        bbox_transform=below,
-        ncols=columns,
-        borderaxespad=0,
-        borderpad=0,
-        fontsize=SMALL,
-    )
     figure.set_size_inches(figure.get_figwidth(), figure.get_figheight() + -(-len(labels) // columns) * 12 / 72)
+
+
+def pin_legend(ax: Axes, handles: Sequence[Any], gap: float, **how: Any) -> None:  # noqa: ANN401 (of matplotlib)
+    """A legend ``gap`` points below the axes, from their left edge on."""
+    from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415 (optional)
+
+    below = ax.transAxes + ScaledTranslation(0, -gap / 72, ax.figure.dpi_scale_trans)
+    where: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": below}
+    ax.legend(handles=handles, borderaxespad=0, borderpad=0, **where, **how)
 
 
 def extent(*numbers: ArrayLike) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from bipartite.mechanisms import Mechanism
 from bipartite.texts import Printed
 from bipartite.verification.binomial import lower_bound, upper_bound
 from bipartite.verification.events import EventSearch, log_ratio
-from bipartite.verification.plan import check_size, level_of, trials_for
+from bipartite.verification.plan import check_confidence, check_trials, is_claim, level_of, trials_for
 from bipartite.verification.reports import Reader, as_reports, sample
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Event(Printed):
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class EventCounts:
     """The counts of the event in the half of the trials used for testing."""
 
     hits: int
@@ -66,14 +66,14 @@ class Audit(Printed):
     epsilon_lower: float
     """The real ε is at least this, with the stated confidence."""
     confidence: float
-    """The probability that the bound is right, over all events tested."""
+    """The least probability that the bound is right, over all events tested."""
     epsilon: float | None
     """The claimed ε; None if there is no claim."""
     inputs: tuple[Any, Any]
     """The two values that the event distinguishes: it is more likely for the first."""
     event: Event
     """The event with the largest bound."""
-    counts: Counts
+    counts: EventCounts
     """Its counts for the two inputs."""
     trials: int
     """The number of reports drawn for each input: one half to choose events, one half to test them."""
@@ -149,13 +149,14 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
     ----------
     sampler
         A mechanism, or any callable that takes an array of n equal values and returns n reports: numbers, strings,
-        tuples, or rows of a table. To audit a function of the reports, wrap it: post-processing keeps ε.
+        tuples, or rows of a table, each drawn anew; a function of one value needs ``scalar=True``. To audit a function
+        of the reports, wrap it: post-processing keeps ε.
     inputs
         Two or more values; every ordered pair is searched.
     trials
         The number of reports drawn for each input.
     confidence
-        The probability that the bound is right, whatever the sampler does.
+        The least probability that the bound is right, if the guarantee below applies.
     epsilon
         The claimed ε; by default, for a mechanism of this package, its realised ε.
     scalar
@@ -173,8 +174,11 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
 
     Guarantee
     ---------
-    If reports are drawn independently of each other, the real ε is below ``epsilon_lower`` with probability at most
-    1 − confidence. The bound is one-sided: a small one proves nothing.
+    If reports are drawn independently of each other, each from a law that depends on its value alone, the real ε is
+    below ``epsilon_lower`` with probability at most 1 − confidence. A sampler whose law changes from call to call may
+    be refuted though it tells nothing, because the values are drawn one after the other; so may one that returns
+    reports of several types as an array, which turns 1 into "1" beside a word: let it return a list. The bound is
+    one-sided: a small one proves nothing.
 
     Reference
     ---------
@@ -225,7 +229,7 @@ def audit(  # noqa: PLR0913 (two arguments, and options by name)
         epsilon=claimed,
         inputs=pair,
         event=Event(str(chosen), chosen.members(), contains),
-        counts=Counts(hits[0], hits[1], tested),
+        counts=EventCounts(hits[0], hits[1], tested),
         trials=trials,
         searched=len(results),
     )
@@ -250,12 +254,12 @@ def _check(
         problems.add("Expected inputs as two or more values; pass inputs=(x, x2).")
     elif any(_same(a, b) for a, b in combinations(inputs, 2)):
         problems.add("Expected distinct inputs, got one twice; pass each once.")
-    number = isinstance(epsilon, (float, np.floating)) or is_whole(epsilon)
-    if epsilon is not None and not (number and 0 <= float(cast("float", epsilon)) < math.inf):
+    if epsilon is not None and not is_claim(epsilon):
         problems.add(f"Expected epsilon, the claim, as a number of at least 0, got {shown(epsilon)}; leave it out.")
     if not isinstance(scalar, bool):
         problems.add(f"Expected scalar as True or False, got {shown(scalar)}.")
-    check_size(trials, _FEWEST_TRIALS, confidence, problems)
+    check_trials(trials, _FEWEST_TRIALS, problems)
+    check_confidence(confidence, problems)
     if bins is not None and (not is_whole(bins) or not 1 < bins <= _MOST_BINS):
         problems.add(f"Expected bins as a whole number from 2 to {_MOST_BINS}, got {shown(bins)}; or leave it out.")
     problems.raise_if_any(InputError)

@@ -1,9 +1,9 @@
 """The choice of an event to test, on samples that are not used for testing it.
 
-A view maps reports to a few outcomes: any function of a report keeps its ε, so every view gives a valid bound, and a
-bad one only a smaller bound. Outcomes are ranked by the ratio of their counts for two inputs. Where to cut the ranking
-is decided by two-fold cross-validation: each half is cut by the ranking of the other, so that a rank due to chance
-gains nothing. The event is the cut with the best predicted bound, over all views.
+A partition sorts reports into a few outcomes: any function of a report keeps its ε, so every partition gives a valid
+bound, and a bad one only a smaller bound. Outcomes are ranked by the ratio of their counts for two inputs. Where to cut
+the ranking is decided by two-fold cross-validation: each half is cut by the ranking of the other, so that a rank due to
+chance gains nothing. The event is the cut with the best predicted bound, over all partitions.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Range(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class Partition:
     """A few outcomes of a report; codes run from 0 to ``size``, the last for reports not seen while learning."""
 
     size: int
@@ -63,22 +63,22 @@ class View:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class ChosenEvent:
     """An event for one ordered pair of inputs, and its predicted bound."""
 
-    view: View
+    partition: Partition
     codes: tuple[int, ...]
     promise: float
 
     def hits(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
         """Which reports are in the event."""
-        return np.isin(self.view.codes(reports), self.codes)
+        return np.isin(self.partition.codes(reports), self.codes)
 
     def members(self) -> tuple[Any, ...]:
         """Its elements, sorted if they can be compared, and adjacent ranges merged."""
-        elements = [self.view.element(code) for code in self.codes]
+        elements = [self.partition.element(code) for code in self.codes]
         found: list[Any] = [each for each in elements if not isinstance(each, Range)]
-        with suppress(TypeError):
+        with suppress(TypeError, ValueError, ArithmeticError):
             found = sorted(found)
         for each in elements[len(found) :]:
             if found and isinstance(found[-1], Range) and found[-1].high == each.low:
@@ -89,21 +89,21 @@ class Candidate:
 
     def __str__(self) -> str:
         members = self.members()
-        words = [self.view.word(each) for each in members]
+        words = [self.partition.word(each) for each in members]
         if all(isinstance(each, int) for each in members):
             words = [str(low) if low == high else f"{low}..{high}" for low, high in _runs(members)]
-        return self.view.text.format(_listed(words, "or", "or one of"))
+        return self.partition.text.format(_listed(words, "or", "or one of"))
 
 
-def _distinct(reports: NDArray[Any], names: Sequence[Any] | None = None) -> View:
+def _distinct(reports: NDArray[Any], names: Sequence[Any] | None = None) -> Partition:
     """Every distinct number is an outcome; with names, it stands for what it numbers."""
     keys = np.unique(_keys_of(reports))
     numbers = keys.view(reports.dtype).tolist() if reports.dtype.kind == "f" else keys.tolist()
     values = numbers if names is None else [names[number] for number in numbers]
-    return View(len(keys), partial(_place, keys), values.__getitem__)
+    return Partition(len(keys), partial(_place, keys), values.__getitem__)
 
 
-def _ranges(reports: NDArray[Any], bins: int) -> View:
+def _ranges(reports: NDArray[Any], bins: int) -> Partition:
     """Numbers binned into ranges of about equal counts; a frequent number is an outcome by itself."""
     keys, counts = np.unique(_keys_of(reports), return_counts=True)
     atoms = _distinct(keys[counts * bins * 2 > len(reports)].view(reports.dtype))
@@ -123,10 +123,10 @@ def _ranges(reports: NDArray[Any], bins: int) -> View:
         at = code - atoms.size
         return atoms.element(code) if at < 0 else Range(ends[at], ends[at + 1])
 
-    return View(size, codes, element)
+    return Partition(size, codes, element)
 
 
-def _columns(coders: Sequence[View], table: NDArray[np.int32], chosen: Sequence[int]) -> View:
+def _columns(coders: Sequence[Partition], table: NDArray[np.int32], chosen: Sequence[int]) -> Partition:
     """Some columns of a coded table, or all, with the combinations of values that occur; identified by a hash."""
     keys, first = np.unique(_row_keys(table, chosen), return_index=True)
     rows = table[first][:, list(chosen)]
@@ -137,24 +137,24 @@ def _columns(coders: Sequence[View], table: NDArray[np.int32], chosen: Sequence[
 
     whole = len(chosen) == table.shape[1] > 1
     text, word = (_IS, repr) if whole else ("{}", _columns_in_words)
-    return View(len(keys), lambda reports: _place(keys, _row_keys(reports, chosen)), element, text, word)
+    return Partition(len(keys), lambda reports: _place(keys, _row_keys(reports, chosen)), element, text, word)
 
 
-def _derived(number: Callable[[NDArray[Any]], NDArray[Any]], view: View, text: str) -> View:
-    """A view of a number that is computed from each report."""
-    return replace(view, codes=lambda reports: view.codes(number(reports)), text=text)
+def _derived(number: Callable[[NDArray[Any]], NDArray[Any]], partition: Partition, text: str) -> Partition:
+    """A partition of a number that is computed from each report."""
+    return replace(partition, codes=lambda reports: partition.codes(number(reports)), text=text)
 
 
 class EventSearch:
-    """All views of some samples, with the counts of their two halves."""
+    """All partitions of some samples, with the counts of their two halves."""
 
     def __init__(self, samples: Sequence[NDArray[Any]], bins: int | None, names: Sequence[Any] | None) -> None:
         pooled = np.concatenate(samples)
         self._coders = [_code(pooled[:, at], names) for at in range(pooled.shape[1])] if pooled.ndim > 1 else []
         self._samples = [self.encode(each) for each in samples]
-        self._views: list[tuple[View, Codes]] = []
+        self._partitions: list[tuple[Partition, Codes]] = []
         if not self._coders:
-            self._add(*_views_of_numbers(pooled, bins, names))
+            self._add(*_partitions_of_numbers(pooled, bins, names))
             return
         table = np.concatenate(self._samples)
         learn = partial(_columns, self._coders, table)
@@ -162,7 +162,7 @@ class EventSearch:
         self._add(*(learn((at,)) for at in columns))
         # Pairs of the columns that best distinguish some two inputs.
         pairs = list(permutations(range(len(samples)), 2))
-        promises = [max(_best_cut(counts[[i, j]], 2.0)[0] for i, j in pairs) for _, counts in self._views]
+        promises = [max(_best_cut(counts[[i, j]], 2.0)[0] for i, j in pairs) for _, counts in self._partitions]
         best = sorted(np.argsort(promises, kind="stable")[::-1][:_PAIRED_COLUMNS].tolist())
         self._add(*(learn(pair) for pair in combinations(best, 2)))
         whole = learn(tuple(columns))
@@ -170,7 +170,7 @@ class EventSearch:
             self._add(whole)
 
     def encode(self, reports: NDArray[Any]) -> NDArray[Any]:
-        """Reports in the form that the views expect: rows as a table of codes."""
+        """Reports in the form that the partitions expect: rows as a table of codes."""
         if not self._coders:
             return reports
         table = np.empty(reports.shape, dtype=np.int32, order="F")
@@ -178,28 +178,28 @@ class EventSearch:
             table[:, at] = coder.codes(np.ascontiguousarray(reports[:, at]))
         return table
 
-    def _add(self, *views: View) -> None:
-        self._views += [(view, _counts(view, self._samples)) for view in views]
+    def _add(self, *partitions: Partition) -> None:
+        self._partitions += [(partition, _counts(partition, self._samples)) for partition in partitions]
 
-    def best(self, i: int, j: int, alpha: float) -> Candidate:
+    def best(self, i: int, j: int, alpha: float) -> ChosenEvent:
         """The event with the best predicted bound among those more likely for input i than for input j."""
         z = NormalDist().inv_cdf(1 - alpha)
-        views = [(view, counts[[i, j]]) for view, counts in self._views]
+        partitions = [(partition, counts[[i, j]]) for partition, counts in self._partitions]
         if self._coders:
             # The score of a row is learned on one half and counted on the quarters of the other.
             (first, rest), (second, rest_j) = (np.array_split(self._samples[at], 2) for at in (i, j))
             score = _score(first, second, np.concatenate([rest, rest_j]), self._coders)
-            views += [] if score is None else [(score, _counts(score, [rest, rest_j]))]
+            partitions += [] if score is None else [(score, _counts(score, [rest, rest_j]))]
         found = []
-        for view, counts in views:
+        for partition, counts in partitions:
             promise, cut = _best_cut(counts, z)
             ratios = np.divide(*(counts.sum(axis=1) + 1))
             codes = np.flatnonzero(ratios >= min(cut, ratios.max()))
-            found.append(Candidate(view, tuple(codes.tolist()), promise))
+            found.append(ChosenEvent(partition, tuple(codes.tolist()), promise))
         return max(found, key=lambda each: each.promise)
 
 
-def _views_of_numbers(pooled: NDArray[Any], bins: int | None, names: Sequence[Any] | None) -> list[View]:
+def _partitions_of_numbers(pooled: NDArray[Any], bins: int | None, names: Sequence[Any] | None) -> list[Partition]:
     """Every distinct report if they repeat often or have names; else ranges, and how doubles are rounded."""
     distinct = _distinct(pooled, names)
     if names is not None or (bins is None and distinct.size * _SAMPLES_FOR_A_REPORT <= len(pooled)):
@@ -211,16 +211,16 @@ def _views_of_numbers(pooled: NDArray[Any], bins: int | None, names: Sequence[An
     return found
 
 
-def _code(column: NDArray[Any], names: Sequence[Any] | None) -> View:
-    """A view of a column with few outcomes."""
+def _code(column: NDArray[Any], names: Sequence[Any] | None) -> Partition:
+    """A partition of a column with few outcomes."""
     column = np.ascontiguousarray(column)
     distinct = _distinct(column, names)
     return distinct if distinct.size <= _COLUMN_VALUES or names is not None else _ranges(column, _COLUMN_VALUES)
 
 
 def _score(
-    first: NDArray[np.int32], second: NDArray[np.int32], pooled: NDArray[np.int32], coders: Sequence[View]
-) -> View | None:
+    first: NDArray[np.int32], second: NDArray[np.int32], pooled: NDArray[np.int32], coders: Sequence[Partition]
+) -> Partition | None:
     """The log-likelihood ratio of a row, as if its columns were independent; None if no column distinguishes."""
     weights = {}
     for at, coder in enumerate(coders):
@@ -235,7 +235,7 @@ def _score(
     number = partial(_scores, weights)
     which = _listed([str(at) for at in weights], "and", "and")
     text = f"the log-likelihood ratio of columns {which}, taken as independent, is {{}}"
-    return _derived(number, _views_of_numbers(number(pooled), None, None)[0], text)
+    return _derived(number, _partitions_of_numbers(number(pooled), None, None)[0], text)
 
 
 def _scores(weights: dict[int, NDArray[np.float64]], reports: NDArray[Any]) -> NDArray[np.float64]:
@@ -276,10 +276,10 @@ def _row_keys(reports: NDArray[Any], chosen: Sequence[int]) -> Codes:
     return keys.view(np.int64)
 
 
-def _counts(view: View, samples: Sequence[NDArray[Any]]) -> Codes:
+def _counts(partition: Partition, samples: Sequence[NDArray[Any]]) -> Codes:
     """The counts of the outcomes, by input and half of its samples."""
-    halves = [np.array_split(view.codes(each), 2) for each in samples]
-    return np.array([[np.bincount(half, minlength=view.size + 1)[:-1] for half in each] for each in halves])
+    halves = [np.array_split(partition.codes(each), 2) for each in samples]
+    return np.array([[np.bincount(half, minlength=partition.size + 1)[:-1] for half in each] for each in halves])
 
 
 def _best_cut(counts: Codes, z: float) -> tuple[float, float]:
@@ -317,8 +317,10 @@ def _wilson(hits: Codes, trials: int, z: float) -> NDArray[np.float64]:
 
 
 def log_ratio(low: float, high: float) -> float:
-    """ln(low/high), −∞ if low is 0."""
-    return math.log(low / high) if low > 0 else -math.inf
+    """ln(low/high), −∞ if low is 0, otherwise ∞ if high is 0."""
+    if low <= 0:
+        return -math.inf
+    return math.log(low / high) if high > 0 else math.inf
 
 
 def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:

@@ -13,9 +13,9 @@ directions      sums of deviations along the likely faults: rows and columns shi
                 where no single report matters, Bonferroni over the six
 ==============  ====================================================================================================
 
-The first is exact, the last a bound. The two χ² tests are asymptotic; the law is fitted to the first three moments of
-the statistic for these counts, because far out in the tail, where the correction for many inputs leads, the plain χ²
-law would give false alarms.
+The first is exact, and Bennett's inequality a bound. The normal law, corrected for skewness, is an approximation, and
+so are the two χ² tests. Their law is fitted to the first three moments of the statistic for these counts, because far
+out in the tail, where the correction for many inputs leads, the plain χ² law would give false alarms.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from bipartite.errors import InputError, Problems
 from bipartite.mechanisms import Mechanism
 from bipartite.texts import Printed
 from bipartite.verification.binomial import chi_square_tail, tail_above, tail_below
-from bipartite.verification.plan import check_size
+from bipartite.verification.plan import check_confidence, check_trials
 from bipartite.verification.reports import as_reports, sample
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ class LawTest(Printed):
     """Whether reports follow the stated law."""
 
     p_value: float
-    """An upper bound on the probability, under the stated law, of a result at least this extreme; corrected for all
-    tests made."""
+    """The probability, under the stated law, of a result at least this extreme: a bound or an approximation, corrected
+    for all tests made."""
     confidence: float
     """A p-value below 1 − confidence counts as a finding."""
     worst: Cell
@@ -126,7 +126,7 @@ def law_test(  # noqa: PLR0913 (a mechanism, and options by name)
     rng
         The source of random words of a mechanism; None for the secure source.
     confidence
-        1 − confidence is the probability of a false alarm, over all tests made.
+        1 − confidence is about the largest probability of a false alarm, over all tests made.
     matrix
         The stated law: one row per input, one column per output. Required for a callable; a mechanism has its own.
     inputs
@@ -143,7 +143,8 @@ def law_test(  # noqa: PLR0913 (a mechanism, and options by name)
     True
     """
     problems = Problems()
-    check_size(trials, 1, confidence, problems)
+    check_trials(trials, 1, problems)
+    check_confidence(confidence, problems)
     problems.raise_if_any(InputError)
     if isinstance(mechanism, Mechanism) and not mechanism.flat:
         values, law, reports = _of_mechanism(mechanism, matrix, inputs, outputs)

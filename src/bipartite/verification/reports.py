@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numpy as np
 
@@ -72,18 +72,26 @@ class Reader:
 
 def _kind(part: NDArray[Any]) -> str:
     """The kind of an array as NumPy names it; i or f if it holds objects that are all numbers."""
-    if part.dtype.kind != "O" or not all(isinstance(each, _NUMBERS) for each in part.ravel().tolist()):
+    if part.dtype.kind != "O" or not all(_is_number(each) for each in part.ravel().tolist()):
         return part.dtype.kind
     return "f" if any(isinstance(each, _FLOATS) for each in part.ravel().tolist()) else "i"
 
 
+def _is_number(report: object) -> TypeGuard[float]:
+    """Whether it is a number; spans of time are none, as NumPy makes 1 s 1000 beside milliseconds."""
+    return isinstance(report, _NUMBERS) and not isinstance(report, np.timedelta64)
+
+
 def _real(report: object) -> float:
-    return float(report) if isinstance(report, _NUMBERS) else math.nan
+    try:
+        return float(report) if _is_number(report) else math.nan
+    except OverflowError:  # beyond what a double holds
+        return math.inf
 
 
 def _whole(report: object) -> int:
     """A whole number, modulo 2^64 as NumPy has it, or the mark of what was not seen."""
-    if not isinstance(report, _NUMBERS) or (isinstance(report, _FLOATS) and not -_HALF < report < _HALF):
+    if not _is_number(report) or (isinstance(report, _FLOATS) and not -_HALF < report < _HALF):
         return _UNSEEN
     return (int(report) + _HALF) % 2**64 - _HALF if report == int(report) else _UNSEEN
 
@@ -115,7 +123,9 @@ def _key(label: object) -> Hashable:
             f"Expected reports as numbers, strings, or rows and tuples of them, got {type(label).__name__}; "
             "let the sampler return hashable reports."
         ) from None
-    return (type(label).__name__, label)  # True, 1 and 1.0 are different reports
+    if isinstance(label, float) and label.is_integer():
+        label = int(label)  # pandas turns 1 into 1.0 beside a gap
+    return (type(label).__name__, label)  # True and 1 are different reports
 
 
 def as_reports(raw: object) -> NDArray[Any]:
@@ -131,7 +141,7 @@ def as_reports(raw: object) -> NDArray[Any]:
         kinds = {type(each) for each in raw}
         if kinds == {tuple} and len({len(each) for each in raw}) == 1 and raw[0]:
             return as_reports([part for each in raw for part in each]).reshape(len(raw), -1)
-        one_kind = len(kinds) == 1 and issubclass(kinds.pop(), _NUMBERS)
+        one_kind = len(kinds) == 1 and _is_number(raw[0])
         if not one_kind or (type(raw[0]) is int and np.asarray(raw).dtype.kind == "f"):  # beyond 64 bits
             return _objects(raw)
     found = np.asarray(raw)
@@ -175,13 +185,14 @@ def sample(
     most = _SCALARS if scalar else _BATCH
     for start in range(0, trials, most):
         size = min(most, trials - start)
-        reports = as_reports([sampler(value) for _ in range(size)] if scalar else sampler(repeated(value, size)))
-        if reports.shape[:1] != (size,):
+        # Copied, because a sampler may fill the same array again.
+        reports = as_reports([_flat(sampler(value)) for _ in range(size)] if scalar else sampler(repeated(value, size)))
+        if reports.shape[:1] != (size,) or not reports.size:
             raise InputError(
-                f"Expected {size} reports for {size} values, got shape {reports.shape[:1]}; return one report per "
+                f"Expected {size} reports for {size} values, got shape {reports.shape}; return one report per "
                 "value, or audit a sampler of one value with scalar=True."
             )
-        parts.append(reports)
+        parts.append(reports.copy())
         if progress is not None:
             progress(size)
     return parts

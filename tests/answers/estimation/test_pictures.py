@@ -263,6 +263,12 @@ def test_a_truth_that_is_none_is_refused(truth, why):
         estimated(STARS, [1, 5] * 100).plot(truth=truth)
 
 
+def test_the_truth_of_groups_is_refused_instead_of_left_out():
+    groups = bp.estimate(STARS, STARS.privatize([1, 5] * 100, rng=bp.insecure_seed(1)), by=["a", "b"] * 100)
+    with pytest.raises(InputError, match=r"truth is drawn for one estimate; plot each group alone, ests\['north'\]"):
+        groups.plot(truth=[1, 5])
+
+
 def test_true_values_outside_are_refused_and_not_shown():
     with pytest.raises(OutsideDomainError, match="cannot be reported") as caught:
         estimated(STARS, [1, 5] * 100).plot(truth=[1, 777])
@@ -304,9 +310,3 @@ def test_names_on_a_shared_axis_are_those_of_their_rows():
         other.plot(right)
     assert [each.get_text() for each in left.get_yticklabels()] == ["a", "b"]
     one.plot(right)  # the same rows
-
-
-def test_the_truth_of_groups_is_refused_rather_than_left_out():
-    groups = bp.estimate(PADDED, PADDED.privatize([30, 50] * 100, rng=bp.insecure_seed(1)), by=["x", "y"] * 100)
-    with pytest.raises(InputError, match=r"truth= belongs to one estimate; plot each group: est\[name\]\.plot\(truth="):
-        groups.plot(truth=[30, 50])

@@ -118,8 +118,8 @@ def test_reports_may_have_weights():
         (TOTALS | {"old": 0}, "mean", "Expected totals as a mapping from labels to positive public counts or shares"),
         (TOTALS | {"old": math.nan}, "mean", "Expected totals as a mapping from labels to positive public counts"),
         ([1, 2, 3], "mean", "Expected totals as a mapping from labels to positive public counts or shares"),
-        (TOTALS, "median", "got 'median'; for a quantile ask for ('cdf', value) around it"),
-        (TOTALS, "std", "for a variance about squares, as one weight per value"),
+        (TOTALS, "median", "got 'median'; for others pass bp.surveys.raking_weights"),
+        (TOTALS, "std", "whose errors do not know the totals"),
         (TOTALS, "average", "Expected 'mean', 'std', 'variance'"),
     ],
 )
@@ -129,10 +129,22 @@ def test_what_cannot_be_post_stratified_is_refused(totals, of, message):
     assert message in str(error.value)
 
 
+def test_attributes_of_the_same_people_are_no_groups():
+    mech = bp.BRR(LINE, 2, edges="padded")
+    record = bp.Record({"work": mech, "sleep": mech})
+    reports = record.privatize({"work": [1, 2, 3] * 9, "sleep": [7, 8, 9] * 9}, rng=bp.insecure_seed(1))
+    with pytest.raises(InputError, match="Expected groups of different people, got attributes of the same ones"):
+        bp.surveys.poststratify(bp.estimate(record, reports), {"work": 1, "sleep": 1})
+
+
 def test_other_things_than_groups_are_refused():
     est = groups()[0]["young"]
-    with pytest.raises(InputError, match=r"Expected estimates of groups, .*by=labels\), got Estimate"):
+    with pytest.raises(InputError, match=r"Expected estimates of at least 1 group, .*by=…\), got Estimate"):
         bp.surveys.poststratify(est, TOTALS)
+    record = bp.Record({"young": bp.GRR(LINE, 1), "old": bp.GRR(LINE, 1)})
+    answers = bp.estimate(record, record.privatize({"young": [1, 2], "old": [3, 4]}, rng=bp.insecure_seed(1)))
+    with pytest.raises(InputError, match="groups of different people, got attributes of the same ones"):
+        bp.surveys.poststratify(answers, {"young": 1, "old": 1})
     other = bp.estimate(bp.GRR(bp.Integers(0, 3), 1), [0, 1, 2, 3])
     with pytest.raises(
         InputError, match=r"Expected estimates on one domain, got Integers\(0, 9\) and Integers\(0, 3\)"

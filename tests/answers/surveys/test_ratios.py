@@ -106,14 +106,14 @@ def test_a_denominator_that_may_be_zero():
 
 def test_a_denominator_of_zero():
     zeros = bp.estimate(MECH, MECH.privatize([0] * 500, rng=bp.insecure_seed(3)))
-    found = bp.surveys.ratio(FEW, zeros)
+    found = bp.surveys.ratio(FEW, zeros, "median")
     assert (found.value, found.ci().high) == (math.inf, math.inf)
     assert math.isnan(found.se)
     few, none = FEW.ask("median"), zeros.ask("median")
     least = found.ci().low
     assert (few - none * least).ci().low == pytest.approx(0, abs=1e-9) if none.ci().high else math.isinf(least)
     assert str(found).startswith("inf, ")
-    assert math.isnan(bp.surveys.ratio(zeros, zeros).value)
+    assert math.isnan(bp.surveys.ratio(zeros, zeros, "median").value)
 
 
 def test_answers_that_cannot_be_compared_have_no_ratio():
@@ -130,6 +130,19 @@ def test_answers_that_cannot_be_compared_have_no_ratio():
     night = bp.estimate(hours, [1, 2, 3])
     with pytest.raises(InputError, match="Directions have no difference on a line"):
         bp.surveys.ratio(night, night, "circular_mean")
+
+
+def test_medians_around_a_circle_are_no_numbers_on_a_line():
+    # Both groups lie around midnight: 23 minus 0 was a difference of 23, "21 to 55, p = 1e-12".
+    hours = bp.BRR(bp.Cyclic(24), 3)
+    values = np.random.default_rng(3).integers(-4, 5, (2, 300)) % 24
+    one, two = (bp.estimate(hours, hours.privatize(each, rng=bp.insecure_seed(3))) for each in values)
+    for compared in (bp.difference, bp.surveys.ratio):
+        with pytest.raises(InputError, match="Directions have no difference on a line; compare resultant lengths"):
+            compared(one, two, ("quantile", 0.5, 12))
+        assert compared(one, two, np.arange(24) < 12).se > 0
+    with pytest.raises(InputError, match="Directions have no difference on a line; compare resultant lengths"):
+        bp.surveys.contrasts({"a": one, "b": two}, ("quantile", 0.5, 12))
 
 
 def test_totals_of_shares_keep_what_averages_know():

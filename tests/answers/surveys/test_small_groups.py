@@ -102,6 +102,18 @@ def test_units_do_not_matter():
     assert other.spread == pytest.approx(1e5 * fit.spread, rel=1e-6)
 
 
+@pytest.mark.parametrize(("offset", "scale"), [(1e7, 1.0), (1.7e9, 1.0), (0.0, 1e-200), (0.0, 1e200), (2e9, 1e3)])
+def test_units_of_covariates_do_not_matter(offset, scale):
+    # Dates as seconds were a singular matrix, and 1e7 + 0..5 moved predictions.
+    near = {label: float(at) for at, label in enumerate("abcdef")}
+    far = {label: offset + scale * at for label, at in near.items()}
+    found, other = (bp.surveys.small_groups(TOWNS, covariates=each) for each in (near, far))
+    for label in TOWNS:
+        assert other[label].value == pytest.approx(found[label].value, rel=1e-6)
+        assert other[label].rmse == pytest.approx(found[label].rmse, rel=1e-6)
+    assert scale * other.coefficients[1] == pytest.approx(found.coefficients[1], rel=1e-5)
+
+
 def test_intervals_hold_on_average_over_groups_if_the_model_does():
     """300 trials of 12 groups: by chance fewer than 93.4 % hold with a probability below 1e-4 if 95 % do.
 
@@ -197,6 +209,16 @@ def test_covariates_draw_groups_towards_a_line():
     assert len(bp.surveys.small_groups(ests, covariates=several).coefficients) == 3
 
 
+def test_where_a_covariate_is_counted_from_changes_nothing():
+    # Around 10^7 the cross-products of a line with steps of 1 have the same 16 digits.
+    rng = np.random.default_rng(1)
+    y, variances, line = rng.normal(0, 1, 12), rng.uniform(0.1, 1, 12), np.arange(12.0)
+    near, far = (fay_herriot(y, variances, np.column_stack([np.ones(12), line + by])) for by in (0, 1e7))
+    assert far.value == pytest.approx(near.value, abs=1e-6)
+    assert far.rmse == pytest.approx(near.rmse, abs=1e-6)
+    assert far.coefficients[1] == pytest.approx(near.coefficients[1], abs=1e-6)
+
+
 def test_they_are_shown_as_a_table_that_says_what_it_is():
     found = bp.surveys.small_groups(TOWNS)
     frame = found.to_frame()
@@ -223,7 +245,7 @@ def test_what_the_model_cannot_take():
     with pytest.raises(InputError, match="at least 7 groups for 4 coefficients, got 6; leave covariates out, or ask"):
         bp.surveys.small_groups(TOWNS, covariates={label: (at, at**2, at**3) for at, label in enumerate(TOWNS)})
     with pytest.raises(
-        InputError, match="of as the mean, a share, or one weight per value, got 'median'; the model is"
+        InputError, match="a question whose answer is an average, such as 'mean', got 'median'; for others ask about"
     ):
         bp.surveys.small_groups(TOWNS, "median")
     with pytest.raises(InputError, match="covariates as a dict of public numbers by group, without 'f'"):

@@ -105,7 +105,7 @@ class Comparison(Printed):
         if found:
             msg = f"There are {len(found)} ε; name one of them too, for example compared[{name!r}, {found[0].epsilon}]."
         else:
-            names = ", ".join(dict.fromkeys(row.mechanism for row in self.rows))
+            names = ", ".join(dict.fromkeys(repr(row.mechanism) for row in self.rows))
             msg = f"Expected one of {names} and one of ε = {', '.join(self.epsilons)}, got {shown(key)}."
         raise InputError(msg)
 

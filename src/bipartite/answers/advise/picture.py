@@ -46,7 +46,9 @@ def _selected(rows: Sequence[Row], mechanisms: Iterable[str]) -> list[Row]:
     known = dict.fromkeys(row.mechanism for row in rows)
     unknown = [name for name in wanted if name not in known]
     if unknown or not wanted:
-        raise InputError(f"Expected mechanisms as some of {', '.join(known)}, got {shown(unknown or wanted)}.")
+        raise InputError(
+            f"Expected mechanisms as some of {', '.join(map(repr, known))}, got {shown(unknown or wanted)}."
+        )
     return [row for row in rows if row.mechanism in wanted]
 
 
@@ -103,7 +105,7 @@ def _curves(rows: Sequence[Row], measure: str, title: str, ax: Axes | None) -> A
         notes.append(f"(!) marks what does not keep ε: {', '.join(sorted(broken))}")
     if partly:
         notes.append(f"Not drawn, because it has no figure at some ε: {', '.join(partly)}")
-    with axes(ax, (WIDTH, max(3.4, 0.7 + 0.14 * len(whole)))) as on:
+    with axes(ax, (WIDTH, max(3.4, 0.7 + 0.17 * len(whole)))) as on:
         from matplotlib.ticker import LogLocator  # noqa: PLC0415 (optional)
 
         logarithmic = bool(MEASURES[measure].of)

@@ -53,7 +53,9 @@ def difference(first: object, second: object, of: Asked = "mean", *, confidence:
     ``of`` is any question of :meth:`Estimate.ask <bipartite.answers.estimation.Estimate.ask>`: the value is the
     difference of both answers, and the interval combines theirs (MOVER: Zou, Donner, Statistics in Medicine 2008): with
     answers a and b and intervals (l, u) it reaches √((a − l_a)² + (u_b − b)²) down and √((u_a − a)² + (b − l_b)²) up.
-    The p-value is one minus the confidence at which this interval reaches zero.
+    The p-value is one minus the confidence at which this interval reaches zero. How often intervals hold the truth is
+    measured, not proved: those of 95 % in 96 to 98 of 100 trials, but for medians of whole numbers in as few as 92, and
+    of values in heaps (tens only, the median at a gap) in 70: compare means there.
 
     ``of="distribution"`` compares the whole distributions: on a line the shares around 8 equally spaced values (with
     weights that fall linearly to the next of them), elsewhere all shares, by χ² = dᵀ(Σ + ddᵀ/n)⁻¹d, with Σ the
@@ -91,7 +93,8 @@ def two_estimates(first: object, second: object) -> tuple[Estimate, Estimate]:
 def asked_of_both(first: object, second: object, of: Asked) -> tuple[Answer, Answer]:
     """The answers of two estimates to a question, to be compared."""
     one, two = two_estimates(first, second)
-    if one.domain.wraps and isinstance(of, str) and of == "circular_mean":
+    asked = of[0] if isinstance(of, tuple) and of else of
+    if one.domain.wraps and isinstance(asked, str) and asked in {"circular_mean", "quantile"}:
         raise InputError("Directions have no difference on a line; compare resultant lengths, shares or distributions.")
     answers = one.ask(of), two.ask(of)
     if any(math.isinf(answer.se) for answer in answers):

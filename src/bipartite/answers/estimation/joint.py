@@ -143,10 +143,11 @@ class JointEstimate(Printed, Renamed):
     def plot(self, ax: Axes | None = None, *, title: str = "") -> Axes:
         """Draw the table of shares as colours, with the shares in the cells where they fit, and return the axes.
 
-        The first attribute runs across, the second up; shares below zero are as pale as zero.
+        The first attribute runs across, the second up; shares below zero are as pale as zero. Colours show no errors:
+        a single cell of many may be noise, and :meth:`to_frame` has the interval of each.
         """
         first, second = map(names_of, self._domains)
-        notes = [f"{self.nobs:,} people reported both; table by {self.method!r}"]
+        notes = [f"{self.nobs:,} people reported both; table by {self.method!r}; joint.to_frame() has the intervals"]
         notes += [self.check.doubt.split(":")[0]] * bool(self.check.doubt)
         return plot_pairs(self.shares, (first, second), self.names, ax, title=title, notes=notes)
 

@@ -27,7 +27,7 @@ from bipartite.domains.containers import open_values
 from bipartite.errors import InputError, how_many
 from bipartite.plots.figure import SIZE, WIDTH, axes, describe, is_alone, literal
 from bipartite.plots.forest import forest, forest_size
-from bipartite.plots.shares import Bars, Shares, shares_by_name, shares_on_a_clock, shares_on_a_line, ticks_at
+from bipartite.plots.shares import Bars, DrawnShares, shares_by_name, shares_on_a_clock, shares_on_a_line, ticks_at
 from bipartite.plots.whiskers import Mark, rows_within, say, shortened
 from bipartite.texts import in_digits, percent, percent_mark
 
@@ -112,12 +112,12 @@ def plot_estimate(estimate: Estimate, asked: PictureOptions) -> Axes:
             f"The estimated shares of {size:,} {kind}, from {ends[0]} to {ends[1]}; the largest, at {at}, is "
             f"{percent(float(estimate.shares[most]))}."
             + (f" {missing:,} shares are not identifiable." if missing else "")
-            + "".join(f" {each}." for each in [*(mark.words for mark in drawn.marks), *words])
+            + "".join(f" {each}." for each in [*(mark.said for mark in drawn.marks), *words])
         )
         return describe(ax, says, title=asked.title, notes=notes)
 
 
-def _shares(estimate: Estimate, asked: PictureOptions, truth: Array | None) -> tuple[Shares, list[str]]:
+def _shares(estimate: Estimate, asked: PictureOptions, truth: Array | None) -> tuple[DrawnShares, list[str]]:
     """What is drawn on a line or around a circle, and the shares of ranges in words."""
     domain, shares = estimate.domain, estimate.shares
     first, step = (0.0, 1.0) if domain.wraps else (float(domain.low), float(domain.step))
@@ -146,7 +146,7 @@ def _shares(estimate: Estimate, asked: PictureOptions, truth: Array | None) -> t
             truth = np.roll(np.repeat(_averages(truth, cut), sizes), cut[0][0])
     if len(bars.share) == len(domain):  # of what cannot be told apart, no interval is drawn
         bars = replace(bars, low=np.where(guessed, math.nan, bars.low), high=np.where(guessed, math.nan, bars.high))
-    return Shares(bars, sure, edges, guessed, _coarse(curve), _coarse(truth), marks), words
+    return DrawnShares(bars, sure, edges, guessed, _coarse(curve), _coarse(truth), marks), words
 
 
 def _averages(shares: Array, cut: list[tuple[int, int]]) -> Array:
@@ -184,7 +184,7 @@ def _plot_names(estimate: Estimate, asked: PictureOptions, truth: Array | None, 
 def plot_groups(groups: Mapping[Any, Estimate], asked: PictureOptions) -> Axes:
     """Draw groups below each other: means and medians, or shares of ranges or of the most common values."""
     if asked.truth is not None:
-        raise InputError("truth= belongs to one estimate; plot each group: est[name].plot(truth=…).")
+        raise InputError("truth is drawn for one estimate; plot each group alone, ests['north'].plot(truth=…).")
     shown = dict(list(groups.items())[:_MOST_GROUPS])
     domain = next(iter(shown.values())).domain
     write: Callable[[float], str] = percent_mark
@@ -195,8 +195,7 @@ def plot_groups(groups: Mapping[Any, Estimate], asked: PictureOptions) -> Axes:
     elif domain.has_ends:
         # The heading says which of the two it is.
         pairs = [
-            [mark._replace(name=str(name), words=mark.words.removeprefix(mark.name).strip(": ")) for mark in marks]
-            for name, marks in ((name, _marks(each, asked.confidence)) for name, each in shown.items())
+            [mark._replace(name=str(name)) for mark in _marks(each, asked.confidence)] for name, each in shown.items()
         ]
         sections = [(asked.of(kind), [pair[at] for pair in pairs]) for at, kind in enumerate(("mean", "median"))]
         write, label = say, asked.axis
@@ -278,7 +277,7 @@ def _marks(estimate: Estimate, confidence: float) -> list[Mark]:
         answer, name = estimate.ask(kind), kind.replace("_", " ")
         value, interval = answer.value, answer.ci(confidence)
         known, first = kind != "mean" or not math.isinf(answer.se), 0
-        words = _in_words(name, value, interval, known=known)
+        words = _in_words(value, interval, known=known)
         if kind == "circular_mean":
             known, first = interval.high - interval.low < len(domain), circle_of(domain).start
             words = words if known else "the direction is not determined"
@@ -298,9 +297,9 @@ def _share_mark(label: object, share: float, interval: ConfidenceInterval, *, kn
     return Mark(str(label), share, low, high, words, known)
 
 
-def _in_words(name: str, value: float, interval: ConfidenceInterval, *, known: bool = True) -> str:
+def _in_words(value: float, interval: ConfidenceInterval, *, known: bool) -> str:
     number, low, high = (each.replace("-", "−") for each in in_digits(value, *interval))
-    return f"{name} {number}, {low} to {high}" if known else f"{name}: no more is known than {low} to {high}"
+    return f"{number}, {low} to {high}" if known else f"no more is known than {low} to {high}"
 
 
 def _notes(estimate: Estimate) -> list[str]:

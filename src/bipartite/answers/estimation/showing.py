@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.answers.estimation.pictures import UNNAMED, PictureOptions
-from bipartite.errors import MissingExtraError, missing_library
+from bipartite.errors import missing_library
 from bipartite.names import Renamed
-from bipartite.plots.figure import as_svg
+from bipartite.plots.figure import svg_for_notebooks
 from bipartite.texts import notebook_html
 
 if TYPE_CHECKING:
@@ -77,12 +77,7 @@ class Shown(Renamed, ABC):
         return True
 
     def _repr_svg_(self) -> str | None:
-        if not self._has_picture:
-            return None
-        try:
-            return as_svg(self.plot)
-        except MissingExtraError:
-            return None
+        return svg_for_notebooks(self.plot) if self._has_picture else None
 
     def _repr_html_(self) -> str:
         return notebook_html(self._lines(0.95, None), self._repr_svg_() or "")

@@ -137,7 +137,8 @@ def disjoint_groups(ests: object, least: int) -> Mapping[Any, Estimate]:
     wrong = [each for each in groups.values() if not isinstance(each, Estimate)]
     if wrong or len(groups) < least:
         got = type(wrong[0]).__name__ if wrong else len(groups) if groups else type(ests).__name__
-        raise InputError(f"Expected estimates of at least {least} groups, as of bp.estimate(…, by=…), got {got}.")
+        wanted = how_many(least, "group")
+        raise InputError(f"Expected estimates of at least {wanted}, as of bp.estimate(…, by=…), got {got}.")
     domain, *others = (each.domain for each in groups.values())
     if other := [each for each in others if each != domain]:
         raise InputError(f"Expected estimates on one domain, got {domain!r} and {other[0]!r}.")

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.estimation.estimate import Estimate
 from bipartite.answers.estimation.question import Question
 from bipartite.answers.estimation.sample import Averages, Sample, spare
+from bipartite.answers.surveys.contrasts import disjoint_groups
 from bipartite.errors import InputError, how_many, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from bipartite.answers.estimation.answer import Answer
+    from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.question import Asked
     from bipartite.domains import Domain
 
@@ -39,7 +41,7 @@ def poststratify(ests: Mapping[Any, Estimate], totals: Mapping[Any, float], of: 
     (:mod:`bipartite.answers.estimation.sample`) of what the groups leave unexplained, with the weight W_h/n_h for each
     report, like that of standardised rates (Fay, Feuer, Statistics in Medicine 1997). That it holds is measured, not
     proved (``bench/results/surveys.md``): 94 to 100 of 100 at 95 % on ten shapes, with about six reports in the
-    smallest of eight groups. Where eight reports stood for 30 % of the population it were 93 to 100, but at 80 % on one
+    smallest of eight groups. Where eight reports stood for 30 % of the population, 93 to 100 held, but with 80 % on one
     shape only 67: merge such groups. Each group needs two reports.
 
     Assumed: within each group those who report are like those who do not. This costs no privacy, because labels and
@@ -53,7 +55,7 @@ def poststratify(ests: Mapping[Any, Estimate], totals: Mapping[Any, float], of: 
     >>> found.ci().low < 5.5 < found.ci().high
     True
     """
-    groups = _checked(ests)
+    groups = disjoint_groups(ests, 1)
     shares = totals_of("totals", totals)
     if strangers := [label for label in groups if label not in shares]:
         raise InputError(
@@ -119,13 +121,15 @@ def sample_of(est: Estimate, w: Array, whose: str, *, fitted: bool = False) -> S
     return found.people()
 
 
-def linear_question(of: Asked, domain: Domain) -> Question:
+WEIGHTED: Final = "pass bp.surveys.raking_weights(…) to bp.estimate(…, weights=…), whose errors do not know the totals"
+
+
+def linear_question(of: Asked, domain: Domain, instead: str = WEIGHTED) -> Question:
     """A question whose answer for a population is the weighted average of the answers for its parts."""
     asked = Question.read(of, domain)
     if asked.kind not in {"average", "share"}:
         raise InputError(
-            f"Expected a question whose answer is an average, such as 'mean', got {shown(of)}; for a quantile ask for "
-            "('cdf', value) around it, for a variance about squares, as one weight per value."
+            f"Expected a question whose answer is an average, such as 'mean', got {shown(of)}; for others {instead}."
         )
     return asked
 
@@ -147,15 +151,3 @@ def totals_of(name: str, totals: object) -> dict[Any, float]:
 def listed(labels: list[Any]) -> str:
     """Public labels, the first few of them."""
     return ", ".join(map(shown, labels[:_MOST_SHOWN])) + "…" * (len(labels) > _MOST_SHOWN)
-
-
-def _checked(ests: object) -> dict[Any, Estimate]:
-    groups = dict(ests) if isinstance(ests, Mapping) else {}
-    if not groups or not all(isinstance(each, Estimate) for each in groups.values()):
-        raise InputError(
-            f"Expected estimates of groups, bp.estimate(mech, reports, by=labels), got {type(ests).__name__}."
-        )
-    first = next(iter(groups.values())).domain
-    if others := [each.domain for each in groups.values() if each.domain != first]:
-        raise InputError(f"Expected estimates on one domain, got {first!r} and {others[0]!r}.")
-    return groups

@@ -71,7 +71,7 @@ def rake(
     Särndal, *Calibration estimators in survey sampling*, JASA 1992; Deville, Särndal, Sautory, JASA 1993). The interval
     is Gaffke's of these residuals (:mod:`bipartite.answers.estimation.sample`): 94 to 100 of 100 at 95 % hold the truth
     on ten shapes (``bench/results/surveys.md``); with few reports for many people, see :func:`poststratify`. That is
-    raking to one column, but with smaller errors for shares, because it fits the scores.
+    raking to one column, except that for shares it fits the scores.
 
     Assumed: people were sampled one by one, and the chance to report is a product of one factor per label; then those
     who report are like those with the same labels who do not. ``weights`` are those of the sampling design. All of this

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _ZERO: Final = "the denominator may be zero, so the ratio may be as large as one likes"
 
 
-def ratio(first: object, second: object, of: Asked = "median") -> Answer:
+def ratio(first: object, second: object, of: Asked = "mean") -> Answer:
     r"""The answer of one estimate divided by that of another, for two disjoint groups of people.
 
     ``of`` is any question of :meth:`Estimate.ask <bipartite.answers.estimation.Estimate.ask>` whose answer is a number
@@ -31,7 +31,8 @@ def ratio(first: object, second: object, of: Asked = "median") -> Answer:
     Of symmetric intervals this is Fieller's. It contains 1 exactly where the interval of the difference contains 0, so
     the p-value is that of the difference. If the interval of the denominator contains zero, that of the ratio has no
     upper end, and a note says so. A denominator that is zero itself makes the ratio infinite or, of two zeros, NaN. The
-    ratio of two unbiased answers is not unbiased.
+    ratio of two unbiased answers is not unbiased. Measured, 95 % intervals held about 96 times in 100, those of medians
+    as seldom as 92, as those of their differences do, and 70 at a gap in heaped values (``bench/results/surveys.md``).
 
     >>> from bipartite import BRR, Integers, estimate, insecure_seed
     >>> mech = BRR(Integers(1, 10), epsilon=2, edges="padded")

@@ -1,7 +1,7 @@
-"""Heat maps in cells, as GeoJSON and as pages: positions, shares, intervals and promises are read back."""
+"""Heat maps in cells and as GeoJSON: positions, shares, intervals and promises are read back."""
 
-import functools
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -84,38 +84,32 @@ def test_intervals_for_all_together_hold_for_all_cells():
     assert missed[True] <= 40 < missed[False]
 
 
-def test_a_page_has_the_map_the_promise_and_a_table_and_loads_nothing(square):
-    text = square.page(title="<b>", credit="me & you", confidence=0.9)
-    assert "<h1>&lt;b&gt;</h1>" in text and "Places: me &amp; you." in text and "<script" not in text
-    allowed = ("http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink", "http-equiv")
-    assert "http" not in functools.reduce(lambda left, each: left.replace(each, ""), allowed, text)
-    assert "<img" not in text and "<image" not in text and "default-src 'none'; style-src 'unsafe-inline'" in text
-    assert "<strong>Guarantee: ε-LDP of each report with ε = 2.</strong>" in text
-    assert "@media print" in text and 'content="width=device-width' in text
-    assert "<td>A3 (50.17, 0.25)</td><td>75 %</td>" in text
-    low, high = square.intervals(0.9, together=True)
-    assert "hold for all 6 places together with 90 % confidence" in text
-    assert f"Those of {(low <= 0).sum()} places include 0: nobody may be there." in text
-    assert f"{100 * low[0]:.0f} % to {100 * high[0]:.0f} %</td>" in text
-    assert "A dark edge marks a cell whose interval excludes 0" in text
-    few = heated(SQUARE, [0] * 20).page()
-    assert "These shares are guesses: there are no intervals." in few and "dark edge" not in few
-
-
 def test_reports_that_do_not_fit_claim_nothing():
     heat = heat_map(GRR(SQUARE, 1), [0] * 5000)
     assert heat.guarantee.startswith("no ε is claimed") and heat.note
-    assert "no ε is claimed" in heat.page() and "no ε is claimed" in as_svg(heat.plot)
+    assert "no ε is claimed" in as_svg(heat.plot)
 
 
 def test_a_confidence_that_is_none_is_refused(square):
-    for ask in (square.to_geojson, lambda sure: square.page(confidence=sure)):
-        with pytest.raises(InputError, match="confidence"):
-            ask(1.5)
+    with pytest.raises(InputError, match="confidence"):
+        square.to_geojson(1.5)
 
 
-def test_a_heat_map_is_short_in_words_and_a_picture_in_a_notebook(square):
+def test_a_heat_map_is_short_in_words_and_a_picture_in_a_notebook(square, monkeypatch):
     assert repr(square) == "<heat map of 6 places from 16,000 reports: ε-LDP of each report with ε = 2>"
     assert square._repr_svg_() == as_svg(square.plot)
-    smoothed = heat_map(GRR(SQUARE, 2), [0] * 60, smoothing_km=30)
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "matplotlib", None)
+        assert square._repr_svg_() is None
+    smoothed = heat_map(GRR(SQUARE, 2), [0, 1, 2, 3, 4, 5] * 10, smoothing_km=30)
     assert "60 reports, smoothed over 30 km: " in repr(smoothed)
+    said = "shares and intervals are of people spread over 30 km around where they are"
+    assert smoothed.note.endswith(said) and said not in square.note and said[1:] in smoothed.plot().get_label()
+
+
+def test_a_share_lies_in_its_own_interval_also_below_zero():
+    heat = heat_map(GRR(SQUARE, 1), [0] * 50 + [1, 2])
+    assert heat.shares.min() < 0
+    for together in (False, True):
+        low, high = heat.intervals(0.5, together=together)
+        assert (low <= heat.shares).all() and (heat.shares <= high).all()
