@@ -196,6 +196,11 @@ def test_a_long_title_has_lines_and_is_not_cut(title):
     assert ax.get_title(loc="left").count("\n") >= 1
 
 
+def test_pictures_of_one_estimate_share_no_ids():
+    plain, over = (as_svg(lambda how=how: EST.plot(**how)) for how in ({}, {"truth": [1, 2, 5]}))
+    assert not set(re.findall(r' id="([^"]+)"', plain)) & set(re.findall(r' id="([^"]+)"', over))
+
+
 def test_words_that_look_like_attributes_stay_as_they_are():
     words = 'id="x" x="1.23456" and id="y" d="9'
     svg = as_svg(lambda: simple(title=f"a {words}"))

@@ -218,10 +218,11 @@ def _tidy(svg: str, words: str) -> str:
     """Keep the element alone, with its words, without ids that nothing refers to; a hundredth of a point is enough.
 
     matplotlib's ids are hashes of coordinates, which another processor may round differently; ours are numbers in order
-    of appearance, behind a mark of the words that keeps the ids of several pictures on one page apart.
+    of appearance, behind a mark of all its words that keeps the ids of several pictures on one page apart.
     """
     svg = svg[svg.index("<svg ") :].rstrip()
-    used, mark = set(re.findall(r"#([\w.-]+)", svg)), f"p{zlib.crc32(words.encode()):08x}"
+    said = "\n".join([words, *re.findall(r">([^<]+)</text>", svg)])
+    used, mark = set(re.findall(r"#([\w.-]+)", svg)), f"p{zlib.crc32(said.encode()):08x}"
     ours: dict[str, str] = {}
 
     def tag(found: re.Match[str]) -> str:
