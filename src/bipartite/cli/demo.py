@@ -47,7 +47,7 @@ _EXAMPLES = """examples:
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerAndTruth:
     """What the reports say, with its interval, beside the truth that only a demo knows."""
 
     of: str
@@ -70,10 +70,10 @@ class Survey:
     """Half-widths of the intervals, known before anybody is asked."""
     warning: str
     """Why the reports will say little; or empty."""
-    shares: list[Answer]
-    means: list[Answer]
+    shares: list[AnswerAndTruth]
+    means: list[AnswerAndTruth]
     """Of all readers, then of each country."""
-    difference: Answer
+    difference: AnswerAndTruth
     answer: int
     """One reader's true age."""
     report: int
@@ -95,7 +95,7 @@ class Survey:
             ("difference of countries", f"± {apart:.2g} years"),
         ]
 
-    def words(self, answer: Answer) -> tuple[str, str, str]:
+    def words(self, answer: AnswerAndTruth) -> tuple[str, str, str]:
         """An answer, its interval and the truth, with the digits that the promised precision supports."""
         scale, sign = (1, "") if answer.unit == "years" else (100, " %")
         wide = 2 * scale * self.promised["share" if sign else "mean"]
@@ -186,7 +186,7 @@ def _survey(epsilon: str, readers: dict[str, NDArray[np.int64]]) -> Survey:
         promised={"mean": mean, "share": share, "difference": apart},
         warning=advised.warning,
         shares=[
-            Answer(
+            AnswerAndTruth(
                 of=f"{part.first:.0f} to {part.last:.0f}",
                 unit="share",
                 value=part.share,
@@ -206,10 +206,12 @@ def _survey(epsilon: str, readers: dict[str, NDArray[np.int64]]) -> Survey:
     )
 
 
-def _years(of: str, value: float, interval: ConfidenceInterval, true: float, possible: tuple[int, int]) -> Answer:
+def _years(
+    of: str, value: float, interval: ConfidenceInterval, true: float, possible: tuple[int, int]
+) -> AnswerAndTruth:
     """An answer in years; from very few reports an unbiased one may lie beyond what is possible."""
     value, low, high = np.clip([value, *interval], *possible).tolist()
-    return Answer(of, "years", value, low, high, true)
+    return AnswerAndTruth(of, "years", value, low, high, true)
 
 
 def _commands(table: Path, people: int, *, pages: bool = True) -> list[str]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from bipartite.cli.demo import Answer, Survey
+    from bipartite.cli.demo import AnswerAndTruth, Survey
 
 _WIDE: Final = 3.8  # inches: on a telephone letters are as large as drawn
 _CLEAR: Final = {"facecolor": looks.PAPER, "edgecolor": "none", "pad": 1}  # of the grid behind words
@@ -61,7 +61,7 @@ confidence. In truth it is {truly}.</p>
 {figure(lambda: draw_answers(found, found.means))}"""
 
 
-def draw_answers(found: Survey, answers: Sequence[Answer]) -> Axes:
+def draw_answers(found: Survey, answers: Sequence[AnswerAndTruth]) -> Axes:
     """Answers as whiskers over the truth, on one axis: true shares are bars from zero, true ages are marks."""
     rows = np.arange(len(answers))
     says = ["{}: {} ({}); truth {}".format(each.of, *found.words(each)) for each in answers]
