@@ -37,7 +37,8 @@ _STYLE: Final = f"""
                 background: linear-gradient({looks.INK}, {looks.INK}) center / 100% 1.5px no-repeat; }}
   .whisker b {{ position: absolute; top: 2px; width: 7px; height: 7px; margin-left: -3.5px; border-radius: 50%;
                 background: {looks.INK}; }}
-  th, td:first-child {{ white-space: normal; overflow-wrap: anywhere; min-width: 6em; }} th:first-child, td:first-child {{ text-align: left; }}
+  th, td:first-child {{ white-space: normal; overflow-wrap: anywhere; min-width: 6em; }}
+  th:first-child, td:first-child {{ text-align: left; }}
   thead th {{ border-bottom: 1.5px solid {looks.INK}; }}
   code {{ font-size: 14px; overflow-wrap: anywhere; }}
   @media (max-width: 640px) {{ body {{ padding: 16px 12px 32px; font-size: 16px; }} th, td {{ padding-right: 12px; }}
