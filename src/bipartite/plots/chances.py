@@ -44,7 +44,7 @@ def plot_chances(
     mechanisms for the same values, drawn as dashed outlines. ``label`` names what is reported.
     """
     outputs, domain = mechanism.outputs, mechanism.domain
-    if outputs is None or not (outputs.has_ends or outputs.wraps):
+    if not (getattr(outputs, "has_ends", False) or getattr(outputs, "wraps", False)):  # OUE has none
         raise InputError(f"Expected a mechanism with reports on a line or a circle, got {mechanism!r}; use .matrix().")
     circle, index = outputs.wraps, domain.encode(value)
     every = (mechanism, *others)
