@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from numbers import Real
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bipartite.answers.estimation.intervals import ConfidenceInterval, check_confidence
+from bipartite.domains.base import as_real
 from bipartite.errors import InputError, shown
 from bipartite.lottery.checks import is_whole
 from bipartite.names import Renamed
@@ -113,13 +113,7 @@ class Answer(Printed, Renamed):
         return Answer(self.value - other.value, math.hypot(self.se, other.se), interval)
 
     def __mul__(self, factor: float) -> Answer:
-        if not isinstance(factor, Real):
-            return NotImplemented
-        try:
-            known = math.isfinite(factor)
-        except OverflowError:
-            known = False
-        if not known:
+        if not math.isfinite(as_real(factor)):
             raise InputError(f"Expected the size of a population as a finite number, got {shown(factor)}.")
 
         def scaled(interval: Interval) -> Interval:
