@@ -90,7 +90,7 @@ def test_the_optimum_is_that_of_a_linear_programme_over_the_definition(product, 
 def test_a_law_test_refuses_what_is_no_report_of_each():
     mechanism = GRR(MIXED, 1)
     law = {"matrix": mechanism.matrix(), "inputs": list(MIXED), "outputs": list(MIXED)}
-    with pytest.raises(bp.errors.InputError, match=r"Expected 100 reports for 100 values, got shape \(99,\)"):
+    with pytest.raises(bp.errors.InputError, match=r"Expected 100 reports for 100 values, got shape \(99, 2\)"):
         bp.law_test(lambda values: mechanism.privatize(values)[1:], **law, trials=100)
     assert not bp.law_test(lambda values: list(range(len(values))), **law, trials=100).holds
 

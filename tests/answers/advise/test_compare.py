@@ -204,9 +204,9 @@ def test_several_epsilons_come_once_and_in_order_and_rows_are_found_by_name():
     assert compared["GRR", "2"] == compared["GRR", 2] == compared["GRR", 2.0]
     with pytest.raises(InputError, match=r"There are 2 ε; name one of them too, for example compared\['GRR', 0.5\]"):
         _ = compared["GRR"]
-    with pytest.raises(InputError, match="Expected one of GRR, .* and one of ε = 0.5, 2, got 'Nothing'"):
+    with pytest.raises(InputError, match="Expected one of 'GRR', .* and one of ε = 0.5, 2, got 'Nothing'"):
         _ = compared["Nothing"]
-    with pytest.raises(InputError, match="Expected one of GRR"):
+    with pytest.raises(InputError, match="Expected one of 'GRR'"):
         _ = compared["GRR", "x"]
 
 
