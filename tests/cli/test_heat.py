@@ -76,6 +76,8 @@ def test_what_is_printed_names_the_promise_and_the_confidence(run, spec, reports
     assert "hold simultaneously for all places with 90 % confidence" in out and f"Wrote {target}." in out
     text = target.read_text(encoding="utf-8")
     assert "<h1>Us</h1>" in text and "Places: me." in text and "smoothed over 20 km" in text
+    caveat = "hares and intervals are of people spread over 20 km around where they are. "
+    assert f"S{caveat}The intervals hold for all" in text and caveat.strip() in out  # beside the table, too
 
 
 def test_a_page_has_the_map_the_promise_and_a_table_and_loads_nothing():
@@ -98,7 +100,7 @@ def test_a_page_has_the_map_the_promise_and_a_table_and_loads_nothing():
     assert f"{100 * low[0]:.0f} % to {100 * high[0]:.0f} %</td>" in text
     assert "A dark edge marks a cell whose interval excludes 0" in text
     few = page(heated(SQUARE, [0] * 20), "", "", 0.95)
-    assert "<p>There are no intervals.</p>" in few and "too few for intervals" in few and "dark edge" not in few
+    assert "too few for intervals. There are no intervals.</p>" in few and "dark edge" not in few
     guessed = page(heat_map(BRR(SQUARE, 1, m=3), [0] * 60), "", "", 0.95)
     assert "These shares are guesses: there are no intervals." in guessed
     unfit = heat_map(GRR(SQUARE, 1), [0] * 5000)

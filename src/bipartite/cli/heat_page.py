@@ -48,13 +48,15 @@ def page(heat: HeatMap, title: str, credit: str, confidence: float) -> str:
             f"The intervals hold for all {len(low):,} places together with {100 * confidence:g} % confidence. "
             f"Those of {int((low <= 0).sum()):,} places include 0: perhaps nobody is there."
         )
+    if heat.note:
+        text = f"{heat.note[0].upper()}{heat.note[1:]}. {text}"
     title = escaped(title)
     parts = [
         f"<h1>{escape(title)}</h1>",
         f"<p>Estimated from the reports alone. <strong>Guarantee: {escape(heat.guarantee)}.</strong></p>",
         figure(lambda: heat.plot(credit=credit)),
         "<h2>The largest shares</h2>",
-        f"<p>{text}</p>",
+        f"<p>{escape(text)}</p>",
         html_table(header, rows),
         f"<footer>Made by bipartite {__version__}; this page loads nothing.</footer>",
     ]

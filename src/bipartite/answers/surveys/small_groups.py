@@ -174,8 +174,7 @@ class Fit(NamedTuple):
 def fay_herriot(y: Array, variances: Array, x: Array) -> Fit:
     """Posterior means and errors of θ given direct answers, with flat priors on A and β."""
     # In orthogonal columns large covariates lose no digits: a change of β, and a constant in the likelihood.
-    scale = np.maximum(np.abs(x).max(axis=0), 1e-300)
-    q, back = np.linalg.qr(x / scale)
+    q, back = np.linalg.qr(x)
     t, weights = _nodes()
     # A = c·(t/(1 − t))²: with c near A + D the likelihood is smooth in t, and dA takes the place of its tail.
     c = float(variances.mean() + np.var(y))
@@ -194,7 +193,7 @@ def fay_herriot(y: Array, variances: Array, x: Array) -> Fit:
         value,
         np.sqrt(p @ (given + (means - value) ** 2)),
         p @ gamma,
-        np.linalg.solve(back, p @ beta) / scale,
+        np.linalg.solve(back, p @ beta),
         float(np.interp(0.5, p.cumsum() - p / 2, np.sqrt(a))),
     )
 
