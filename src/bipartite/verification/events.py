@@ -259,7 +259,7 @@ def _keys_of(reports: NDArray[Any]) -> Codes:
 
 
 def _place(keys: Codes, reports: NDArray[Any]) -> Codes:
-    """The position of each report among the keys, or their number where it is none."""
+    """The position of each report among the keys; the number of keys for a report that is not one of them."""
     wanted = _keys_of(reports)
     at = np.searchsorted(keys, wanted)
     there = at < len(keys)

@@ -160,7 +160,7 @@ def law_test(  # noqa: PLR0913 (a mechanism, and options by name)
                 counts[row, place.get(report, len(reports))] += count
     if not counts[:, -1].any():
         return _compare(law, counts[:, :-1], values, reports, trials, confidence)
-    # A report that is no output has the probability 0, as if it were one.
+    # A report that is not an output counts as an output of probability 0.
     law = np.column_stack([law, np.zeros(len(law))])
     return _compare(law, counts, values, [*reports, "none of the outputs"], trials, confidence)
 

@@ -78,7 +78,7 @@ def _kind(part: NDArray[Any]) -> str:
 
 
 def _is_number(report: object) -> TypeGuard[int | float]:
-    """Whether it is a number; spans of time are none, as NumPy makes 1 s 1000 beside milliseconds."""
+    """Whether it is a number; a span of time is not: beside milliseconds NumPy turns 1 s into 1000."""
     return isinstance(report, _NUMBERS) and not isinstance(report, np.timedelta64)
 
 

@@ -43,8 +43,8 @@ _SMALL: Final = 1e-4
 _TINY: Final = 1e-300
 _MOVED: Final = "the answer is unbiased, and chance has moved it beyond the possible range"
 _UNLUCKY: Final = (
-    "no population has an answer in this range: the sample is an unlucky one, or these are no reports of this "
-    "mechanism, see est.check"
+    "no population has an answer in this range: the sample is an unlucky one, or these reports did not "
+    "come from this mechanism: see est.check"
 )
 _SUMS: Final = "a bound: only sums of weights are known, not those of single reports"
 
