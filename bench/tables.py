@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 import bipartite as bp
-from bipartite.tables import Settings, privatize_file
+from bipartite.tables import privatize_file
 from bipartite.tables.drafting import Draft
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def compare(folder: Path, kind: str, rows: int, rounds: int) -> None:
     plan = bp.Plan.read(folder / "plan.toml")
     sides = {
         "copy": lambda: connection.execute(f"COPY (FROM '{source}') TO '{copy}'"),
-        "release": lambda: privatize_file(source, reports, plan, settings=Settings(overwrite=True)),
+        "release": lambda: privatize_file(source, reports, plan, overwrite=True),
     }
     for job in sides.values():
         timed(job)

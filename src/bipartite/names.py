@@ -77,6 +77,10 @@ FORMER_NAMES: Final = {
     },
     "bipartite.JointEstimate": "bipartite.answers.estimation.joint.JointEstimate",
     "bipartite.estimate_joint": "bipartite.estimate(record, reports).joint(first, second)",
+    "bipartite.tables.Settings": "bipartite.tables.privatize_file, whose keyword arguments they are",
+    "bipartite.tables.register": (
+        "bipartite.privatize_frame, on connection.sql(…): a function in SQL would spend ε whenever it is run"
+    ),
     "bipartite.RR": "bipartite.GRR, on a domain of two values",
     "bipartite.mechanisms.RR": "bipartite.mechanisms.GRR, on a domain of two values",
     "bipartite.LSRR": "reproduction.places.lsrr",

@@ -279,7 +279,7 @@ def test_folders_and_patterns_stand_for_the_files_that_privatize_would_read(run,
         code, out, err = run("estimate", tmp_path / named)
         assert (code, out) == (4, "") and "no file" in err
     code, out, err = run("estimate", "s3://bucket/reports.parquet")
-    assert (code, out) == (2, "") and "s3://bucket/reports.parquet" in err and "download it first" in err
+    assert (code, out) == (2, "") and "s3://bucket/reports.parquet" in err and "download what is read" in err
     spec = write("age.json", json.dumps(AGES.to_spec()))
     code, out, _ = run("estimate", tmp_path / "all", "--spec", spec, "--column", "age")
     assert code == 0 and "800 reports" in out

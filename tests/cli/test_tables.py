@@ -77,7 +77,7 @@ def test_a_full_disk_has_an_exit_code_of_its_own(run, files, monkeypatch, code):
     found, _, err = run("privatize", files / "people.csv", files / "out.csv", "--plan", files / "plan.toml")
     assert found == output.DISK_FULL == 5 and os.strerror(code) in err
     assert sorted(each.name for each in files.iterdir()) == ["people.csv", "plan.toml"]
-    said = unreadable(RuntimeError(f"IO Error: {os.strerror(code)}"), "the output", "written")
+    said = unreadable(OSError(f"[Errno] {os.strerror(code)}"), "the output", "written")
     assert said.errno == code and "no space is left" in str(said)
     # Of other commands too, also where an error in words of ours stands for that of the system.
     with bp.Ledger(files / "spent.db", budget=1):
@@ -202,7 +202,7 @@ def test_plans_come_from_every_format_with_odd_names(run, files):
     out = run("plan", "new", files / "visits.jsonl")[1]
     assert "Looked at: the keys in the first rows, as names. No cell" in out
     assert "[columns.visits]" in out and "clinic" not in out and "ward" not in out
-    assert "# nested is of type BIGINT[], which no domain supports" in run("plan", "new", files / "t.parquet")[1]
+    assert "# nested is of type list, which no domain supports" in run("plan", "new", files / "t.parquet")[1]
     assert '[columns."odd \\"name\\""]' in run("plan", "new", files / "t.parquet")[1]
     assert run("plan", "new", files / "nowhere.csv")[0] == 4
     (files / "bad.parquet").write_text("x")
@@ -212,7 +212,7 @@ def test_plans_come_from_every_format_with_odd_names(run, files):
 
 
 NO_NAMES = {
-    "as R writes": ("age,job\n1,40,Lovelace\n2,50,Turing\n", "line 2 of the input has another number of cells"),
+    "as R writes": ("age,job\n1,40,Lovelace\n2,50,Turing\n", "has another number of cells"),
     "more cells": ("age,job\nLovelace,40,x\nTuring,50,y\n", "another number of cells"),
     "number": ("Lovelace,40\nTuring,50\n", "confirm with --header"),
     "date": ("Lovelace,1815-12-10\nTuring,1912-06-23\n", "confirm with --header"),
@@ -275,14 +275,10 @@ def test_the_options_of_files_reach_the_release(run, files):
     assert code == 0 and "[columns.age]" in out
     for option in said[::2]:
         assert run("plan", "check", files / "plan.toml", option, "x")[0] == 2
-    command = ("privatize", files / "semi.csv", files / "out", "--plan", files / "plan.toml", *said)
-    code, _, err = run(*command, "--to", "parquet", "--partition-by", "country")
+    code, _, err = run("privatize", files / "semi.csv", files / "out.parquet", "--plan", files / "plan.toml", *said)
     assert code == 0 and "2,000 rows released" in err
-    assert sorted(path.name for path in (files / "out").iterdir()) == ["_SUCCESS", "country=FR", "country=K%C3%B6ln"]
-    code, out, _ = run("estimate", files / "out", "--by", "country", "--nulls", "drop", "--column", "age")
+    code, out, _ = run("estimate", files / "out.parquet", "--by", "country", "--nulls", "drop", "--column", "age")
     assert code == 0 and "Köln" in out
-    code, _, err = run(*command[:2], files / "o2", *command[3:], "--to", "parquet", "--partition-by", "age")
-    assert code == 2 and "a public column" in err
 
 
 def test_a_plan_shows_what_a_row_spends_and_what_is_published(run, files):
@@ -376,10 +372,9 @@ def test_bad_rows_stop_or_are_rejected_and_overwriting_warns(run, files):
         files / "bad-rows.csv",
     )
     assert code == 0 and "this release adds ε = 1.5" in err and "2 rejected" in err
-    for wrong in (["--threads", 0], ["--memory", "much"], ["--specs", files / "s.json"]):
-        assert run("privatize", files / "people.csv", files / "o.csv", "--plan", files / "plan.toml", *wrong)[0] == 2
+    wrong = ["--specs", files / "s.json"]
+    assert run("privatize", files / "people.csv", files / "o.csv", "--plan", files / "plan.toml", *wrong)[0] == 2
     assert run("privatize", files / "people.csv", "-", "--to", "csv", "--json", "--plan", files / "plan.toml")[0] == 2
-    assert run("privatize", files / "people.csv", "-", "--plan", files / "plan.toml")[0] == 2
     assert run("privatize", files / "nowhere.csv", files / "o.csv", "--plan", files / "plan.toml")[0] == 4
 
 
@@ -532,17 +527,6 @@ def test_an_interruption_does_not_wait_for_standard_input(files):
         assert process.wait(timeout=60) == 143
         assert process.stderr.read() == b"bipartite: interrupted\n"
     assert not list(files.glob("*out.csv*"))
-
-
-def test_duckdb_draws_no_progress_where_the_reports_go(files):
-    # It does after two seconds, on standard output, where it takes a session for interactive, as one without a script.
-    code = (
-        "from pathlib import Path\n"
-        "from bipartite.tables.engine import connect\n"
-        "print(connect(Path()).execute(\"SELECT current_setting('enable_progress_bar')\").fetchall())"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=files, capture_output=True, text=True, check=True)
-    assert done.stdout == "[(False,)]\n"
 
 
 def test_a_small_release_loads_neither_pandas_nor_a_compiler(files):

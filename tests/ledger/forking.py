@@ -307,7 +307,7 @@ def a_fork_within_a_transaction_is_refused_in_the_child(desk):
 
 def a_signal_that_forks_while_the_file_is_opened_is_refused_in_the_child(desk):
     turns = Turns(1)
-    for step in ("_use_log", "_check_ours", "_check_kind"):
+    for step in ("_use_log", "_check_ours", "_begin"):
         desk.ledger.close()
         numbers, original = [], getattr(LedgerFile, step)
 

@@ -176,8 +176,8 @@ def test_a_copy_that_cannot_be_moved_to_its_place_is_refused_in_words_and_leaves
 
 
 def test_a_ledger_that_does_not_add_up_is_not_copied(book, path, tmp_path):
-    change(path, "UPDATE balances SET spent = 0")
-    with pytest.raises(LedgerFileError, match=r"is inconsistent \(2 balances that .* and no copy was made; run"):
+    change(path, "UPDATE reports SET number = 2")
+    with pytest.raises(LedgerFileError, match=r"is inconsistent \(2 second reports to .* and no copy was made; run"):
         book.backup(tmp_path / "copy.db")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["spent.db", "spent.db-shm", "spent.db-wal"]
 

@@ -8,6 +8,7 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal, localcontext
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,8 +17,8 @@ import bipartite as bp
 from bipartite.errors import InputError, LedgerFileError
 from bipartite.ledger.amounts import budget_units, debit_units, decimal_of
 from bipartite.ledger.connection import Connection
+from bipartite.ledger.offer import Offer, from_stored
 from bipartite.ledger.periods import Period
-from bipartite.ledger.stored import from_stored, plain
 from tests.ledger.conftest import AGE, change, refusing
 from tests.ledger.forking import Within
 
@@ -87,12 +88,12 @@ def test_strangers_and_damaged_files_are_refused_and_left_alone(make, path):
 
 
 @pytest.mark.parametrize(
-    ("version", "advice"), [(3, "update bipartite"), (0, "no bipartite writes that; restore it from a backup")]
+    ("version", "advice"), [(4, "update bipartite"), (0, "no bipartite writes that; restore it from a backup")]
 )
 def test_a_ledger_of_an_unknown_version_is_refused_with_the_right_advice(make, path, version, advice):
     make(budget=1).close()
     change(path, f"PRAGMA user_version = {version}")
-    with pytest.raises(LedgerFileError, match=f"is a ledger of version {version}, expected 1 to 2; {advice}"):
+    with pytest.raises(LedgerFileError, match=f"is a ledger of version {version}, expected 2 to 3; {advice}"):
         make()
 
 
@@ -120,34 +121,51 @@ def test_a_ledger_that_stays_busy_says_so(make, path):
     assert ledger.report("ada", "age", AGE, 37) is not None
 
 
-def test_no_programme_can_write_a_balance_beyond_the_budget(make, path):
+DEBIT = "INSERT {} reports VALUES ('ada', 'forever', 'other', {}, {}, '2026-11-15T12:00:00.000000Z', 40, 0)"
+REFUSED = {
+    DEBIT.format("INTO", 1, 1): "the budget does not allow this debit",
+    DEBIT.format("INTO", 2, 0): "debits are numbered from 1 without a gap",
+    DEBIT.format("OR REPLACE INTO", 1, 0).replace("other", "age"): "debits are numbered from 1 without a gap",
+    DEBIT.format("INTO", 1, -1): "CHECK constraint failed",
+    DEBIT.format("INTO", 1, "'much'"): "CHECK constraint failed",
+    "UPDATE reports SET epsilon = 0": "a debit is never changed",
+    "DELETE FROM reports": "a debit is never removed",
+    "DELETE FROM reports WHERE person = 'ada'": "a debit is never removed",
+}
+
+
+@pytest.mark.parametrize("statement", REFUSED)
+def test_no_programme_can_debit_beyond_the_budget_or_take_a_debit_back(make, path, statement):
     make(budget=1).report("ada", "age", AGE, 37)
-    with pytest.raises(sqlite3.IntegrityError, match="CHECK constraint"):
-        change(path, "UPDATE balances SET spent = spent + 1")
+    with (
+        closing(sqlite3.connect(path)) as database,
+        pytest.raises(sqlite3.IntegrityError, match=REFUSED[statement]),
+    ):
+        database.execute(statement)
+    assert make().check() == [] and make().spent("ada") == 1
 
 
 TAMPERED = {
-    "UPDATE balances SET spent = 0": "1 balances that are not the sum of their debits",
-    "DELETE FROM reports": "1 balances without a debit",
-    "DELETE FROM balances": "1 balances that are not the sum of their debits",
+    "DELETE FROM reports": "1 answered requests without their report",
     "UPDATE questions SET epsilon = 1": "1 reports to a question that the period does not have, or at another ε",
     "DELETE FROM questions": "1 reports to a question that the period does not have, or at another ε",
-    "DELETE FROM specs": "1 questions whose spec is missing",
+    "DELETE FROM constants WHERE length(name) = 64": "1 questions whose spec is missing",
     "UPDATE reports SET number = 2": "1 second reports to a question that repeats its first",
+    "UPDATE reports SET number = 3": "1 people and questions whose reports are not numbered from 1 without a gap",
     "DELETE FROM requests; INSERT INTO requests VALUES ('x', 'y', 'forever', 'age', 1)": "1 answered requests without",
     (
-        "UPDATE questions SET epsilon = 1; UPDATE reports SET epsilon = 1; UPDATE balances SET spent = 1"
+        "UPDATE questions SET epsilon = 1; UPDATE reports SET epsilon = 1"
     ): "1 questions at another ε than that of their mechanism",
-    "UPDATE specs SET spec = replace(spec, '\"1\"', '\"0.01\"')": "1 specs that do not match their SHA-256",
-    "UPDATE specs SET spec = 'x'": "1 specs that do not match their SHA-256",
+    "UPDATE constants SET value = replace(value, '\"1\"', '\"0.01\"')": "1 specs that do not match their SHA-256",
+    "UPDATE constants SET value = 'x' WHERE length(name) = 64": "1 specs that do not match their SHA-256",
     "UPDATE reports SET insecure = 1": "1 questions that are not marked insecure although",
     "UPDATE questions SET insecure = 1": "1 questions that are marked insecure although no",
-    "UPDATE reports SET insecure = NULL": "1 reports that do not record whether they were drawn from insecure words",
-    "PRAGMA ignore_check_constraints = ON; UPDATE balances SET spent = 2000000000000": "1 balances beyond the budget",
+    "UPDATE reports SET epsilon = 2000000000000": "1 balances beyond the budget",
     "UPDATE questions SET on_change = 'nonsense'": "1 questions with an unknown on_change rule",
     "UPDATE reports SET time = '2026-12-01T00:00:00.000000Z'": "1 periods with reports dated outside",
     "UPDATE reports SET time = 'yesterday'": "1 periods with reports dated outside",
-    "UPDATE settings SET budget = 2000000000000": "1 budgets that differ from the limit enforced on balances",
+    "UPDATE constants SET value = '2000000000000' WHERE name = 'budget'": "1 tables or triggers that differ from",
+    "CREATE TRIGGER mine AFTER INSERT ON reports BEGIN SELECT 1; END": "1 tables or triggers that differ from",
 }
 
 
@@ -175,17 +193,27 @@ def test_the_check_finds_people_who_are_not_stored_under_the_key(make, path):
     with make(budget=1, person_key=bytes(16)) as ledger:
         ledger.report("ada", "age", AGE, 37)
         assert ledger.check() == []
-    change(path, "UPDATE reports SET person = 'ada'; UPDATE balances SET person = 'ada'")
+    change(path, "UPDATE reports SET person = 'ada'")
     assert make().check() == ["1 balances of people who are not stored under the key of the ledger"]
 
 
-def test_settings_that_cannot_be_read_are_damage(make, path):
+@pytest.mark.parametrize("name", ["budget", "period"])
+@pytest.mark.parametrize("script", ["UPDATE constants SET value = 'fortnight'", "DELETE FROM constants"])
+def test_settings_that_cannot_be_read_are_damage(make, path, name, script):
     make(budget=1).close()
-    change(path, "UPDATE settings SET period = 'fortnight'")
-    with pytest.raises(
-        LedgerFileError, match=r"spent.db has an invalid period: it is damaged; restore it from a backup"
-    ):
-        make()
+    change(path, f"{script} WHERE name = '{name}'")
+    for read_only in (False, True):
+        with pytest.raises(
+            LedgerFileError, match=r"spent.db has no budget or no valid period: it is damaged; restore it from a backup"
+        ):
+            make(budget=1, read_only=read_only)
+
+
+def test_a_ledger_whose_trigger_was_taken_away_says_so(make, path):
+    make(budget=1).close()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("DROP TRIGGER debits_within_the_budget")
+    assert make().check() == ["1 tables or triggers that differ from those of a ledger with this budget"]
 
 
 @pytest.mark.parametrize("code", [errno.EROFS, errno.EACCES, errno.ENOSPC])
@@ -217,12 +245,10 @@ def test_a_budget_too_small_to_count_is_refused(path):
 
 
 def test_amounts_are_read_as_people_write_them():
-    assert [str(decimal_of(budget_units(each))) for each in (4, "0.50", 0.1, 10, "1e3")] == [
-        "4",
-        "0.5",
-        "0.1",
-        "10",
-        "1000",
+    assert [
+        str(decimal_of(budget_units(each))) for each in (4, "0.50", 0.1, 10, "1e3", np.float64(0.1), np.int64(3))
+    ] == [
+        *("4", "0.5", "0.1", "10", "1000", "0.1", "3"),
     ]
 
 
@@ -268,7 +294,7 @@ def test_a_damaged_report_is_named():
         with pytest.raises(LedgerFileError, match="A stored report is damaged"):
             from_stored(stored)
     with pytest.raises(AssertionError, match="reported dict"):
-        plain({}, None)
+        Offer.of(AGE).plain({})
 
 
 def test_a_request_to_stop_that_is_heard_just_after_waiting_leaves_the_file_free(make, monkeypatch):
@@ -308,9 +334,9 @@ def test_a_ledger_that_is_used_from_within_its_transaction_refuses_and_keeps_tha
 
 def test_a_ledger_that_a_newer_bipartite_upgrades_while_it_is_open_is_refused_from_then_on(make, path):
     ledger = make(budget=1)
-    change(path, "PRAGMA user_version = 3")
+    change(path, "PRAGMA user_version = 4")
     for use in (lambda: ledger.report("ada", "age", AGE, 37), ledger.check, lambda: next(ledger.export())):
-        with pytest.raises(LedgerFileError, match="is a ledger of version 3, expected 1 to 2; update bipartite"):
+        with pytest.raises(LedgerFileError, match="is a ledger of version 4, expected 2 to 3; update bipartite"):
             use()
 
 

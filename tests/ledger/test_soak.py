@@ -28,7 +28,7 @@ def test_killed_processes_lose_nothing_and_overspend_nothing():
         ("DELETE FROM requests", "lost: ('ada', 'age', 'r')"),
         ("UPDATE reports SET report = report + 1", "changed: ('ada', 'age', 'r')"),
         ("UPDATE reports SET epsilon = 5000000000000", "overspent: 1 people"),
-        ("UPDATE balances SET spent = 0", "1 balances that are not the sum of their debits"),
+        ("UPDATE reports SET number = 2", "1 second reports to a question that repeats its first"),
     ],
 )
 def test_the_check_of_the_soak_can_fail(tmp_path, script, problem):

@@ -17,7 +17,7 @@ import pytest
 
 import bipartite as bp
 from bipartite.errors import BipartiteError, DataFileError, MissingExtraError
-from bipartite.tables import Column, Settings, estimate_file, extras, privatize_file
+from bipartite.tables import Column, estimate_file, extras, privatize_file
 from bipartite.tables.complaints import unreadable
 from bipartite.tables.suggesting import first_plan
 from tests.tables.conftest import AGE
@@ -28,7 +28,7 @@ PLAN = bp.Plan({"age": Column(AGE, outside="clip"), "who": "public"})
 
 
 def release(source, target, **options):
-    return privatize_file(source, target, PLAN, settings=Settings(**options))
+    return privatize_file(source, target, PLAN, **options)
 
 
 def chain(error):
@@ -59,7 +59,6 @@ def damaged(folder):
         "quote.csv": text + f'43,"{SECRET}\n',
         "letters.csv": text.encode() + b"44," + SECRET.encode() + b"\xff\xfe\n",
         "cells.tsv": text.replace(",", "\t") + f"{SECRET}\n",
-        "big.csv": text + f"45,{SECRET * 90_000}\n",
         "cut.csv.gz": gzip.compress((text * rows).encode())[:-20],
         "cut.jsonl": json.dumps({"age": 40, "who": SECRET}) + '\n{"age": 41, "who": "' + SECRET,
         "list.jsonl": json.dumps({"age": 40, "who": SECRET}) + "\n" + json.dumps([SECRET]) + "\n",
@@ -102,11 +101,13 @@ def test_no_error_about_a_file_carries_what_stood_there_not_even_the_errors_behi
 def test_a_broken_line_of_json_has_its_number(tmp_path, monkeypatch, source):
     lines = ['{"age": 40, "who": "x"}'] * 5000
     for at, wrong, message in (
-        (0, '{"age": 41', "line 1 of the input, not counting empty ones, is not valid JSON; "),
-        (3999, '{"age": 41', "line 4,000 of the input, not counting empty ones, is not valid JSON; "),
-        (4999, '{"age": 41}}', "line 5,000 of the input, not counting empty ones, is not valid JSON; "),
-        (17, '{"age": 41, "who": "y", "age": 42}', "the input has a line that repeats a key; "),
-        (17, "[41]", "the input has a line that is not a JSON object; "),
+        (0, '{"age": 41', "line 3 of {} is not valid JSON; repair it."),
+        (3999, '{"age": 41', "line 4,002 of {} is not valid JSON; repair it."),
+        (4999, '{"age": 41}}', "line 5,002 of {} is not valid JSON; repair it."),
+        (5, '{"age": NaN}', "line 8 of {} is not valid JSON; repair it."),
+        (6, '{"age": "\\ud800"}', "line 9 of {} is not UTF-8 text; repair it."),
+        (17, '{"age": 41, "who": "y", "age": 42}', "line 20 of {} repeats a key; repair it."),
+        (17, "[41]", "line 20 of {} is not a JSON object; repair it."),
     ):
         text = "".join(f"{line}\n" for line in ["", "", *lines[:at], wrong, "", *lines[at + 1 :]])
         (tmp_path / "in.jsonl").write_text(text, encoding="utf-8")
@@ -115,7 +116,7 @@ def test_a_broken_line_of_json_has_its_number(tmp_path, monkeypatch, source):
             monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=held))
             with pytest.raises(DataFileError) as caught:
                 release("-" if named else tmp_path / "in.jsonl", tmp_path / "out.parquet", **named)
-        assert str(caught.value).startswith(message)
+        assert str(caught.value) == message.format("standard input" if named else tmp_path / "in.jsonl")
 
 
 def test_an_error_of_an_estimate_carries_no_cell(tmp_path):
@@ -130,12 +131,10 @@ def test_an_error_of_an_estimate_carries_no_cell(tmp_path):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"age,who\n40," + b"x" * 2_000_001 + b"\n", "line 2 of the input has more than 2,000,000 bytes; shorten it"),
         (b'age,who\n40,"quote\n', "in.csv has an unclosed quotation mark; close it.$"),
-        (b"age,who\n40,x\n50\n", "line 3 of the input has another number of cells .* out with reject="),
-        (b"age,who\r\n40,x\r\n41,y\n", "the input cannot be read as CSV; check that all lines have the same ending"),
-        (b"age,who\n40,a quote of unicode,utf-8\n", "line 2 of the input has another number of cells"),
-        (b"age,who\n40,Number of Columns\xff\n", "line 2 of the input is not UTF-8 text; .* encoding with encoding="),
+        (b"age,who\n40,x\n50\n", "line 3 of .*in.csv has another number of cells .* out with reject="),
+        (b"age,who\n40,a quote of unicode,utf-8\n", "line 2 of .*in.csv has another number of cells"),
+        (b"age,who\n40,Number of Columns\xff\n", "line 2 of .*in.csv is not UTF-8 text; .* encoding with encoding="),
     ],
 )
 def test_the_reason_is_told_by_what_happened_and_not_by_the_words_of_a_line(tmp_path, content, told):
@@ -173,9 +172,8 @@ def test_another_mark_between_names_is_not_called_an_empty_file(tmp_path, mark, 
 
 def test_too_many_open_files_are_called_so():
     said = OSError(errno.EMFILE, os.strerror(errno.EMFILE), "a file")
-    for error in (said, RuntimeError('IO Error: Cannot open file "x": Too many open files')):
-        told = unreadable(error)
-        assert isinstance(told, OSError) and "too many files are open" in str(told) and "ulimit -n" in str(told)
+    told = unreadable(said)
+    assert isinstance(told, OSError) and "too many files are open" in str(told) and "ulimit -n" in str(told)
     assert "permission" in str(unreadable(PermissionError(errno.EACCES, "Permission denied"))).lower()
 
 
@@ -213,7 +211,7 @@ def test_rows_of_another_number_of_cells_are_rejected_where_that_is_asked_for(tm
     (tmp_path / f"in.{kind}").write_bytes(gzip.compress(content) if kind == "csv.gz" else content)
     plan = bp.Plan({"age": AGE, "who": "public"})
     rejected = tmp_path / "rejected.csv"
-    done = privatize_file(tmp_path / f"in.{kind}", tmp_path / "out.csv", plan, settings=Settings(reject=rejected))
+    done = privatize_file(tmp_path / f"in.{kind}", tmp_path / "out.csv", plan, reject=rejected)
     assert (done.rows, done.rejected) == (7, 4)
     with (tmp_path / "out.csv").open(newline="") as file:
         assert [row["who"] for row in csv.DictReader(file)] == ["x", "a\nb", "w"]

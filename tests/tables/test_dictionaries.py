@@ -11,7 +11,7 @@ import pytest
 
 import bipartite as bp
 from bipartite.errors import InputError
-from bipartite.tables import Release, Settings, privatize_file
+from bipartite.tables import Release, privatize_file
 from tests.tables.conftest import AGE
 from tests.tables.files import put, read
 
@@ -30,7 +30,7 @@ def table(ages=(40, 17, 50, 60, 70), **options):
 def test_a_released_file_holds_nothing_of_a_rejected_row(tmp_path, target, size):
     source = put(tmp_path / "in.arrow", table(), size)
     out = tmp_path / target
-    done = privatize_file(source, out, PLAN, settings=Settings(reject=tmp_path / "rejected.csv"))
+    done = privatize_file(source, out, PLAN, reject=tmp_path / "rejected.csv")
     assert done.rejected == 1
     raw = pa.input_stream(out, compression="detect").read()
     assert LEFT_OUT.encode() not in raw and (b"Oslo" in raw or target == "out.parquet")

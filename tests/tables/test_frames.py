@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import bipartite as bp
 from bipartite.errors import DataError, InputError, NotAValueError, NullError, OutsideDomainError
-from bipartite.tables import Column, Release, register, returning
+from bipartite.tables import Column, Release, returning
 from bipartite.tables.words import column_sources
-from tests.tables.conftest import AGE, CITIES, HOME, INCOME, JOB, JOBS, column_words, expected, people
+from tests.tables.conftest import AGE, CITIES, HOME, JOB, JOBS, column_words, expected, people
 
 
 def frames(rows):
@@ -305,29 +305,6 @@ def test_rows_are_numbered_over_all_batches():
     release.privatize(pa.RecordBatch.from_pydict({"n": [40] * 10}))
     with pytest.raises(OutsideDomainError, match="rows 12, 13, 14, 15, 16 and 3 more are outside 18..90"):
         release.privatize(pa.RecordBatch.from_pydict({"n": [40] + [3] * 8}))
-
-
-def test_functions_in_sql_are_drawn_anew_at_every_call(plan):
-    connection = duckdb.connect()
-    connection.register("people", pa.table(people(500)))
-    assert register(connection, plan) == ["privatize_age", "privatize_income", "privatize_job", "privatize_home"]
-    calls = (
-        "privatize_age(age), privatize_age(age), privatize_income(income), privatize_home(lat, lon), privatize_job(job)"
-    )
-    once, again = (connection.table("people").project(calls).fetchall() for _ in range(2))
-    assert once != again and any(row[0] != row[1] for row in once)
-    assert {row[3] for row in once} <= set(CITIES.labels) and {row[4] for row in once} <= set(JOBS)
-    # A constant is not drawn once for all rows: with 300 rows all alike has a chance below 1e-300.
-    assert len(set(connection.sql("SELECT privatize_age(40) FROM range(300)").fetchall())) > 1
-    with pytest.raises(duckdb.Error, match="outside 18..90"):
-        connection.sql("SELECT privatize_age(3)").fetchall()
-    kept = duckdb.connect()
-    kept.execute("SET threads = 1")
-    kept.register("people", pa.table(people(500)))
-    register(kept, plan, {name: column_words(1, name) for name in plan.mechanisms()})
-    found = kept.sql("SELECT privatize_age(age) FROM people").fetchall()
-    assert [row[0] for row in found] == expected(people(500), 1)["age"]
-    assert register(duckdb.connect(), bp.Plan({"i": INCOME, "c": bp.GRR(bp.Items([1, 2], loss=[[0, 1], [1, 0]]), 1)}))
 
 
 @pytest.mark.parametrize("what", ["private", "public"])

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bipartite as bp
-from bipartite.tables import Column, Settings, pieces, privatize_file
+from bipartite.tables import Column, pieces, privatize_file
 from tests.tables.conftest import AGE, JOB
 from tests.tables.files import put
 
@@ -74,7 +74,7 @@ def sources(tmp_path_factory):
 
 
 def release(source, target, plan=PLAN, **options):
-    privatize_file(source, target, plan, rng=bp.insecure_seed(5), settings=Settings(overwrite=True, **options))
+    privatize_file(source, target, plan, rng=bp.insecure_seed(5), overwrite=True, **options)
     return target
 
 
@@ -100,11 +100,8 @@ def layout(path):
 
 
 def held_by(path):
-    """The bytes of a file; of Parquet its layout and rows.
-
-    With eight threads or more, whatever it reads, DuckDB writes the dictionary of a small piece in one of two orders.
-    """
-    return (layout(path), pq.read_table(path)) if path.suffix == ".parquet" else path.read_bytes()
+    """The bytes of a file."""
+    return path.read_bytes()
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -113,7 +110,6 @@ def test_the_same_rows_make_the_same_file_whatever_they_came_in(tmp_path, source
     assert [name for name, held in made.items() if held != made["csv"]] == []
     if target in {"out.arrow", "out.parquet"}:
         last = tmp_path / target
-        assert held_by(release(sources["csv"], last, threads=1)) == made["csv"]
         rows = [each[0] for each in layout(last)[0]]
         assert rows == [size for size in EQUAL for _ in range(3 if target == "out.parquet" else 2)]
 
@@ -161,15 +157,6 @@ def test_wide_rows_make_smaller_pieces_told_by_the_first_released_rows(tmp_path,
     for kind in ("in.csv", "in.arrow"):
         sizes = [each[0] for each in layout(release(put(tmp_path / kind, wide, 300), tmp_path / target))[0]]
         assert sorted(set(sizes)) == [17, PIECE]
-
-
-def test_parts_of_a_folder_are_cut_alike(tmp_path):
-    made = []
-    for name, secret, chunk in (("in.parquet", 1, 500), ("in.csv", LONG, None)):
-        source, parted = put(tmp_path / name, people(secret=secret), chunk), {"partition_by": ("town",)}
-        out = release(source, tmp_path / "out", output_format="parquet", **parted)
-        made.append({part.relative_to(out): part.read_bytes() for part in out.rglob("*.parquet")})
-    assert made[0] == made[1] and len(made[0]) == 7
 
 
 def frames(table):
@@ -228,7 +215,6 @@ def test_nothing_but_the_rows_decides_where_they_are_cut():
     few = table.slice(0, 500).to_batches(max_chunksize=7)
     assert [batch.num_rows for batch in pieces.equal_pieces(few)] == [500]
     assert list(pieces.equal_pieces([])) == list(pieces.equal_pieces([few[0].slice(0, 0)])) == []
-    assert [pieces.row_group(each) for each in ([], few, one)] == [PIECE, PIECE, PIECE]
 
 
 @pytest.mark.parametrize("more", [0, 1, 7])

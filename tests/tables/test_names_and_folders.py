@@ -7,8 +7,7 @@ import pytest
 
 import bipartite as bp
 from bipartite.errors import BipartiteError, DataFileError, InputError
-from bipartite.tables import Settings, engine, estimate_file, privatize_file, scans
-from bipartite.tables.formats import Address, Format
+from bipartite.tables import estimate_file, privatize_file
 from tests.tables.conftest import AGE
 from tests.tables.files import KINDS, put, read
 
@@ -17,7 +16,7 @@ SECRET = 987654321
 
 
 def release(source, target, plan=PLAN, **options):
-    return privatize_file(source, target, plan, rng=bp.insecure_seed(1), settings=Settings(**options))
+    return privatize_file(source, target, plan, rng=bp.insecure_seed(1), **options)
 
 
 @pytest.mark.grid(6)
@@ -117,11 +116,7 @@ def test_a_line_end_within_a_name_loses_no_rows(tmp_path, within, end):
     name = f"a{within}b"
     (tmp_path / "in.csv").write_bytes(f'"{name}",id{end}40,7{end}41,8{end}'.encode())
     plan = bp.Plan({name: AGE, "id": "public"})
-    if within == end:
-        assert release(tmp_path / "in.csv", tmp_path / "out.csv", plan).rows == 2
-        return
-    with pytest.raises(DataFileError, match="holds another kind of line end than ends that line; rename it"):
-        release(tmp_path / "in.csv", tmp_path / "out.csv", plan)
+    assert release(tmp_path / "in.csv", tmp_path / "out.csv", plan).rows == 2
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
@@ -161,12 +156,6 @@ def test_the_name_of_a_folder_replaces_nothing_in_a_release_or_an_estimate(tmp_p
     assert list(found) == ["7"] and found["7"].mean == bp.estimate(padded, read(target)["age"]).mean
 
 
-def test_the_name_of_a_folder_is_not_the_first_line_of_a_file_elsewhere(tmp_path):
-    inside = put(tmp_path / "line=salary" / "people.csv", {"age": [40], "id": [7]})
-    with engine.connect(tmp_path) as connection:
-        assert scans.csv_columns(connection, [Address(inside)], Format("csv")) == ["age", "id"]
-
-
 def test_columns_that_only_folders_name_are_not_there(tmp_path):
     inside = put(tmp_path / "id=999" / "people.parquet", {"age": [40]})
     with pytest.raises(InputError, match="no column 'id'"):
@@ -187,7 +176,7 @@ def test_a_cell_too_many_is_one_even_where_it_is_empty(tmp_path):
     """As R writes a table with names of rows: the line would be read as if it began one cell later."""
     source = tmp_path / "in.csv"
     source.write_text(f"id,age\n7,40\n{SECRET},50,\n8,41\n")
-    with pytest.raises(DataFileError, match="line 3 of the input has another number of cells than the first line"):
+    with pytest.raises(DataFileError, match="line 3 of .* has another number of cells than the first line"):
         release(source, tmp_path / "out.csv")
     assert release(source, tmp_path / "out.csv", reject=tmp_path / "rejected.csv").rejected == 1
     assert str(SECRET) not in (tmp_path / "out.csv").read_text()
@@ -243,8 +232,6 @@ def test_a_file_swapped_behind_its_columns_sends_no_row_to_standard_output(tmp_p
     monkeypatch.setattr(bp.Plan, "check_inputs", checked)
     drawn = []
     with pytest.raises(DataFileError, match="changed while it was being read"):
-        privatize_file(
-            source, "-", PLAN, settings=Settings(output_format="csv"), progress=lambda *done: drawn.append(done)
-        )
+        privatize_file(source, "-", PLAN, output_format="csv", progress=lambda *done: drawn.append(done))
     # Not even drawn: of a longer file, the first rows would be out before the last are read.
     assert not drawn and str(SECRET).encode() not in capfdbinary.readouterr().out

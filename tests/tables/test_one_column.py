@@ -9,7 +9,7 @@ import pytest
 
 import bipartite as bp
 from bipartite.errors import DataFileError
-from bipartite.tables import Column, Settings, estimate_file, one_column, privatize_file, quotes
+from bipartite.tables import Column, blocks, estimate_file, privatize_file
 from tests.tables.conftest import AGE, JOB, column_words
 
 PLAN = bp.Plan({"age": Column(AGE, nulls="keep")})
@@ -25,9 +25,8 @@ def release(tmp_path, monkeypatch):
         if name.startswith("-"):
             monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(held)))
             source, options["input_format"] = "-", "csv"
-        settings = Settings(overwrite=True, **options)
         target = tmp_path / "out.arrow"
-        done = privatize_file(source, target, plan, rng=bp.insecure_seed(1), settings=settings)
+        done = privatize_file(source, target, plan, rng=bp.insecure_seed(1), overwrite=True, **options)
         return done, pa.ipc.open_file(target).read_all().to_pydict()
 
     return releasing
@@ -52,8 +51,7 @@ CASES = [
 @pytest.mark.parametrize("name", ["in.csv", "in.tsv", "in.csv.gz", "-.csv"])
 @pytest.mark.parametrize(("lines", "cells"), CASES)
 def test_an_empty_cell_is_a_row_and_the_last_line_ending_is_none(release, name, lines, cells):
-    # Whatever ends a line; the header of standard input must end with a newline.
-    for ending in (b"\n", b"\r\n", b"\r")[: 2 if name == "-.csv" else 3]:
+    for ending in (b"\n", b"\r\n", b"\r"):
         done, found = release(ending.join([b"age", *lines]) + ending, name)
         assert (done.rows, found["age"]) == (len(cells), reports(cells))
 
@@ -74,8 +72,7 @@ def test_every_encoding_and_quotation_marks_are_read(release, encoding):
 
 
 def test_blank_lines_are_rows_wherever_a_file_is_cut(release, monkeypatch):
-    monkeypatch.setattr(one_column, "_AT_ONCE", 7)
-    monkeypatch.setattr(quotes, "_BLOCK", 11)
+    monkeypatch.setattr(blocks, "BLOCK", 11)
     draw = random.Random(1)
     cells = [draw.choice([None, 18, 40, 90]) for _ in range(1000)]
     held = "age\r\n" + "".join(f"{'' if each is None else each}\r\n" for each in cells)
@@ -93,10 +90,9 @@ def test_blank_lines_of_several_columns_are_skipped_as_before(release):
 @pytest.mark.parametrize(
     ("held", "told"),
     [
-        (b"age\n40\n\n41,\n", "line 4 of the input has another number of cells than the first line"),
-        (b"age\n40\n\n41,42\n\n", "line 4 of the input has another number of cells than the first line"),
-        (b'age\n\n"41"2\n', "line 3 of the input cannot be read as CSV"),
-        (b"age\n\n\xff\n", "the input is not UTF-8 text"),
+        (b"age\n40\n\n41,\n", "line 4 of .* has another number of cells than the first line"),
+        (b"age\n40\n\n41,42\n\n", "line 4 of .* has another number of cells than the first line"),
+        (b"age\n\n\xff\n", "line 3 of .* is not UTF-8 text"),
     ],
 )
 def test_a_bad_line_stops_the_release_and_is_named(release, tmp_path, held, told):

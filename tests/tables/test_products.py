@@ -3,7 +3,6 @@
 import io
 import json
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,7 +12,7 @@ import pytest
 import bipartite as bp
 from bipartite.cli import main
 from bipartite.errors import DataError, DataFileError, InputError, NotAValueError, NullError, OutsideDomainError
-from bipartite.tables import Column, Settings, estimate_file, privatize_file
+from bipartite.tables import Column, estimate_file, privatize_file
 from bipartite.tables.keyed import KEY_BYTES, KeyedRelease
 from tests.tables.files import put, read
 
@@ -181,7 +180,7 @@ def test_rows_of_a_csv_file_are_rejected_with_their_reason(tmp_path):
         "age,genre,country\n18,jazz,DE\nold,jazz,DE\n20,rock,FR\n,blues,FR\n25, blues ,FR\n", encoding="utf-8"
     )
     out, rejected = tmp_path / "out.csv", tmp_path / "rejected.csv"
-    privatize_file(source, out, PLAN, settings=Settings(reject=rejected))
+    privatize_file(source, out, PLAN, reject=rejected)
     assert read(out)["who"] == ['[18,"jazz"]', '[25,"blues"]']
     text = rejected.read_text(encoding="utf-8")
     for reason in ("who: not of the type", "who: outside", "who: missing"):
@@ -239,11 +238,3 @@ def test_rows_with_ids_have_the_same_tuples_again():
         )
         assert one == two != other
         assert bp.estimate(mechanism, one).nobs == len(people)
-
-
-def test_sql_has_a_function_of_several_columns():
-    connection = duckdb.connect()
-    assert bp.tables.register(connection, PLAN.only("who")) == ["privatize_who"]
-    connection.register("people", table())
-    found = connection.sql("SELECT privatize_who(age, genre) FROM people").fetchall()
-    assert [row[0] for row in found] == TEXTS

@@ -2,7 +2,6 @@
 
 import hashlib
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -121,11 +120,6 @@ def test_frames_of_every_kind_hold_the_same_reports(people):
         for column in (pandas["way"], polars["way"], pa.array(first), first, np.array(first)):
             assert np.array_equal(bp.estimate(MECHANISMS[name], column).shares, known)
             assert bp.Counts(MECHANISMS[name]).add(column).n == PEOPLE
-    connection = duckdb.connect()
-    connection.register("people", people)
-    bp.tables.register(connection, plan("oue"))
-    found = connection.execute("SELECT privatize_way(way) FROM people").fetchall()
-    assert len(from_cells(MECHANISMS["oue"], pa.array([cell for (cell,) in found]))) == PEOPLE
 
 
 def test_missing_values_are_kept_or_taken_for_another(people):

@@ -18,8 +18,9 @@ from bipartite.errors import DataFileError, InputError, how_many
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.spec.canonical import record_sha256, spec_sha256
 from bipartite.tables.answering import files_of
-from bipartite.tables.counting import count_files, culprits, in_order, most_groups, weighed_files
+from bipartite.tables.counting import count_files, in_order, most_groups, weighed_files
 from bipartite.tables.formats import Format
+from bipartite.tables.sources import culprits
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bipartite.cli.arguments import add_seed, source_of
 from bipartite.cli.output import BAD_DATA, OK, Progress, print_json
 from bipartite.errors import InputError
-from bipartite.tables import Plan, Settings, privatize_file
+from bipartite.tables import Plan, privatize_file
 from bipartite.tables.extras import spare_pandas
 from bipartite.tables.formats import KINDS, STDIO, TEXT
 from bipartite.tables.metadata import DO_NOT_AVERAGE
@@ -28,9 +27,8 @@ _EXAMPLES = """examples:
   bipartite privatize 'part-*.parquet' reports.parquet --plan plan.toml
   bipartite privatize people/ reports.parquet --plan plan.toml                  all files in a folder
   bipartite privatize people.csv reports.csv --plan plan.toml --delimiter ';' --encoding latin-1
-  bipartite privatize people.csv reports --plan plan.toml --to parquet --partition-by country
   bipartite privatize people.csv.gz reports.csv.zst --plan plan.toml --reject rejected.csv
-  zcat people.csv.gz | bipartite privatize - - --from csv --to csv --plan plan.toml --specs specs.json > reports.csv
+  zcat people.csv.gz | bipartite privatize - - --plan plan.toml --specs specs.json > reports.csv
 
 Formats follow from the file names: .csv .tsv .jsonl .parquet .arrow, also compressed as .gz or .zst. Rows are streamed
 in order, so a table may be larger than memory. The output is written to a temporary file next to it, which only its
@@ -46,9 +44,7 @@ _CANNOT_BE_TAKEN_BACK = "rows already written to standard output are released an
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.epilog = _EXAMPLES
-    parser.add_argument(
-        "source", metavar="IN", help="a file, a folder, a quoted pattern such as 'part-*.csv', an address, or -"
-    )
+    parser.add_argument("source", metavar="IN", help="a file, a folder, a quoted pattern such as 'part-*.csv', or -")
     parser.add_argument("target", metavar="OUT", help="a file, or - for standard output")
     parser.add_argument("--plan", metavar="PLAN.toml", type=Path, required=True, help="how each column is released")
     parser.add_argument(
@@ -64,31 +60,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     files.add_argument("--from", dest="input_format", choices=KINDS, help="the format of IN (default: by its name)")
     files.add_argument("--to", dest="output_format", choices=KINDS, help="the format of OUT (default: by its name)")
     files.add_argument("--delimiter", metavar="MARK", help="the delimiter of CSV in IN, such as ';'")
-    files.add_argument(
-        "--encoding", metavar="NAME", help="the encoding of CSV in IN: utf-8 (default), utf-16 or latin-1"
-    )
-    files.add_argument(
-        "--compression", metavar="NAME", help="the compression of Parquet, as DuckDB names it (default: DuckDB's)"
-    )
-    files.add_argument(
-        "--partition-by",
-        metavar="COLUMN",
-        action="append",
-        help="write OUT as a folder of Parquet files, partitioned by this public column",
-    )
+    files.add_argument("--encoding", metavar="NAME", help="the encoding of CSV in IN, such as latin-1 (default: utf-8)")
     files.add_argument(
         "--specs", metavar="FILE.json", type=Path, help="where to write the specs if text goes to standard output"
     )
     running = parser.add_argument_group("running")
-    running.add_argument(
-        "--threads", metavar="N", type=int, help="the number of DuckDB threads (default: DuckDB's choice)"
-    )
-    running.add_argument(
-        "--memory",
-        metavar="SIZE",
-        help="what DuckDB alone may use, half to read and half to write, such as 1GB (default: up to 80 %% of the "
-        "machine's to read, 1 GiB to write)",
-    )
     add_seed(running)
     running.add_argument("--json", action="store_true", help="print one JSON object (schemas/privatize.json)")
     parser.set_defaults(run=run)
@@ -102,11 +78,11 @@ def run(options: argparse.Namespace) -> int:
         spare_pandas()
     rng = source_of(options)
     _warn(options, plan)
-    named = {each.name: getattr(options, each.name) for each in fields(Settings)}
-    settings = Settings(**named | {"partition_by": tuple(options.partition_by or ())})
+    named = ("overwrite", "reject", "specs", "input_format", "output_format", "delimiter", "encoding")
+    given = {name: getattr(options, name) for name in named}
     with Progress("rows", None, rate=True) as rows:
         try:
-            done = privatize_file(options.source, options.target, plan, rng=rng, settings=settings, progress=rows.reach)
+            done = privatize_file(options.source, options.target, plan, rng=rng, progress=rows.reach, **given)
         except BaseException as error:
             if options.target == STDIO and rows.done and not isinstance(error, BrokenPipeError):
                 print(f"bipartite: {_CANNOT_BE_TAKEN_BACK}", file=sys.stderr)
@@ -138,7 +114,7 @@ def _warn(options: argparse.Namespace, plan: Plan) -> None:
                 f"bipartite: --overwrite: {what}, which stays as it is; the link is replaced by a file.",
                 file=sys.stderr,
             )
-    if options.target == STDIO and options.specs is None and options.output_format in TEXT:
+    if options.target == STDIO and options.specs is None and (options.output_format or "csv") in TEXT:
         print(
             "bipartite: these reports come without specs, which an estimate needs; save those with --specs.",
             file=sys.stderr,

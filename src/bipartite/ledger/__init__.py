@@ -4,8 +4,7 @@ May import: lottery, domains, mechanisms, verification.
 Begin reading: book.py.
 """
 
-from bipartite.ledger.accounts import Debit
+from bipartite.ledger.audit import Debit, QuestionCertificate
 from bipartite.ledger.book import Ledger
-from bipartite.ledger.certificate import QuestionCertificate
 
 __all__ = ["Debit", "Ledger", "QuestionCertificate"]

@@ -26,7 +26,7 @@ def debit_units(epsilon: Decimal) -> int:
 def budget_units(budget: object) -> int:
     """A budget in units of 10⁻¹², rounded down; a float means its shortest repr, as for ε."""
     try:
-        value = Decimal(repr(budget) if isinstance(budget, float) else str(budget))
+        value = Decimal(str(budget))
     except InvalidOperation:
         value = Decimal("nan")
     if isinstance(budget, bool) or not value.is_finite() or not 0 < value <= LARGEST_BUDGET:

@@ -6,17 +6,17 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from bipartite.errors import InputError, Problems, is_one_of, shown
-from bipartite.ledger import accounts
+from bipartite.ledger import statements
 from bipartite.ledger.amounts import budget_units, decimal_of
-from bipartite.ledger.certificate import QuestionCertificate, certificates
+from bipartite.ledger.audit import Debit, QuestionCertificate, certificates, summary
 from bipartite.ledger.checking import findings
 from bipartite.ledger.copying import back_up
-from bipartite.ledger.file import LedgerFile, Settings
-from bipartite.ledger.names import canonical, check_texts, note_text, older_forms
+from bipartite.ledger.file import LedgerFile
+from bipartite.ledger.names import People, canonical, check_texts, note_text
 from bipartite.ledger.offer import Offer
-from bipartite.ledger.people import People
 from bipartite.ledger.periods import FOREVER, Period, check_now, utc_now
 from bipartite.ledger.serving import ON_CHANGE, Ask, OnChange, Question, WhenSpent, serve
+from bipartite.ledger.settings import Settings
 from bipartite.lottery import is_secure
 
 if TYPE_CHECKING:
@@ -98,32 +98,10 @@ class Ledger:
             if units is not None:
                 wanted = Settings(units, Period.of(FOREVER if period is None else period), self._people.check)
             self._settings = self._file.prepare(wanted)
-            self._compare_settings(units, period)
+            self._settings.compare(units, period, self._people.check)
         except BaseException:
             self._file.close()
             raise
-
-    def _compare_settings(self, units: int | None, period: str | None) -> None:
-        problems = Problems()
-        held, check = self._settings, self._people.check
-        if units is not None and units != held.budget:
-            problems.add(
-                f"Expected the budget of this ledger, {self.budget}, got {decimal_of(units)}; leave budget= out, or "
-                "start a new ledger."
-            )
-        if period is not None and Period.of(period) != held.period:
-            problems.add(
-                f"Expected the period of this ledger, {held.period.text!r}, got {period!r}; leave period= out, or "
-                "start a new ledger."
-            )
-        if check is not None and check != held.person_key:
-            problems.add(
-                "Expected no person_key: this ledger stores names without a key; leave person_key= out, or start a new "
-                "ledger."
-                if held.person_key is None
-                else "Expected the person_key that this ledger was created with, got another; find the right one."
-            )
-        problems.raise_if_any(InputError)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -198,7 +176,7 @@ class Ledger:
             return [asked.offer.draw(value, rng, outside)]
 
         with self._file.writing() as database:
-            return serve(database, asked, [ask], draw, self._settings, "refuse")[0]
+            return serve(database, asked, [ask], draw, self._settings.budget, "refuse")[0]
 
     def report_many(  # noqa: PLR0913 (everything the reports depend on, by keyword)
         self,
@@ -238,71 +216,71 @@ class Ledger:
             return asked.offer.draw_many(held, positions, rng, outside)
 
         with self._file.writing() as database:
-            return serve(database, asked, asks, draw, self._settings, when_spent)
+            return serve(database, asked, asks, draw, self._settings.budget, when_spent)
 
     def spent(self, person: str, *, now: datetime | None = None) -> Decimal:
         """The ε that a person has spent in the period of ``now``."""
         period = self._period_at(now)
-        return decimal_of(self._balances(person).get(period, 0))
+        return decimal_of(self._units(self._stored(person)).get(period, 0))
 
     def remaining(self, person: str, *, now: datetime | None = None) -> Decimal:
         """The ε that a person has left in the period of ``now``."""
         period = self._period_at(now)
-        return decimal_of(self._settings.budget - self._balances(person).get(period, 0))
+        return decimal_of(self._settings.budget - self._units(self._stored(person)).get(period, 0))
 
     def spent_ever(self, person: str) -> Decimal:
         """The ε that a person has spent in all periods: a bound on the privacy loss of all their reports together.
 
         Reports drawn with ``rng=`` are not private and not covered by it.
         """
-        return decimal_of(sum(self._balances(person).values()))
+        return decimal_of(sum(self._units(self._stored(person)).values()))
 
     def balances(self, stored_name: str) -> dict[str, Decimal]:
         """What a person, given by the stored name, has spent in each period; empty if unknown."""
         check_texts(stored_name=stored_name)
-        with self._file.reading() as database:
-            spent = accounts.balances(database, canonical(stored_name), (stored_name,))
-        return {period: decimal_of(spent[period]) for period in sorted(spent)}
+        return {period: decimal_of(units) for period, units in self._units(canonical(stored_name)).items()}
 
-    def _balances(self, person: str) -> dict[str, int]:
-        name, older = self._people.stored(person, self._settings)
+    def _stored(self, person: str) -> str:
+        return self._people.stored(person, keyed=self.names_are_keyed)
+
+    def _units(self, stored_name: str) -> dict[str, int]:
         with self._file.reading() as database:
-            return accounts.balances(database, name, older)
+            return dict(database.execute(statements.BALANCES, (stored_name,)).fetchall())
 
     def certificate(self, question: str, *, now: datetime | None = None) -> QuestionCertificate:
         """The guarantee of all reports to a question about one person drawn in the period of ``now``."""
         check_texts(question=question)
         period, name = self._period_at(now), canonical(question)
-        with self._file.reading() as database:
-            found = [each for each in certificates(database, self._settings, period) if each.question == name]
-        if not found:
-            raise InputError(
-                f"Expected a question that was asked in the period {period}, got {name!r:.60}; see questions()."
-            )
-        return max(found, key=lambda each: each.epsilon_period)
+        for each in self.questions():
+            if (each.period, each.question) == (period, name):
+                return each
+        raise InputError(
+            f"Expected a question that was asked in the period {period}, got {name!r:.60}; see questions()."
+        )
 
     def questions(self) -> list[QuestionCertificate]:
         """The certificates of all questions in all periods, ordered by period and name."""
         with self._file.reading() as database:
-            return certificates(database, self._settings)
+            return certificates(database, self._settings.budget)
 
     def specs(self) -> dict[str, str]:
         """Every spec that a question used, by its SHA-256, in canonical form."""
         with self._file.reading() as database:
-            return dict(database.execute("SELECT sha256, spec FROM specs ORDER BY sha256"))
+            return dict(database.execute(statements.SPECS))
 
     def summary(self) -> dict[str, Any]:
         """The numbers of people, periods, questions and reports, and the most that any person has spent."""
         with self._file.reading() as database:
-            return accounts.summary(database)
+            return summary(database)
 
-    def export(self) -> Iterator[accounts.Debit]:
+    def export(self) -> Iterator[Debit]:
         """Every debit, ordered by person, period and question, for an auditor; without values or reports.
 
         The export is one snapshot, whatever is written while it is read.
         """
         with closing(self._file.another()) as file:
-            yield from accounts.debits(file)
+            for person, period, question, number, rule, spec, units, when, mark in file.stream(statements.DEBITS):
+                yield Debit(person, period, question, number, rule, spec, decimal_of(units), when, bool(mark))
 
     def check(self) -> list[str]:
         """A description of every inconsistency in the ledger; empty if there is none."""
@@ -364,12 +342,9 @@ class Ledger:
             raise InputError(
                 f"Expected changed=True or False, and only with on_change='when-changed', got {shown(changed)}."
             )
-        name, older = self._people.stored(person, self._settings)
-        if request is None:
-            return Ask(name, None, changed, older)
-        check_texts(request=request)
-        older_requests = older_forms(request) if self._settings.older_names else ()
-        return Ask(name, canonical(request), changed, older, older_requests)
+        if request is not None:
+            check_texts(request=request)
+        return Ask(self._stored(person), None if request is None else canonical(request), changed)
 
 
 def _as_list(given: object) -> list[Any]:

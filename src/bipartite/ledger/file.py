@@ -12,21 +12,16 @@ import sqlite3
 import threading
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError, LedgerFileError
-from bipartite.ledger.connection import (
-    OPENING,
-    Connection,
-    close_at_fork,
-    inherited_error,
-    refuse_if_inherited,
-)
+from bipartite.ledger import statements
+from bipartite.ledger.connection import OPENING, Connection, close_at_fork, inherited_error, refuse_if_inherited
 from bipartite.ledger.copying import OWNER_ONLY, explain_os_errors, make_private
-from bipartite.ledger.periods import Period
 from bipartite.ledger.place import Place
-from bipartite.ledger.schema import APPLICATION_ID, VERSION, make_tables, read_as_current, upgrade, version_of
+from bipartite.ledger.settings import Settings
+from bipartite.ledger.upgrading import upgrade
+from bipartite.ledger.versions import check_version, is_empty, make_tables, version_of, view_as_current
 from bipartite.lottery import current_process
 
 if TYPE_CHECKING:
@@ -46,26 +41,13 @@ _REASONS: Final[dict[int | None, str]] = {
 _BLOCK_OF_ROWS: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The permanent settings of a ledger."""
-
-    budget: int
-    """The budget of each person in each period, in units of 10⁻¹²."""
-    period: Period
-    person_key: str | None
-    """A check value that identifies the right secret; None if names are stored as they are."""
-    older_names: bool = False
-    """Whether the ledger was written by version 1, which did not normalise names."""
-
-
 class LedgerFile:
     """An open ledger file. Threads take turns; no connection crosses a fork."""
 
     def __init__(self, path: str | os.PathLike[str], wait: float, *, read_only: bool = False) -> None:
         self._where = Place(path)
         self.path = self._where.path
-        self._held: Settings | None = None
+        self._held: dict[str, str] | None = None
         self._wait = wait
         self._read_only = read_only
         self._quiet = False
@@ -79,24 +61,18 @@ class LedgerFile:
 
     def prepare(self, wanted: Settings | None) -> Settings:
         """Create the ledger with these settings, or read the settings of an existing one."""
-        if not self._read_only and self._is_new():
+        if self._read_only:
+            with self.reading() as database:
+                return self._settings(database)
+        if self._is_new():
             self._require(wanted)
             self._make_file()
-        with self.reading() if self._read_only else self.writing() as database:
-            if not self._read_only:
-                self._make_current(database, wanted)
-            self._held = self._settings(database)
-        return self._held
-
-    def _make_current(self, database: sqlite3.Connection, wanted: Settings | None) -> None:
-        """Create the tables of an empty file, whose creator may have died before this, or upgrade older ones."""
-        if self._is_empty(database):
-            new = self._require(wanted)
-            make_tables(database, new.budget)
-            values = (new.budget, new.period.text, new.person_key)
-            database.execute("INSERT INTO settings VALUES (1, ?, ?, ?, 0)", values)
-        elif version_of(database) < VERSION:
-            upgrade(database)
+        with self.writing() as database:
+            if is_empty(database):  # its creator may have died before this
+                make_tables(database, self._require(wanted).constants())
+            elif check_version(database, self.path.name) < statements.VERSION:
+                upgrade(database, self)
+            return self._settings(database)
 
     def _require(self, wanted: Settings | None) -> Settings:
         """Refuse a new ledger without a budget."""
@@ -107,18 +83,15 @@ class LedgerFile:
         return wanted
 
     def _settings(self, database: sqlite3.Connection) -> Settings:
-        found = database.execute("SELECT budget, period, person_key, older_names FROM settings").fetchone()
-        if found is None:
-            raise LedgerFileError(
-                f"{self.path.name} is a ledger without settings: it is damaged; restore it from a backup."
-            )
+        held = dict(database.execute(statements.SETTINGS))
         try:
-            period = Period.of(found[1])
-        except InputError:
+            settings = Settings.of(held)
+        except (KeyError, ValueError):
             raise LedgerFileError(
-                f"{self.path.name} has an invalid period: it is damaged; restore it from a backup."
+                f"{self.path.name} has no budget or no valid period: it is damaged; restore it from a backup."
             ) from None
-        return Settings(found[0], period, found[2], bool(found[3]))
+        self._held = held
+        return settings
 
     def _is_new(self) -> bool:
         try:
@@ -194,16 +167,17 @@ class LedgerFile:
         """Refuse a file that was moved, or is not the one that was first opened.
 
         It may have been replaced between two openings, as around a fork, or upgraded by a newer bipartite. A reader
-        sees a ledger of version 1 as if it were upgraded, until the transaction ends.
+        sees a ledger of version 2 as if it were upgraded, until the transaction ends.
         """
         self._check_place()
-        version = version_of(database)
-        if version > VERSION:
-            raise self._wrong_version(version)
-        if self._read_only and version < VERSION:
-            read_as_current(database)
-        older = version < VERSION and not self._read_only
-        if self._held is not None and (older or self._settings(database) != self._held):
+        if self._held is None and is_empty(database):
+            return  # yet to be made
+        older = version_of(database) != statements.VERSION and bool(check_version(database, self.path.name))
+        if older and self._read_only:
+            view_as_current(database)
+        if self._held is not None and (
+            (older and not self._read_only) or dict(database.execute(statements.SETTINGS)) != self._held
+        ):
             raise LedgerFileError(
                 f"{self.path.name} was replaced by a ledger with other settings since it was first opened here; create "
                 "a new bp.Ledger to use that one."
@@ -314,9 +288,8 @@ class LedgerFile:
 
     def _begin(self, database: Connection) -> None:
         """Check what was opened before changing anything: another program's database stays as it is."""
-        empty = self._is_empty(database)
-        if not empty:
-            self._check_kind(database)
+        if not is_empty(database):
+            check_version(database, self.path.name)
         elif self._read_only:
             raise LedgerFileError(
                 f"{self.path.name} is empty: nothing has been debited yet, so there is no ledger to read."
@@ -325,7 +298,7 @@ class LedgerFile:
             self._use_log(database)
             for setting in ("synchronous = FULL", "fullfsync = ON", "foreign_keys = ON"):
                 database.execute(f"PRAGMA {setting}")
-            self._is_empty(database)  # opens the log
+            is_empty(database)  # opens the log
 
     def _check_place(self) -> None:
         """Refuse to continue with a file or log that is no longer where others will look for it."""
@@ -338,24 +311,6 @@ class LedgerFile:
                 "and debits made here would be lost; stop everything that uses the ledger, put the files back, and "
                 "run `bipartite ledger check`."
             )
-
-    @staticmethod
-    def _is_empty(database: sqlite3.Connection) -> bool:
-        return bool(database.execute("SELECT count(*) = 0 FROM sqlite_schema").fetchone()[0])
-
-    def _check_kind(self, database: sqlite3.Connection) -> None:
-        kind = database.execute("PRAGMA application_id").fetchone()[0]
-        if kind != APPLICATION_ID:
-            raise LedgerFileError(
-                f"{self.path.name} is a SQLite database, but not a bipartite ledger; choose another path."
-            )
-        version = version_of(database)
-        if not 1 <= version <= VERSION:
-            raise self._wrong_version(version)
-
-    def _wrong_version(self, version: int) -> LedgerFileError:
-        what = "update bipartite" if version > VERSION else "no bipartite writes that; restore it from a backup"
-        return LedgerFileError(f"{self.path.name} is a ledger of version {version}, expected 1 to {VERSION}; {what}.")
 
     def _use_log(self, database: sqlite3.Connection) -> None:
         """Switch to the write-ahead log; while others open the file, SQLite may fail at once instead of waiting."""

@@ -1,28 +1,24 @@
-"""Names of people, questions and requests: which texts are valid names, and which are the same name.
+"""Names of people, questions and requests: which texts are valid, which are the same, and how people are stored.
 
 Names are compared by Unicode *canonical equivalence* and stored in composed form (NFC): ``"é"`` as one character and as
 ``e`` with a combining accent are one name. Nothing else is folded: upper and lower case, ``"k²"`` and ``"k2"`` or a
 trailing space make different names, because they may belong to different people, and one must not get the report of
 the other. A member of a ``str`` enumeration, or of any other subclass of ``str``, is the text it holds.
-
-Ledgers of version 1 stored text as given, and people under ``str(person)``. Debits under such a name still count: the
-table ``spellings`` lists the names a ledger held when it was upgraded; for keyed names and enumerations the older forms
-of a requested name are looked up as well, and recorded there when found.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import unicodedata
-from typing import TYPE_CHECKING, Final, Literal
+from dataclasses import dataclass
+from typing import Final
 
 from bipartite.errors import InputError, Problems
 
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterable
-
-Kind = Literal["person", "question"]
 _LONGEST_NAME: Final = 1000
+_LEAST_KEY_BYTES: Final = 16
+_KEY_CHECK: Final = b"bipartite ledger: is this the key?"
 
 
 def check_texts(**given: object) -> None:
@@ -61,35 +57,38 @@ def canonical(text: str) -> str:
     return unicodedata.normalize("NFC", str.__str__(text))
 
 
-def older_forms(text: str) -> tuple[str, ...]:
-    """Other texts under which version 1 may have stored this name."""
-    forms = dict.fromkeys((str.__str__(text), str.__str__(str(text)), unicodedata.normalize("NFD", text)))
-    forms.pop(canonical(text), None)
-    return tuple(forms)
+@dataclass(frozen=True, slots=True, repr=False)
+class People:
+    """Converts names of people to their stored form: the names themselves, or keyed hashes of them."""
+
+    key: bytes | None
+    """The secret of the ledger, if it has one."""
+
+    @classmethod
+    def of(cls, key: object) -> People:
+        """Check a key."""
+        if key is not None and (not isinstance(key, bytes) or len(key) < _LEAST_KEY_BYTES):
+            raise InputError(
+                f"Expected person_key as at least {_LEAST_KEY_BYTES} secret bytes; make one with "
+                "secrets.token_bytes(32)."
+            )
+        return cls(key)
+
+    @property
+    def check(self) -> str | None:
+        """A check value that identifies the secret."""
+        return None if self.key is None else _keyed(self.key, _KEY_CHECK)
+
+    def stored(self, person: str, *, keyed: bool) -> str:
+        """The stored form of a person, in a ledger whose names are keyed or not."""
+        problems = Problems()
+        note_text("person", person, problems)
+        if keyed and self.key is None:
+            problems.add("Expected person_key=, the secret under which this ledger stores people; open it with that.")
+        problems.raise_if_any(InputError)
+        name = canonical(person)
+        return name if self.key is None else _keyed(self.key, name.encode())
 
 
-def stored_forms(database: sqlite3.Connection, kind: Kind, name: str, others: Iterable[str] = ()) -> tuple[str, ...]:
-    """The name itself, then every other text under which the ledger has or may have stored it."""
-    known = database.execute("SELECT stored FROM spellings WHERE kind = ? AND name = ?", (kind, name))
-    return tuple(dict.fromkeys((name, *(stored for (stored,) in known), *others)))
-
-
-def unrecorded_names(database: sqlite3.Connection) -> list[tuple[Kind, str]]:
-    """Names that are neither canonical nor recorded in ``spellings`` (those of keyed ledgers are all ASCII)."""
-    beyond_ascii = f"*[^{chr(1)}-{chr(127)}]*"
-    found: list[tuple[Kind, str]] = []
-    kinds: tuple[tuple[Kind, str], ...] = (("person", "balances"), ("question", "questions"))
-    for kind, table in kinds:
-        names = database.execute(
-            f"SELECT DISTINCT {kind} FROM {table} WHERE {kind} GLOB ? AND typeof({kind}) = 'text' "  # noqa: S608
-            f"AND {kind} NOT IN (SELECT stored FROM spellings WHERE kind = ?)",
-            (beyond_ascii, kind),
-        )
-        found += ((kind, stored) for (stored,) in names if stored != canonical(stored))
-    return found
-
-
-def record_spellings(database: sqlite3.Connection) -> None:
-    """Record every name in a ledger of version 1 that is not canonical."""
-    forms = [(kind, stored, canonical(stored)) for kind, stored in unrecorded_names(database)]
-    database.executemany("INSERT INTO spellings VALUES (?, ?, ?)", forms)
+def _keyed(key: bytes, text: bytes) -> str:
+    return hmac.new(key, text, hashlib.sha256).hexdigest()

@@ -1,14 +1,23 @@
-"""Mechanisms that a ledger can account for, and what a report costs."""
+"""Mechanisms that a ledger can account for: what a report costs, how it is drawn, and how it is stored.
+
+Reports are returned from SQLite unchanged, with the same type. Integers, floats (eight bytes, bit for bit) and labels
+are stored as SQLite's own types; the report of a flat category, an array of bits or numbers, as bytes after a short
+header with its type and shape; a tuple as a JSON array after such a header.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.errors import DataError, InputError
+import numpy as np
+from numpy.typing import NDArray
+
+from bipartite.domains.product import tuple_text
+from bipartite.errors import DataError, InputError, LedgerFileError
 from bipartite.ledger.amounts import debit_units
-from bipartite.ledger.stored import plain
 from bipartite.mechanisms import Mechanism, Record
 from bipartite.mechanisms.spec import spec_json
 from bipartite.verification import verify
@@ -16,11 +25,13 @@ from bipartite.verification import verify
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-
     from bipartite.domains import Outside
-    from bipartite.ledger.stored import Report
     from bipartite.lottery import Source
+
+Report = int | float | str | tuple[Any, ...] | np.generic | NDArray[Any]
+"""A plain number, a label, a tuple of these, or the array of a flat category."""
+Stored = int | float | str | bytes
+_TUPLE: Final = b"json;;"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +58,12 @@ class Offer:
                 f"Expected an ε-LDP mechanism to account for, got {mechanism!r}, which spends more than the ε it "
                 "states (bp.verify says how much); use bp.BRR instead."
             )
-        return cls(
-            mechanism,
-            spec_json(mechanism),
-            certificate.spec_sha256,
-            debit_units(mechanism.epsilon_decimal),
-        )
+        units = debit_units(mechanism.epsilon_decimal)
+        return cls(mechanism, spec_json(mechanism), certificate.spec_sha256, units)
 
-    def draw(
-        self, value: float | str | tuple[Any, ...] | np.number[Any], rng: Source | None, outside: Outside
-    ) -> Report:
+    def draw(self, value: Any, rng: Source | None, outside: Outside) -> Report:  # noqa: ANN401
         """Draw one report, as it is stored and returned."""
-        return self._plain(self.mechanism.privatize(value, rng=rng, outside=outside))
+        return self.plain(self.mechanism.privatize(value, rng=rng, outside=outside))
 
     def draw_many(
         self, values: Sequence[Any], positions: Sequence[int], rng: Source | None, outside: Outside
@@ -67,15 +72,48 @@ class Offer:
         try:
             reports = self.mechanism.privatize([values[at] for at in positions], rng=rng, outside=outside)
         except DataError as error:
-            refusal = type(error)(_renumber(str(error), positions))
+            refusal = type(error)(
+                re.sub(r"values\[(\d+)\]", lambda place: f"values[{positions[int(place[1])]}]", str(error))
+            )
         else:
-            return [self._plain(report) for report in reports]
+            return [self.plain(report) for report in reports]
         raise refusal  # outside the handler, so that it carries no inner exception
 
-    def _plain(self, report: object) -> Report:
-        return plain(report, None if self.mechanism.flat else self.mechanism.outputs)
+    def plain(self, report: object) -> Report:
+        """A report as a plain number or label, whatever the type of the value; arrays stay arrays."""
+        numbers = not self.mechanism.flat and self.mechanism.outputs.labels is None
+        if numbers and isinstance(report, (int, float, np.number)):
+            return int(report) if self.mechanism.outputs.whole else float(report)
+        if isinstance(report, (int, float, str, tuple, np.generic, np.ndarray)):
+            return report
+        raise AssertionError(f"a mechanism reported {type(report).__name__}, which the ledger cannot store")
 
 
-def _renumber(message: str, positions: Sequence[int]) -> str:
-    """Replace positions within a selection of the values by positions among all values."""
-    return re.sub(r"values\[(\d+)\]", lambda found: f"values[{positions[int(found[1])]}]", message)
+def to_stored(report: Report) -> Stored:
+    """Convert a report to a SQLite value."""
+    if isinstance(report, tuple):
+        return _TUPLE + tuple_text(report).encode()
+    if not isinstance(report, (np.ndarray, np.generic)):
+        return report
+    array = np.asarray(report)
+    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    shape = ",".join(map(str, array.shape))
+    return f"{array.dtype.kind}{array.dtype.itemsize};{shape};".encode() + little.tobytes()
+
+
+def from_stored(stored: Stored) -> Report:
+    """Convert a SQLite value back to the report."""
+    if not isinstance(stored, bytes):
+        return stored
+    try:
+        if stored.startswith(_TUPLE):
+            return tuple(json.loads(stored.removeprefix(_TUPLE)))
+        kind, shape, held = stored.split(b";", 2)
+        array = np.frombuffer(held, dtype=np.dtype("<" + kind.decode()))
+        array = array.reshape([int(side) for side in shape.split(b",") if side])
+    except (ValueError, TypeError):
+        raise LedgerFileError(
+            "A stored report is damaged; restore the ledger from a backup, and run `bipartite ledger check`."
+        ) from None
+    native = array.astype(array.dtype.newbyteorder("="))
+    return native if array.shape else native[()]

@@ -33,13 +33,14 @@ class Period:
     @classmethod
     def of(cls, period: object) -> Period:
         """Read ``"forever"``, ``"day"``, ``"month"``, ``"year"`` or a fixed length such as ``"30 days"``."""
-        fixed = _FIXED.fullmatch(period) if isinstance(period, str) else None
+        text = period if isinstance(period, str) else ""
+        fixed = _FIXED.fullmatch(text)
         if fixed is not None:
             count, unit = int(fixed[1]), fixed[2]
             # One spelling per length, so that "1 days" and "1 day" open the same ledger.
             return cls(f"{count} {unit}{'s' if count > 1 else ''}", count * _UNITS[unit])
-        if isinstance(period, str) and (period == FOREVER or period in _CALENDAR):
-            return cls(period, None)
+        if text == FOREVER or text in _CALENDAR:
+            return cls(text, None)
         raise InputError(
             f"Expected period as 'forever', 'day', 'month', 'year' or a length such as '30 days', got {period!r:.40}; "
             "seconds, minutes, hours, days and weeks are understood."

@@ -1,6 +1,6 @@
 """Columns of files and frames: a plan says what each column may become, and a release happens once.
 
-Names are loaded on first use, because most need the extra ``tables`` (DuckDB and Arrow).
+Names are loaded on first use, because most need the extra ``tables`` (Arrow).
 May import: lottery, domains, mechanisms, answers.
 Begin reading: plan.py, releasing.py.
 """
@@ -13,11 +13,9 @@ from bipartite.lazily import lazily
 
 if TYPE_CHECKING:
     from bipartite.tables.answering import estimate_file as estimate_file
-    from bipartite.tables.asking import Settings as Settings
     from bipartite.tables.columns import Column as Column
     from bipartite.tables.drawing import Release as Release
     from bipartite.tables.frames import privatize_frame as privatize_frame
-    from bipartite.tables.frames import register as register
     from bipartite.tables.plan import Plan as Plan
     from bipartite.tables.releasing import Released as Released
     from bipartite.tables.releasing import privatize_file as privatize_file
@@ -28,11 +26,9 @@ _HOME: dict[str, str] = {
     "Plan": "bipartite.tables.plan",
     "Release": "bipartite.tables.drawing",
     "Released": "bipartite.tables.releasing",
-    "Settings": "bipartite.tables.asking",
     "estimate_file": "bipartite.tables.answering",
     "privatize_file": "bipartite.tables.releasing",
     "privatize_frame": "bipartite.tables.frames",
-    "register": "bipartite.tables.frames",
 }
 
 __all__ = list(_HOME)

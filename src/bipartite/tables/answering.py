@@ -158,11 +158,7 @@ def files_at(names: Sequence[str | Path]) -> list[Path]:
     found: list[Path] = []
     for name in map(str, names):
         path = Path(local(name))
-        files = [path] if path.is_dir() and parts_in(path) else files_named(name)
-        for file in files:
-            if not isinstance(file, Path):
-                raise InputError(f"Expected local files, got {file}; download it first.")
-            found.append(file)
+        found += [path] if path.is_dir() and parts_in(path) else files_named(name)
     return found
 
 

@@ -15,12 +15,10 @@ from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.mechanisms import Mechanism
 from bipartite.tables.columns import PUBLIC, text_labels
 from bipartite.tables.complaints import unreadable
-from bipartite.tables.engine import connect
-from bipartite.tables.extras import duckdb, pa
+from bipartite.tables.extras import pa
 from bipartite.tables.plan import Plan
-from bipartite.tables.sources import Reading, open_files
+from bipartite.tables.sources import Wanted, culprits, open_rows
 from bipartite.tables.wide import from_cells
-from bipartite.tables.workspace import private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -212,22 +210,6 @@ def _impossible(mechanism: Mechanism, reports: pa.Array) -> list[int]:
     return np.flatnonzero(np.isin(rows, wrong)).tolist() if wrong else []
 
 
-def culprits(read: Callable[[int, int], object], size: int, errors: Any) -> list[int]:  # noqa: ANN401 (as in except)
-    """The places that ``read(first, last)`` refuses, found by halving; usually none."""
-    waiting, found = [(0, size)], []
-    while waiting:
-        first, last = waiting.pop()
-        try:
-            read(first, last)
-        except errors:
-            middle = (first + last) // 2
-            if middle == first:
-                found.append(first)
-            else:
-                waiting += [(middle, last), (first, middle)]
-    return found
-
-
 def most_groups(*mechanisms: Mechanism) -> int:
     """The number of groups whose counts for these mechanisms fit in memory."""
     sizes = [len(each.domain if each.flat else each.outputs) for each in mechanisms]
@@ -253,19 +235,18 @@ def _batches(files: list[Path], written: Format, names: list[str]) -> Iterator[t
         if written.is_text and written.compression is None:
             _check_end(file)
     try:
-        with private_folder() as spill, connect(spill) as connection:
-            for file in files:
-                row = 0
-                for batch, _, _ in open_files(connection, [file], Reading(written, _ReadOnlyPlan(names))).parts():
-                    yield file, row, batch
-                    row += len(batch)
+        for file in files:
+            row = 0
+            rows = open_rows([file], written, Wanted(_ReadOnlyPlan(names)))
+            for part in rows.parts:
+                yield file, row, part.batch
+                row += len(part.batch)
+            rows.check_unchanged()
     except InputError as error:
         # The file is at fault, not the call.
         problem: BaseException = DataFileError(f"{file}: {error}")
-    except (duckdb.Error, pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         problem = unreadable(error, str(file), hint="it may be truncated or edited: request it again.")
-        if str(error).startswith("Out of Memory Error"):
-            problem = InputError("DuckDB ran out of memory; estimate one column at a time.")
     else:
         return
     raise problem

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
     import pyarrow.compute as pc
+    import pyarrow.csv as pa_csv
+    import pyarrow.parquet as pq
 
-__all__ = ["duckdb", "need", "pa", "pc", "pd", "pl", "spare_pandas"]
+__all__ = ["duckdb", "need", "pa", "pa_csv", "pc", "pd", "pl", "pq", "spare_pandas"]
 
 
 def need(module: str) -> ModuleType:
@@ -29,13 +31,14 @@ def need(module: str) -> ModuleType:
     except ImportError as error:
         there = not (isinstance(error, ModuleNotFoundError) and error.name == package)
         problem = f"is installed but cannot be loaded ({error})" if there else NOT_INSTALLED
-    extra = "tables" if package in {"duckdb", "pyarrow"} else None
+    extra = "tables" if package == "pyarrow" else None
     raise missing_library(what="Tables need", library=package, extra=extra, problem=problem)
 
 
 if not TYPE_CHECKING:
-    duckdb, pa, pc, pd, pl = (
-        LazyModule(each, need) for each in ("duckdb", "pyarrow", "pyarrow.compute", "pandas", "polars")
+    duckdb, pa, pa_csv, pc, pd, pl, pq = (
+        LazyModule(each, need)
+        for each in ("duckdb", "pyarrow", "pyarrow.csv", "pyarrow.compute", "pandas", "polars", "pyarrow.parquet")
     )
 
 

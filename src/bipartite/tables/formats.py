@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import re
 import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,16 +32,10 @@ _SUFFIXES: Final = {
     ".ipc": "arrow",
     ".feather": "arrow",
 }
-EXTENSIONS: Final = {
-    **dict.fromkeys(("http", "https", "s3", "gs", "gcs", "r2", "hf"), "httpfs"),
-    **dict.fromkeys(("az", "azure", "abfss"), "azure"),
-}
-"""For each scheme of a remote address, the DuckDB extension that reads it."""
 UTF8: Final = "utf-8"
-ENCODINGS: Final = {UTF8: "utf-8-sig", "utf-16": "utf-16", "latin-1": "latin-1"}
-"""Encodings that DuckDB reads without an extension, and their Python names."""
 SIDE: Final = ".bipartite.json"
 """The suffix of the side file with the specs of a data file."""
+_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
 
 
@@ -65,26 +60,15 @@ class Format:
         return self.asked_delimiter or ("\t" if self.kind == "tsv" else ",")
 
 
-class Address(str):
-    """A remote file, such as ``s3://bucket/people.parquet``, which DuckDB reads directly."""
-
-    __slots__ = ()
-
-
-File = Path | Address
-"""A local or a remote file."""
-
-
 def format_of(name: str, asked: str | None, parameter: str) -> Format:
     """The format of a file by its name, or the one ``asked`` for with ``parameter``."""
     path = Path(name)
     compression = _COMPRESSIONS.get(path.suffix.lower())
     suffix = path.with_suffix("").suffix.lower() if compression else path.suffix.lower()
-    kind = asked or _SUFFIXES.get(suffix)
+    kind = asked or _SUFFIXES.get(suffix) or ("csv" if name == STDIO else None)
     if kind is None:
-        what = "standard input or output" if name == STDIO else repr(name)
         raise InputError(
-            f"Expected a format for {what}, which its name does not show; use {parameter}={'|'.join(KINDS)}."
+            f"Expected a format for {name!r}, which its name does not show; use {parameter}={'|'.join(KINDS)}."
         )
     if compression and kind == "parquet":
         raise InputError(
@@ -94,7 +78,11 @@ def format_of(name: str, asked: str | None, parameter: str) -> Format:
 
 
 def local(name: str) -> str:
-    """The local path of a name, which may be a ``file://`` address."""
+    """The local path of a name, which may be a ``file://`` address; one on another machine is refused."""
+    if _ADDRESS.match(name) and not name.lower().startswith("file://"):
+        raise InputError(
+            f"{name} is not on this machine; download what is read, and upload what is written when it is complete."
+        )
     if not name.lower().startswith("file://"):
         return name
     parts = urlsplit(name)
@@ -105,10 +93,8 @@ def local(name: str) -> str:
     return unquote(parts.path)
 
 
-def files_named(pattern: str) -> list[File]:
+def files_named(pattern: str) -> list[Path]:
     """The files that a name, a folder or a pattern such as ``part-*.parquet`` refers to, sorted by name."""
-    if pattern.partition("://")[0].lower() in EXTENSIONS:
-        return [Address(pattern)]
     pattern = local(pattern)
     path = Path(pattern)
     if path.is_dir():
@@ -124,7 +110,7 @@ def files_named(pattern: str) -> list[File]:
     raise FileNotFoundError(not_found(pattern))
 
 
-def _files_in(folder: Path) -> list[File]:
+def _files_in(folder: Path) -> list[Path]:
     """All files of a folder, except hidden ones, ``_`` files that tools write, and side files."""
     visible = [each for each in sorted(folder.iterdir()) if not each.name.startswith((".", "_"))]
     if any(each.is_dir() for each in visible):
@@ -137,11 +123,11 @@ def _files_in(folder: Path) -> list[File]:
     return _check_regular(files)
 
 
-def _check_regular(files: list[Path]) -> list[File]:
+def _check_regular(files: list[Path]) -> list[Path]:
     """Refuse files that are not regular, or that appear under two names.
 
-    Files are opened more than once: a pipe would lose the rows that were read first, or wait forever. The rows of a
-    file under two names would be released, or counted, twice.
+    A pipe gives its rows once, and whether it changed cannot be seen; standard input is for those. The rows of a file
+    under two names would be released, or counted, twice.
     """
     found: dict[tuple[int, int], Path] = {}
     for file in files:
@@ -157,12 +143,12 @@ def _check_regular(files: list[Path]) -> list[File]:
     return list(files)
 
 
-def unchanged(files: Sequence[File]) -> Callable[[], None]:
-    """Return a check that no local file has changed or been replaced since this call.
+def unchanged(files: Sequence[Path]) -> Callable[[], None]:
+    """Return a check that no file has changed or been replaced since this call.
 
     Columns are checked first and rows are read later, by position: in another file, that may be a private column.
     """
-    before = {file: _state(file) for file in files if isinstance(file, Path)}
+    before = {file: _state(file) for file in files}
 
     def check() -> None:
         for file, state in before.items():
@@ -190,10 +176,10 @@ class Asked:
     encoding: str | None = None
 
 
-def inputs(source: str, asked: Asked) -> tuple[Format, list[File]]:
+def inputs(source: str, asked: Asked) -> tuple[Format, list[Path]]:
     """(the format of the input, its files); no files for standard input."""
     files = [] if source == STDIO else files_named(source)
-    names = [str(file) if isinstance(file, Path) else urlsplit(file).path for file in files] or [source]
+    names = [str(file) for file in files] or [source]
     formats = {format_of(name, asked.kind, "input_format") for name in names}
     if len(formats) > 1:
         raise InputError(f"{source} matches files of several formats; release them one by one.")

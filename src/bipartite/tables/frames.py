@@ -1,8 +1,7 @@
-"""``bp.privatize_frame``: a frame in, a frame of reports out; and the same as SQL functions."""
+"""``bp.privatize_frame``: a frame in, a frame of reports out."""
 
 from __future__ import annotations
 
-import inspect
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
@@ -19,21 +18,16 @@ from bipartite.tables.drawing import Release
 from bipartite.tables.extras import duckdb, pa, pd, pl
 from bipartite.tables.metadata import DO_NOT_AVERAGE, METADATA_KEY, Described
 from bipartite.tables.pieces import equal_pieces
-from bipartite.tables.returning import value_type
 from bipartite.tables.wide import most_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bipartite.domains import Domain
-    from bipartite.tables.columns import Column
     from bipartite.tables.plan import Plan
 
     Frame = TypeVar("Frame")
     PandasType: TypeAlias = np.dtype[Any] | pd.api.extensions.ExtensionDtype
 
-_SQL_TYPES: Final = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE"}
-"""The DuckDB names of the Arrow types of reports."""
 _LAZY: Final = (
     "Expected a frame that holds its rows, got a lazy one, which would draw new reports and spend ε every time it is "
     "run; call .collect() first."
@@ -260,57 +254,3 @@ def _duckdb(frame: duckdb.DuckDBPyRelation, plan: Plan, rng: object) -> pa.Table
 
 
 _LIBRARIES: Final = {"pyarrow": _arrow, "pandas": _pandas, "polars": _polars, "duckdb": _duckdb, "_duckdb": _duckdb}
-
-
-def register(connection: duckdb.DuckDBPyConnection, plan: Plan, rng: object = None) -> list[str]:
-    """Register a SQL function for each private column of a plan, such as ``privatize_age(age)``; returns their names.
-
-    The functions are volatile: DuckDB calls them for every row, every time a query is run. **Each execution draws new
-    reports and spends ε again**, and so does each call within a query: a view over such a function spends ε whenever it
-    is read. Store the result with ``CREATE TABLE … AS`` or ``COPY``, once.
-
-    DuckDB splits rows between threads, so seeded words give the same reports as for a file only with
-    ``SET threads = 1``.
-    """
-    release_of = {name: Release(plan.only(name), _own(rng, name)) for name in plan.private()}
-    made = []
-    for name, release in release_of.items():
-        column = plan.private()[name]
-        function = f"privatize_{name}"
-        connection.create_function(
-            function,
-            _function(release, plan.inputs_of(name)),
-            [_sql_type(column, domain) for domain in column.domains_of_inputs],
-            _SQL_TYPES[str(value_type(column.mechanism))],
-            type="arrow",
-            side_effects=True,
-            null_handling="special",
-        )
-        made.append(function)
-    return made
-
-
-def _own(rng: object, name: str) -> object:
-    return {name: rng[name]} if isinstance(rng, dict) and name in rng else rng
-
-
-def _function(release: Release, inputs: tuple[str, ...]) -> Callable[..., pa.Array]:
-
-    def draw(*arrays: pa.Array | pa.ChunkedArray) -> pa.Array:
-        whole = [each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in arrays]
-        return release.privatize(pa.RecordBatch.from_arrays(whole, names=list(inputs))).column(0)
-
-    # DuckDB inspects the number of arguments.
-    kind = inspect.Parameter.POSITIONAL_ONLY
-    parameters = [inspect.Parameter(f"value{at}", kind) for at in range(len(inputs))]
-    draw.__dict__["__signature__"] = inspect.Signature(parameters)
-    return draw
-
-
-def _sql_type(column: Column, domain: Domain) -> str:
-    """The SQL type of the values of a domain: integers, doubles or text."""
-    if column.is_position:
-        return "DOUBLE"
-    if domain.labels is not None and isinstance(domain.labels[0], str):
-        return "VARCHAR"
-    return "BIGINT" if domain.whole else "DOUBLE"

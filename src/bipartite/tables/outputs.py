@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from bipartite.errors import InputError
 from bipartite.files import flush, naming, part_of
@@ -19,21 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-COMPLETE: Final = "_SUCCESS"
-"""An empty file that marks a folder of parts as complete, as in Spark."""
-
 
 def side_file(path: Path) -> Path:
     """The side file for the specs of a file that cannot carry them."""
     return path.with_name(path.name + SIDE)
 
 
-def check_free(path: Path, *, overwrite: bool, folder: bool = False, released: bool = True) -> None:
-    """Refuse to overwrite a file or a folder of parts unless asked to, or to write where that is impossible."""
+def check_free(path: Path, *, overwrite: bool, released: bool = True) -> None:
+    """Refuse to overwrite a file unless asked to, or to write where that is impossible."""
     exists = os.path.lexists(path)  # includes a dangling link
-    if folder and exists and (path.is_symlink() or not (path / COMPLETE).is_file()):
-        raise InputError(f"{path} exists and is not a release in parts; name a new folder.")
-    if not folder and exists and not (path.is_file() or (path.is_symlink() and not path.exists())):
+    if exists and not (path.is_file() or (path.is_symlink() and not path.exists())):
         raise InputError(f"{path} is not a file; name a file that may be written.")
     if exists and not overwrite:
         raise _exists_error(path, released=released)
@@ -76,21 +71,6 @@ def publish(part: Path, path: Path, specs: str | None, *, overwrite: bool, priva
                 part.replace(path)
             else:
                 _move_to_free(part, path)
-        flush(path.parent)
-
-
-def publish_folder(part: Path, path: Path, *, overwrite: bool) -> None:
-    """Move a complete folder to its final name."""
-    (part / COMPLETE).touch()
-    for each in (*part.rglob("*"), part):
-        flush(each)
-    with ExitStack() as stack:
-        stack.enter_context(_lock(path.parent))
-        check_free(path, overwrite=overwrite, folder=True)  # another process may have been faster
-        if path.exists():
-            path.rename(stack.enter_context(part_of(path, folder=True)) / path.name)
-        with naming(part):
-            part.rename(path)
         flush(path.parent)
 
 

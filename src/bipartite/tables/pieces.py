@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 from bipartite.tables.extras import pa
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
 MOST: Final = 122_880
-"""Rows in a piece: DuckDB's row group; fewer if the first released rows are wide, so that one stays at about 16 MB."""
+"""Rows in a piece, a row group of Parquet; fewer if the first released rows are wide: one stays at about 16 MB."""
 _BYTES: Final = 2**24
 VECTOR: Final = 2048
-"""Rows in a vector of DuckDB, of which its row groups are multiples."""
+"""Pieces are multiples of this many rows."""
 _SAMPLE: Final = 1000
 
 
@@ -54,9 +54,3 @@ def _rows_at_once(table: pa.Table) -> int:
     (first,) = _joined(table.slice(0, _SAMPLE))
     size: int = pa.ipc.get_record_batch_size(first)
     return min(MOST, max(VECTOR, _BYTES * _SAMPLE // size // VECTOR * VECTOR))
-
-
-def row_group(first: Sequence[pa.RecordBatch]) -> int:
-    """The size of Parquet's groups of rows that keeps these pieces, given the first one, if there is one."""
-    rows = first[0].num_rows if first else 0
-    return rows if rows and rows % VECTOR == 0 else MOST

@@ -1,400 +1,493 @@
 """Reading rows from files of every format, or standard input, as Arrow batches of the columns that a plan reads.
 
-Text is read as text. Whether it is a number is decided once, by a cast that returns null instead of an error, because
-DuckDB's errors show the line; a column of marks distinguishes such nulls from missing values.
+Columns are taken by exact name or by position, never by a name that only differs in case; folder names
+(``age=20/people.parquet``) give no values; all files have the same columns. Where Arrow refuses a block of text, the
+block is read again as text and each bad cell or line is marked, because Arrow's errors show the line.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import itertools
 import shutil
+import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from bipartite.errors import DataFileError, InputError
-from bipartite.mechanisms.categories.cells import cell_bytes
 from bipartite.tables.again import check_metadata, check_side_files
+from bipartite.tables.blocks import as_utf8, chunks_of, chunks_of_stream, not_text, split_header, whole_lines
 from bipartite.tables.dictionaries import plain
-from bipartite.tables.engine import name as quoted
-from bipartite.tables.engine import paths, text
-from bipartite.tables.extras import duckdb, pa
+from bipartite.tables.extras import pa, pa_csv, pc, pq
 from bipartite.tables.formats import unchanged
-from bipartite.tables.headers import parse_header
-from bipartite.tables.one_column import OneColumn
-from bipartite.tables.pieces import MOST, VECTOR
-from bipartite.tables.quotes import Quotes, may_be_split, may_hold_blank_lines
-from bipartite.tables.scans import (
-    cells_of,
-    check_alike,
-    csv_columns,
-    csv_scan,
-    json_columns,
-    json_scan,
-    json_values,
-    lines_left_out,
-    load_extensions,
-    parquet_columns,
-    parquet_metadata,
-    parquet_scan,
-)
-from bipartite.tables.streams import BLOCK, NamedInput, unbuffered
+from bipartite.tables.json_lines import JsonLines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import IO, BinaryIO
+    from pathlib import Path
 
-    import numpy as np
     from numpy.typing import NDArray
 
-    from bipartite.tables.formats import File, Format
+    from bipartite.tables.formats import Format
     from bipartite.tables.plan import Plan
 
-BATCH: Final = MOST
-"""Rows that are read at once; fewer if rows are wide, so that a batch stays at about 32 MB."""
-_BATCH_BYTES: Final = 2**25
-_CELL_BYTES: Final = 8
-_SAMPLE: Final = 1000
-_HEADER_BLOCK: Final = 2**16
-# Labels that DuckDB looks up while it reads.
-_MOST_LISTED: Final = 4096
+    Marks = dict[str, NDArray[np.bool_]]
+
+STANDARD_INPUT: Final = "standard input"
+AT_ONCE: Final = 2**17
+"""Rows of Parquet and Arrow that are read at once."""
+_BLANKS: Final = " \t"  # what Arrow trims around numbers in CSV
+_BEYOND: Final = 2.0**53
 
 
-def _do_nothing() -> None:
-    pass
+@dataclass(slots=True)
+class Part:
+    """Some rows: the columns that the plan reads, unreadable cells, and all columns unchanged if wanted."""
 
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How an input is read, and for which plan."""
-
-    written: Format
-    plan: Plan
-    raw: bool = False
-    """Whether all columns are also wanted unchanged."""
-    keep_json: bool = False
-    """Whether public values of JSON lines stay JSON, for JSON output; otherwise they become text."""
-    once: bool = False
-    """Whether the input can be read only once: standard input."""
-    parallel: bool = False
-    """Whether CSV may be read in parallel."""
+    batch: pa.RecordBatch
+    unreadable: Marks = field(default_factory=dict)
+    """For inputs that were read as text, the rows that are not of the type that the plan needs."""
+    raw: pa.RecordBatch | None = None
+    ragged: list[tuple[int, str]] = field(default_factory=list)
+    """(number, text) of the lines with another number of cells, which are left out."""
 
 
 @dataclass(slots=True)
 class Rows:
-    """Batches of rows: the columns that the plan reads, marks of unreadable cells, then all columns unchanged."""
+    """The rows of an input, part by part."""
 
-    reader: pa.RecordBatchReader
-    inputs: list[str]
-    marked: list[str] = field(default_factory=list)
-    raw: list[str] = field(default_factory=list)
-    rows: int | None = None
+    schema: pa.Schema
+    """The schema of the columns that the plan reads."""
+    parts: Iterator[Part]
+    raw: list[str]
+    """The names of all columns, if they are wanted unchanged."""
+    count: int | None = None
     """The number of rows, if known in advance."""
     json: list[str] = field(default_factory=list)
     """Public columns whose text is JSON."""
-    left_out: Callable[[], list[tuple[int, str]]] | None = None
-    """After reading: (number, text) of the lines that could not be split into cells, if those are skipped."""
-    at_once: int = BATCH
-    """The largest number of rows that are read at once."""
-    copy: IO[bytes] | None = None
-    """An unnamed copy of standard input, if it had to be saved; deleted when it is closed."""
-    check_end: Callable[[], None] = _do_nothing
-    """After reading: raises if rows are missing at the end."""
-    check_files: Callable[[], None] = _do_nothing
-    """With the first rows and after the last: raises if a file changed while it was being read."""
-    stop: Callable[[], None] = _do_nothing
-    """Stops waiting for rows that are no longer wanted."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The schema of the columns that the plan reads."""
-        return pa.schema([self.reader.schema.field(at) for at in range(len(self.inputs))])
-
-    def parts(self) -> Iterator[tuple[pa.RecordBatch, dict[str, NDArray[np.bool_]], pa.RecordBatch | None]]:
-        """(the columns that the plan reads, the unreadable rows of each, all columns unchanged)."""
-        kept, marks = len(self.inputs), len(self.marked)
-        schema = self.schema
-        for at, batch in enumerate(self.reader):
-            if at == 0:
-                self.check_files()
-            columns = batch.columns
-            unreadable = {}
-            for place, each in enumerate(self.marked, start=kept):
-                mark = columns[place].to_numpy(zero_copy_only=False)
-                if mark.any():
-                    unreadable[each] = mark
-            raw = columns[kept + marks :]
-            yield (
-                pa.RecordBatch.from_arrays(columns[:kept], schema=schema),
-                unreadable,
-                pa.RecordBatch.from_arrays(raw, names=self.raw) if self.raw else None,
-            )
-        self.check_files()
-        self.check_end()
+    check_unchanged: Callable[[], None] = lambda: None
+    """Raises if a file has changed since it was opened: call it with the first rows and after the last."""
 
 
-def open_files(connection: duckdb.DuckDBPyConnection, files: Sequence[File], reading: Reading) -> Rows:
-    """Open files of one format, read one after the other."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is read from an input: the columns of a plan, all of them unchanged, public values as JSON."""
+
+    plan: Plan
+    raw: bool = False
+    keep_json: bool = False
+
+
+def open_rows(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
+    """Open files of one format, read one after the other; standard input if there are none."""
     check = unchanged(files)
-    source = _open_files(connection, files, reading)
-    source.check_files = check
-    return source
+    rows = _OPENERS[written.kind](files, written, wanted)
+    rows.check_unchanged = check
+    return rows
 
 
-def _open_files(connection: duckdb.DuckDBPyConnection, files: Sequence[File], reading: Reading) -> Rows:
-    written, plan, raw = reading.written, reading.plan, reading.raw
-    load_extensions(connection, files, written)
+def columns_of(files: Sequence[Path], written: Format) -> tuple[list[str], list[pa.DataType] | None]:
+    """(the names of the columns, the types that the files declare; None for text, which declares none)."""
     if written.kind == "parquet":
-        return _parquet(connection, files, plan, raw=raw)
+        schema = _parquet_schema([(str(file), _parquet_file(file)) for file in files])
+        return schema.names, schema.types
     if written.kind == "arrow":
-        # Only one file is open at a time.
         schema = arrow_schema(files, written)
-        for file in files:
-            check_metadata(plan, open_arrow(file, written).schema.metadata, str(file))
-        return _arrow(schema, (open_arrow(file, written) for file in files), plan, raw=raw)
-    check_side_files(plan, [file for file in files if isinstance(file, Path)])
+        return schema.names, schema.types
     if written.kind == "jsonl":
-        return _json(connection, paths(files), reading, json_columns(connection, files, written, plan.inputs()))
-    names = csv_columns(connection, files, written)
-    reading = replace(reading, parallel=may_be_split(files, written))
-    return _csv(connection, files, reading, names)
+        found: dict[str, None] = {}
+        for file in files:
+            found |= dict.fromkeys(JsonLines(str(file)).keys(next(_blocks_of(file, written, None), b"")))
+        return list(found), None
+    texts = [_CsvText.opened(file, written) for file in files]
+    check_alike([(each.source, each.names) for each in texts])
+    for each in texts:
+        each.check_first_block()  # names may stand above other columns
+    return texts[0].names, None
 
 
-def open_stream(connection: duckdb.DuckDBPyConnection, stream: BinaryIO, reading: Reading, spill: Path) -> Rows:
-    """Open standard input; Parquet, which is read from its end, is first copied to ``spill``."""
-    written, plan, raw = reading.written, reading.plan, reading.raw
-    if written.kind == "arrow":
-        try:
-            opened = pa.ipc.open_stream(stream)
-        except (pa.ArrowInvalid, OSError):
+def check_alike(schemas: Iterable[tuple[str, Any]]) -> None:
+    """Refuse files whose columns differ from those of the first, before any row is read."""
+    (first, wanted), *others = schemas
+    for file, columns in others:
+        if columns != wanted:
             raise DataFileError(
-                "standard input is not an Arrow stream; it may be truncated, or input_format= is wrong."
-            ) from None
-        check_metadata(plan, opened.schema.metadata, "standard input")
-        return _arrow(opened.schema, [opened], plan, raw=raw)
-    if written.kind == "parquet":
-        # An unnamed file: however this process ends, nothing of it remains.
-        copy = tempfile.TemporaryFile(dir=spill)  # noqa: SIM115 (open as long as it is read)
-        shutil.copyfileobj(unbuffered(stream), copy, BLOCK)
-        copy.flush()
+                f"{file} has other columns than {first}, in name, type or order; make them equal, or release them one "
+                "by one."
+            )
+
+
+# --- Text
+
+
+def _blocks_of(file: Path | None, written: Format, delimiter: str | None) -> Iterator[bytes]:
+    """Blocks of whole lines of a file, or of standard input."""
+    source = STANDARD_INPUT if file is None else str(file)
+    chunks = chunks_of_stream(sys.stdin.buffer) if file is None else chunks_of(file, written.compression)
+    return whole_lines(as_utf8(chunks, written, source), delimiter, source)
+
+
+def _or_stdin(files: Sequence[Path]) -> Sequence[Path | None]:
+    return files or (None,)
+
+
+class _CsvText:
+    """One CSV input: its names, and its rows block by block."""
+
+    def __init__(self, blocks: Iterator[bytes], written: Format, source: str) -> None:
+        self._blocks, self._written, self.source = blocks, written, source
+        first = next(blocks, b"")
+        self.names, header = split_header(first, written, source)
+        self._first = first[header:]
+        self._line = 1 + first.count(b"\n", 0, header) if b"\n" in first[:header] else 2
+
+    @classmethod
+    def opened(cls, file: Path | None, written: Format) -> _CsvText:
+        """A file, or standard input."""
+        return cls(_blocks_of(file, written, written.delimiter), written, STANDARD_INPUT if file is None else str(file))
+
+    def check_first_block(self) -> None:
+        """Refuse first rows that cannot be split into as many cells as there are names."""
+        self._first = self._first or next(self._blocks, b"")
+        if self._first:
+            self._texts(self._first, [0], leaving_out=False)
+
+    def parts(self, names: list[str], kinds: dict[str, _Kind], *, raw: bool) -> Iterator[Part]:
+        """The rows of each block: the columns of these kinds, of all the ``names`` in the input."""
+        first, self._first = self._first, b""
+        for block in filter(None, itertools.chain([first], self._blocks)):
+            yield self._part(block, names, kinds, raw=raw)
+            self._line += block.count(b"\n")
+
+    def _part(self, block: bytes, names: list[str], kinds: dict[str, _Kind], *, raw: bool) -> Part:
+        places = [names.index(each) for each in kinds]
+        if not raw:
+            try:
+                table = self._parsed(block, {at: kinds[names[at]].in_text for at in places})
+            except pa.ArrowInvalid:
+                pass  # a cell or a line is wrong: look at each
+            else:
+                return _part_of(table.columns, kinds)
+        columns, ragged = self._texts(block, range(len(names)) if raw else places, leaving_out=raw)
+        every = pa.RecordBatch.from_arrays(columns, names=names) if raw else None
+        part = _part_of([columns[at] for at in places] if raw else columns, kinds)
+        part.raw, part.ragged = every, ragged
+        return part
+
+    def _texts(
+        self, block: bytes, places: Sequence[int], *, leaving_out: bool
+    ) -> tuple[list[pa.Array], list[tuple[int, str]]]:
+        """(columns as text, the lines with another number of cells, which are an error unless ``leaving_out``)."""
+        skipped: list[object] = []
         try:
-            source = _parquet(connection, [Path(f"/dev/fd/{copy.fileno()}")], plan, raw=raw)
-        except BaseException:
-            copy.close()
-            raise
-        source.copy = copy
-        return source
-    load_extensions(connection, [], written)
-    raw_stream = unbuffered(stream)
-    start = b""
-    while b"\n" not in start and (block := raw_stream.read(_HEADER_BLOCK)):
-        start += block
-    quotes = Quotes(written)
-    is_json = written.kind == "jsonl"
-    named = NamedInput(start, raw_stream, None if is_json else quotes.take)
-    reading = replace(reading, once=True)
-    names = plan.inputs() if is_json else parse_header(start, written, "standard input")
-    # DuckDB waits for the first rows and ignores signals: this thread stays free to receive them.
-    with ThreadPoolExecutor(1) as worker:
-        if is_json:
-            opening = worker.submit(_json, connection, paths([named.path]), reading, names)
+            block.decode()  # Arrow could not show a ragged line
+        except UnicodeDecodeError as error:
+            line = self._line + block.count(b"\n", 0, error.start)
         else:
-            opening = worker.submit(_csv, connection, [named.path], reading, names)
+            line = 0
+        if line:
+            raise not_text(line, self.source)
         try:
-            source = opening.result()
-        except BaseException:
-            named.stop()
-            raise
-    source.stop = named.stop
-    if not is_json:
-        check_cells = source.check_end
+            table = self._parsed(block, dict.fromkeys(places, pa.string()), skipped)
+        except pa.ArrowInvalid:
+            table = None
+        ragged = self._ragged(block) if skipped else []
+        if table is None or len(ragged) != len(skipped):
+            raise DataFileError(
+                f"a line after line {self._line - 1:,} of {self.source} cannot be read as CSV; check that all lines "
+                "have the same ending, and that quotation marks enclose whole cells."
+            )
+        if ragged and not leaving_out:
+            raise DataFileError(
+                f"line {ragged[0][0]:,} of {self.source} has another number of cells than the first line; repair it, "
+                "name the delimiter with delimiter=, or leave such lines out with reject=."
+            )
+        return [_whole(column) for column in table.columns], ragged
 
-        def check_end() -> None:
-            quotes.check_closed("standard input")
-            check_cells()
+    def _parsed(self, block: bytes, types: dict[int, pa.DataType], skipped: list[object] | None = None) -> pa.Table:
+        width = len(self.names)
+        columns = [f"c{at}" for at in range(width)]
 
-        source.check_end = check_end
-    return source
+        def skip(row: object) -> str:
+            if skipped is not None:
+                skipped.append(row)
+            return "skip"
+
+        return pa_csv.read_csv(
+            pa.BufferReader(block),
+            read_options=pa_csv.ReadOptions(column_names=columns, block_size=len(block) + 1),
+            parse_options=pa_csv.ParseOptions(
+                delimiter=self._written.delimiter,
+                newlines_in_values=b'"' in block,
+                ignore_empty_lines=width > 1,  # in one column, a blank line is an empty cell
+                invalid_row_handler=None if skipped is None else skip,
+            ),
+            convert_options=pa_csv.ConvertOptions(
+                include_columns=[columns[at] for at in types],
+                column_types={columns[at]: kind for at, kind in types.items()},
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=True,
+            ),
+        )
+
+    def _ragged(self, block: bytes) -> list[tuple[int, str]]:
+        """(number, text) of the lines of a block with another number of cells."""
+        text = io.StringIO(block.decode(errors="replace"), newline="")
+        lines = list(text)
+        reader = csv.reader(iter(lines), delimiter=self._written.delimiter)
+        found, before = [], 0
+        csv.field_size_limit(sys.maxsize)
+        for row in reader:
+            if row and len(row) != len(self.names):
+                found.append((self._line + before, "".join(lines[before : reader.line_num]).rstrip("\r\n")))
+            before = reader.line_num
+        return found
 
 
-def _parquet(connection: duckdb.DuckDBPyConnection, files: Sequence[File], plan: Plan, *, raw: bool) -> Rows:
-    names = parquet_columns(connection, files)
-    for file, metadata in parquet_metadata(connection, files).items():
-        check_metadata(plan, metadata, "standard input" if file.startswith("/dev/fd/") else file)
-    plan.check_names(names)
-    where = parquet_scan(files, len(names))
-    rows = connection.execute(f"SELECT sum(num_rows) FROM parquet_file_metadata({paths(files)})").fetchall()[0][0]
-    types = [row[1] for row in connection.execute(f"DESCRIBE SELECT * FROM {where}").fetchall()]
-    places = list(zip(names, cells_of(len(names)), strict=True))
-    cells = dict(places)
-    texts = {name for name, kind in zip(names, types, strict=True) if kind == "VARCHAR"}
-    values = {each: _as_label(cells[each], labels) for each, labels in _listed(plan).items() if each in texts}
-    source = _selected(connection, where, plan, cells, values, places if raw else [])
-    source.rows = int(rows or 0)
-    return source
-
-
-def _csv(connection: duckdb.DuckDBPyConnection, files: Sequence[File], reading: Reading, names: list[str]) -> Rows:
-    wanted = reading.plan.inputs()
+def _csv(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
+    check_side_files(wanted.plan, files)
+    texts = [_CsvText.opened(file, written) for file in _or_stdin(files)]
+    check_alike([(each.source, each.names) for each in texts])
+    needed = wanted.plan.inputs()
     # In a file with ", " between cells, the space is not part of a name or label.
-    names = [each if each in wanted else each.strip() for each in names]
-    if not set(wanted) & set(names):
+    names = [each if each in needed else each.strip() for each in texts[0].names]
+    if not set(needed) & set(names):
         # The first line may be a person's row, so no similar name is suggested from it.
         raise InputError(
-            f"The table has no column {wanted[0]!r}, nor any other that is needed; is its first line a header, "
-            f"with the delimiter {reading.written.delimiter!r} (delimiter=)?"
+            f"The table has no column {needed[0]!r}, nor any other that is needed; is its first line a header, "
+            f"with the delimiter {written.delimiter!r} (delimiter=)?"
         )
-    reading.plan.check_names(names)
-    cells = dict(zip(names, cells_of(len(names)), strict=True))
-    local = [file for file in files if isinstance(file, Path)]
-    if len(names) == 1 and local and (reading.once or may_hold_blank_lines(files, reading.written)):
-        return _one_column(connection, local, reading, names)
-    scan = csv_scan(
-        paths(files),
-        reading.written,
-        len(names),
-        leaving_out=reading.raw,
-        parallel=reading.parallel,
-        keep_blank=len(names) == 1 and not local,
-    )
-    source = _cast(connection, scan, cells, reading, names, trimmed=True)
-    if reading.raw:
-        source.left_out = lambda: lines_left_out(connection)
-    return source
+    wanted.plan.check_names(names)
+    kinds = _kinds(wanted.plan, trimmed=True)
+    parts = (part for each in texts for part in each.parts(names, kinds, raw=wanted.raw))
+    return Rows(_schema(kinds), parts, names if wanted.raw else [])
 
 
-def _one_column(
-    connection: duckdb.DuckDBPyConnection, files: Sequence[Path], reading: Reading, names: list[str]
-) -> Rows:
-    cells = OneColumn(files, reading.written, leaving_out=reading.raw)
-    connection.register("one_column", cells.reader)
-    read = "(SELECT NULLIF(c0, '') AS c0 FROM one_column)"
-    source = _cast(connection, read, {names[0]: "c0"}, replace(reading, once=True), names, trimmed=True)
-    source.check_end = cells.check
-    if reading.raw:
-        source.left_out = lambda: cells.left_out
-    return source
+def _json(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
+    plan = wanted.plan
+    check_side_files(plan, files)
+    kinds = _kinds(plan, trimmed=False)
+    kept = plan.public() if wanted.keep_json else []
+    sources = [(JsonLines(STANDARD_INPUT if file is None else str(file)), file) for file in _or_stdin(files)]
+    opened = [(lines, _blocks_of(file, written, None)) for lines, file in sources]
+    firsts = [(lines, next(blocks, b""), blocks) for lines, blocks in opened]
+    names: dict[str, None] = {}
+    for lines, first, _ in firsts:
+        keys = lines.keys(first)
+        folded = {key.casefold() for key in keys}
+        if len(firsts) > 1 and any(each not in keys and each.casefold() in folded for each in plan.inputs()):
+            raise DataFileError(f"{lines.source} spells the name of a column in another case; rename it there.")
+        names |= dict.fromkeys(keys)
+    plan.check_names(plan.inputs() if not files else names)
+    every = list(dict.fromkeys([*(names if wanted.raw else ()), *kinds]))
+
+    def parts() -> Iterator[Part]:
+        for lines, first, blocks in firsts:
+            for block in filter(None, itertools.chain([first], blocks)):
+                columns = dict(zip(every, lines.cells(block, every, kept), strict=True))
+                part = _part_of([columns[each] for each in kinds], kinds)
+                if wanted.raw:
+                    part.raw = pa.RecordBatch.from_pydict(columns)
+                yield part
+
+    return Rows(_schema(kinds), parts(), every if wanted.raw else [], json=kept)
 
 
-def _json(connection: duckdb.DuckDBPyConnection, where: str, reading: Reading, names: list[str]) -> Rows:
-    plan = reading.plan
-    plan.check_names(names)
-    kept = plan.public() if reading.keep_json else []
-    texts = [each for each in (names if reading.raw else plan.inputs()) if each not in kept]
-    cells = {each: f"texts[{at}]" for at, each in enumerate(texts, start=1)}
-    cells |= {each: f"CAST(kept[{at}] AS VARCHAR)" for at, each in enumerate(kept, start=1)}
-    values = f"json_extract_string(json, {json_values(texts)}) AS texts"
-    if kept:
-        values += f", json_extract(json, {json_values(kept)}) AS kept"
-    read = f"(SELECT {values} FROM {json_scan(where, reading.written)})"
-    source = _cast(connection, read, cells, reading, names)
-    source.json = kept
-    return source
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How the cells of an input are read: as text, as numbers, as whole numbers, or as labels."""
+
+    name: str = "text"
+    labels: frozenset[str] = frozenset()
+    """Labels around which blanks do not count, unless another label has them."""
+
+    @property
+    def in_text(self) -> pa.DataType:
+        """The type in which Arrow reads the cells of CSV."""
+        if self.name == "text":
+            return pa.dictionary(pa.int32(), pa.string()) if self.labels else pa.string()
+        return pa.float64()
+
+    @property
+    def type(self) -> pa.DataType:
+        """The type of the column."""
+        return pa.int64() if self.name == "labels" else self.in_text
+
+    def read(self, cells: pa.Array) -> tuple[pa.Array, NDArray[np.bool_] | None]:
+        """(the column, the cells that are not of its kind)."""
+        if self.name == "text":
+            return (self._trimmed(cells), None) if self.labels else (cells, None)
+        unread = None
+        if pa.types.is_string(cells.type):
+            cells, unread = numbers_in(cells)
+        if self.name == "labels":
+            cells, fractions = _whole_numbers(cells)
+            unread = fractions if unread is None else unread | fractions
+        return cells, unread
+
+    def _trimmed(self, cells: pa.Array) -> pa.Array:
+        held = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+        texts = held.dictionary.to_pylist()
+        near = [text if text in self.labels else text.strip() for text in texts]
+        if all(now == text or now not in self.labels for now, text in zip(near, texts, strict=True)):
+            return held
+        near = [now if now in self.labels else text for now, text in zip(near, texts, strict=True)]
+        return pa.DictionaryArray.from_arrays(held.indices, pa.array(near, pa.string()))
 
 
-def _cast(
-    connection: duckdb.DuckDBPyConnection,
-    read: str,
-    cells: dict[str, str],
-    reading: Reading,
-    names: list[str],
-    *,
-    trimmed: bool = False,
-) -> Rows:
-    """Cast cells of text to what the plan needs; numbers to doubles, which represent every integer of every domain.
-
-    ``trimmed`` allows spaces around a label, unless they are part of another one.
-    """
-    plan = reading.plan
-    wanted = dict.fromkeys(plan.inputs(), "text")
-    for each, column in plan.private().items():
-        for source, labels in zip(plan.inputs_of(each), column.labels_of_inputs, strict=True):
-            if labels is None or isinstance(labels[0], int):
-                kind = "number" if labels is None else "label"
-                if wanted[source] not in {"text", kind}:
-                    raise InputError(
-                        f"Column {source!r} is read both as numbers and as labels; release it in one way only."
-                    )
-                wanted[source] = kind
-    listed = _listed(plan)
-    values = {}
-    for each, kind in wanted.items():
-        value = f"TRY_CAST({cells[each]} AS DOUBLE)"
-        if kind == "number":
-            values[each] = value
-        elif kind == "label":
-            # SQL would round a fraction to the nearest integer.
-            values[each] = f"CASE WHEN floor({value}) = {value} THEN TRY_CAST({value} AS BIGINT) END"
-        elif each in listed:
-            values[each] = _as_label(cells[each], listed[each], trimmed=trimmed)
-    raw = [(each, cells[each]) for each in names] if reading.raw else []
-    # Skipped lines would be recorded twice.
-    return _selected(connection, read, plan, cells, values, raw, sample=not (reading.once or reading.raw))
+def _kinds(plan: Plan, *, trimmed: bool) -> dict[str, _Kind]:
+    """How each input of a plan is read from text."""
+    kinds = {each: _Kind() for each in plan.inputs()}
+    readers = dict.fromkeys(plan.public(), 1)
+    for name, column in plan.private().items():
+        for each, labels in zip(plan.inputs_of(name), column.labels_of_inputs, strict=True):
+            readers[each] = readers.get(each, 0) + 1
+            kind = _Kind("numbers") if labels is None else _Kind("labels")
+            if labels is not None and isinstance(labels[0], str):
+                alone = readers[each] == 1
+                kind = _Kind("text", frozenset(labels) if trimmed and alone else frozenset())
+                if kinds[each].name == "text":
+                    kinds[each] = kind
+                continue
+            if kinds[each].name not in {"text", kind.name}:
+                raise InputError(f"Column {each!r} is read both as numbers and as labels; release it in one way only.")
+            kinds[each] = kind
+    return kinds
 
 
-def _selected(
-    connection: duckdb.DuckDBPyConnection,
-    read: str,
-    plan: Plan,
-    cells: dict[str, str],
-    values: dict[str, str],
-    raw: list[tuple[str, str]],
-    *,
-    sample: bool = True,
-) -> Rows:
-    """The columns that a plan reads: ``values`` cast from their cells, marked where the cast fails; or the cells.
-
-    The size of a batch depends on the number of columns and on the public columns of the first rows (unless they cannot
-    be read twice).
-    """
-    columns = [f"{values.get(each, cells[each])} AS {quoted(each)}" for each in plan.inputs()]
-    marks = [f"({cells[each]} IS NOT NULL AND {value} IS NULL)" for each, value in values.items()]
-    whole = [cell for _, cell in raw]
-    width = _CELL_BYTES * (len(columns) + len(whole)) + _wide_bytes(plan)
-    public = ", ".join(cells[each] for each in plan.public())
-    if public and sample:
-        first = connection.sql(f"SELECT {public} FROM {read} LIMIT {_SAMPLE}").to_arrow_table()
-        width += first.nbytes // max(first.num_rows, 1)
-    at_once = min(BATCH, max(VECTOR, _BATCH_BYTES // width // VECTOR * VECTOR))
-    reader = connection.sql(f"SELECT {', '.join(columns + marks + whole)} FROM {read}").to_arrow_reader(at_once)
-    return Rows(reader, plan.inputs(), list(values), [name for name, _ in raw], at_once=at_once)
+def _schema(kinds: dict[str, _Kind]) -> pa.Schema:
+    return pa.schema([(name, kind.type) for name, kind in kinds.items()])
 
 
-def _wide_bytes(plan: Plan) -> int:
-    """The size of a row's reports of flat categories, in bytes."""
-    return sum(cell_bytes(each) for each in plan.mechanisms().values() if each.flat)
+def _part_of(columns: Sequence[pa.Array | pa.ChunkedArray], kinds: dict[str, _Kind]) -> Part:
+    """The columns of a block of text, each read as its kind."""
+    arrays, marks = [], {}
+    for (name, kind), column in zip(kinds.items(), columns, strict=True):
+        array, unread = kind.read(_whole(column))
+        arrays.append(array)
+        if unread is not None and unread.any():
+            marks[name] = unread
+    return Part(pa.RecordBatch.from_arrays(arrays, schema=_schema(kinds)), marks)
 
 
-def _listed(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """The labels of each input that is read for a single column of text labels, unless there are too many."""
-    readers: dict[str, list[tuple[str, ...]]] = {each: [()] for each in plan.public()}
-    for each, column in plan.private().items():
-        for source, labels in zip(plan.inputs_of(each), column.labels_of_inputs, strict=True):
-            readers.setdefault(source, []).append(labels_in_sql(labels))
-    return {each: found[0] for each, found in readers.items() if len(found) == 1 and 0 < len(found[0]) <= _MOST_LISTED}
+def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """A column of one block as one array."""
+    if isinstance(column, pa.Array):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def labels_in_sql(labels: tuple[Any, ...] | None) -> tuple[str, ...]:
-    """The labels of a set if they are text that SQL can express; otherwise none."""
-    return () if labels is None or any(not isinstance(each, str) or "\0" in each for each in labels) else labels
+def numbers_in(cells: pa.Array) -> tuple[pa.Array, NDArray[np.bool_] | None]:
+    """(the numbers in cells of text, as Arrow reads them in CSV; which cells are none, if any)."""
+    trimmed = pc.utf8_trim(cells, characters=_BLANKS)
+    try:
+        return trimmed.cast(pa.float64()), None
+    except pa.ArrowInvalid:
+        held = trimmed.dictionary_encode()
+
+    def read(first: int, last: int) -> None:
+        held.dictionary.slice(first, last - first).cast(pa.float64())
+
+    wrong = np.zeros(len(held.dictionary), dtype=np.bool_)
+    wrong[culprits(read, len(wrong), pa.ArrowInvalid)] = True
+    numbers = pc.if_else(pa.array(wrong), None, held.dictionary).cast(pa.float64())
+    there = held.indices.is_valid().to_numpy(zero_copy_only=False)
+    unread = wrong[held.indices.fill_null(0).to_numpy()] & there
+    return numbers.take(held.indices), unread
 
 
-def _as_label(cell: str, labels: tuple[str, ...], *, trimmed: bool = False) -> str:
-    """Text as one of these labels, or null; looked up once for each entry of a Parquet dictionary."""
-    listed = f"ENUM ({', '.join(map(text, labels))})"
-    whole = f"TRY_CAST({cell} AS {listed})"
-    return f"coalesce({whole}, TRY_CAST(trim({cell}) AS {listed}))" if trimmed else whole
+def culprits(read: Callable[[int, int], object], size: int, errors: Any) -> list[int]:  # noqa: ANN401 (as in except)
+    """The places that ``read(first, last)`` refuses, found by halving; usually none."""
+    waiting, found = [(0, size)], []
+    while waiting:
+        first, last = waiting.pop()
+        try:
+            read(first, last)
+        except errors:
+            middle = (first + last) // 2
+            if middle == first:
+                found.append(first)
+            else:
+                waiting += [(middle, last), (first, middle)]
+    return found
 
 
-def arrow_schema(files: Sequence[File], written: Format) -> pa.Schema:
+def _whole_numbers(numbers: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
+    """(doubles as integers, which of them are not whole)."""
+    values = numbers.fill_null(0.0).to_numpy()
+    with np.errstate(invalid="ignore"):
+        whole = (np.floor(values) == values) & (np.abs(values) < _BEYOND)
+    gone = numbers.is_null().to_numpy(zero_copy_only=False)
+    return pa.array(np.where(whole, values, 0).astype(np.int64), mask=gone | ~whole), ~whole & ~gone
+
+
+# --- Parquet and Arrow
+
+
+def _parquet(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:  # noqa: ARG001 (as for other formats)
+    if files:
+        opened = [(str(file), _parquet_file(file)) for file in files]
+    else:
+        # Parquet is read from its end. An unnamed file: however this process ends, nothing of it remains.
+        with tempfile.TemporaryFile() as held:
+            shutil.copyfileobj(getattr(sys.stdin.buffer, "raw", sys.stdin.buffer), held, AT_ONCE)
+            held.flush()
+            copy = pa.OSFile(f"/dev/fd/{held.fileno()}")
+        opened = [(STANDARD_INPUT, _parquet_file(copy))]
+    schema = _parquet_schema(opened)
+    for name, file in opened:
+        check_metadata(wanted.plan, file.metadata.metadata, name)
+    wanted.plan.check_names(schema.names)
+    labels = [name for name, kind in _kinds(wanted.plan, trimmed=True).items() if kind.labels]
+    columns = None if wanted.raw else wanted.plan.inputs()
+    count = sum(file.metadata.num_rows for _, file in opened)
+    places: list[Any] = [*files] if files else [copy]
+    del opened  # only one file is open at a time
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for place in places:
+            with _parquet_file(place, labels) as file:
+                yield from file.iter_batches(AT_ONCE, columns=columns)
+
+    return _selected(schema, batches(), wanted, count)
+
+
+def _parquet_file(file: Any, labels: Sequence[str] = ()) -> pq.ParquetFile:  # noqa: ANN401 (a path or an open file)
+    return pq.ParquetFile(file, read_dictionary=list(labels))
+
+
+def _parquet_schema(files: Sequence[tuple[str, pq.ParquetFile]]) -> pa.Schema:
+    """The schema of the first file; in the others, columns are the same, except that values may be missing."""
+    found = []
+    for name, file in files:
+        leaves = [file.schema.column(at) for at in range(len(file.schema.names))]
+        found.append(
+            (
+                name,
+                [
+                    (each.path, each.physical_type, str(each.logical_type), each.length, each.max_repetition_level)
+                    for each in leaves
+                ],
+            )
+        )
+    check_alike(found)
+    schema: pa.Schema = files[0][1].schema_arrow
+    return schema
+
+
+def arrow_schema(files: Sequence[Path], written: Format) -> pa.Schema:
     """The common schema of Arrow files."""
     schemas = [(str(file), open_arrow(file, written).schema) for file in files]
     check_alike(schemas)
     return schemas[0][1]
 
 
-def open_arrow(file: File, written: Format) -> pa.RecordBatchReader:
+def open_arrow(file: Path, written: Format) -> pa.RecordBatchReader:
     """The batches of an Arrow file or stream (standard output is written as a stream)."""
     try:
         if written.compression is not None:
@@ -414,27 +507,44 @@ def _batches(file: pa.RecordBatchFileReader) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(file.schema, (file.get_batch(at) for at in numbers))
 
 
-def _arrow(schema: pa.Schema, readers: Iterable[pa.RecordBatchReader], plan: Plan, *, raw: bool) -> Rows:
-    plan.check_inputs(schema)
-    places = [schema.get_field_index(each) for each in plan.inputs()]
-    places += range(len(schema)) if raw else ()
-    public = set(plan.public())
-    at_once = min(BATCH, max(VECTOR, _BATCH_BYTES // (_CELL_BYTES + _wide_bytes(plan))))
-    fields = [schema.field(at) for at in places]
-    # Public columns are released as they are read, and a dictionary would be shared by all batches of a file.
-    fields = [field.with_type(plain(field.type)) if field.name in public else field for field in fields]
-    selected = pa.schema(fields)
+def _arrow(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
+    if files:
+        schema = arrow_schema(files, written)
+        for file in files:
+            check_metadata(wanted.plan, open_arrow(file, written).schema.metadata, str(file))
+        # Only one file is open at a time.
+        return _selected(schema, (batch for file in files for batch in open_arrow(file, written)), wanted)
+    try:
+        stream = pa.ipc.open_stream(sys.stdin.buffer)
+    except (pa.ArrowInvalid, OSError):
+        raise DataFileError(
+            "standard input is not an Arrow stream; it may be truncated, or input_format= is wrong."
+        ) from None
+    check_metadata(wanted.plan, stream.schema.metadata, STANDARD_INPUT)
+    return _selected(stream.schema, stream, wanted)
 
-    def cut() -> Iterator[pa.RecordBatch]:
-        for reader in readers:
-            for batch in reader:
-                columns = [batch.column(at) for at in places]
-                columns = [
-                    column if column.type == field.type else column.cast(field.type)
-                    for column, field in zip(columns, fields, strict=True)
+
+def _selected(schema: pa.Schema, batches: Iterable[pa.RecordBatch], wanted: Wanted, count: int | None = None) -> Rows:
+    """The columns that a plan reads, by exact name; public ones without dictionaries, which batches would share."""
+    wanted.plan.check_inputs(schema)
+    public = set(wanted.plan.public())
+    fields = [schema.field(each) for each in wanted.plan.inputs()]
+    fields = [each.with_type(plain(each.type)) if each.name in public else each for each in fields]
+
+    def parts() -> Iterator[Part]:
+        for batch in batches:
+            for start in range(0, batch.num_rows, AT_ONCE):
+                rows = batch.slice(start, AT_ONCE)
+                # A path with dots may select more columns of Parquet than the one of this name.
+                columns = [rows.column(rows.schema.get_field_index(each.name)) for each in fields]
+                arrays = [
+                    column.cast(each.type) if each.name in public and column.type != each.type else column
+                    for column, each in zip(columns, fields, strict=True)
                 ]
-                whole = pa.RecordBatch.from_arrays(columns, schema=selected)
-                for start in range(0, whole.num_rows, at_once):
-                    yield whole.slice(start, at_once)
+                kept = pa.RecordBatch.from_arrays(arrays, names=[each.name for each in fields])
+                yield Part(kept, raw=rows if wanted.raw else None)
 
-    return Rows(pa.RecordBatchReader.from_batches(selected, cut()), plan.inputs(), raw=schema.names if raw else [])
+    return Rows(pa.schema(fields), parts(), schema.names if wanted.raw else [], count)
+
+
+_OPENERS: Final = {"csv": _csv, "tsv": _csv, "jsonl": _json, "parquet": _parquet, "arrow": _arrow}

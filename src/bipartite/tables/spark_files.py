@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 from bipartite.errors import DataFileError
 from bipartite.tables.extras import need
 from bipartite.tables.metadata import METADATA_KEY, Described
-from bipartite.tables.outputs import COMPLETE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+COMPLETE: Final = "_SUCCESS"
+"""An empty file that marks a folder of parts as complete."""
 RELEASE_KEY: Final = "bipartite_release"
 """The key of the release's description in the metadata of the first private column, as Spark stores it."""
 SPARK_SCHEMA: Final = b"org.apache.spark.sql.parquet.row.metadata"

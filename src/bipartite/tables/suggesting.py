@@ -14,35 +14,20 @@ from typing import TYPE_CHECKING, Final
 from bipartite.errors import DataFileError, InputError
 from bipartite.tables.complaints import unreadable, without_lines
 from bipartite.tables.drafting import Draft, check_purpose, key, kind_by_name
-from bipartite.tables.engine import connect, paths
-from bipartite.tables.extras import duckdb
+from bipartite.tables.extras import pa
 from bipartite.tables.formats import STDIO, Asked, inputs
 from bipartite.tables.purposes import STATISTICS
-from bipartite.tables.quotes import may_be_split
 from bipartite.tables.reading import TODO
-from bipartite.tables.scans import (
-    cells_of,
-    csv_columns,
-    csv_scan,
-    json_columns,
-    load_extensions,
-    parquet_columns,
-    parquet_scan,
-)
-from bipartite.tables.sources import arrow_schema
-from bipartite.tables.workspace import private_folder
+from bipartite.tables.sources import columns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
-
-    from bipartite.tables.formats import File, Format
 
 LEAK: Final = (
     "Fill in every TODO from public knowledge, never from the data: a range or a list of categories learned from "
     "the data is itself a release, which no ε covers."
 )
-_SAMPLE: Final = 20_480
 _DECLARED: Final = "the names of the columns, and the types that the file declares"
 _FIRST_LINE: Final = "the names in the first line, and whether the first rows can be split into as many cells"
 _LOOKED_AT: Final = {
@@ -103,7 +88,7 @@ def first_plan(
     for name, declared in columns.items():
         kind = kind_by_name(name) if declared is None else _kind_of(declared)
         if kind is None:
-            outer = (declared or "").partition("(")[0]
+            outer = str(declared).partition("<")[0].partition("[")[0]
             parts.append(f"# {key(name)} is of type {outer}, which no domain supports, and is dropped.\n")
             continue
         known = Draft(kind, purpose)
@@ -121,52 +106,28 @@ def _about_a_position(names: list[str]) -> list[str]:
     return [_POSITION.format(latitude=key(latitude), longitude=key(longitude), pair=json.dumps([latitude, longitude]))]
 
 
-def _looked_at(pattern: str, asked: Asked, *, header: bool) -> tuple[str, dict[str, str | None]]:
-    """What was looked at, in words; and each column with the DuckDB type that the file declares, if it declares any."""
+def _looked_at(pattern: str, asked: Asked, *, header: bool) -> tuple[str, dict[str, pa.DataType | None]]:
+    """What was looked at, in words; and each column with the type that the file declares, if it declares any."""
     if pattern == STDIO:
         raise InputError("A draft plan needs a file, not standard input; save the table as one.")
     written, files = inputs(pattern, asked)
-    with private_folder() as spill, connect(spill) as connection:
-        try:
-            names, types = _columns(connection, files, written, header=header)
-        except duckdb.Error as error:
-            raise unreadable(error) from None
+    try:
+        names, types = columns_of(files, written)
+    except (pa.ArrowException, OSError) as error:
+        raise unreadable(error) from None
+    if written.kind in {"csv", "tsv"}:
+        if not header and _may_be_a_row(names):
+            raise DataFileError(
+                "The first line holds numbers, dates, addresses or truth values, like a row of data rather than a "
+                "header, or has another delimiter; add a header line above it, name the delimiter with delimiter=, or "
+                "confirm with header=True that these are names."
+            )
+        names = [name.strip() for name in names]
+    if written.kind == "jsonl":
+        names = sorted(names)  # rows may omit keys: their order would tell of a missing value
     if len(set(names)) < len(names):
         raise DataFileError("The table has several columns with the same name; rename them.")
-    return _LOOKED_AT[written.kind], dict(zip(names, types, strict=True))
-
-
-def _columns(
-    connection: duckdb.DuckDBPyConnection,
-    files: Sequence[File],
-    written: Format,
-    *,
-    header: bool,
-) -> tuple[list[str], Sequence[str | None]]:
-    """(names, declared types)."""
-    load_extensions(connection, files, written)
-    if written.kind == "parquet":
-        names = parquet_columns(connection, files)
-        return names, _described(connection, parquet_scan(files, len(names)))
-    if written.kind == "arrow":
-        schema = arrow_schema(files, written)
-        connection.register("given", schema.empty_table().rename_columns(cells_of(len(schema))))
-        return schema.names, _described(connection, "given")
-    if written.kind == "jsonl":
-        # Sorted, since rows may omit keys: their order would tell of a missing value.
-        names = sorted(json_columns(connection, files, written, []))
-        return names, [None] * len(names)
-    names = csv_columns(connection, files, written)
-    if not header and _may_be_a_row(names):
-        raise DataFileError(
-            "The first line holds numbers, dates, addresses or truth values, like a row of data rather than a "
-            "header, or has another delimiter; add a header line above it, name the delimiter with delimiter=, or "
-            "confirm with header=True that these are names."
-        )
-    scan = csv_scan(paths(files), written, len(names), parallel=may_be_split(files, written))
-    # Rows that cannot be split into as many cells are refused here: the names may stand above other columns.
-    connection.execute(f"SELECT count(COLUMNS(*)) FROM (SELECT * FROM {scan} LIMIT {_SAMPLE})")
-    return [name.strip() for name in names], [None] * len(names)
+    return _LOOKED_AT[written.kind], dict(zip(names, types or [None] * len(names), strict=True))
 
 
 def _may_be_a_row(names: list[str]) -> bool:
@@ -175,16 +136,14 @@ def _may_be_a_row(names: list[str]) -> bool:
     return any(_VALUE.fullmatch(cell) for cell in cells) or any(_UNCUT.search(name) for name in names)
 
 
-def _described(connection: duckdb.DuckDBPyConnection, table: str) -> list[str]:
-    return [row[1] for row in connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()]
-
-
-def _kind_of(found: str) -> str | None:
-    """The kind of values in a column that declares this DuckDB type."""
-    if found.startswith("DECIMAL") or found in {"FLOAT", "DOUBLE"}:
+def _kind_of(declared: pa.DataType) -> str | None:
+    """The kind of values in a column that declares this type."""
+    types = pa.types
+    kind = declared.value_type if types.is_dictionary(declared) else declared
+    if types.is_floating(kind) or types.is_decimal(kind):
         return "real"
-    if found in {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT"}:
+    if types.is_integer(kind):
         return "whole"
-    if found == "BOOLEAN":
+    if types.is_boolean(kind):
         return "truth"
-    return "text" if found == "VARCHAR" or found.startswith("ENUM") else None
+    return "text" if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind) else None

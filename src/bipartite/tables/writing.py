@@ -1,102 +1,151 @@
-"""Writing batches of reports to a file, a folder of parts or standard output, with DuckDB, or Arrow for Arrow files."""
+"""Writing batches of reports to a file or to standard output, with Arrow."""
 
 from __future__ import annotations
 
+import json
 import sys
-from contextlib import ExitStack
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.tables.engine import name as quoted
-from bipartite.tables.engine import text
-from bipartite.tables.extras import pa
-from bipartite.tables.formats import STDIO
-from bipartite.tables.sources import labels_in_sql
-from bipartite.tables.streams import NamedOutput
+from bipartite.errors import InputError
+from bipartite.tables.extras import pa, pa_csv, pc, pq
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from pathlib import Path
     from typing import BinaryIO
 
-    from bipartite.tables.asking import Settings
-    from bipartite.tables.extras import duckdb
     from bipartite.tables.formats import Format
-    from bipartite.tables.plan import Plan
-    from bipartite.tables.sources import Rows
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
-    """Writes Arrow batches to one file."""
+def write_batches(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, part: Path | None, written: Format, as_json: list[str]
+) -> None:
+    """Write all batches to a file or, if there is none, to standard output, batch by batch.
 
-    connection: duckdb.DuckDBPyConnection
-    part: Path
-    written: Format
-    chosen: Settings
-    about: str
-    plan: Plan
-    rows: Rows
-    outputs: list[NamedOutput] = field(default_factory=list)
-    """The stream that DuckDB writes to, once open."""
+    Columns ``as_json`` hold JSON.
+    """
+    writers: dict[str, Callable[[Iterable[pa.RecordBatch], pa.Schema, BinaryIO], None]] = {
+        "csv": partial(_csv, mark=written.delimiter),
+        "tsv": partial(_csv, mark=written.delimiter),
+        "jsonl": partial(_jsonl, as_json=as_json),
+        "parquet": _parquet,
+        "arrow": _arrow if part is not None and written.compression is None else _arrow_stream,
+    }
+    write = writers[written.kind]
+    if part is None:
+        sys.stdout.buffer.flush()
+        write(batches, schema, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+        return
+    with _sink(part, written.compression) as sink:
+        write(batches, schema, sink)
 
-    def refused(self) -> bool:
-        """Whether the output refuses more data."""
-        return any(each.refused for each in self.outputs)
 
-    def write(self, reader: pa.RecordBatchReader, row_group: int) -> None:
-        """Write all batches with DuckDB and its defaults, except Arrow files, which DuckDB cannot write."""
-        options = self._options(row_group)
-        if self.written.kind == "arrow":
-            self._write_arrow(reader)
-            return
-        self.connection.register("reports", reader)
-        columns = ", ".join(self._selected(field) for field in reader.schema)
-        reports = f"COPY (SELECT {columns} FROM reports)"
-        if self.chosen.partition_by:
-            by = ", ".join(map(quoted, self.chosen.partition_by))
-            how = f"PARTITION_BY ({by}), WRITE_PARTITION_COLUMNS true, FILENAME_PATTERN 'part-{{i}}'"
-            self.connection.execute(f"{reports} TO {text(str(self.part))} ({options}, {how})")
-            return
-        with ExitStack() as stack:
-            stream = sys.stdout.buffer if str(self.part) == STDIO else stack.enter_context(self._file())
-            output = stack.enter_context(NamedOutput(stream))
-            self.outputs.append(output)
-            self.connection.execute(f"{reports} TO {text(str(output.path))} ({options}, USE_TMP_FILE false)")
+def _sink(part: Path, compression: str | None) -> pa.NativeFile:
+    """The file to write to, compressed; Arrow writes without the interpreter's lock."""
+    return pa.output_stream(str(part), compression=compression)
 
-    def _selected(self, field: pa.Field) -> str:
-        """A column of the reports; labels as an enumeration, whose dictionary Parquet keeps."""
-        column = quoted(field.name)
-        if field.name in self.rows.json:
-            return f"CAST({column} AS JSON) AS {column}"
-        mechanism = self.plan.mechanisms().get(field.name)
-        labels = () if mechanism is None or mechanism.flat else labels_in_sql(mechanism.domain.labels)
-        if not labels or self.written.kind != "parquet":
-            return column
-        return f"CAST({column} AS ENUM ({', '.join(map(text, labels))})) AS {column}"
 
-    def _file(self) -> BinaryIO:
-        """The file for text output, compressed here: into a pipe DuckDB always writes uncompressed text."""
-        if self.written.compression is None:
-            return self.part.open("ab", buffering=0)
-        compressed: BinaryIO = pa.output_stream(str(self.part), compression=self.written.compression)
-        return compressed
+def _write_all(writer: Any, batches: Iterable[pa.RecordBatch]) -> None:  # noqa: ANN401 (one of Arrow's writers)
+    for batch in batches:
+        writer.write_batch(batch)
 
-    def _options(self, row_group: int) -> str:
-        if self.written.kind == "parquet":
-            options = f"FORMAT parquet, ROW_GROUP_SIZE {row_group}, KV_METADATA {{bipartite: {text(self.about)}}}"
-        elif self.written.kind == "jsonl":
-            options = "FORMAT json"
-        else:
-            options = f"FORMAT csv, HEADER true, DELIMITER {text(self.written.delimiter)}"
-        compression = self.chosen.compression if self.written.kind == "parquet" else "uncompressed"
-        return options if compression is None else f"{options}, COMPRESSION {text(compression)}"
 
-    def _write_arrow(self, reader: pa.RecordBatchReader) -> None:
-        stdout = str(self.part) == STDIO
-        sink = sys.stdout.buffer if stdout else pa.output_stream(str(self.part), compression=self.written.compression)
-        make = pa.ipc.new_stream if stdout or self.written.compression is not None else pa.ipc.new_file
-        with make(sink, reader.schema) as writer:
-            for batch in reader:
-                writer.write_batch(batch)
-        if not stdout:
-            sink.close()
+def _arrow(batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: BinaryIO) -> None:
+    with pa.ipc.new_file(sink, schema) as writer:
+        _write_all(writer, batches)
+
+
+def _arrow_stream(batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: BinaryIO) -> None:
+    with pa.ipc.new_stream(sink, schema) as writer:
+        _write_all(writer, batches)
+
+
+def _parquet(batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: BinaryIO) -> None:
+    # Without Arrow's own schema beside the file's: labels are text for every reader.
+    with pq.ParquetWriter(sink, schema, store_schema=False) as writer:
+        writer.add_key_value_metadata(schema.metadata)
+        _write_all(writer, batches)
+
+
+def _csv(batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: BinaryIO, mark: str) -> None:
+    check_flat(schema, "CSV")
+    sink.write((mark.join(_quoted(name, mark) for name in schema.names) + "\n").encode())
+    # Arrow's "needed" puts every text in quotation marks; "none" refuses a value that needs them.
+    options = pa_csv.WriteOptions(include_header=False, delimiter=mark, quoting_style="none")
+    for batch in batches:
+        block = pa.BufferOutputStream()
+        try:
+            pa_csv.write_csv(batch, block, options)
+        except pa.ArrowInvalid:  # a value that needs quotation marks
+            block = pa.BufferOutputStream()
+            block.write(_csv_text(batch, mark))
+        sink.write(block.getvalue())
+        sink.flush()
+
+
+def _quoted(text: str, mark: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if any(each in text for each in f'"\r\n{mark}') else text
+
+
+def _csv_text(batch: pa.RecordBatch, mark: str) -> bytes:
+    """Rows as CSV in which only the values that need them have quotation marks."""
+    columns = []
+    for column in batch.columns:
+        texts = pc.fill_null(_texts(column), "")
+        needs = pc.match_substring_regex(texts, f'["\r\n{_in_a_class(mark)}]')
+        doubled = pc.binary_join_element_wise('"', pc.replace_substring(texts, '"', '""'), '"', "")
+        columns.append(pc.if_else(needs, doubled, texts))
+    return _lines(pc.binary_join_element_wise(*columns, mark))
+
+
+def _in_a_class(mark: str) -> str:
+    return "\\" + mark if not mark.isalnum() else mark
+
+
+def _lines(rows: pa.Array) -> bytes:
+    return ("\n".join(rows.to_pylist()) + "\n").encode() if len(rows) else b""
+
+
+def _texts(column: pa.Array) -> pa.Array:
+    held = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    return held.cast(pa.string())
+
+
+def _jsonl(batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: BinaryIO, as_json: list[str]) -> None:
+    heads = [f"{',' if at else '{'}{json.dumps(name, ensure_ascii=False)}:" for at, name in enumerate(schema.names)]
+    for batch in batches:
+        cells: list[Any] = []
+        for name, head, column in zip(schema.names, heads, batch.columns, strict=True):
+            cells += [head, pc.fill_null(column if name in as_json else _json_texts(column), "null")]
+        if batch.num_rows:
+            sink.write(_lines(pc.binary_join_element_wise(*cells, "}", "")))
+        sink.flush()
+
+
+def _json_texts(column: pa.Array) -> pa.Array:
+    """The JSON of each value; missing where the value is."""
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        return column.cast(pa.string())
+    try:
+        held = column if pa.types.is_dictionary(kind) else column.dictionary_encode()
+        values, at = held.dictionary, held.indices
+    except pa.ArrowNotImplementedError:  # lists and other nested values
+        values, at = column, pa.array(range(len(column)))
+    texts = [None if each is None else json.dumps(each, ensure_ascii=False, default=str) for each in values.to_pylist()]
+    return pa.array([None if text in _NO_JSON else text for text in texts], pa.string()).take(at)
+
+
+_NO_JSON: Final = ("NaN", "Infinity", "-Infinity")
+
+
+def check_flat(schema: pa.Schema, what: str) -> None:
+    """Refuse columns of lists and other values that a cell of text cannot hold."""
+    for field in schema:
+        if pa.types.is_nested(field.type) or pa.types.is_binary(field.type) or pa.types.is_large_binary(field.type):
+            raise InputError(
+                f"column {field.name!r}: {what} cannot hold {field.type}; write Parquet, Arrow or JSON lines, or leave "
+                "it out."
+            )
