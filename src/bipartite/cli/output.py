@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bipartite.texts import align_columns, escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
@@ -45,7 +45,7 @@ def complain(message: object, code: int, *, as_json: bool = False) -> int:
     return code
 
 
-def print_json(value: dict[str, Any]) -> None:
+def print_json(value: Mapping[str, Any]) -> None:
     """Print one JSON object on one line of stdout."""
     print(json.dumps(value))
 
