@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from bipartite.errors import InputError, Problems
+from bipartite.errors import DataFileError, InputError, Problems
 from bipartite.files import part_of
 from bipartite.lottery import announce
 from bipartite.tables.ahead import ahead
@@ -173,8 +173,9 @@ def _drawn(
             if progress is not None:
                 progress(release.rows, rows.count)
         rows.check_unchanged()
-    except (pa.ArrowException, OSError) as error:
-        raise unreadable(error) from None
+    except (pa.ArrowException, OSError, DataFileError) as error:
+        rows.check_unchanged()  # a file that was replaced or is gone says that, whatever its reader made of it
+        raise error if isinstance(error, DataFileError) else unreadable(error) from None
     finally:
         parts.close()
 

@@ -23,7 +23,7 @@ from bipartite.domains.product import tuple_of
 from bipartite.errors import DataFileError, InputError
 from bipartite.mechanisms.categories.cells import cell_bytes
 from bipartite.tables.again import check_metadata, check_side_files
-from bipartite.tables.blocks import as_utf8, chunks_of, chunks_of_stream, not_text, split_header, whole_lines
+from bipartite.tables.blocks import StandardInput, as_utf8, chunks_of, not_text, split_header, whole_lines
 from bipartite.tables.dictionaries import plain
 from bipartite.tables.extras import pa, pa_csv, pc, pq
 from bipartite.tables.formats import LINES, unchanged
@@ -144,7 +144,7 @@ def check_alike(schemas: Iterable[tuple[str, Any]]) -> None:
 def _blocks_of(file: Path | None, written: Format, delimiter: str | None) -> Iterator[bytes]:
     """Blocks of whole lines of a file, or of standard input."""
     source = STANDARD_INPUT if file is None else str(file)
-    chunks = chunks_of_stream(sys.stdin.buffer) if file is None else chunks_of(file, written.compression)
+    chunks = StandardInput().chunks() if file is None else chunks_of(file, written.compression)
     return whole_lines(as_utf8(chunks, written, source), delimiter, source)
 
 
@@ -258,11 +258,14 @@ class _CsvText:
         lines = list(text)
         reader = csv.reader(iter(lines), delimiter=self._written.delimiter)
         found, before = [], 0
-        csv.field_size_limit(sys.maxsize)
-        for row in reader:
-            if row and len(row) != len(self.names):
-                found.append((self._line + before, "".join(lines[before : reader.line_num]).rstrip("\r\n")))
-            before = reader.line_num
+        limit = csv.field_size_limit(sys.maxsize)  # of the whole process
+        try:
+            for row in reader:
+                if row and len(row) != len(self.names):
+                    found.append((self._line + before, "".join(lines[before : reader.line_num]).rstrip("\r\n")))
+                before = reader.line_num
+        finally:
+            csv.field_size_limit(limit)
         return found
 
 
@@ -508,7 +511,7 @@ def _parquet(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:  #
     else:
         # Parquet is read from its end. An unnamed file: however this process ends, nothing of it remains.
         with tempfile.TemporaryFile() as held:
-            shutil.copyfileobj(getattr(sys.stdin.buffer, "raw", sys.stdin.buffer), held, AT_ONCE)
+            shutil.copyfileobj(StandardInput(), held, AT_ONCE)
             held.flush()
             copy = pa.OSFile(f"/dev/fd/{held.fileno()}")
         opened = [(STANDARD_INPUT, _parquet_file(copy))]
@@ -588,7 +591,7 @@ def _arrow(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
         # Only one file is open at a time.
         return _selected(schema, (batch for file in files for batch in open_arrow(file, written)), wanted)
     try:
-        stream = pa.ipc.open_stream(sys.stdin.buffer)
+        stream = pa.ipc.open_stream(io.BufferedReader(StandardInput()))
     except (pa.ArrowInvalid, OSError):
         raise DataFileError(
             "standard input is not an Arrow stream; it may be truncated, or input_format= is wrong."

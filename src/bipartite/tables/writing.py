@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +14,7 @@ from bipartite.tables.extras import pa, pa_csv, pc, pq
 from bipartite.tables.formats import LINES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -35,18 +37,21 @@ def write_batches(
         "arrow": _arrow if part is not None and written.compression is None else _arrow_stream,
     }
     write = writers[written.kind]
-    if part is None:
-        sys.stdout.buffer.flush()
-        write(batches, schema, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
-        return
-    with _sink(part, written.compression) as sink:
+    # Arrow writes to files without the interpreter's lock.
+    with _stdout() if part is None else pa.output_stream(str(part), compression=written.compression) as sink:
         write(batches, schema, sink)
 
 
-def _sink(part: Path, compression: str | None) -> pa.NativeFile:
-    """The file to write to, compressed; Arrow writes without the interpreter's lock."""
-    return pa.output_stream(str(part), compression=compression)
+@contextmanager
+def _stdout() -> Iterator[BinaryIO]:
+    stream: Any = sys.stdout.buffer
+    stream.flush()
+    if isinstance(stream, io.RawIOBase):  # as with `python -u`: one write may write only a part
+        with io.FileIO(stream.fileno(), "wb", closefd=False) as raw, io.BufferedWriter(raw) as held:
+            yield held
+        return
+    yield stream
+    stream.flush()
 
 
 def _write_all(writer: Any, batches: Iterable[pa.RecordBatch]) -> None:  # noqa: ANN401 (one of Arrow's writers)
