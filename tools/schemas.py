@@ -20,6 +20,7 @@ import msgspec
 
 FOLDER = Path(__file__).parents[1] / "src" / "bipartite" / "cli" / "schemas"
 PRINTED = {
+    "demo": "bipartite.cli.demo:PrintedDemo",
     "error": "bipartite.cli.output:PrintedError",
     "ledger-check": "bipartite.cli.ledger:PrintedCheck",
     "ledger-export": "bipartite.ledger:Debit",

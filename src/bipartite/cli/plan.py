@@ -170,7 +170,7 @@ def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None
             (
                 name,
                 entry_of(type(plan.mechanisms()[name])).name,
-                *(_half(error, points=points) for error, points in each.errors()),
+                *(half(error, points=points) for error, points in each.errors()),
             )
             for name, each in found.items()
         ]
@@ -193,7 +193,7 @@ def _to_add(column: Column) -> str:
     return f"add {keys} to the plan: {why}."
 
 
-def _half(error: float | None, *, points: bool) -> str:
+def half(error: float | None, *, points: bool) -> str:
     """Half the width of an interval; for a share in percentage points."""
     if error is None:
         return "–"
@@ -248,7 +248,7 @@ def _printed(plan: Plan, found: dict[str, Prospect], people: int | None) -> Prin
                 "for": plan.private()[name].purpose,
                 "chosen": dict(plan.private()[name].chosen),
                 "answers": found[name].questions,
-                "half_widths": None if people is None else _precision(found[name]),
+                "half_widths": None if people is None else precision(found[name]),
                 "note": found[name].note,
             }
             for name, mechanism in plan.mechanisms().items()
@@ -256,7 +256,8 @@ def _printed(plan: Plan, found: dict[str, Prospect], people: int | None) -> Prin
     }
 
 
-def _precision(found: Prospect) -> PrintedPrecision:
+def precision(found: Prospect) -> PrintedPrecision:
+    """What a mechanism can answer, as it is printed."""
     return {"mean": found.mean, "median": found.median, "tenth": found.tenth, "share": found.share}
 
 

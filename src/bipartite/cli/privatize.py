@@ -6,10 +6,9 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from bipartite.cli.arguments import add_seed, source_of
-from bipartite.cli.columns import REPORT
 from bipartite.cli.output import BAD_DATA, OK, Progress, print_json
 from bipartite.errors import InputError, how_many
 from bipartite.mechanisms.spec import load_spec
@@ -53,6 +52,8 @@ class PrintedRelease(TypedDict):
     next: str
 
 
+REPORT: Final = "report"
+"""The column of the reports of a spec, which estimate looks for."""
 _CANNOT_BE_TAKEN_BACK = "rows already written to standard output are released and have spent their ε."
 
 
