@@ -106,6 +106,8 @@ def privatize_file(  # noqa: PLR0913 (none of the options changes a report)
     read, files = inputs(str(source), Asked(input_format, delimiter, encoding))
     _check_streams(str(source), target)
     _check_names(plan)
+    if LINES in {read.kind, written.kind} and len(plan.columns) > 1:
+        raise InputError("Lines hold the values of one column; write a table, or use a plan of one column.")
     _check_targets(str(source), target, files, reject, specs, overwrite=overwrite)
     with ExitStack() as stack:
         try:
