@@ -218,7 +218,8 @@ def refuse_given(options: argparse.Namespace, names: Sequence[str], why: str) ->
 
 def _given(options: argparse.Namespace, names: Sequence[str]) -> list[str]:
     """Those of these options that were given, as they are written."""
-    return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
+    flags: dict[str, str] = options.parsed_by.flags
+    return [flags[name] for name in names if getattr(options, name) is not None]
 
 
 def domain_of(options: argparse.Namespace) -> Domain:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
 
 from bipartite.texts import align_columns, escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
@@ -45,9 +46,9 @@ def complain(message: object, code: int, *, as_json: bool = False) -> int:
     return code
 
 
-def print_json(value: dict[str, Any]) -> None:
-    """Print one JSON object on one line of stdout."""
-    print(json.dumps(value))
+def print_json(value: Mapping[str, object]) -> None:
+    """Print one JSON object on one line of stdout; a dataclass in it is an object with its fields."""
+    print(json.dumps(value, default=asdict))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
