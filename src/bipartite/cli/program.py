@@ -128,7 +128,7 @@ BIPARTITE: Final = Program(
     {
         "design": "choose or build a mechanism, compare all, or ask how many people are needed",
         "plan": "write, check or show how each column of a table is released",
-        "privatize": "turn a table, or values of one question, into reports",
+        "privatize": "turn a table, or values one a line, into reports",
         "estimate": "estimate means, medians and shares from reports",
         "verify": "prove the ε of a mechanism exactly",
         "audit": "bound the real ε of any command or mechanism from its reports",
