@@ -35,13 +35,15 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
+    from bipartite.answers.advise import Recommendation
+
 _DOMAINS = """What may be reported, DOMAIN, is one of
   18..90, -5..5             whole numbers
   0..200000/401             a range, on so many points
   cyclic:24, cyclic:1..12   whole numbers on a circle
-  items.json                {"labels": […]}, with "loss" or "similarity": [[…]] if some are near
-  shops.csv                 public places, never those of people: columns lat, lon and, if named, name
-  cities, grid:S,W,N,E/METRES   the built-in list, or the cells of a box
+  items.json                {"labels": […]}; if some are near, "loss" or "similarity": [[…]]
+  shops.csv                 public places, never those of people: columns lat, lon, name
+  cities                    the built-in list; grid:S,W,N,E/METRES is the cells of a box
   age.json                  the domain of a spec; without --epsilon, its mechanism
 """
 _EXAMPLES = """examples:
@@ -203,19 +205,9 @@ def _design(options: argparse.Namespace) -> int:
     domain = _domain(given)
     if options.plot is not None and not isinstance(domain, Points):
         raise InputError("--plot draws places, or a comparison; add --compare, or leave it out.")
-    found, prior = None, None
-    if options.purpose is not None:
-        refuse_given(options, ("mechanism", "m", "edges"), "--for chooses the mechanism")
-        epsilon, prior = _epsilon(options), _prior(options)
-        announce_search(domain)
-        found = recommend(domain, epsilon, options.purpose, n=options.n, prior=prior)
-        mechanism = found.mechanism
-    else:
-        name = options.mechanism or "brr"
-        if name != "brr" and not by_column()[name].prior:
-            refuse_given(options, ("prior",), f"--mechanism {name} does not depend on a prior")
-        mechanism = _named(options, given)
-        prior = _prior(options)
+    found = None if options.purpose is None else _recommended(options, domain)
+    mechanism = _named(options, given) if found is None else found.mechanism
+    prior = _prior(options)
     announce_proof(mechanism)
     certificate = verify(mechanism)
     described = cast(
@@ -249,6 +241,13 @@ def _design(options: argparse.Namespace) -> int:
     print(certificate)
     print(found or "Another mechanism may be better, depending on what the reports are for: add --for.")
     return OK
+
+
+def _recommended(options: argparse.Namespace, domain: Domain) -> Recommendation:
+    refuse_given(options, ("mechanism", "m", "edges"), "--for chooses the mechanism")
+    epsilon = _epsilon(options)
+    announce_search(domain)
+    return recommend(domain, epsilon, options.purpose, n=options.n, prior=_prior(options))
 
 
 def _compare(options: argparse.Namespace) -> int:
@@ -347,29 +346,25 @@ def _named(options: argparse.Namespace, given: Domain | Mechanism, *, assumed: b
         refuse_given(options, left, "without --epsilon, the spec describes the whole mechanism")
         return given
     entry, domain = by_column()[options.mechanism or "brr"], _domain(given)
-    if entry.epsilon:
-        budget = [_epsilon(options)]
-    else:
-        refuse_given(options, ("epsilon",), f"--mechanism {entry.name} spends nothing")
-        budget = []
-    takes_prior = entry.prior or (entry.name == "brr" and not (assumed and options.m != "best"))
-    settings: dict[str, Any] = {} if options.prior is None or not takes_prior else {"prior": _prior(options)}
-    if entry.name != "brr":
+    is_brr = entry.name == "brr"
+    takes_prior = entry.prior or (is_brr and (options.m == "best" or not assumed))
+    if not is_brr:
         refuse_given(options, ("m", "edges"), f"--mechanism {entry.name} has no window")
-        announce_design(entry.name, domain)
+    if not (takes_prior or assumed):
+        refuse_given(options, ("prior",), f"--mechanism {entry.name} does not depend on a prior")
+    if not entry.epsilon:
+        refuse_given(options, ("epsilon",), f"--mechanism {entry.name} spends nothing")
+    budget = [_epsilon(options)] if entry.epsilon else []
+    settings: dict[str, Any] = {"prior": _prior(options)} if takes_prior and options.prior is not None else {}
+    announce_design(entry.name, domain)
+    if not is_brr:
         made: Mechanism = entry.load()(domain, *budget, **settings)
         return made
-    announce_design("brr", domain)
     m: Any = "safe" if options.m is None else options.m
+    number = int(m) if re.fullmatch("[0-9]{1,12}", m) else m
+    edges: Any = options.edges or "clamped"
     with Progress("rows", _rows_of_design(domain, m)) as progress:
-        return BRR(
-            domain,
-            budget[0],
-            m=int(m) if re.fullmatch("[0-9]{1,12}", m) else m,
-            edges=options.edges or "clamped",
-            progress=progress.advance,
-            **settings,
-        )
+        return BRR(domain, *budget, m=number, edges=edges, progress=progress.advance, **settings)
 
 
 def _rows_of_design(domain: Domain, m: str) -> int:
