@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 # Seconds per report, roughly: of a mechanism, and of a command that is started for each.
 _DRAWN: Final = 1e-6
 _STARTED: Final = 0.01
-_ABOUT = """The command reads one value per line and answers each with one line: a number, a word, or a vector as
-JSON, [0, 1, 1]. It runs once per input, with all trials; with --each once per trial. The bound is
-one-sided: with the stated confidence, ε is at least that large, and a small bound proves nothing.
-The exit code is 1 if the claimed ε is refuted.
+_ABOUT = """The command reads one value per line and answers each with one line: a number, a word, or a
+vector as JSON, [0, 1, 1]. It runs once per input, with all trials; with --each once per trial.
+The bound is one-sided: with the stated confidence, ε is at least that large. A small bound proves
+nothing. The exit code is 1 if the claimed ε is refuted.
 """
 _EXAMPLES = """examples:
   bipartite audit --command "python client.py" --epsilon 1 --inputs 18 90 --trials 100000
