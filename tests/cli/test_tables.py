@@ -299,7 +299,7 @@ def test_names_and_groups_forge_no_line_from_a_plan_to_its_answers(run, typed_at
     assert tomllib.loads((tmp_path / "plan.toml").read_text(encoding="utf-8"))["columns"].keys() == {evil, "g"}
     plan = ("--plan", tmp_path / "plan.toml")
     told += [run("plan", action, plan[1]) for action in ("check", "show")]
-    told.append(run("plan", "check", plan[1], "--people", 100))
+    told.append(run("plan", "check", plan[1], "--n", 100))
     told.append(run("privatize", tmp_path / "in.csv", tmp_path / "out.csv", *plan))
     told.append(run("estimate", tmp_path / "out.csv", "--by", "g", "--html", tmp_path / "out.html"))
     assert [code for code, *_ in told] == [0] * len(told), told
