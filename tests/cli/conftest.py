@@ -14,7 +14,7 @@ def run(capsys, monkeypatch):
     """Run a command; return (exit code, stdout, stderr)."""
 
     def runner(*arguments, stdin=""):
-        given = io.TextIOWrapper(io.BytesIO(stdin)) if isinstance(stdin, bytes) else io.StringIO(stdin)
+        given = io.TextIOWrapper(io.BytesIO(stdin if isinstance(stdin, bytes) else stdin.encode()), newline="\n")
         monkeypatch.setattr("sys.stdin", given)
         try:
             code = main([str(argument) for argument in arguments])

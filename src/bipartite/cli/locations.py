@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from bipartite.answers.quality import loss
 from bipartite.cli.arguments import announce_proof, need_epsilon
 from bipartite.cli.output import OK, print_json
-from bipartite.cli.place_heat import add_heat
 from bipartite.cli.place_lists import add_places
 from bipartite.cli.place_mechanisms import add_mechanism, made
 from bipartite.cli.program import Command
@@ -63,7 +62,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     shown.add_argument("--output", metavar="FILE", type=Path, required=True, help="a picture, .svg, .png or .pdf")
     shown.add_argument("--json", action="store_true", help="print one JSON object (schemas/locations-map.json)")
     shown.set_defaults(run=run_map)
-    add_heat(actions)
 
 
 def run_design(options: argparse.Namespace) -> int:

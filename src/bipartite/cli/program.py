@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # Parameters that do not correspond to a single option.
-_SPOKEN: Final = {"release": "--spec, or a domain and --epsilon", "reject": "--reject", "seed": "--insecure-seed"}
+_SPOKEN: Final = {"release": "--spec", "reject": "--reject", "seed": "--insecure-seed"}
 
 
 class _Once(argparse.Action):

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.cli.arguments import add_mechanism, add_seed, mechanism_of, source_of
-from bipartite.cli.columns import NUMBER
-from bipartite.cli.output import OK, Progress, print_json
+from bipartite.cli.output import NUMBER, OK, Progress, print_json
 from bipartite.domains.product import tuple_of, tuple_text
 from bipartite.errors import DataError, DataFileError, InputError, OutsideDomainError
 from bipartite.mechanisms import Mechanism
