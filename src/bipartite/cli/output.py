@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from dataclasses import asdict, is_dataclass
@@ -25,6 +26,7 @@ BUG: Final = 70
 BROKEN_PIPE: Final = 141
 LONG: Final = 10.0
 """Seconds; anything faster is not announced."""
+NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _BAR_WIDTH: Final = 30
 _REDRAW_SECONDS: Final = 0.1
 _PATIENCE: Final = 2.0  # seconds; anything faster needs no bar
