@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections import defaultdict
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -101,8 +102,9 @@ def test_windows_over_many_places_are_announced(run, monkeypatch, write, tmp_pat
 
 
 def test_other_long_commands_are_announced(run, monkeypatch, spec, write):
-    for name in ("waiting._SOLVED", "audit._DRAWN", "estimate_reading._READ"):
-        monkeypatch.setattr(f"bipartite.cli.{name}", 1e3)
+    monkeypatch.setattr("bipartite.cli.waiting._SOLVED", 1e3)
+    monkeypatch.setattr("bipartite.cli.audit._DRAWN", 1e3)
+    monkeypatch.setattr("bipartite.cli.estimate._SECONDS", defaultdict(lambda: 1e3))
     reports, file = write("reports.csv", "3\n4\n3\n"), spec(bp.GRR(bp.Integers(1, 5), 1))
     for said, *command in (
         ("solving the linear program", "design", "1..5", "--epsilon", 1, "--mechanism", "optimal"),

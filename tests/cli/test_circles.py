@@ -26,7 +26,7 @@ def test_reports_and_estimates_of_hours(run, write, tmp_path):
     code, out, _ = run("estimate", reports, *mechanism)
     assert code == 0 and "circular mean" in out and "resultant length" in out and "0 to 11 " in out
     code, out, _ = run("estimate", reports, *mechanism, "--json")
-    (found,) = conforms(out, "estimate")["estimates"]
+    (found,) = conforms(out, "estimate")["columns"][0]["estimates"]
     low, high = found["circular_mean"]["low"], found["circular_mean"]["high"]
     assert (high - low) % 24 < 4 and (0 - low) % 24 <= (high - low) % 24
     assert 0.7 < found["resultant_length"]["value"] <= 1 and found["mean"] is None
@@ -46,5 +46,5 @@ def test_labels_of_a_circle_are_ends_of_arcs(run, spec, write):
     code, out, _ = run("privatize", "-", "-", "--spec", described, "--insecure-seed", "7", stdin="Mon\nSun\n" * 300)
     assert code == 0 and set(out.split()) <= set(days)
     code, out, _ = run("estimate", write("reports.txt", out), "--spec", described, "--json")
-    (found,) = conforms(out, "estimate")["estimates"]
+    (found,) = conforms(out, "estimate")["columns"][0]["estimates"]
     assert [each["first"] for each in found["ranges"]] == days

@@ -12,7 +12,7 @@ from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.mechanisms.spec import load_spec
 from bipartite.tables.domain_files import read_text
 from bipartite.verification import audit
-from bipartite.verification.audit import EventCounts  # noqa: TC001 (the schema is made from it)
+from bipartite.verification.audit import EventCounts
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +38,7 @@ _EXAMPLES = """examples:
 
 
 class PrintedAudit(TypedDict):
-    """The verdict on a claim; without a claim, ``epsilon`` and ``holds`` are None."""
+    """The verdict on a claim; without a claim, epsilon and holds are null."""
 
     verdict: str
     holds: bool | None

@@ -76,7 +76,7 @@ _ESTIMATED: Final = (
 
 
 class PrintedDesign(TypedDict):
-    """A mechanism, and how precise it is; None for what it does not have or what takes too long to compute."""
+    """A mechanism, and how precise it is; null for what it does not have or what takes too long to compute."""
 
     spec: dict[str, Any]
     spec_sha256: str

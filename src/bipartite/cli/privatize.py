@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from bipartite.cli.arguments import add_seed, source_of
-from bipartite.cli.columns import REPORT
 from bipartite.cli.output import BAD_DATA, OK, Progress, print_json
 from bipartite.errors import InputError, how_many
 from bipartite.mechanisms.spec import load_spec
 from bipartite.tables import Column, Plan, privatize_file
 from bipartite.tables.domain_files import read_text
+from bipartite.tables.envelopes import REPORT
 from bipartite.tables.extras import spare_pandas
 from bipartite.tables.formats import KINDS, LINES, STDIO, TEXT, format_of
 from bipartite.tables.metadata import DO_NOT_AVERAGE
