@@ -20,13 +20,20 @@ import msgspec
 
 FOLDER = Path(__file__).parents[1] / "src" / "bipartite" / "cli" / "schemas"
 PRINTED = {
+    "audit": "bipartite.cli.audit:PrintedAudit",
     "demo": "bipartite.cli.demo:PrintedDemo",
+    "design": "bipartite.cli.design:PrintedDesign",
+    "design-compare": "bipartite.cli.design:PrintedComparison",
+    "design-people": "bipartite.cli.design:PrintedPeople",
     "error": "bipartite.cli.output:PrintedError",
+    "estimate": "bipartite.cli.estimate:PrintedEstimate",
+    "explain": "bipartite.cli.explain:PrintedExplain",
     "ledger-check": "bipartite.cli.ledger:PrintedCheck",
     "ledger-export": "bipartite.ledger:Debit",
     "ledger-show": "bipartite.cli.ledger:PrintedLedger",
     "plan": "bipartite.cli.plan:PrintedPlan",
     "privatize": "bipartite.cli.privatize:PrintedRelease",
+    "verify": "bipartite.cli.verify:PrintedVerify",
 }
 """The type of each schema."""
 

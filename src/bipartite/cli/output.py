@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
+from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from bipartite.texts import align_columns, escaped
@@ -24,6 +26,7 @@ BUG: Final = 70
 BROKEN_PIPE: Final = 141
 LONG: Final = 10.0
 """Seconds; anything faster is not announced."""
+NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _BAR_WIDTH: Final = 30
 _REDRAW_SECONDS: Final = 0.1
 _PATIENCE: Final = 2.0  # seconds; anything faster needs no bar
@@ -52,9 +55,13 @@ def complain(message: object, code: int, *, as_json: bool = False) -> int:
     return code
 
 
-def print_json(value: Mapping[str, Any]) -> None:
-    """Print one JSON object on one line of stdout; exact decimals are text."""
-    print(json.dumps(value, default="{:f}".format))
+def print_json(value: Mapping[str, object]) -> None:
+    """Print one JSON object on one line of stdout; exact decimals are text, a dataclass is an object of its fields."""
+    print(json.dumps(value, default=_plain))
+
+
+def _plain(value: Any) -> object:  # noqa: ANN401 (a dataclass or a decimal)
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else f"{value:f}"
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from bipartite.cli.arguments import add_seed, source_of
 from bipartite.cli.output import BAD_DATA, OK, Progress, print_json
@@ -14,6 +14,7 @@ from bipartite.errors import InputError, how_many
 from bipartite.mechanisms.spec import load_spec
 from bipartite.tables import Column, Plan, privatize_file
 from bipartite.tables.domain_files import read_text
+from bipartite.tables.envelopes import REPORT
 from bipartite.tables.extras import spare_pandas
 from bipartite.tables.formats import KINDS, LINES, STDIO, TEXT, format_of
 from bipartite.tables.metadata import DO_NOT_AVERAGE
@@ -51,8 +52,6 @@ class PrintedRelease(TypedDict):
     next: str
 
 
-REPORT: Final = "report"
-"""The column of the reports of a spec, which estimate looks for."""
 _CANNOT_BE_TAKEN_BACK = "rows already written to standard output are released and have spent their ε."
 
 
