@@ -6,21 +6,40 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.errors import DataError, InputError, Problems, is_one_of, shown
+import numpy as np
+
+from bipartite.errors import (
+    DataError,
+    InputError,
+    NotAValueError,
+    NullError,
+    OutsideDomainError,
+    Problems,
+    is_one_of,
+    shown,
+)
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.record import composition_problem
+from bipartite.tables.cells import MISSING, OUTSIDE, reader_of
+from bipartite.tables.reports import reports_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from bipartite.domains import Domain, Outside
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Outside
     from bipartite.domains.containers import Nulls
     from bipartite.mechanisms import Mechanism
+    from bipartite.tables.cells import Opened, Reader
+    from bipartite.tables.reports import Reports
 
 PUBLIC: Final = "public"
 """Marks a column of a plan that is copied unchanged."""
 MOST_TUPLES: Final = 2**20
 """The most values of a product in a table, where each is written out once."""
+_SHOWN_ROWS: Final = 5
+_OF_MISSING: Final = "replace it by a 'no answer' value with nulls = { as = … }, or publish what is missing with 'keep'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,26 +106,30 @@ class Column:
         problems.raise_if_any(InputError)
 
     @property
+    def reader(self) -> Reader:
+        """How its values are read."""
+        options = (self.outside, self.nulls, self.outside_as, self.nulls_as, self.max_distance)
+        return reader_of(self.mechanism.domain, len(self.inputs), *options)
+
+    @property
+    def readers(self) -> Sequence[Reader]:
+        """How each of its inputs is read."""
+        return self.reader.each(len(self.inputs))
+
+    @property
+    def reports(self) -> Reports:
+        """How its reports are drawn, written and counted."""
+        return reports_of(self.mechanism, self.domain_outside)
+
+    @property
     def is_position(self) -> bool:
         """Whether the column is read from coordinates."""
         return len(self.inputs) > 1 and not self.mechanism.domain.parts
 
     @property
-    def labels_of_inputs(self) -> tuple[tuple[Any, ...] | None, ...]:
-        """The labels of each input; None for numbers."""
-        if self.is_position:
-            return (None,) * len(self.inputs)
-        return tuple(domain.labels for domain in self.domains_of_inputs)
-
-    @property
-    def domains_of_inputs(self) -> tuple[Domain, ...]:
-        """The domain of each input; for coordinates, that of the places."""
-        domain = self.mechanism.domain
-        return domain.parts or (domain,) * max(1, len(self.inputs))
-
-    @property
     def _has_ends(self) -> bool:
-        return any(domain.has_ends for domain in self.domains_of_inputs)
+        domain = self.mechanism.domain
+        return any(each.has_ends for each in domain.parts or (domain,))
 
     @property
     def may_be_null(self) -> bool:
@@ -128,28 +151,44 @@ class Column:
                 if self.nulls == "keep"
                 else "that no value is missing (nulls = 'error')"
             )
-        if self.is_position:
-            if self.outside == "error" and self.outside_as is None and self.max_distance < math.inf:
-                found.append(f"that no position is farther than {self.max_distance:g} from a point (outside = 'error')")
-            found.append("that every value is a position")
-            return tuple(found)
-        of_parts = self.mechanism.domain.parts
-        for at, domain in enumerate(self.domains_of_inputs):
-            found += self._published_of(domain, f"value of {self.inputs[at]!r}" if of_parts else "value")
+        values = [f"value of {name!r}" for name in self.inputs] if self.mechanism.domain.parts else ["value"]
+        for reader, value in zip(self.readers, values, strict=False):
+            found += reader.published(value)
         return tuple(found)
 
-    def _published_of(self, domain: Domain, value: str) -> list[str]:
-        """What is revealed about every value of one input."""
-        found = []
-        on_a_line = domain.has_ends
-        # A set has no ends: even in tuples whose numbers are clamped, values outside the set are refused.
-        if self.outside_as is None and (self.outside == "error" or not on_a_line):
-            what = f"outside {domain}" if not domain.by_row else "outside the set"
-            found.append(f"that no {value} is {what} (outside = {self.outside!r})")
-        whole = domain.whole and not domain.by_row and domain.labels is None
-        if on_a_line or whole:
-            found.append(f"that every {value} is {'a whole number' if whole else 'a number'}")
+    def problems(self, opened: Opened) -> dict[str, NDArray[np.bool_]]:
+        """For each reason to refuse a row, a mask, including rows of a line that the lottery would refuse."""
+        found = {reason: bad for reason, bad in opened.problems.items() if bad.any()}
+        for reason, bad in self.mechanism.domain.refusals(opened.there, self.domain_outside).items():
+            rows = bad
+            if opened.missing is not None:
+                rows = np.zeros(len(opened.values), dtype=np.bool_)
+                rows[~opened.missing] = bad
+            for known in opened.problems.values():
+                rows = rows & ~known
+            if rows.any():
+                found[reason] = rows
         return found
+
+    def refusal(self, name: str, opened: Opened, first_row: int) -> DataError:
+        """The error for rows that cannot be reported: column, row numbers and reasons, never values."""
+        problems, (limits, hint) = self.problems(opened), self.reader.limits
+        refused = np.logical_or.reduce(list(problems.values()))
+        parts, hints = [], []
+        for reason, bad in problems.items():
+            rows = (np.flatnonzero(bad)[:_SHOWN_ROWS] + first_row + 1).tolist()
+            count = int(bad.sum())
+            more = f" and {count - len(rows):,} more" if count > len(rows) else ""
+            where = f"row{'s' if count > 1 else ''} {', '.join(f'{row:,}' for row in rows)}{more}"
+            what = f"outside {limits}" if reason == OUTSIDE else reason
+            parts.append(f"{where} {'are' if count > 1 else 'is'} {what}")
+            hints.append({OUTSIDE: hint, MISSING: _OF_MISSING}.get(reason, "repair or remove these rows"))
+        kinds: dict[str, type[DataError]] = {OUTSIDE: OutsideDomainError, MISSING: NullError}
+        kind = kinds.get(next(iter(problems)), NotAValueError) if len(problems) == 1 else NotAValueError
+        return kind(
+            f"column {name!r}: {int(refused.sum()):,} of the {len(refused):,} rows of this batch cannot be reported: "
+            f"{'; '.join(parts)}; {'; '.join(dict.fromkeys(hints))}."
+        )
 
 
 def _option(name: str) -> str:
@@ -165,12 +204,6 @@ def _label_problem(mechanism: Mechanism) -> str | None:
         f"Expected reports that are values or numbers, got {mechanism!r}, whose reports are other labels; "
         "use numbers as its outputs, or report with mechanism.privatize."
     )
-
-
-def text_labels(mechanism: Mechanism) -> tuple[str, ...]:
-    """The labels of a set if they are text; otherwise none."""
-    labels = mechanism.domain.labels
-    return labels if labels is not None and isinstance(labels[0], str) else ()
 
 
 def _check_inputs(column: Column, problems: Problems) -> None:

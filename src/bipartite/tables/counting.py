@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 
 from bipartite.answers.estimation import Counts
-from bipartite.answers.estimation.reports import indices_of
 from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.mechanisms import Mechanism
-from bipartite.tables.columns import PUBLIC, text_labels
+from bipartite.tables.columns import PUBLIC
 from bipartite.tables.complaints import unreadable
 from bipartite.tables.extras import pa
 from bipartite.tables.plan import Plan
+from bipartite.tables.reports import reports_of
 from bipartite.tables.sources import Wanted, culprits, open_rows
-from bipartite.tables.wide import from_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -148,7 +147,7 @@ def weighed_files(
             labels, groups = _labels(by, batch.column(by))
         there = _numpy(column.is_valid().cast(pa.int8())) > 0
         if mechanism.flat:
-            reports: NDArray[Any] = from_cells(mechanism, column.drop_null())
+            reports: NDArray[Any] = reports_of(mechanism).read(column.drop_null())
         else:
             reports = _outputs(mechanism, column)[there]
         given = weights_in(weights, batch.column(weights))[there]
@@ -200,11 +199,7 @@ def _impossible(mechanism: Mechanism, reports: pa.Array) -> list[int]:
         return list(range(len(reports)))
 
     def read(first: int, last: int) -> None:
-        some = held.slice(first, last - first).drop_null()
-        if mechanism.flat:
-            from_cells(mechanism, some)
-        else:
-            _indices(mechanism, some)
+        reports_of(mechanism).read(held.slice(first, last - first).drop_null())
 
     wrong = culprits(read, len(held), (pa.ArrowException, DataError))
     return np.flatnonzero(np.isin(rows, wrong)).tolist() if wrong else []
@@ -296,7 +291,7 @@ def _add_wide(
 ) -> None:
     """Count a batch of reports of flat categories, few of which are equal."""
     there = _numpy(reports.is_valid().cast(pa.int8())) > 0
-    rows = from_cells(mechanism, reports.drop_null())
+    rows = reports_of(mechanism).read(reports.drop_null())
     counted.unreported += len(reports) - len(rows)
     labels, grouped = ([None], np.zeros(len(rows), dtype=np.int64)) if groups is None else (groups[0], groups[1][there])
     order = np.argsort(grouped, kind="stable")
@@ -340,7 +335,7 @@ def _outputs_of(mechanism: Mechanism, held: pa.Array) -> NDArray[np.int64]:
     """The index of each report's output, −1 if missing."""
     there = _numpy(held.is_valid().cast(pa.int8())) > 0
     output = np.full(len(there), -1)
-    output[there] = _indices(mechanism, held.drop_null())
+    output[there] = reports_of(mechanism).read(held.drop_null())
     return output
 
 
@@ -351,14 +346,3 @@ def _times(cells: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDAr
     times = np.bincount(cells, minlength=size)
     found = np.flatnonzero(times)
     return found, times[found]
-
-
-def _indices(mechanism: Mechanism, reports: pa.Array) -> NDArray[np.int64]:
-    """The index of each report's output; text files hold numbers as text."""
-    if text_labels(mechanism) or mechanism.domain.parts:
-        return indices_of(mechanism, reports.cast(pa.string()).to_pylist())
-    if not pa.types.is_integer(reports.type):
-        reports = reports.cast(pa.float64())
-    if mechanism.domain.labels is not None:
-        return indices_of(mechanism, reports.cast(pa.int64()).to_pylist())
-    return indices_of(mechanism, _numpy(reports))

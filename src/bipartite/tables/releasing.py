@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from bipartite.tables.plan import Plan
-    from bipartite.tables.returning import Style
+    from bipartite.tables.reports import Style
     from bipartite.tables.sources import Rows
 
     Progress: TypeAlias = Callable[[int, int | None], None]
@@ -115,7 +115,7 @@ def privatize_file(  # noqa: PLR0913 (none of the options changes a report)
         release = Release(plan, rng, style=style)
         announce((rows.count or 0) * len(plan.private()))
         about = described(plan).drawn_from(insecure=release.insecure, rejecting=reject is not None)
-        schema = plan.schema(rows.schema, plan.ways_back(rows.schema, style))
+        schema = plan.schema(rows.schema, style)
         schema = schema.with_metadata({METADATA_KEY: about.to_json()})
         rejects = None
         if reject is not None:

@@ -348,7 +348,7 @@ def _kinds(plan: Plan, *, trimmed: bool) -> dict[str, _Kind]:
     kinds = {each: _Kind() for each in plan.inputs()}
     readers = dict.fromkeys(plan.public(), 1)
     for name, column in plan.private().items():
-        for each, labels in zip(plan.inputs_of(name), column.labels_of_inputs, strict=True):
+        for each, labels in zip(plan.inputs_of(name), (each.labels for each in column.readers), strict=True):
             readers[each] = readers.get(each, 0) + 1
             kind = _Kind("numbers") if labels is None else _Kind("labels")
             if labels is not None and isinstance(labels[0], str):

@@ -30,10 +30,10 @@ from bipartite.tables.extras import pa
 from bipartite.tables.keyed import KEY_BYTES, KeyedRelease, check_keyed
 from bipartite.tables.metadata import Described, described
 from bipartite.tables.plan import Plan
+from bipartite.tables.reports import reports_of
 from bipartite.tables.spark_columns import ambiguous_names, is_ambiguous, private_schema, take, through_python
 from bipartite.tables.spark_files import RELEASE_KEY
 from bipartite.tables.spark_ids import check_ids
-from bipartite.tables.wide import from_cells
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -194,22 +194,18 @@ def _draw_task(batches: Batches, plan: Plan, key: bytes | None, row_id: str | No
 
 def _count_task(batches: Batches, mechanism: Mechanism, nulls: Missing) -> Batches:
     """Count the reports of one task, on an executor."""
+    reports = reports_of(mechanism)
     counts = Counts(mechanism)
     for batch in batches:
-        counts.add(_cells(batch.column(0), mechanism, nulls), nulls=nulls)
+        column, gone = batch.column(0), batch.column(0).null_count
+        if gone and nulls == "error":
+            raise NullError(f"{gone} of {len(column)} reports are missing; remove them, or use nulls='drop'.")
+        counts.values += reports.count(reports.read(column.drop_null()))
+        counts.n += len(column) - gone
     came = np.flatnonzero(counts.values)
     yield pa.RecordBatch.from_pydict(
         {"report": np.append(came, _PEOPLE), "times": np.append(counts.values[came], counts.n)}
     )
-
-
-def _cells(column: pa.Array, mechanism: Mechanism, nulls: Missing) -> object:
-    """Convert a column of reports to what the mechanism counts."""
-    if not mechanism.flat:
-        return column
-    if column.null_count and nulls == "error":
-        raise NullError(f"{column.null_count} of {len(column)} reports are missing; remove them, or use nulls='drop'.")
-    return from_cells(mechanism, column.drop_null())
 
 
 def _session_of(frame: DataFrame) -> SparkSession:
