@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import bipartite as bp
 from bipartite.errors import DataError, InputError, NotAValueError, NullError, OutsideDomainError
 from bipartite.tables import Column, Release, reports
-from bipartite.tables.words import column_sources
+from bipartite.tables.drawing import column_sources
 from tests.tables.conftest import AGE, CITIES, HOME, JOB, JOBS, column_words, expected, people
 
 

@@ -24,7 +24,7 @@ import bipartite as bp
 from bipartite.errors import DataFileError, InputError, NullError, OutsideDomainError, SpecError
 from bipartite.tables import Column, Plan, estimate_file, privatize_file, spark
 from bipartite.tables.answering import carried_by
-from bipartite.tables.spark_ids import check_repeatable
+from bipartite.tables.spark import check_repeatable
 from tests.tables.keyed_oracle import report
 from tests.tables.spark_functions import fail_once
 from tests.tables.spark_session import ROOT

@@ -22,7 +22,7 @@ from bipartite.domains import Integers
 from bipartite.errors import DataFileError, InputError, MissingExtraError
 from bipartite.files import write_atomically
 from bipartite.plots.figure import need_matplotlib
-from bipartite.tables.prospects import CONFIDENCE, prospect
+from bipartite.tables.purposes import CONFIDENCE, prospect
 from bipartite.texts import align_columns
 from bipartite.verification import verify
 

@@ -13,8 +13,7 @@ from bipartite.answers.estimation import Counts
 from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.mechanisms import Mechanism
 from bipartite.tables.columns import PUBLIC
-from bipartite.tables.complaints import unreadable
-from bipartite.tables.extras import pa
+from bipartite.tables.extras import pa, unreadable
 from bipartite.tables.plan import Plan
 from bipartite.tables.reports import reports_of
 from bipartite.tables.sources import Wanted, culprits, open_rows

@@ -11,13 +11,11 @@ from bipartite.domains.containers import library_of
 from bipartite.domains.containers.cells import Listed
 from bipartite.domains.containers.series import PandasSeries
 from bipartite.errors import DataError, InputError, Problems
-from bipartite.tables.again import check_attributes
 from bipartite.tables.columns import PUBLIC
-from bipartite.tables.complaints import without_lines
 from bipartite.tables.drawing import Release
-from bipartite.tables.extras import duckdb, pa, pd, pl
-from bipartite.tables.metadata import DO_NOT_AVERAGE, METADATA_KEY, Described
-from bipartite.tables.pieces import equal_pieces
+from bipartite.tables.extras import duckdb, pa, pd, pl, without_lines
+from bipartite.tables.metadata import DO_NOT_AVERAGE, METADATA_KEY, Described, check_attributes
+from bipartite.tables.streams import equal_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable

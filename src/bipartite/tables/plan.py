@@ -11,8 +11,7 @@ from bipartite.errors import InputError, Problems, of_attribute, shown
 from bipartite.frozen import Frozen
 from bipartite.lottery.budgets import exact_sum
 from bipartite.mechanisms import Mechanism
-from bipartite.tables.columns import PUBLIC, Column
-from bipartite.tables.dictionaries import released
+from bipartite.tables.columns import PUBLIC, Column, released
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import pa
 from bipartite.tables.metadata import METADATA_KEY, described

@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.errors import DataFileError, InputError
-from bipartite.tables.again import check_metadata, check_side_files
-from bipartite.tables.blocks import StandardInput, as_utf8, chunks_of, not_text, split_header, whole_lines
-from bipartite.tables.dictionaries import plain
+from bipartite.tables.blocks import JsonLines, StandardInput, as_utf8, chunks_of, not_text, split_header, whole_lines
+from bipartite.tables.columns import plain
 from bipartite.tables.extras import pa, pa_csv, pc, pq
 from bipartite.tables.formats import unchanged
-from bipartite.tables.json_lines import JsonLines
+from bipartite.tables.metadata import check_metadata, check_side_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
