@@ -11,6 +11,7 @@ import codecs
 import csv
 import io
 import json
+import re
 import select
 import sys
 from json.decoder import scanstring  # type: ignore[attr-defined]  # C or Python, as json has it
@@ -239,12 +240,13 @@ def _refuse_constant(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-class _RepeatedKeyError(ValueError):
-    pass
+_KEY = re.compile(r'[{,][ \t]*"')
+_COLON = re.compile(r"[ \t]*:[ \t]*")
+_END = re.compile(r"[ \t]*(?=[,}])")
 
 
-class _NotAnObjectError(ValueError):
-    pass
+class _WrongLineError(ValueError):
+    """What is wrong with a line."""
 
 
 class JsonLines:
@@ -278,8 +280,8 @@ class JsonLines:
                 continue
             try:
                 yield _object(line.decode())
-            except (_NotAnObjectError, _RepeatedKeyError) as error:
-                why = "is not a JSON object" if isinstance(error, _NotAnObjectError) else "repeats a key"
+            except _WrongLineError as error:
+                why = str(error)
             except UnicodeError:
                 why = "is not UTF-8 text"
             except (ValueError, RecursionError, IndexError):
@@ -293,44 +295,24 @@ def _object(line: str) -> dict[str, tuple[Any, str]]:
     line = line.strip(" \t\r")
     if not line.startswith("{"):
         _DECODER.decode(line)
-        raise _NotAnObjectError
+        raise _WrongLineError("is not a JSON object")
     found: dict[str, tuple[Any, str]] = {}
-    at = _skip(line, 1)
-    while line[at] != "}":
-        key, at = _text(line, at)
-        start = _skip(line, _after(line, at, ":"))
+    at = 0 if line[1:].lstrip(" \t") != "}" else len(line) - 1
+    while line[at] != "}" or at + 1 < len(line):
+        key, at = scanstring(line, _past(_KEY, line, at), True)  # noqa: FBT003 (as json calls it)
+        start = _past(_COLON, line, at)
         value, at = _DECODER.raw_decode(line, start)
-        if isinstance(value, str):
-            value.encode()  # half of a surrogate pair is no letter
+        f"{key}{value if isinstance(value, str) else ''}".encode()  # half of a surrogate pair is no letter
         if key in found:
-            raise _RepeatedKeyError
+            raise _WrongLineError("repeats a key")
         found[key] = (value, line[start:at])
-        at = _skip(line, at)
-        if line[at] != "}":
-            at = _skip(line, _after(line, at, ","))
-            if line[at] == "}":
-                raise ValueError
-    if at + 1 != len(line):
-        raise ValueError
+        at = _past(_END, line, at)
     return found
 
 
-def _text(line: str, at: int) -> tuple[str, int]:
-    """(the string that begins here, the place after it)."""
-    text, end = scanstring(line, _after(line, at, '"'), True)  # noqa: FBT003 (as json calls it)
-    text.encode()
-    return text, end
-
-
-def _after(line: str, at: int, mark: str) -> int:
-    """The place after this mark, which must come next."""
-    at = _skip(line, at)
-    if line[at] != mark:
+def _past(pattern: re.Pattern[str], line: str, at: int) -> int:
+    """The place after what must come next."""
+    found = pattern.match(line, at)
+    if found is None:
         raise ValueError
-    return at + 1
-
-
-def _skip(line: str, at: int) -> int:
-    while line[at] in " \t":
-        at += 1
-    return at
+    return found.end()
