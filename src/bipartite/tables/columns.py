@@ -1,4 +1,4 @@
-"""One private column of a table: its inputs, how it is reported, and what that publishes."""
+"""One column of a table: a private one reads, draws, writes and counts itself, a public one is copied."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bipartite.errors import (
     is_one_of,
     shown,
 )
-from bipartite.mechanisms import Mechanism
+from bipartite.mechanisms import Mechanism  # noqa: TC001 (for pages of the reference, which resolve it)
 from bipartite.mechanisms.record import composition_problem
 from bipartite.tables.cells import MISSING, OUTSIDE, reader_of
 from bipartite.tables.extras import pa, pc
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Outside
     from bipartite.domains.containers import Nulls
-    from bipartite.mechanisms import Mechanism
     from bipartite.tables.cells import Opened, Reader
     from bipartite.tables.reports import Reports
 

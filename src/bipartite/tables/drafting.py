@@ -1,4 +1,4 @@
-"""A column of a draft plan as text: what is known is filled in, TODO marks what only a person can know."""
+"""A draft plan as text: what is known is filled in, TODO marks what only a person can know."""
 
 from __future__ import annotations
 

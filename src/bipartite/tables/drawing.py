@@ -1,4 +1,4 @@
-"""One release of a table, batch by batch: each private column is read, drawn and returned as Arrow."""
+"""One release of a table, batch by batch, and the random words that its columns draw from."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from bipartite.tables.plan import Plan
     from bipartite.tables.reports import Reports, Style
 
+_SEED_BYTES: Final = 8
 NOTHING: Final[Mapping[str, NDArray[np.bool_]]] = MappingProxyType({})
 
 
 class Release:
     """Draws the reports of one table, whose batches come in order.
 
-    ``rng`` is None for the secure source; see :mod:`bipartite.tables.drawing` for the others. ``style`` is how reports
+    ``rng`` is None for the secure source; see :func:`column_sources` for the others. ``style`` is how reports
     are represented in Arrow (:data:`~bipartite.tables.reports.Style`).
     """
 
@@ -123,24 +124,19 @@ class Release:
         return self._schemas[given]
 
 
-# --- The random words that each column draws from, so that the same words give the same reports in every engine.
-#
-# Every private column has its own stream, and its rows take words from it in order, however the table is split into
-# batches: a frame at once and a file in batches of any size give the same reports.
-#
-# ==========================  ==========================================================================================
-# ``None``                    the secure source, a fresh key for every batch of every column
-# ``bp.insecure_seed(7)``     one word w of it begins a release; the column named c continues
-#                             ``insecure_seed(SHA-256("bipartite column {w} {c}"))``, of which the first 8 bytes count
-# ``{"age": fixed_words(…)}`` given words, a stream for each private column
-# ==========================  ==========================================================================================
-
-
-_SEED_BYTES: Final = 8
-
-
 def column_sources(rng: object, columns: Iterable[str]) -> dict[str, Source]:
-    """A source for each private column."""
+    """A source for each private column, so that the same words give the same reports in every engine.
+
+    Every private column has its own stream, and its rows take words from it in order, however the table is split into
+    batches: a frame at once and a file in batches of any size give the same reports.
+
+    ==========================  ========================================================================================
+    ``None``                    the secure source, a fresh key for every batch of every column
+    ``bp.insecure_seed(7)``     one word w of it begins a release; the column named c continues
+                                ``insecure_seed(SHA-256("bipartite column {w} {c}"))``, of which the first 8 bytes count
+    ``{"age": fixed_words(…)}`` given words, a stream for each private column
+    ==========================  ========================================================================================
+    """
     names = list(columns)
     if isinstance(rng, Mapping):
         if set(rng) != set(names):

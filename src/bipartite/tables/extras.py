@@ -1,4 +1,4 @@
-"""The libraries of the extra ``tables``, loaded on first use, or an error that says how to install them."""
+"""The libraries of the extra ``tables``, loaded on first use, and what we say of their errors."""
 
 from __future__ import annotations
 

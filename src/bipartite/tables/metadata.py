@@ -1,4 +1,4 @@
-"""The description that accompanies released reports: specs of private columns, ε, and what else is published."""
+"""The description that accompanies released reports, where files carry it, and why they are not released again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a column is for, and the mechanism that serves it: the one place where a plan's open choices are made."""
+"""What a column is for, the mechanism that serves it, and what that can answer: a plan's open choices are made here."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from bipartite.domains import Domain
-    from bipartite.mechanisms import Mechanism
 
 STATISTICS: Final = "statistics"
 SINGLE_VALUES: Final = "single-values"

@@ -13,6 +13,7 @@ import itertools
 import shutil
 import sys
 import tempfile
+import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,6 +42,7 @@ AT_ONCE: Final = 2**17
 """Rows of Parquet and Arrow that are read at once."""
 _BLANKS: Final = " \t"  # what Arrow trims around numbers in CSV
 _BEYOND: Final = 2.0**53
+_FIELD_LIMIT: Final = threading.Lock()
 
 
 @dataclass(slots=True)
@@ -240,14 +242,15 @@ class _CsvText:
         lines = list(text)
         reader = csv.reader(iter(lines), delimiter=self._written.delimiter)
         found, before = [], 0
-        limit = csv.field_size_limit(sys.maxsize)  # of the whole process
-        try:
-            for row in reader:
-                if row and len(row) != len(self.names):
-                    found.append((self._line + before, "".join(lines[before : reader.line_num]).rstrip("\r\n")))
-                before = reader.line_num
-        finally:
-            csv.field_size_limit(limit)
+        with _FIELD_LIMIT:
+            limit = csv.field_size_limit(sys.maxsize)  # of the whole process
+            try:
+                for row in reader:
+                    if row and len(row) != len(self.names):
+                        found.append((self._line + before, "".join(lines[before : reader.line_num]).rstrip("\r\n")))
+                    before = reader.line_num
+            finally:
+                csv.field_size_limit(limit)
         return found
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from bipartite import errors
 from bipartite.answers.estimation import Counts
 from bipartite.errors import DataError, InputError, NullError, Problems, missing_library
-from bipartite.mechanisms import Mechanism
+from bipartite.mechanisms import Mechanism  # noqa: TC001 (for pages of the reference, which resolve it)
 from bipartite.mechanisms.spec import load_spec, spec_json
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.drawing import Release
@@ -34,16 +34,13 @@ from bipartite.tables.reports import reports_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from py4j.java_gateway import JavaObject
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructField, StructType
 
     from bipartite.answers.estimation.reports import Missing
-    from bipartite.mechanisms import Mechanism
 
     Batches: TypeAlias = Iterator[pa.RecordBatch]
-    from collections.abc import Iterator
-
-    from py4j.java_gateway import JavaObject
 
 SPEC_KEY: Final = "bipartite"
 """The key of a private column's spec in its metadata."""
