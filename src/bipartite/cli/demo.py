@@ -25,7 +25,7 @@ from bipartite.files import write_atomically
 from bipartite.lottery import Epsilon
 from bipartite.plots.figure import need_matplotlib
 from bipartite.tables import Plan, estimate_file
-from bipartite.tables.prospects import CONFIDENCE, prospect
+from bipartite.tables.purposes import CONFIDENCE, prospect
 from bipartite.texts import in_digits
 
 if TYPE_CHECKING:

@@ -17,11 +17,10 @@ from bipartite.lottery.budgets import exact_sum
 from bipartite.mechanisms import BRR
 from bipartite.mechanisms.catalogue import entry_of
 from bipartite.tables import Plan
+from bipartite.tables.drafting import LEAK, first_plan
 from bipartite.tables.formats import Asked
-from bipartite.tables.prospects import CONFIDENCE, prospect
-from bipartite.tables.purposes import PURPOSES, STATISTICS
+from bipartite.tables.purposes import CONFIDENCE, PURPOSES, STATISTICS, prospect
 from bipartite.tables.reading import TODO
-from bipartite.tables.suggesting import LEAK, first_plan
 from bipartite.texts import escaped
 from bipartite.verification import verify
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     import argparse
 
     from bipartite.tables.columns import Column
-    from bipartite.tables.prospects import Prospect
+    from bipartite.tables.purposes import Prospect
 
 _WHOLE = 100
 _MUCH = 4  # of ε for one row

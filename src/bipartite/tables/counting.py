@@ -16,8 +16,8 @@ from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.mechanisms import Mechanism
 from bipartite.tables.collecting import Wished, batches
 from bipartite.tables.extras import pa, pc
+from bipartite.tables.reports import reports_of
 from bipartite.tables.sources import culprits
-from bipartite.tables.wide import from_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -313,7 +313,7 @@ def _tidied(mechanism: Mechanism, cells: pa.Array) -> pa.Array:
 def _read(mechanism: Mechanism, cells: pa.Array) -> NDArray[Any]:
     """The output of each cell or, for flat categories, the reports themselves; text files hold numbers as text."""
     if mechanism.flat:
-        return from_cells(mechanism, cells)
+        return reports_of(mechanism).read(cells)
     if mechanism.domain.parts or _text_labels(mechanism):
         return indices_of(mechanism, cells.cast(pa.string()).to_pylist())
     if pa.types.is_string(cells.type) and pc.all(pc.match_substring_regex(cells, _WHOLE)).as_py():
