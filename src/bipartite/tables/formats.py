@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 STDIO: Final = "-"
 KINDS: Final = ("csv", "tsv", "jsonl", "parquet", "arrow")
-TEXT: Final = ("csv", "tsv", "jsonl")
+LINES: Final = "lines"
+"""One value a line and no header: what a plan of one column may read and write."""
+TEXT: Final = ("csv", "tsv", "jsonl", LINES)
 """Formats whose values are text, and that cannot carry specs."""
 _SUFFIXES: Final = {
     ".csv": "csv",
@@ -141,6 +143,11 @@ def _check_regular(files: list[Path]) -> list[Path]:
         if other is not file:
             raise InputError(f"{other} and {file} are the same file, which would be read twice; name it once.")
     return list(files)
+
+
+def side_file(path: Path) -> Path:
+    """The side file for the specs of a file that cannot carry them."""
+    return path.with_name(path.name + SIDE)
 
 
 def unchanged(files: Sequence[Path]) -> Callable[[], None]:
