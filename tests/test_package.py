@@ -265,9 +265,9 @@ def test_the_package_is_typed_and_ships_its_schemas():
     package = Path(bipartite.__file__).parent
     assert (package / "py.typed").exists()
     assert {path.stem for path in (package / "cli" / "schemas").glob("*.json")} == {
-        "audit", "compare", "demo", "design", "error", "estimate", "estimate-table", "explain", "ledger-check",
-        "ledger-export", "ledger-show", "locations-design", "locations-heat", "locations-map", "plan", "privatize",
-        "release", "report", "sample-size", "spec", "verify",
+        "audit", "demo", "design", "design-compare", "design-people", "error", "estimate", "estimate-table", "explain",
+        "ledger-check", "ledger-export", "ledger-show", "locations-heat", "plan", "privatize", "release", "spec",
+        "verify",
     }  # fmt: skip
 
 

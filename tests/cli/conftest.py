@@ -15,7 +15,7 @@ def run(capsys, monkeypatch):
 
     def runner(*arguments, stdin=""):
         held = io.BytesIO(stdin if isinstance(stdin, bytes) else stdin.encode())
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(held, encoding="utf-8"))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(held, encoding="utf-8", newline="\n"))
         try:
             code = main([str(argument) for argument in arguments])
         except SystemExit as stop:

@@ -5,9 +5,9 @@ import json
 import sys
 
 import pytest
+from bipartite.cli.heat_page import page
 
 from bipartite import BRR, GRR
-from bipartite.cli.heat_page import page
 from bipartite.locations import heat_map
 from bipartite.mechanisms.spec import load_spec, spec_sha256
 from tests.cli.schemas import conforms

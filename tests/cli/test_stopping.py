@@ -90,7 +90,7 @@ sys.exit(main(["privatize", "in.parquet", "out.csv", "--plan", "plan.toml"]))
 
 
 @pytest.mark.grid(3)
-@pytest.mark.parametrize("loading", ["bipartite.cli.running", "argparse", "numpy", "duckdb"])
+@pytest.mark.parametrize("loading", ["bipartite.cli.running", "argparse", "numpy", "pyarrow"])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 129)])
 def test_a_command_that_is_still_loading_stops_without_a_traceback(folder, loading, number, code):
     command = [sys.executable, "-c", STARTING, loading, str(int(number))]

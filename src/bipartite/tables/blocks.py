@@ -11,16 +11,17 @@ import codecs
 import csv
 import io
 import select
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import DataFileError, InputError
+from bipartite.tables.ahead import POLL_SECONDS, check_wanted
 from bipartite.tables.extras import pa
 from bipartite.tables.formats import UTF8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from typing import BinaryIO
 
     from bipartite.tables.formats import Format
 
@@ -48,34 +49,49 @@ def chunks_of(file: Path, compression: str | None) -> Iterator[bytes]:
             ) from None
 
 
-def chunks_of_stream(stream: BinaryIO) -> Iterator[bytes]:
-    """What a stream has ready, at most a block at a time, bypassing Python's buffer, which would wait for more.
+class StandardInput(io.RawIOBase):
+    """Standard input, unbuffered: Python's buffer would wait for more than there is, and a thread in it abort an exit.
 
-    A thread that waits in Python's buffer when the interpreter exits would abort it.
+    Whoever waits here in a thread of :func:`~bipartite.tables.ahead.ahead` is let go when its consumer has stopped.
     """
-    raw: Any = getattr(stream, "raw", stream)
-    while chunk := raw.read(BLOCK):
-        parts = [chunk]
-        size = len(chunk)
-        # Pipes give 64 KiB at a time: take what is there, but do not wait.
-        while size < BLOCK and _is_ready(raw) and (chunk := raw.read(BLOCK - size)):
-            parts.append(chunk)
-            size += len(chunk)
-        yield b"".join(parts)
 
+    def __init__(self) -> None:
+        self._raw: Any = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
 
-def _is_ready(raw: Any) -> bool:  # noqa: ANN401 (any stream)
-    try:
-        return bool(select.select([raw], [], [], 0)[0])
-    except (OSError, ValueError, TypeError):  # not a file of this system
-        return False
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, held: Any) -> int:  # noqa: ANN401 (any buffer)
+        """Wait for bytes and read those that are there."""
+        while not self._is_ready(POLL_SECONDS):
+            check_wanted()
+        return int(self._raw.readinto(held) or 0)
+
+    def _is_ready(self, seconds: float) -> bool:
+        try:
+            return bool(select.select([self._raw], [], [], seconds)[0])
+        except (OSError, ValueError, TypeError):  # not a file of this system
+            return seconds > 0
+
+    def chunks(self) -> Iterator[bytes]:
+        """What is there, at most a block at a time."""
+        while chunk := self.read(BLOCK):
+            parts = [chunk]
+            size = len(chunk)
+            # Pipes give 64 KiB at a time: take what is there, but do not wait.
+            while size < BLOCK and self._is_ready(0) and (chunk := self.read(BLOCK - size)):
+                parts.append(chunk)
+                size += len(chunk)
+            yield b"".join(parts)
 
 
 def as_utf8(chunks: Iterator[bytes], written: Format, source: str) -> Iterator[bytes]:
     """The same text in UTF-8, without a byte order mark."""
     if written.encoding == UTF8:
         first = next(chunks, b"")
-        while len(first) < len(codecs.BOM_UTF8) and (more := next(chunks, b"")):
+        # Only what may begin a mark waits for more: a slow pipe is answered line by line.
+        while len(first) < len(codecs.BOM_UTF8) and codecs.BOM_UTF8.startswith(first) and (more := next(chunks, b"")):
             first += more
         yield first.removeprefix(codecs.BOM_UTF8)
         yield from chunks

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.errors import DataFileError, InputError, shown
-from bipartite.tables.blocks import LONGEST, as_utf8, chunks_of, chunks_of_stream, opening, whole_lines
+from bipartite.tables.blocks import LONGEST, StandardInput, as_utf8, chunks_of, opening, whole_lines
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.complaints import unreadable
 from bipartite.tables.envelopes import REPORT, OtherQuestionError, keyed
@@ -180,7 +180,7 @@ def _blocks(file: Path, written: Format, delimiter: str | None) -> Iterator[byte
 def _standard_input() -> Iterator[bytes]:
     if sys.stdin is None:
         raise DataFileError("standard input is closed; pass the reports there, or name a file.")
-    chunks = chunks_of_stream(sys.stdin.buffer)
+    chunks = StandardInput().chunks()
     first = next(chunks, b"")
     if first.startswith(_NO_TEXT):
         raise DataFileError(

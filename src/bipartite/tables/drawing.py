@@ -33,14 +33,16 @@ class Release:
     """Draws the reports of one table, whose batches come in order.
 
     ``rng`` is None for the secure source; see :mod:`bipartite.tables.words` for the others. ``style`` is how reports
-    are represented in Arrow (:data:`~bipartite.tables.returning.Style`).
+    are represented in Arrow (:data:`~bipartite.tables.returning.Style`). ``lines`` says that rows are lines of text,
+    in the words of errors.
     """
 
-    __slots__ = ("_sources", "_ways", "insecure", "plan", "rejected", "rows", "style")
+    __slots__ = ("_lines", "_sources", "_ways", "insecure", "plan", "rejected", "rows", "style")
 
-    def __init__(self, plan: Plan, rng: object = None, *, style: Style = "values") -> None:
+    def __init__(self, plan: Plan, rng: object = None, *, style: Style = "values", lines: bool = False) -> None:
         self.plan = plan
         self.style = style
+        self._lines = lines
         self._sources: Mapping[str, Source] = column_sources(rng, plan.mechanisms())
         self.insecure = not all(map(is_secure, self._sources.values()))
         self.rows = 0
@@ -59,7 +61,7 @@ class Release:
         for name, column in self.plan.private().items():
             rows = self._open(name, column, batch, unreadable)
             if rows.problems:
-                raise refusal(name, column, all_problems(column, rows), self.rows)
+                raise refusal(name, column, all_problems(column, rows), self.rows, lines=self._lines)
             opened[name] = rows
         return self._draw(batch, opened)
 
@@ -111,7 +113,7 @@ class Release:
             rows = opened[name]
             reports = self._draw_column(name, ways[name], rows)
             if reports is None:
-                raise refusal(name, what, all_problems(what, rows), self.rows)
+                raise refusal(name, what, all_problems(what, rows), self.rows, lines=self._lines)
             arrays.append(ways[name].array(reports, rows.missing))
         self.rows += batch.num_rows
         return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -10,8 +10,9 @@ import numpy as np
 from bipartite.domains import Points
 from bipartite.domains.containers.series import numbers_of, rows_of
 from bipartite.domains.points import LARGEST, MOST_DEGREES
-from bipartite.domains.product import for_part, in_fields
+from bipartite.domains.product import for_part, in_fields, tuple_text
 from bipartite.errors import NotAValueError, NullError, OutsideDomainError
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,22 +143,31 @@ def all_problems(column: Column, opened: Opened) -> dict[str, NDArray[np.bool_]]
     return found
 
 
-def refusal(name: str, column: Column, problems: dict[str, NDArray[np.bool_]], first_row: int) -> DataError:
-    """The error for rows that cannot be reported: column, row numbers and reasons, never values."""
+def refusal(
+    name: str, column: Column, problems: dict[str, NDArray[np.bool_]], first_row: int, *, lines: bool = False
+) -> DataError:
+    """The error for rows that cannot be reported: column, row numbers and reasons, never values.
+
+    If rows are ``lines`` of text, there is neither a named column nor a plan to edit.
+    """
+    unit = "line" if lines else "row"
     refused = np.logical_or.reduce(list(problems.values()))
     parts, hints = [], []
     for reason, bad in problems.items():
         rows = (np.flatnonzero(bad)[:_SHOWN_ROWS] + first_row + 1).tolist()
         count = int(bad.sum())
         more = f" and {count - len(rows):,} more" if count > len(rows) else ""
-        where = f"row{'s' if count > 1 else ''} {', '.join(f'{row:,}' for row in rows)}{more}"
+        where = f"{unit}{'s' if count > 1 else ''} {', '.join(f'{row:,}' for row in rows)}{more}"
         what = f"outside {_named(column)}" if reason == OUTSIDE else reason
+        if lines:
+            what = _said_of_lines(reason, column) or what
         parts.append(f"{where} {'are' if count > 1 else 'is'} {what}")
-        hints.append(_hint(reason, column))
+        hints.append(_hint_for_lines(reason, column) if lines else _hint(reason, column))
     kinds: dict[str, type[DataError]] = {OUTSIDE: OutsideDomainError, MISSING: NullError}
     kind = kinds.get(next(iter(problems)), NotAValueError) if len(problems) == 1 else NotAValueError
     return kind(
-        f"column {name!r}: {int(refused.sum()):,} of the {len(refused):,} rows of this batch cannot be reported: "
+        f"{'' if lines else f'column {name!r}: '}{int(refused.sum()):,} of the {len(refused):,} {unit}s of this batch "
+        f"cannot be reported: "
         f"{'; '.join(parts)}; {'; '.join(dict.fromkeys(hints))}."
     )
 
@@ -180,6 +190,30 @@ def _hint(reason: str, column: Column) -> str:
             return "check that they are spelled as in the plan, or replace them with outside = { as = … }"
         return "clamp with outside = 'clip'"
     return "repair or remove these rows"
+
+
+def _said_of_lines(reason: str, column: Column) -> str | None:
+    """What is wrong with a line, where that is not what is wrong with a row of a table."""
+    domain = column.mechanism.domain
+    if reason == MISSING:
+        return "empty"
+    if domain.parts:
+        return f"not a JSON array of {len(domain.parts)} values of {domain}, like {tuple_text(domain.decode(0))}"
+    if reason == OUTSIDE and domain.labels is not None:
+        few = ", ".join(escaped(str(each)) for each in domain.labels[:_SHOWN_ROWS])
+        return f"not one of the labels ({few}{', …' if len(domain.labels) > _SHOWN_ROWS else ''})"
+    if domain.by_row:
+        return "not the number of a row"
+    return "not a number" if reason == _UNREADABLE else None
+
+
+def _hint_for_lines(reason: str, column: Column) -> str:
+    domain = column.mechanism.domain
+    if reason == OUTSIDE and domain.has_ends:
+        return "use outside='clip' to clamp values to the ends"
+    if domain.by_row and domain.labels is None:
+        return "values are row numbers of the places, counted from 0; repair or remove these lines"
+    return "repair or remove these lines"
 
 
 def _numbers(wanted: _Options, array: pa.Array) -> Opened:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bipartite.domains import Points
-from bipartite.errors import DataFileError, how_many
+from bipartite.errors import DataFileError, DomainError, how_many
 from bipartite.tables.domain_files import read_text
 from bipartite.tables.public_places import check_public
 
@@ -18,21 +18,25 @@ if TYPE_CHECKING:
 
 _LATITUDE: Final = ("lat", "latitude", "y")
 _LONGITUDE: Final = ("lon", "lng", "long", "longitude", "x")
+_LABEL: Final = ("name", "label")
 _DELIMITERS: Final = ",;\t"
 _NAMED: Final = 5  # bad rows shown in an error
 _PAIR: Final = 2
 
 
 def read_places(path: Path, *, are_public: bool = False, unless: str = "places_are_public = true") -> Points:
-    """Read the places of a file as a domain; a column called name holds their labels.
+    """Read the places of a file as a domain; a column called name or label holds their labels.
 
     A file that looks like the positions of people is refused unless ``are_public``; ``unless`` names that option.
     """
-    found = PlaceFile.read(path, ("name",))
+    found = PlaceFile.read(path)
     coordinates = found.coordinates()
     if not are_public:
         check_public(path, found.names, found.lines, coordinates, unless)
-    return Points(coordinates, metric="haversine", labels=found.labels())
+    try:
+        return Points(coordinates, metric="haversine", labels=found.labels())
+    except DomainError as error:
+        raise DataFileError(f"{path}: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ class PlaceFile:
     """The names of the columns; empty without a header."""
 
     @classmethod
-    def read(cls, path: Path, labels: Sequence[str]) -> PlaceFile:
+    def read(cls, path: Path) -> PlaceFile:
         """Read the rows of a file with or without a header."""
         text = read_text(path).removeprefix("\ufeff")  # Excel starts with a byte order mark
         first = text.split("\n", 1)[0]
@@ -76,7 +80,7 @@ class PlaceFile:
             return cls(path, rows, lines, 0, 1, _PAIR if len(rows[0]) > _PAIR else None, [])
         names = [cell.strip() for cell in rows[0]]
         small = [name.lower() for name in names]
-        latitude, longitude, label = (_first(small, known) for known in (_LATITUDE, _LONGITUDE, labels))
+        latitude, longitude, label = (_first(small, known) for known in (_LATITUDE, _LONGITUDE, _LABEL))
         twice = [names[at] for at in (latitude, longitude, label) if at is not None and small.count(small[at]) > 1]
         if twice:
             which = ", ".join(map(repr, twice))

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from bipartite.errors import InputError, Problems
+from bipartite.errors import DataFileError, InputError, Problems
 from bipartite.files import part_of
 from bipartite.lottery import announce
 from bipartite.tables.ahead import ahead
 from bipartite.tables.complaints import unreadable, without_lines
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import pa
-from bipartite.tables.formats import STDIO, Asked, format_of, inputs, local
+from bipartite.tables.formats import LINES, STDIO, Asked, format_of, inputs, local
 from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.outputs import check_free, publish
 from bipartite.tables.pieces import equal_pieces
@@ -90,7 +90,8 @@ def privatize_file(  # noqa: PLR0913 (none of the options changes a report)
         Where the specs go when text is written to standard output.
     input_format, output_format
         ``csv``, ``tsv``, ``jsonl``, ``parquet`` or ``arrow``; by default the extensions tell, and standard input and
-        output are CSV. Files of text and Arrow are compressed if their names end with ``.gz`` or ``.zst``.
+        output are CSV. Files of text and Arrow are compressed if their names end with ``.gz`` or ``.zst``. ``lines`` is
+        one value a line without a header, for a plan of one column: tuples are JSON arrays, and no specs come beside.
     delimiter, encoding
         Those of a CSV input, if they are not those of its name and UTF-8.
     progress
@@ -111,8 +112,8 @@ def privatize_file(  # noqa: PLR0913 (none of the options changes a report)
             rows = open_rows(files, read, Wanted(plan, raw=reject is not None, keep_json=written.kind == "jsonl"))
         except (pa.ArrowException, OSError) as error:
             raise unreadable(error) from None
-        style: Style = "text" if written.kind in {"csv", "tsv"} else "compact"
-        release = Release(plan, rng, style=style)
+        style: Style = "text" if written.kind in {"csv", "tsv", LINES} else "compact"
+        release = Release(plan, rng, style=style, lines=read.kind == LINES)
         announce((rows.count or 0) * len(plan.private()))
         about = described(plan).drawn_from(insecure=release.insecure, rejecting=reject is not None)
         schema = plan.schema(rows.schema, plan.ways_back(rows.schema, style))
@@ -141,7 +142,7 @@ def privatize_file(  # noqa: PLR0913 (none of the options changes a report)
             publish(reject_part, reject, None, overwrite=overwrite, private=True)
         # If all rows were rejected, nothing is released.
         if not release.rejected or release.rows > release.rejected:
-            beside = about.to_json() if written.is_text else None
+            beside = about.to_json() if written.is_text and written.kind != LINES else None
             if part is not None:
                 publish(part, Path(target), beside, overwrite=overwrite)
             elif beside is not None and specs is not None:
@@ -172,8 +173,9 @@ def _drawn(
             if progress is not None:
                 progress(release.rows, rows.count)
         rows.check_unchanged()
-    except (pa.ArrowException, OSError) as error:
-        raise unreadable(error) from None
+    except (pa.ArrowException, OSError, DataFileError) as error:
+        rows.check_unchanged()  # a file that was replaced or is gone says that, whatever its reader made of it
+        raise error if isinstance(error, DataFileError) else unreadable(error) from None
     finally:
         parts.close()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import json
 import shutil
 import sys
 import tempfile
@@ -18,12 +19,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.domains.product import tuple_of
 from bipartite.errors import DataFileError, InputError
+from bipartite.mechanisms.categories.cells import cell_bytes
 from bipartite.tables.again import check_metadata, check_side_files
-from bipartite.tables.blocks import as_utf8, chunks_of, chunks_of_stream, not_text, split_header, whole_lines
+from bipartite.tables.blocks import StandardInput, as_utf8, chunks_of, not_text, split_header, whole_lines
 from bipartite.tables.dictionaries import plain
 from bipartite.tables.extras import pa, pa_csv, pc, pq
-from bipartite.tables.formats import unchanged
+from bipartite.tables.formats import LINES, unchanged
 from bipartite.tables.json_lines import JsonLines
 
 if TYPE_CHECKING:
@@ -42,6 +45,8 @@ AT_ONCE: Final = 2**17
 """Rows of Parquet and Arrow that are read at once."""
 _BLANKS: Final = " \t"  # what Arrow trims around numbers in CSV
 _BEYOND: Final = 2.0**53
+_LINE: Final = "line"
+_WIDE_BYTES: Final = 2**25  # of the wide reports of rows that are drawn at once
 
 
 @dataclass(slots=True)
@@ -87,7 +92,19 @@ def open_rows(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
     check = unchanged(files)
     rows = _OPENERS[written.kind](files, written, wanted)
     rows.check_unchanged = check
+    wide = sum(cell_bytes(each) for each in wanted.plan.mechanisms().values() if each.flat)
+    if wide:
+        rows.parts = _cut(rows.parts, max(1, _WIDE_BYTES // wide))
     return rows
+
+
+def _cut(parts: Iterator[Part], most: int) -> Iterator[Part]:
+    """The same rows, at most so many at a time."""
+    for part in parts:
+        for first in range(0, max(part.batch.num_rows, 1), most):
+            marks = {name: mark[first : first + most] for name, mark in part.unreadable.items()}
+            raw = None if part.raw is None else part.raw.slice(first, most)
+            yield Part(part.batch.slice(first, most), marks, raw, [] if first else part.ragged)
 
 
 def columns_of(files: Sequence[Path], written: Format) -> tuple[list[str], list[pa.DataType] | None]:
@@ -127,7 +144,7 @@ def check_alike(schemas: Iterable[tuple[str, Any]]) -> None:
 def _blocks_of(file: Path | None, written: Format, delimiter: str | None) -> Iterator[bytes]:
     """Blocks of whole lines of a file, or of standard input."""
     source = STANDARD_INPUT if file is None else str(file)
-    chunks = chunks_of_stream(sys.stdin.buffer) if file is None else chunks_of(file, written.compression)
+    chunks = StandardInput().chunks() if file is None else chunks_of(file, written.compression)
     return whole_lines(as_utf8(chunks, written, source), delimiter, source)
 
 
@@ -241,11 +258,14 @@ class _CsvText:
         lines = list(text)
         reader = csv.reader(iter(lines), delimiter=self._written.delimiter)
         found, before = [], 0
-        csv.field_size_limit(sys.maxsize)
-        for row in reader:
-            if row and len(row) != len(self.names):
-                found.append((self._line + before, "".join(lines[before : reader.line_num]).rstrip("\r\n")))
-            before = reader.line_num
+        limit = csv.field_size_limit(sys.maxsize)  # of the whole process
+        try:
+            for row in reader:
+                if row and len(row) != len(self.names):
+                    found.append((self._line + before, "".join(lines[before : reader.line_num]).rstrip("\r\n")))
+                before = reader.line_num
+        finally:
+            csv.field_size_limit(limit)
         return found
 
 
@@ -296,6 +316,62 @@ def _json(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
                 yield part
 
     return Rows(_schema(kinds), parts(), every if wanted.raw else [], json=kept)
+
+
+def _lines(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
+    """One value a line, for a plan of one column."""
+    check_side_files(wanted.plan, files)
+    (column,) = wanted.plan.private().values()
+    kinds = _kinds(wanted.plan, trimmed=True)
+
+    def parts() -> Iterator[Part]:
+        for file in _or_stdin(files):
+            for lines in _texts_of_lines(file, written):
+                part = _part_of_lines(lines, kinds, tuples=bool(column.mechanism.domain.parts))
+                part.raw = pa.RecordBatch.from_pydict({_LINE: lines}) if wanted.raw else None
+                yield part
+
+    return Rows(_schema(kinds), parts(), [_LINE] if wanted.raw else [])
+
+
+def _texts_of_lines(file: Path | None, written: Format) -> Iterator[list[str]]:
+    """The lines of each block of a file, or of standard input."""
+    done = wrong = 0
+    for block in _blocks_of(file, written, None):
+        try:
+            block.decode()
+        except UnicodeDecodeError as error:
+            wrong = done + 1 + block.count(b"\n", 0, error.start)
+        if wrong:
+            raise not_text(wrong, STANDARD_INPUT if file is None else str(file))
+        lines = [line.decode() for line in block.splitlines()]
+        yield lines
+        done += len(lines)
+
+
+def _part_of_lines(lines: list[str], kinds: dict[str, _Kind], *, tuples: bool) -> Part:
+    """Lines as the one input of a column, or those of tuples: JSON arrays with one value for each."""
+    cells = [None if not line.strip() else line for line in lines]
+    if not tuples:
+        return _part_of([pa.array(cells, pa.string())], kinds)
+    read = [[None] * len(kinds) if cell is None else _parts_of(cell, len(kinds)) for cell in cells]
+    columns = zip(*([None] * len(kinds) if row is None else row for row in read), strict=True)
+    part = _part_of([pa.array(column, pa.string()) for column in columns], kinds)
+    if None in read:
+        bad = np.array([row is None for row in read])
+        part.unreadable = {name: part.unreadable.get(name, False) | bad for name in kinds}
+    return part
+
+
+def _parts_of(line: str, size: int) -> list[str | None] | None:
+    """The values of a JSON array as cells; None if it is none of this size."""
+    values = tuple_of(line)
+    cells = [each if each is None or isinstance(each, str) else json.dumps(each) for each in values]
+    try:
+        "".join(filter(None, cells)).encode()  # half of a surrogate pair is no letter
+    except UnicodeEncodeError:
+        return None
+    return cells if len(cells) == size else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,7 +511,7 @@ def _parquet(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:  #
     else:
         # Parquet is read from its end. An unnamed file: however this process ends, nothing of it remains.
         with tempfile.TemporaryFile() as held:
-            shutil.copyfileobj(getattr(sys.stdin.buffer, "raw", sys.stdin.buffer), held, AT_ONCE)
+            shutil.copyfileobj(StandardInput(), held, AT_ONCE)
             held.flush()
             copy = pa.OSFile(f"/dev/fd/{held.fileno()}")
         opened = [(STANDARD_INPUT, _parquet_file(copy))]
@@ -515,7 +591,7 @@ def _arrow(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
         # Only one file is open at a time.
         return _selected(schema, (batch for file in files for batch in open_arrow(file, written)), wanted)
     try:
-        stream = pa.ipc.open_stream(sys.stdin.buffer)
+        stream = pa.ipc.open_stream(io.BufferedReader(StandardInput()))
     except (pa.ArrowInvalid, OSError):
         raise DataFileError(
             "standard input is not an Arrow stream; it may be truncated, or input_format= is wrong."
@@ -547,4 +623,4 @@ def _selected(schema: pa.Schema, batches: Iterable[pa.RecordBatch], wanted: Want
     return Rows(pa.schema(fields), parts(), schema.names if wanted.raw else [], count)
 
 
-_OPENERS: Final = {"csv": _csv, "tsv": _csv, "jsonl": _json, "parquet": _parquet, "arrow": _arrow}
+_OPENERS: Final = {"csv": _csv, "tsv": _csv, LINES: _lines, "jsonl": _json, "parquet": _parquet, "arrow": _arrow}

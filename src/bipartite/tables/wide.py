@@ -35,6 +35,8 @@ def to_cells(reports: NDArray[Any], missing: NDArray[np.bool_] | None = None) ->
         filled[~missing] = held
         held = filled
     found = pa.array(held, mask=missing)
+    if isinstance(found, pa.ChunkedArray):  # of many bytes
+        found = found.combine_chunks()
     return found if reports.ndim == 1 else found.cast(pa.string())
 
 

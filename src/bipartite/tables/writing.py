@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError
 from bipartite.tables.extras import pa, pa_csv, pc, pq
+from bipartite.tables.formats import LINES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -28,23 +31,27 @@ def write_batches(
     writers: dict[str, Callable[[Iterable[pa.RecordBatch], pa.Schema, BinaryIO], None]] = {
         "csv": partial(_csv, mark=written.delimiter),
         "tsv": partial(_csv, mark=written.delimiter),
+        LINES: partial(_csv, mark=",", header=False),
         "jsonl": partial(_jsonl, as_json=as_json),
         "parquet": _parquet,
         "arrow": _arrow if part is not None and written.compression is None else _arrow_stream,
     }
     write = writers[written.kind]
-    if part is None:
-        sys.stdout.buffer.flush()
-        write(batches, schema, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
-        return
-    with _sink(part, written.compression) as sink:
+    # Arrow writes to files without the interpreter's lock.
+    with _stdout() if part is None else pa.output_stream(str(part), compression=written.compression) as sink:
         write(batches, schema, sink)
 
 
-def _sink(part: Path, compression: str | None) -> pa.NativeFile:
-    """The file to write to, compressed; Arrow writes without the interpreter's lock."""
-    return pa.output_stream(str(part), compression=compression)
+@contextmanager
+def _stdout() -> Iterator[BinaryIO]:
+    stream: Any = sys.stdout.buffer
+    stream.flush()
+    if isinstance(stream, io.RawIOBase):  # as with `python -u`: one write may write only a part
+        with io.FileIO(stream.fileno(), "wb", closefd=False) as raw, io.BufferedWriter(raw) as held:
+            yield held
+        return
+    yield stream
+    stream.flush()
 
 
 def _write_all(writer: Any, batches: Iterable[pa.RecordBatch]) -> None:  # noqa: ANN401 (one of Arrow's writers)
@@ -69,9 +76,12 @@ def _parquet(batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: BinaryI
         _write_all(writer, batches)
 
 
-def _csv(batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: BinaryIO, mark: str) -> None:
+def _csv(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: BinaryIO, mark: str, *, header: bool = True
+) -> None:
     check_flat(schema, "CSV")
-    sink.write((mark.join(_quoted(name, mark) for name in schema.names) + "\n").encode())
+    if header:
+        sink.write((mark.join(_quoted(name, mark) for name in schema.names) + "\n").encode())
     # Arrow's "needed" puts every text in quotation marks; "none" refuses a value that needs them.
     options = pa_csv.WriteOptions(include_header=False, delimiter=mark, quoting_style="none")
     for batch in batches:
