@@ -263,7 +263,7 @@ def _count(
 ) -> tuple[dict[str | None, Counted], int]:
     """(the sums of each column, the number of lines that repeat a key)."""
     if not options.files:
-        return {name: Counted() for name in mechanisms}, 0
+        return {name: Counted(each) for name, each in mechanisms.items()}, 0
     files, written = (options.files, Format("csv")) if STDIN in options.files else files_of(options.files)
     named = {"study": options.study, "question": options.question}
     envelopes = None
