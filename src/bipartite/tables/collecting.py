@@ -316,7 +316,7 @@ class _Csv:
             cell = first[0] if names else ""
             answer = self._wished.is_header(cell) if cell.strip() else False  # a missing report is not a name
             if answer is None:
-                why = "is neither a report nor a column name; repair it, or name the column with --column."
+                why = "is neither a report nor a column name; repair it, or name the column with column=."
                 self._wished.refuse(f"{self._source}: line 1 {why}", text)
             return answer is not False
         wanted = [names[0] if each is None and len(names) == 1 else each or REPORT for each in reports]

@@ -158,7 +158,7 @@ def count_reports(files: Sequence[Path], written: Format, asked: Asked) -> dict[
     )
     if len(set(wished.names)) < len(wished.names):
         raise InputError(
-            "Expected --column, --by and --weights to be different columns; a group or a weight must not be private."
+            "Expected column=, by= and weights= to be different columns; a group or a weight must not be private."
         )
     counted = {name: Counted(each) for name, each in asked.mechanisms.items()}
     for file in files:
@@ -219,7 +219,7 @@ def _wrong(columns: dict[str | None, _Reports], weights: NDArray[np.float64] | N
     for name, each in columns.items():
         where = "" if name is None else f", column {name!r},"
         if not may_miss:
-            why = f"{where} has no report; repair or remove it, or use --nulls drop."
+            why = f"{where} has no report; repair or remove it, or use nulls=drop."
             found |= dict.fromkeys(np.flatnonzero(each.state == _MISSING).tolist(), why)
         why = (
             f"{where} cannot have come from {asked.mechanisms[name]!r}; pass reports as they came, unclipped and "
