@@ -333,14 +333,13 @@ def test_from_a_table_to_answers(run, files):
     assert code == 0 and (files / "a.svg").read_text().startswith("<svg")
     for wrong in (["--plot", files / "p.svg"], ["--weights", "w"], ["--save-counts", files / "c"], ["--column", "no"]):
         assert run("estimate", out, *wrong)[0] == 2
-    assert run("estimate", files / "people.csv", "--html", files / "c.html")[0] in {2, 3}
 
 
 def test_missing_reports_are_left_out_only_when_asked(run, files):
     (files / "few.csv").write_text("age,job,country\n40,,DE\n50,nurse,DE\n60,pilot,FR\n")
     assert run("privatize", files / "few.csv", files / "few.parquet", "--plan", files / "plan.toml")[0] == 0
     code, _, err = run("estimate", files / "few.parquet")
-    assert code == 3 and "row 1, column 'job', has no report" in err
+    assert code == 3 and "few.parquet: row 1, column 'job', has no report" in err
     code, text, err = run("estimate", files / "few.parquet", "--nulls", "drop", "--json", "--html", files / "f.html")
     assert code == 0 and "1 rows without a report were skipped" in err
     assert conforms(text, "estimate")["columns"][1]["unreported"] == 1

@@ -263,7 +263,7 @@ def _count(
 ) -> tuple[dict[str | None, Counted], int]:
     """(the sums of each column, the number of lines that repeat a key)."""
     if not options.files:
-        return {name: Counted() for name in mechanisms}, 0
+        return {name: Counted(each) for name, each in mechanisms.items()}, 0
     files, written = (options.files, Format("csv")) if STDIN in options.files else files_of(options.files)
     named = {"study": options.study, "question": options.question}
     envelopes = None
@@ -295,7 +295,7 @@ def _mention_skipped(
     aside = f"{how_many(rejected.count, 'line')} set aside in {options.reject}, and counted as not received; the first:"
     for count, what in (*said, (repeated, retries), (rejected.count, f"{aside} {rejected.first}")):
         if count:
-            print(f"bipartite: {escaped(what)}", file=sys.stderr)
+            print(f"bipartite: {escaped(options.parsed_by.in_flags(what))}", file=sys.stderr)
 
 
 def _release_of(options: argparse.Namespace) -> Described | None:

@@ -316,7 +316,7 @@ class _Csv:
             cell = first[0] if names else ""
             answer = self._wished.is_header(cell) if cell.strip() else False  # a missing report is not a name
             if answer is None:
-                why = "is neither a report nor a column name; repair it, or name the column with --column."
+                why = "is neither a report nor a column name; repair it, or name the column with column=."
                 self._wished.refuse(f"{self._source}: line 1 {why}", text)
             return answer is not False
         wanted = [names[0] if each is None and len(names) == 1 else each or REPORT for each in reports]
@@ -404,10 +404,11 @@ def _is_quoted_well(block: bytes, delimiter: str) -> bool:
         return True
     text = np.frombuffer(block, dtype=np.uint8)
     marks = np.flatnonzero(text == ord('"'))
-    beside = np.frombuffer(f'\r\n"{delimiter}'.encode(), dtype=np.uint8)
+    beside = np.zeros(256, dtype=np.bool_)
+    beside[list(f'\r\n"{delimiter}'.encode())] = True
     # If all is well so far, every other mark opens a cell, or is the second of a pair. A block ends with a line end.
     before, after = text[marks[::2] - 1], text[(marks[1::2] + 1) % len(text)]
-    return len(marks) % 2 == 0 and bool(np.isin(before, beside).all() and np.isin(after, beside).all())
+    return len(marks) % 2 == 0 and bool(beside[before].all() and beside[after].all())
 
 
 def _count_lines(block: bytes) -> int:

@@ -20,7 +20,7 @@ from bipartite.tables.reports import reports_of
 from bipartite.tables.sources import culprits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MOST_GROUPS: Final = 10_000
 _MOST_CELLS: Final = 2**27  # counts of all groups and columns together
 _LARGEST: Final = 1e100  # the largest weight, whose square can be summed
-_FEW_GROUPS: Final = 2**16  # whose numbers are sorted faster
+_FEW_CELLS: Final = 2**20  # counts of a batch
 _THERE, _MISSING, _IMPOSSIBLE = (np.int8(each) for each in range(3))
 _WHOLE: Final = r"^-?[0-9]{1,18}$"
 _NOT_A_NAME: Final = re.compile(r"[-+.0-9\[].*|nan|inf|infinity|na|n/a|null|none|true|false|", re.IGNORECASE)
@@ -52,20 +52,16 @@ class Sums:
         self._weights = np.zeros(2)
         """The sum of all weights, and of their squares."""
 
-    def add(self, reports: NDArray[Any], weights: NDArray[np.float64] | None) -> None:
-        """Add some reports: the indices of their outputs or, for flat categories, the reports themselves."""
-        counts = self.counts
-        counts.n += len(reports)
-        if counts.mechanism.flat:
-            counts.values += counts.mechanism.count(reports)
-        else:
-            counts.values += np.bincount(reports, minlength=len(counts.values))
-        if self._sums is None or weights is None:
-            return
-        self._people += int(np.count_nonzero(weights))
-        self._weights += weights.sum(), (weights**2).sum()
-        if weights.any():
-            some = Tally.of(counts.mechanism, reports, weights)
+    def add(self, values: NDArray[np.int64], n: int) -> None:
+        """Add the counts of some reports."""
+        self.counts.values += values
+        self.counts.n += n
+
+    def weigh(self, some: Tally) -> None:
+        """Add the weights of some reports."""
+        self._people += some.n
+        self._weights += some.size, some.square
+        if self._sums is not None:
             self._sums[0] += some.first
             self._sums[1] += some.second
 
@@ -87,10 +83,42 @@ class Sums:
 class Counted:
     """The sums over the reports of one column."""
 
+    mechanism: Mechanism
     groups: dict[str | None, Sums] = field(default_factory=dict)
     """Those of each group; all rows are under None."""
     unreported: int = 0
     """The number of rows without a report."""
+
+    def add(
+        self,
+        labels: Sequence[str | None],
+        groups: NDArray[np.int64],
+        reports: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+    ) -> None:
+        """Add reports: the indices of their outputs or, for flat categories, the reports themselves."""
+        mechanism = self.mechanism
+        size = 0 if mechanism.flat else len(mechanism.outputs)
+        if weights is None and 0 < len(labels) * size <= _FEW_CELLS:
+            times = np.bincount(groups * size + reports, minlength=len(labels) * size).reshape(-1, size)
+            for label, each in zip(labels, times, strict=True):
+                if each.any():
+                    self._group(label).add(each, int(each.sum()))
+            return
+        order = np.argsort(groups, kind="stable")
+        ends = np.searchsorted(groups[order], np.arange(len(labels) + 1))
+        for label, first, last in zip(labels, ends, ends[1:], strict=False):
+            if first == last:
+                continue
+            mine, sums = order[first:last], self._group(label, weighted=weights is not None)
+            sums.add(Tally.of(mechanism, reports[mine]).counts, len(mine))
+            if weights is not None and weights[mine].any():
+                sums.weigh(Tally.of(mechanism, reports[mine], weights[mine]))
+
+    def _group(self, label: str | None, *, weighted: bool = False) -> Sums:
+        if label not in self.groups:
+            self.groups[label] = Sums(self.mechanism, weighted=weighted)
+        return self.groups[label]
 
 
 def raise_refusal(why: str, _: str) -> None:
@@ -130,9 +158,9 @@ def count_reports(files: Sequence[Path], written: Format, asked: Asked) -> dict[
     )
     if len(set(wished.names)) < len(wished.names):
         raise InputError(
-            "Expected --column, --by and --weights to be different columns; a group or a weight must not be private."
+            "Expected column=, by= and weights= to be different columns; a group or a weight must not be private."
         )
-    counted = {name: Counted() for name in asked.mechanisms}
+    counted = {name: Counted(each) for name, each in asked.mechanisms.items()}
     for file in files:
         for batch in batches(file, written, wished):
             _count(batch, asked, counted)
@@ -167,24 +195,18 @@ def _count(batch: Batch, asked: Asked, counted: dict[str | None, Counted]) -> No
         _count(batch.again(), asked, counted)
         return
     kept = _kept(batch, wrong, asked)
-    labels, groups = (None, None) if asked.by is None else _labels(asked.by, batch.columns[len(columns)])
+    labels: list[str | None] = [None]
+    groups = np.zeros(len(batch), dtype=np.int64)
+    if asked.by is not None:
+        labels, groups = _groups(asked.by, batch.columns[len(columns)])
     for name, each in columns.items():
-        there = kept & (each.state == _THERE)
-        counted[name].unreported += int(np.count_nonzero(kept & (each.state == _MISSING)))
-        for label, rows in _by_group(labels, groups, there):
-            _sums(counted[name], label, asked.mechanisms[name], asked).add(
-                each.values[rows], None if weights is None else weights[rows]
-            )
-
-
-def _sums(counted: Counted, label: str | None, mechanism: Mechanism, asked: Asked) -> Sums:
-    """The sums of a group, which may be a new one."""
-    if label not in counted.groups:
-        if len(counted.groups) >= asked.most_groups:
+        if len({*labels} | counted[name].groups.keys()) > asked.most_groups:
             most = f"Expected at most {asked.most_groups:,} groups, got more"
             raise InputError(f"{most}; is {asked.by!r} a column of groups?")
-        counted.groups[label] = Sums(mechanism, weighted=asked.weights is not None)
-    return counted.groups[label]
+        there = kept & (each.state == _THERE)
+        counted[name].unreported += int(np.count_nonzero(kept & (each.state == _MISSING)))
+        rows: Any = slice(None) if there.all() else np.flatnonzero(there)
+        counted[name].add(labels, groups[rows], each.values[rows], None if weights is None else weights[rows])
 
 
 def _wrong(columns: dict[str | None, _Reports], weights: NDArray[np.float64] | None, asked: Asked) -> dict[int, str]:
@@ -197,7 +219,7 @@ def _wrong(columns: dict[str | None, _Reports], weights: NDArray[np.float64] | N
     for name, each in columns.items():
         where = "" if name is None else f", column {name!r},"
         if not may_miss:
-            why = f"{where} has no report; repair or remove it, or use --nulls drop."
+            why = f"{where} has no report; repair or remove it, or use nulls=drop."
             found |= dict.fromkeys(np.flatnonzero(each.state == _MISSING).tolist(), why)
         why = (
             f"{where} cannot have come from {asked.mechanisms[name]!r}; pass reports as they came, unclipped and "
@@ -222,24 +244,6 @@ def _kept(batch: Batch, wrong: dict[int, str], asked: Asked) -> Mask:
             asked.refuse(why, batch.text(row))
         kept[row] = before == ""
     return kept
-
-
-def _by_group(
-    labels: list[str | None] | None, groups: NDArray[np.int64] | None, there: Mask
-) -> Iterator[tuple[str | None, Any]]:
-    """Each label with those of its rows that are there."""
-    rows: Any = slice(None) if there.all() else np.flatnonzero(there)
-    if labels is None or groups is None:
-        if there.any():
-            yield None, rows
-        return
-    mine = groups[rows]
-    order = np.argsort(mine.astype(np.uint16) if len(labels) <= _FEW_GROUPS else mine, kind="stable")
-    ends = np.searchsorted(mine[order], np.arange(len(labels) + 1))
-    order = order if isinstance(rows, slice) else rows[order]
-    for label, first, last in zip(labels, ends, ends[1:], strict=False):
-        if first < last:
-            yield label, order[first:last]
 
 
 def _in_order(groups: dict[str | None, Sums]) -> dict[str | None, Sums]:
@@ -289,7 +293,7 @@ def _reports(mechanism: Mechanism, column: pa.Array) -> _Reports:
     if len(values) < len(state):
         found, values = values, np.zeros((len(state), *values.shape[1:]), dtype=values.dtype)
         values[state == _THERE] = found
-    return _Reports(values[rows], state[rows])
+    return _Reports(values[rows], state[rows] if state.any() else np.zeros(len(values[rows]), dtype=np.int8))
 
 
 def _text_labels(mechanism: Mechanism) -> frozenset[str]:
@@ -337,7 +341,7 @@ def _weights(column: pa.Array) -> NDArray[np.float64]:
     return found[rows]
 
 
-def _labels(by: str, column: pa.Array) -> tuple[list[str | None], NDArray[np.int64]]:
+def _groups(by: str, column: pa.Array) -> tuple[list[str | None], NDArray[np.int64]]:
     """(the groups of a batch as text, the index of each row's group)."""
     try:
         held, rows = _encoded(column)
