@@ -63,7 +63,8 @@ def test_a_command_loads_what_draws_only_where_it_draws(tmp_path):
     (tmp_path / "r.csv").write_text("20\n30\n", encoding="utf-8")
     code = (
         "import sys; from bipartite.cli import main\n"
-        "asked = ['estimate', 'r.csv', '--integers', '18..90', '--epsilon', '1']\n"
+        "main(['design', '18..90', '--epsilon', '1', '--output', 'age.json'])\n"
+        "asked = ['estimate', 'r.csv', '--spec', 'age.json']\n"
         "main(asked); print('matplotlib' in sys.modules)\n"
         "main([*asked, '--plot', 'r.svg']); print('matplotlib.pyplot' in sys.modules, 'matplotlib' in sys.modules)"
     )

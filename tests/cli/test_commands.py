@@ -418,6 +418,8 @@ def test_the_prior_reaches_those_that_take_one(run, write):
         assert code == 0
     assert answers["anchored"].anchors == [1]
     assert list(answers["optimal"].outputs) == [1]
+    code, _, err = run("design", "1..4", "--epsilon", "0.1", "--prior", prior)
+    assert code == 2 and "A prior is used only with --m 'best'" in err
 
 
 @pytest.mark.parametrize(
