@@ -189,8 +189,6 @@ WINDOWS = "Expected --m 'safe', 'best', 'mean', 'cdf', 'histogram' or a whole nu
         (["design", *AGES, "--compare", "--mean-within", "1"], 2, "--mean-within: not allowed with argument --compare"),
         *((["design", *AGES, "--m", m], 2, f"{WINDOWS}{repr(m)[:6]}") for m in ("²", "", "huge", "9" * 5000)),
         (["design", *AGES, "--m", "cdf"], 2, "Expected --edges 'padded' with --m 'cdf'"),
-        (["demo", "--people", "99999999999999"], 2, "Expected --people from 1,000 to 10,000,000"),
-        (["demo", "--people", "0"], 2, "Expected --people from 1,000 to 10,000,000, got 0; leave it out for 50,000."),
         (["design", "1..9", "--epsilon", "zero"], 2, "Expected --epsilon as a positive decimal"),
         (["verify", "nowhere.json"], 4, "bipartite: not found: nowhere.json"),
         (["design", "nowhere.json", "--epsilon", "1"], 4, "bipartite: not found: nowhere.json"),

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import bipartite as bp
 from bipartite.answers.estimation.carried import carried_edges
 from bipartite.cli import estimate, main, output
+from bipartite.mechanisms.categories.cells import to_cells
 from bipartite.tables import blocks
-from bipartite.tables.wide import to_cells
 from bipartite.texts import in_digits
 from tests.cli.schemas import conforms
 
@@ -362,15 +362,35 @@ def test_a_column_that_is_not_there_is_no_matter_of_a_plan(run, spec, write, nam
     assert "plan" not in err and "specs name" not in err
 
 
-def test_what_report_prints_as_json_is_read_as_it_is(run, spec, write):
-    _, sent, _ = run("report", "--spec", spec(RATING), "--json", stdin="3\n4\n" * 50)
-    _, plain, _ = run(
-        "estimate",
-        write("r.csv", "".join(f"{json.loads(line)['report']}\n" for line in sent.splitlines())),
-        "--spec",
-        spec(RATING),
-    )
+def test_json_lines_are_read_as_csv_is(run, spec, write):
+    drawn = reported(RATING, [3, 4] * 50)
+    file = write("r.csv", "".join(f"{each}\n" for each in drawn))
+    _, plain, _ = run("estimate", file, "--spec", spec(RATING))
+    sent = "".join(json.dumps({"report": int(each), "when": None}) + "\n\n" for each in drawn)
     assert run("estimate", write("r.jsonl", sent), "--spec", spec(RATING)) == (0, plain, "")
+    for held in ('{"report": NaN}', '{"report": 3, "when": Infinity}'):
+        code, out, err = run("estimate", write("n.jsonl", f"{sent}{held}\n"), "--spec", spec(RATING))
+        assert (code, out) == (3, "") and "n.jsonl: line 201 is not a JSON object" in err
+
+
+def test_rows_without_a_group_are_a_group_of_their_own_in_every_format(run, spec, write):
+    for name, text in (
+        ("g.csv", "g,report\n a,1\na ,2\n,3\n  ,4\n"),
+        ("g.jsonl", '{"g":"a ","report":1}\n{"g":"a","report":2}\n{"g":null,"report":3}\n{"g":" ","report":4}\n'),
+    ):
+        code, out, _ = run("estimate", write(name, text), "--spec", spec(RATING), "--by", "g", "--json")
+        found = conforms(out, "estimate")["columns"][0]["estimates"]
+        assert (code, [(each["group"], each["people"]) for each in found]) == (0, [("a", 2), ("(none)", 2)])
+
+
+def test_quotes_are_read_as_the_standard_says_or_refused(run, spec, write):
+    odd = bp.GRR(bp.Items(['a"b', "c,d", "e\nf", "44"], loss=1 - np.eye(4)), epsilon=1)
+    good = '"a""b","x"\n"c,d",""\n"e\nf",x\n"44",x\n'
+    code, out, _ = run("estimate", write("q.csv", f"report,x\n{good}"), "--spec", spec(odd), "--json")
+    assert code == 0 and conforms(out, "estimate")["columns"][0]["estimates"][0]["people"] == 4
+    for bad in ('"4"4,x', '""44,x', '44,"x"y', '"44,"x'):
+        code, out, err = run("estimate", write("q.csv", f"report,x\n{good}{bad}\n"), "--spec", spec(odd))
+        assert (code, out) == (3, "") and "q.csv: line 7 cannot be read as CSV" in err
 
 
 def test_doubt_is_said_before_any_number(run, spec, write):
@@ -392,6 +412,7 @@ def test_doubt_is_said_before_any_number(run, spec, write):
         (["--counts", "FILE", "--by", "g"], "--by and --weights need the reports themselves"),
         (["--counts", "FILE", "--column", "g"], "--column is for files of reports"),
         (["FILE", "--spec", "SPEC", "--by", "g", "--save-counts", "x"], "--save-counts counts all reports alike"),
+        (["FILE", "--spec", "SPEC", "--html", "x.html"], "--html is for tables that bipartite privatize wrote"),
         (["FILE", "--spec", "SPEC", "--confidence", "1"], "Expected confidence between 0 and 1"),
         (["FILE", "--spec", "SPEC", "--by", "a", "--weights", "a"], "to be different columns"),
     ],
@@ -408,7 +429,7 @@ def test_reports_of_flat_categories_are_read_as_a_table_holds_them(run, spec, wr
     ways = bp.Items(["a", "b", "c"], loss=1 - np.eye(3))
     mechanism = kind(ways, epsilon=2)
     reports = mechanism.privatize(["a"] * 300 + ["b"] * 100, rng=bp.insecure_seed(1))
-    cells = [str(each) for each in to_cells(reports).to_pylist()]
+    cells = [each.decode() if isinstance(each, bytes) else str(each) for each in to_cells(reports).tolist()]
     groups = ["x"] * 200 + ["y"] * 200
     table = "way,side,weight\n" + "".join(
         f"{cell},{side},{1 + (at % 3 == 0)}\n" for at, (cell, side) in enumerate(zip(cells, groups, strict=True))

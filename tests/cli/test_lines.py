@@ -96,7 +96,8 @@ def test_tuples_are_json_arrays_and_their_reports_cells(run, spec, drawn):
     code, out, _ = drawn(PAIRS, '[18, "jazz"]\n[25,"rock"]\n')
     assert (code, out) == (0, '"[18,""jazz""]"\n"[25,""rock""]"\n')
     for text, people in ((out, 2), (f"report\n{out * 2}", 4)):
-        (found,) = json.loads(run("estimate", "-", "--spec", spec(PAIRS), "--json", stdin=text)[1])["estimates"]
+        answers = json.loads(run("estimate", "-", "--spec", spec(PAIRS), "--json", stdin=text)[1])
+        (found,) = answers["columns"][0]["estimates"]
         assert found["people"] == people
         assert [each["value"] for each in found["shares"] if each["share"] > 0.4] == [[18, "jazz"], [25, "rock"]]
     assert drawn(PAIRS, '[99, "jazz"]\n', "--outside", "clip")[:2] == (0, '"[30,""jazz""]"\n')
@@ -187,6 +188,14 @@ def test_outside_belongs_to_numbers_and_to_a_spec(run, drawn, write):
     code, _, err = run("privatize", "-", "-", "--plan", plan, "--outside", "clip", stdin="a\n1\n")
     assert code == 2 and "--outside belongs to --spec; a plan says it for each column." in err
     assert run("privatize", "-", "-", stdin="1\n")[0] == 2
+
+
+@pytest.mark.parametrize("ends", [{"input_format": "lines"}, {"output_format": "lines"}])
+def test_lines_hold_one_column(tmp_path, write, ends):
+    plan = bp.Plan({"age": AGES, "way": "public"})
+    with pytest.raises(bp.errors.InputError, match="Lines hold the values of one column; write a table"):
+        bp.tables.privatize_file(write("in.csv", "age,way\n40,bus\n"), tmp_path / "out.csv", plan, **ends)
+    assert not (tmp_path / "out.csv").exists()
 
 
 def test_a_spec_that_breaks_its_promise_reports_nothing(run, write):

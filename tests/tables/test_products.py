@@ -187,7 +187,7 @@ def test_an_edited_report_is_refused(tmp_path):
     out = tmp_path / "out.csv"
     privatize_file(put(tmp_path / "people.csv", table()), out, PLAN)
     out.write_text(out.read_text(encoding="utf-8").replace("25", "31"), encoding="utf-8")
-    with pytest.raises(DataFileError, match="column 'who' holds a report that cannot have come from its mechanism"):
+    with pytest.raises(DataFileError, match="line 4, column 'who', cannot have come from GRR"):
         estimate_file(out)
 
 

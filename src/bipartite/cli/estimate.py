@@ -295,7 +295,7 @@ def _mention_skipped(
     aside = f"{how_many(rejected.count, 'line')} set aside in {options.reject}, and counted as not received; the first:"
     for count, what in (*said, (repeated, retries), (rejected.count, f"{aside} {rejected.first}")):
         if count:
-            print(f"bipartite: {escaped(what)}", file=sys.stderr)
+            print(f"bipartite: {escaped(options.parsed_by.in_flags(what))}", file=sys.stderr)
 
 
 def _release_of(options: argparse.Namespace) -> Described | None:

@@ -22,9 +22,8 @@ import numpy as np
 from bipartite.errors import DataFileError, InputError, shown
 from bipartite.tables.blocks import LONGEST, StandardInput, as_utf8, chunks_of, opening, whole_lines
 from bipartite.tables.columns import PUBLIC
-from bipartite.tables.complaints import unreadable
 from bipartite.tables.envelopes import REPORT, OtherQuestionError, keyed
-from bipartite.tables.extras import pa, pa_csv, pc
+from bipartite.tables.extras import pa, pa_csv, pc, unreadable
 from bipartite.tables.formats import STDIO, unchanged
 from bipartite.tables.plan import Plan
 from bipartite.tables.sources import STANDARD_INPUT, Wanted, open_rows
@@ -317,7 +316,7 @@ class _Csv:
             cell = first[0] if names else ""
             answer = self._wished.is_header(cell) if cell.strip() else False  # a missing report is not a name
             if answer is None:
-                why = "is neither a report nor a column name; repair it, or name the column with --column."
+                why = "is neither a report nor a column name; repair it, or name the column with column=."
                 self._wished.refuse(f"{self._source}: line 1 {why}", text)
             return answer is not False
         wanted = [names[0] if each is None and len(names) == 1 else each or REPORT for each in reports]

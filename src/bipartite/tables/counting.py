@@ -16,8 +16,8 @@ from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.mechanisms import Mechanism
 from bipartite.tables.collecting import Wished, batches
 from bipartite.tables.extras import pa, pc
+from bipartite.tables.reports import reports_of
 from bipartite.tables.sources import culprits
-from bipartite.tables.wide import from_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -158,7 +158,7 @@ def count_reports(files: Sequence[Path], written: Format, asked: Asked) -> dict[
     )
     if len(set(wished.names)) < len(wished.names):
         raise InputError(
-            "Expected --column, --by and --weights to be different columns; a group or a weight must not be private."
+            "Expected column=, by= and weights= to be different columns; a group or a weight must not be private."
         )
     counted = {name: Counted(each) for name, each in asked.mechanisms.items()}
     for file in files:
@@ -219,7 +219,7 @@ def _wrong(columns: dict[str | None, _Reports], weights: NDArray[np.float64] | N
     for name, each in columns.items():
         where = "" if name is None else f", column {name!r},"
         if not may_miss:
-            why = f"{where} has no report; repair or remove it, or use --nulls drop."
+            why = f"{where} has no report; repair or remove it, or use nulls=drop."
             found |= dict.fromkeys(np.flatnonzero(each.state == _MISSING).tolist(), why)
         why = (
             f"{where} cannot have come from {asked.mechanisms[name]!r}; pass reports as they came, unclipped and "
@@ -317,7 +317,7 @@ def _tidied(mechanism: Mechanism, cells: pa.Array) -> pa.Array:
 def _read(mechanism: Mechanism, cells: pa.Array) -> NDArray[Any]:
     """The output of each cell or, for flat categories, the reports themselves; text files hold numbers as text."""
     if mechanism.flat:
-        return from_cells(mechanism, cells)
+        return reports_of(mechanism).read(cells)
     if mechanism.domain.parts or _text_labels(mechanism):
         return indices_of(mechanism, cells.cast(pa.string()).to_pylist())
     if pa.types.is_string(cells.type) and pc.all(pc.match_substring_regex(cells, _WHOLE)).as_py():

@@ -88,12 +88,12 @@ class Envelopes:
         for field, name in self._named.items():
             given = held.get(field)
             if name is not None and given != name:
-                raise DataFileError(f"is about another {field} than --{field} names; leave it out.")
+                raise DataFileError(f"is about another {field} than {field}= names; leave it out.")
             first, where = self._first.setdefault(field, (given, place))
             if given != first:
                 # Which of them is meant must not be decided by the first line, which may be forged.
                 raise OtherQuestionError(
-                    f"{place} is about another {field} than {where}; say with --{field} which one to count."
+                    f"{place} is about another {field} than {where}; say with {field}= which one to count."
                 )
 
     def before(self, key: tuple[bytes, bytes], place: str) -> str | None:
