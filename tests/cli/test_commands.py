@@ -3,7 +3,9 @@ import json
 import os
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -161,6 +163,13 @@ def test_verify_proves_or_refutes(run, spec, write):
     code, out, err = run("verify", broken, "--json")
     assert code == 1
     assert conforms(out, "verify")["holds"] is False
+
+
+def test_a_proof_that_fails_is_a_finding(run, spec, monkeypatch):
+    proof = SimpleNamespace(holds=False, guarantee="", ratio=Fraction(3), epsilon_upper=2, spec_sha256="")
+    monkeypatch.setattr("bipartite.cli.verify.verify", lambda _: proof)
+    code, out, _ = run("verify", spec(BRR(Integers(1, 5), 1)), "--json")
+    assert code == 1 and conforms(out, "verify")["ratio"] == ["3", "1"]
 
 
 WINDOWS = "Expected --m 'safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got "
