@@ -5,6 +5,7 @@ travel along, logs and warnings.
 """
 
 import io
+import json
 import logging
 import pickle
 import subprocess
@@ -97,18 +98,24 @@ def test_an_array_error_shows_no_value_anywhere(case, caplog):
         assert not found_in(pickle.dumps(each).decode("latin-1"))
 
 
+@pytest.fixture
+def ages(tmp_path):
+    (tmp_path / "age.json").write_text(json.dumps(BRR(Integers(18, 90), 1).to_spec()), encoding="utf-8")
+    return tmp_path / "age.json"
+
+
 @pytest.mark.parametrize("lines", [f"40\n{SENTINEL}\n", f"40\nx{SENTINEL}\n", f"{SENTINEL}.5\n\n", f"{SENTINEL} 40\n"])
-def test_the_command_line_shows_no_value(lines, monkeypatch, capsys):
-    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
-    assert main(["report", "--integers", "18..90", "--epsilon", "1"]) == 3
+def test_the_command_line_shows_no_value(lines, ages, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
+    assert main(["privatize", "-", "-", "--spec", str(ages)]) == 3
     shown = capsys.readouterr()
     assert "line" in shown.err
     assert not found_in(shown.err + shown.out)
 
 
 @pytest.mark.slow
-def test_a_process_of_its_own_shows_no_value():
-    command = [sys.executable, "-m", "bipartite", "report", "--integers", "18..90", "--epsilon", "1"]
+def test_a_process_of_its_own_shows_no_value(ages):
+    command = [sys.executable, "-m", "bipartite", "privatize", "-", "-", "--spec", str(ages)]
     result = subprocess.run(command, input=f"40\n{SENTINEL}\n", capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 3
     assert "line" in result.stderr and not found_in(result.stderr + result.stdout)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bipartite.cli import CITIES, OK, Listed, Progress, add_places, places_of, print_json
+from bipartite.cli import OK, Progress, credit_of, domain_of, print_json
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
 from bipartite.locations import from_checkins
-from reproduction.commands.place_tables import as_csv, described, headline, plain, print_releases
+from bipartite.locations.candidates import check_places
+from reproduction.commands.place_tables import Listed, as_csv, described, headline, plain, print_releases
 from reproduction.datasets import SOURCES, CheckIns, foursquare, gowalla
 from reproduction.places import WITHIN, Regions, compare, draw, improvements
 from reproduction.places.releases import planar
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
     import argparse
 
 _EXAMPLES = """examples:
-  python -m reproduction locations compare --dataset gowalla-authors --epsilon 0.5 1 2 --csv rows.csv
+  python -m reproduction locations compare gowalla-authors --epsilon 0.5 1 2 --csv rows.csv
   python -m reproduction locations compare shops.csv --epsilon 1
-  python -m reproduction locations map --dataset gowalla-authors --output regions.svg
+  python -m reproduction locations map gowalla-authors --output regions.svg
 """
+_CITIES: Final = "cities"
 _NOT_A_LIST: Final = "gowalla-histogram"  # cells of which nobody knows where they lie
 _MOST_OF_A_DATASET: Final = 3_000
 
@@ -46,10 +48,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _add_places(parser: argparse.ArgumentParser) -> None:
     """Add the options that name a list of places, check-ins among them."""
-    add_places(parser, f"{', '.join(_known())}; the beginning is enough")
+    parser.add_argument(
+        "listed",
+        metavar="PLACES",
+        help=f"FILE.csv (columns lat, lon, name), grid:S,W,N,E/METRES, or {', '.join(_known())}; of a name, the "
+        "beginning is enough",
+    )
+    parser.add_argument("--places-are-public", action="store_true", help="a file that repeats places or names people")
     parser.add_argument("--sample", metavar="N", type=int, help="so many of the distinct places of a data set")
     parser.add_argument("--seed", metavar="S", type=int, default=0, help="which of them (default: 0)")
-    parser.set_defaults(places_of=_places)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -100,16 +107,15 @@ def run_map(options: argparse.Namespace) -> int:
 
 
 def _places(options: argparse.Namespace) -> Listed:
-    """The places that the options name: a file, cities, or a data set of check-ins."""
-    name = None if options.dataset is None else _full_name(options.dataset)
-    if name is None or name == CITIES or options.file is not None:
+    """The places that the options name: a file, a grid, cities, or a data set of check-ins."""
+    given = options.listed
+    name = given if Path(given).suffix or ":" in given else _full_name(given)
+    if name not in SOURCES:
         if options.sample is not None:
             raise InputError("--sample belongs to a data set of check-ins; leave it out.")
-        options.dataset = name
-        return places_of(options)
-    near = 1.0 if options.merge_within is None else options.merge_within
-    coordinates = _checkins(name).coordinates
-    found = from_checkins(coordinates, source="public", places=options.sample, seed=options.seed, merge_within=near)
+        domain = domain_of(name, are_public=options.places_are_public)
+        return Listed(check_places(domain), name, credit_of(name))
+    found = from_checkins(_checkins(name).coordinates, source="public", places=options.sample, seed=options.seed)
     if options.sample is None and len(found) > _MOST_OF_A_DATASET:
         raise InputError(f"{name} has {len(found):,} distinct places; take some of them, for example --sample 1000.")
     return Listed(found, name, f"{name}, {SOURCES[name].citation.removesuffix('.')}")
@@ -125,7 +131,7 @@ def _checkins(name: str) -> CheckIns:
 
 
 def _known() -> list[str]:
-    return [CITIES] + [name for name in SOURCES if name.startswith(("gowalla", "foursquare")) and name != _NOT_A_LIST]
+    return [_CITIES] + [name for name in SOURCES if name.startswith(("gowalla", "foursquare")) and name != _NOT_A_LIST]
 
 
 def _full_name(given: str) -> str:
@@ -135,5 +141,7 @@ def _full_name(given: str) -> str:
         return given
     if len(fits) != 1:
         problem = "none of them" if not fits else f"the beginning of {len(fits)}"
-        raise InputError(f"Expected --dataset as one of {', '.join(known)}, got {given!r}, {problem}.")
+        raise InputError(
+            f"Expected PLACES as FILE.csv, grid:…, or one of {', '.join(known)}, got {given!r}, {problem}."
+        )
     return fits[0]

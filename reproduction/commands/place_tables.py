@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.cli import print_table
@@ -12,12 +13,22 @@ from reproduction.places.releases import PER_KM
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bipartite.cli import Listed
+    from bipartite.domains import Points
     from reproduction.places.regions import Regions
     from reproduction.places.releases import PlaceRelease
 
 _TOO_MUCH: Final = "(!)"
 _OTHER: Final = "(*)"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Places, and their source in words."""
+
+    places: Points
+    source: str
+    credit: str = ""
+    """The source that every map of it must name."""
 
 
 def described(listed: Listed, regions: Regions) -> dict[str, Any]:

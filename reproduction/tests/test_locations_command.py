@@ -26,7 +26,7 @@ def test_compare_has_a_row_for_each_release_and_says_what_is_not_ldp(run, file, 
 
 
 def test_compare_marks_what_spends_more_than_its_epsilon(run):
-    code, out, _ = run("locations", "compare", "--dataset", "cities", "--epsilon", "2")
+    code, out, _ = run("locations", "compare", "cities", "--epsilon", "2")
     assert code == 0 and "3.0808 (!)" in out and "(!) spends more than its stated ε" in out
 
 
@@ -42,11 +42,11 @@ def test_an_epsilon_that_few_releases_keep_is_compared_without_them(run, file):
 @pytest.mark.data
 def test_data_sets_are_found_by_the_beginning_of_their_names(run, tmp_path):
     target = tmp_path / "map.svg"
-    code, out, _ = run("locations", "map", "--dataset", "gowalla-authors", "--output", target, "--json")
+    code, out, _ = run("locations", "map", "gowalla-authors", "--output", target, "--json")
     assert code == 0 and json.loads(out)["regions"]["count"] == 14
-    code, _, err = run("locations", "map", "--dataset", "gowalla-paris", "--output", target)
+    code, _, err = run("locations", "map", "gowalla-paris", "--output", target)
     assert code == 2 and "distinct places; take some of them, for example --sample 1000" in err
-    asked = ("locations", "map", "--dataset", "foursquare-nyc-ufsc", "--sample", "50", "--output", target, "--json")
+    asked = ("locations", "map", "foursquare-nyc-ufsc", "--sample", "50", "--output", target, "--json")
     code, out, _ = run(*asked)
     assert code == 0 and json.loads(out)["places"] == 50
 
@@ -54,10 +54,10 @@ def test_data_sets_are_found_by_the_beginning_of_their_names(run, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--dataset", "atlantis"), "got 'atlantis', none of them"),
-        (("--dataset", "gowalla-l"), "got 'gowalla-l', the beginning of 3"),
-        (("--dataset", "gowalla-histogram"), "none of them"),
-        (("--dataset", "cities", "--sample", "5"), "--sample belongs to a data set of check-ins; leave it out."),
+        (("atlantis",), "got 'atlantis', none of them"),
+        (("gowalla-l",), "got 'gowalla-l', the beginning of 3"),
+        (("gowalla-histogram",), "none of them"),
+        (("cities", "--sample", "5"), "--sample belongs to a data set of check-ins; leave it out."),
     ],
 )
 def test_data_sets_that_do_not_fit_are_refused(run, tmp_path, options, message):
@@ -66,7 +66,7 @@ def test_data_sets_that_do_not_fit_are_refused(run, tmp_path, options, message):
 
 
 def test_the_beginning_of_a_name_is_enough(run, tmp_path):
-    code, out, _ = run("locations", "map", "--dataset", "cit", "--output", tmp_path / "map.svg", "--json")
+    code, out, _ = run("locations", "map", "cit", "--output", tmp_path / "map.svg", "--json")
     assert code == 0 and json.loads(out)["places"] == 100
 
 

@@ -93,7 +93,7 @@ FORMER_NAMES: Final = {
     "bipartite.locations.TwoLevel": "reproduction.places.two_level",
     "bipartite.locations.Release": "reproduction.places.PlaceRelease",
     "bipartite.locations.draw": "bipartite.locations.plot, which draws on matplotlib axes",
-    "bipartite.locations.page": "bipartite.locations.plot, or the command bipartite locations heat for a page",
+    "bipartite.locations.page": "bipartite.locations.plot, or the command bipartite estimate for a page",
     "bipartite.locations.RangeCount": "bipartite.locations.range_count, whose answer has .value, .se and .ci()",
     **{
         f"bipartite.lottery.{before}Lottery": f"bipartite.lottery.{now}"

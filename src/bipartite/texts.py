@@ -9,7 +9,7 @@ import json
 import math
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -131,7 +131,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-read_json: Final = json.JSONDecoder(object_pairs_hook=_once).decode
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)  # NaN and Infinity are not JSON
+
+
+read_json: Final = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse).decode
 """The values in a JSON text; a ValueError, or a RecursionError, if it is none or an object repeats a key."""
 
 

@@ -14,8 +14,8 @@ def run(capsys, monkeypatch):
     """Run a command; return (exit code, stdout, stderr)."""
 
     def runner(*arguments, stdin=""):
-        given = io.TextIOWrapper(io.BytesIO(stdin)) if isinstance(stdin, bytes) else io.StringIO(stdin)
-        monkeypatch.setattr("sys.stdin", given)
+        held = io.BytesIO(stdin if isinstance(stdin, bytes) else stdin.encode())
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(held, encoding="utf-8", newline="\n"))
         try:
             code = main([str(argument) for argument in arguments])
         except SystemExit as stop:

@@ -1,9 +1,9 @@
-import json
 import sys
 from functools import partial
 
 import pytest
 
+import bipartite as bp
 from bipartite.cli import output
 from tests.cli import schemas
 
@@ -81,31 +81,28 @@ def test_words_and_vectors_are_read(run, command):
     assert "the report is '[0," in out
 
 
-def test_a_mechanism_is_audited_against_its_tickets(run, write):
-    code, out, _ = run(
-        "audit", "--integers", "1..5", "--epsilon", 1, "--inputs", 1, 5, "--trials", 2000, "--confidence", 1 - 1e-9,
-        "--json",
-    )  # fmt: skip
+def test_a_mechanism_is_audited_against_its_tickets(run, spec):
+    # Secure words: a false alarm has probability 1e-9.
+    few = ["--trials", 2000, "--confidence", 1 - 1e-9, "--json"]
+    code, out, _ = run("audit", spec(bp.BRR(bp.Integers(1, 5), 1)), "--inputs", 1, 5, *few)
     assert code == 0
     found = conforms(out)
     assert (found["inputs"] in [[1, 5], [5, 1]], found["holds"]) == (True, True)
     assert found["epsilon"] == pytest.approx(1)
-    items = write("items.json", json.dumps({"labels": ["a", "b"], "loss": [[0, 1], [1, 0]]}))
-    code, out, _ = run(
-        "audit", "--items", items, "--epsilon", 1, "--m", 1, "--inputs", "a", "b", "--trials", 400, "--json"
-    )
+    items = spec(bp.BRR(bp.Items(["a", "b"], loss=[[0, 1], [1, 0]]), 1, m=1))
+    code, out, _ = run("audit", items, "--inputs", "a", "b", "--trials", 400, "--json")
     assert sorted(conforms(out)["inputs"]) == ["a", "b"]
-    code, _, err = run("audit", "--items", items, "--epsilon", 1, "--m", 1, "--inputs", "a", "c")
+    code, _, err = run("audit", items, "--inputs", "a", "c")
     assert (code, err) == (3, "bipartite: Expected --inputs in the domain, got 'c'; choose other values.\n")
-    interval = ["--interval", "0..1", "--points", 5, "--epsilon", 1]
-    # Secure words: a false alarm has probability 1e-9.
-    assert run("audit", *interval, "--inputs", "0.25", 1, "--trials", 400, "--confidence", 1 - 1e-9)[0] == 0
+    code, out, _ = run("audit", spec(bp.BRR(bp.Interval(0, 1, points=5), 1)), "--inputs", "0.25", 1, *few)
+    assert code == 0 and 0.25 in conforms(out)["inputs"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--inputs", 1, 2], 2, "one of the arguments --command --integers"),
+        (["--inputs", 1, 2], 2, "Expected one of SPEC.json and --command; for example audit age.json --inputs 18 90."),
+        (["SPEC", "--command", "cat", "--inputs", 1, 2], 2, "Expected one of SPEC.json and --command"),
         (["--command", "", "--inputs", 1, 2], 2, "Expected --command as a program with its arguments, got ''"),
         (["--command", "'", "--inputs", 1, 2], 2, 'Expected --command as a program with its arguments, got "\'"'),
         (["--command", "no-such-program", "--inputs", 1, 2], 4, "bipartite: not found: no-such-program"),
@@ -114,19 +111,17 @@ def test_a_mechanism_is_audited_against_its_tickets(run, write):
             2,
             "Expected --epsilon, the claimed ε, as a number of at least 0, got 'x'; try --epsilon 1.",
         ),
-        (
-            ["--command", "cat", "--inputs", 1, 2, "--m", 3, "--edges", "padded"],
-            2,
-            "the mechanism of --command is unknown; leave out --m, --edges.",
-        ),
         (["--command", "cat", "--inputs", 1], 2, "Expected --inputs as two or more values"),
-        (["--integers", "1..5", "--epsilon", 1, "--inputs", 1, 2, "--each"], 2, "--each is for --command"),
-        (["--integers", "1..5", "--epsilon", 1, "--inputs", 1, 9], 3, "Expected --inputs in the domain, got '9'"),
-        (["--integers", "1..5", "--epsilon", 1, "--inputs", 1, "x"], 3, "Expected --inputs in the domain, got 'x'"),
+        (["SPEC", "--inputs", 1, 2, "--each"], 2, "--each is for --command; leave it out."),
+        (["SPEC", "--inputs", 1, 2, "--epsilon", 1], 2, "--epsilon is for --command; leave it out."),
+        (["SPEC", "--inputs", 1, 9], 3, "Expected --inputs in the domain, got '9'"),
+        (["SPEC", "--inputs", 1, "x"], 3, "Expected --inputs in the domain, got 'x'"),
+        (["none.json", "--inputs", 1, 2], 4, "not found: none.json"),
     ],
 )
-def test_mistakes_give_a_message_and_an_exit_code(run, arguments, code, message):
-    found, out, err = run("audit", *arguments)
+def test_mistakes_give_a_message_and_an_exit_code(run, spec, arguments, code, message):
+    file = spec(bp.BRR(bp.Integers(1, 5), 1))
+    found, out, err = run("audit", *(file if each == "SPEC" else each for each in arguments))
     assert (found, out) == (code, "")
     assert message in err
     assert "Traceback" not in err
@@ -150,11 +145,11 @@ def test_a_command_that_does_not_answer_line_by_line_is_bad_data(run, command, s
     assert message in err
 
 
-def test_progress_is_shown_on_a_terminal(run, command, monkeypatch):
+def test_progress_is_shown_on_a_terminal(run, command, spec, monkeypatch):
     shown = []
     monkeypatch.setattr(output.Progress, "advance", lambda _, by: shown.append(by))
     run("audit", "--command", command(client(0.7)), "--inputs", 0, 1, "--trials", 5000)
     assert sum(shown) == 10_000
     shown.clear()
-    run("audit", "--integers", "1..5", "--epsilon", 1, "--inputs", 1, 2, "--trials", 400)
+    run("audit", spec(bp.BRR(bp.Integers(1, 5), 1)), "--inputs", 1, 2, "--trials", 400)
     assert sum(shown) >= 800

@@ -59,14 +59,18 @@ def test_a_retry_counts_once_in_one_file_or_several(collected, answer):
     for files in ([collected([*LINES, *LINES], "twice.jsonl")], [once, collected(LINES[::-1], "again.jsonl")]):
         code, found, err = answer(*files)
         assert code == 0 and err == RETRIES
-        (one,) = found["estimates"]
+        (one,) = found["columns"][0]["estimates"]
         assert (one["people"], found["repeated"], found["rejected"]) == (120, 120, 0)
         assert (one["mean"]["low"], one["mean"]["high"]) == pytest.approx(whole.ask().ci())
 
 
 def test_a_million_lines_of_one_key_are_one_report(collected, answer):
     code, found, err = answer(collected([*LINES, LINES[7] * 5000]))
-    assert code == 0 and found["estimates"][0]["people"] == 120 and "5,000 lines with a key that came before" in err
+    assert (
+        code == 0
+        and found["columns"][0]["estimates"][0]["people"] == 120
+        and "5,000 lines with a key that came before" in err
+    )
 
 
 @pytest.mark.usefixtures("collected")
@@ -75,15 +79,15 @@ def test_retries_of_groups_and_of_packed_files_count_once_too(answer, tmp_path):
     packed = tmp_path / "r.jsonl.gz"
     packed.write_bytes(gzip.compress("".join([*lines, *lines]).encode()))
     _, found, _ = answer(packed, "--by", "side")
-    assert [(each["group"], each["people"]) for each in found["estimates"]] == [("a", 60), ("b", 60)]
+    assert [(each["group"], each["people"]) for each in found["columns"][0]["estimates"]] == [("a", 60), ("b", 60)]
 
 
 def test_a_key_is_text_of_this_format_only_beside_a_spec(collected, answer):
     # Of a table with a column of its own that is called key, every row counts.
     code, found, err = answer(collected(['{"report": 3, "key": "north"}\n'] * 10))
-    assert (code, err, found["estimates"][0]["people"]) == (0, "", 10)
+    assert (code, err, found["columns"][0]["estimates"][0]["people"]) == (0, "", 10)
     code, found, _ = answer(collected([envelope(3, 1, rating=4)] * 10), "--column", "rating")
-    assert code == 0 and found["estimates"][0]["people"] == 10
+    assert code == 0 and found["columns"][0]["estimates"][0]["people"] == 10
 
 
 REFUSED = {
@@ -96,7 +100,7 @@ REFUSED = {
     "a record": (envelope({"a": 3}, 999, spec="1" * 64), "line 121 was drawn with another spec"),
     "a key that is a number": (envelope(3, 999, key=3), "line 121 has a key that is not text"),
     "a forged report": (envelope(9, 999), "line 121 cannot have come from GRR(Integers(1, 5), epsilon=1)"),
-    "a report of a report": (envelope([3], 999), "line 121 is not a number"),
+    "a report of a report": (envelope([3], 999), "line 121 cannot have come from"),
     "no report": (envelope(None, 999), "line 121 has no report; repair or remove it, or use --nulls drop."),
     "half a line": ('{"report": 3\n', "line 121 is not a JSON object; repair or remove it."),
     "a number": ("3\n", "line 121 is not a JSON object"),
@@ -120,7 +124,7 @@ def test_a_line_that_is_no_report_is_an_error_or_set_aside(collected, answer, tm
     assert message.format(file) in err and "set such lines aside with --reject FILE" in err
     code, found, err = answer(file, "--reject", aside)
     assert code == 0 and found["rejected"] == 1
-    assert found["estimates"][0]["people"] == 121
+    assert found["columns"][0]["estimates"][0]["people"] == 121
     assert f"1 line set aside in {aside}, and counted as not received; the first: {file}: line 121 " in err
     assert aside.read_text(encoding="utf-8") == line
     assert stat.S_IMODE(aside.stat().st_mode) == 0o600
@@ -144,7 +148,7 @@ def test_what_is_set_aside_is_never_shown_and_never_replaces_a_file(collected, a
 def test_a_refused_report_takes_no_key(collected, answer, tmp_path):
     file = collected([envelope(9, 1), envelope(3, 1), envelope(3, 1)])
     code, found, _ = answer(file, "--reject", tmp_path / "aside")
-    assert (code, found["estimates"][0]["people"], found["rejected"], found["repeated"]) == (0, 1, 1, 1)
+    assert (code, found["columns"][0]["estimates"][0]["people"], found["rejected"], found["repeated"]) == (0, 1, 1, 1)
 
 
 @pytest.mark.parametrize("field", ["study", "question"])
@@ -158,10 +162,10 @@ def test_which_question_counts_is_never_decided_by_the_first_line(collected, ans
     code, _, err = answer(file, f"--{field}", "q" if field == "question" else "s")
     assert code == 3 and f"line 1 is about another {field} than --{field} names" in err
     code, found, _ = answer(file, f"--{field}", "q" if field == "question" else "s", "--reject", aside)
-    assert (code, found["estimates"][0]["people"], found["rejected"]) == (0, 120, 1)
+    assert (code, found["columns"][0]["estimates"][0]["people"], found["rejected"]) == (0, 120, 1)
     # Names are compared as clients normalize them.
     code, found, _ = answer(file, f"--{field}", "e\u0301", "--reject", tmp_path / "rest")
-    assert (code, found["estimates"][0]["people"], found["rejected"]) == (0, 1, 120)
+    assert (code, found["columns"][0]["estimates"][0]["people"], found["rejected"]) == (0, 1, 120)
     code, _, err = answer(collected(['{"report": 3}\n']), f"--{field}", "q")
     assert code == 3 and "line 1 is in no envelope, and so about no question" in err
 
@@ -174,7 +178,7 @@ def test_forged_lines_of_csv_are_set_aside(collected, answer, tmp_path):
     ):
         aside = tmp_path / f"aside-{name}"
         code, found, err = answer(collected([text], name), "--reject", aside)
-        assert (code, found["estimates"][0]["people"], found["rejected"]) == (0, 3, len(bad)), err
+        assert (code, found["columns"][0]["estimates"][0]["people"], found["rejected"]) == (0, 3, len(bad)), err
         assert sorted(aside.read_bytes().decode().splitlines(keepends=True)) == sorted(bad)
     code, out, err = answer(collected(["9\n"], "n.csv"), "--reject", tmp_path / "all")
     assert (code, out) == (3, "") and "There are no reports" in err
@@ -205,15 +209,14 @@ def test_a_forged_report_of_a_released_table_has_a_place_and_can_be_set_aside(ru
                 text = write_csv(tmp_path / "t" / "t.csv", table).read_text(encoding="utf-8")
             text = text.replace(",", "\t").replace("ärztin\t", "ärztin,") if kind == "tsv" else text
             file.write_bytes(gzip.compress(text.encode()) if kind == "csv.gz" else text.encode())
-    place = "row 42: column 'age' holds a report that cannot have come from its mechanism"
-    if kind not in {"parquet", "arrow"}:
-        place = f"line {42 if kind == 'jsonl' else 43} cannot have come from GRR"
+    row = "row 42" if kind in {"parquet", "arrow"} else f"line {42 if kind == 'jsonl' else 43}"
+    place = f"{row}, column 'age', cannot have come from GRR"
     code, out, err = run("estimate", *files)
     assert (code, out) == (3, "") and f"{files[1]}: {place}" in err and "9999" not in err
     aside = tmp_path / "aside"
     for more in ([], ["--by", "country"]):
-        code, out, err = run("estimate", *files, "--method", "inverse", "--json", "--reject", aside, *more)
-        found = conforms(out, "estimate-table")
+        code, out, err = run("estimate", *files, "--json", "--reject", aside, *more)
+        found = conforms(out, "estimate")
         people = [sum(each["people"] for each in column["estimates"]) for column in found["columns"]]
         # No column counts the row.
         assert (code, people, found["rejected"]) == (0, [799, 799], 1), err
@@ -256,20 +259,20 @@ def test_envelopes_of_records_are_opened_and_checked(run, tmp_path, sample):
         drawn = [{name: each[name]} for each, name in zip(both, ["age", "job"] * 30, strict=True)]
     lines = record_lines(plan.mechanisms(), sample, drawn)
     file.write_text("".join([*lines, *lines]), encoding="utf-8")
-    code, out, err = run("estimate", file, "--spec", specs, "--json", "--method", "inverse")
-    found = conforms(out, "estimate-table")
+    code, out, err = run("estimate", file, "--spec", specs, "--json")
+    found = conforms(out, "estimate")
     assert (code, found["repeated"]) == (0, 60), err
     for column in found["columns"]:
         mine = [each[column["name"]] for each in drawn if column["name"] in each]
         (one,) = column["estimates"]
         assert one["people"] == len(mine)
-        expected = bp.estimate(plan.mechanisms()[column["name"]], mine, method="inverse")
+        expected = bp.estimate(plan.mechanisms()[column["name"]], mine)
         assert [each["share"] for each in one["shares"]] == pytest.approx(expected.shares.tolist())
     assert f"{60 if sample is None else 30} reports" in run("estimate", file, "--spec", specs, "--column", "job")[1]
     others = {
-        "was drawn with another spec": record_lines({"job": JOBS, "age": AGES}, sample, drawn[:1]),
-        "does not have the attributes of its record": record_lines(plan.mechanisms(), sample, [{"age": 20, "x": 1}]),
-        "cannot have come from GRR": record_lines(
+        " was drawn with another spec": record_lines({"job": JOBS, "age": AGES}, sample, drawn[:1]),
+        " does not have the attributes of its record": record_lines(plan.mechanisms(), sample, [{"age": 20, "x": 1}]),
+        ", column 'age', cannot have come from GRR": record_lines(
             plan.mechanisms(), sample, [{"age": 999} if sample else {"age": 999, "job": "nurse"}]
         ),
     }
@@ -277,10 +280,8 @@ def test_envelopes_of_records_are_opened_and_checked(run, tmp_path, sample):
         line = first.replace("0" * 32, "f" * 32)
         file.write_text("".join([*lines, line]), encoding="utf-8")
         code, out, err = run("estimate", file, "--spec", specs)
-        assert (code, out) == (3, "") and f"{file}: line 61 {message}" in err
-        code, out, _ = run(
-            "estimate", file, "--spec", specs, "--json", "--method", "inverse", "--reject", tmp_path / "aside"
-        )
+        assert (code, out) == (3, "") and f"{file}: line 61{message}" in err
+        code, out, _ = run("estimate", file, "--spec", specs, "--json", "--reject", tmp_path / "aside")
         assert code == 0 and json.loads(out)["rejected"] == 1
         assert (tmp_path / "aside").read_text(encoding="utf-8") == line
         (tmp_path / "aside").unlink()
@@ -298,7 +299,7 @@ def test_a_column_of_bits_is_set_aside_by_row(run, tmp_path, write):
     spec = write("spec.json", json.dumps(oue.to_spec()))
     file = write_arrow(tmp_path / "t.arrow", pa.table({"report": ["x01", "xff", None, "x02"]}))
     code, _, err = run("estimate", file, "--spec", spec, "--nulls", "drop")
-    assert code == 3 and "row 2: column 'report'" in err
+    assert code == 3 and "row 2 cannot have come from OUE" in err
     code, out, _ = run("estimate", file, "--spec", spec, "--nulls", "drop", "--reject", tmp_path / "aside")
     assert code == 0 and out.startswith("2 reports")
     assert json.loads((tmp_path / "aside").read_text()) == {"report": "xff"}
@@ -311,7 +312,7 @@ def test_a_row_among_envelopes_does_not_make_a_table_of_them(run, tmp_path, null
     specs.write_text(json.dumps(plan.metadata()), encoding="utf-8")
     lines = record_lines(plan.mechanisms(), None, [{"age": 20 + at % 50, "job": "nurse"} for at in range(60)])
     file.write_text("".join([*lines, *lines, '{"age": 89, "job": "nurse"}\n']), encoding="utf-8")
-    code, out, err = run("estimate", file, "--spec", specs, "--json", "--method", "inverse", "--nulls", nulls)
+    code, out, err = run("estimate", file, "--spec", specs, "--json", "--nulls", nulls)
     found = json.loads(out)
     assert (code, found["repeated"]) == (0, 60), err
     assert [column["estimates"][0]["people"] for column in found["columns"]] == [61, 61]
@@ -326,10 +327,10 @@ def test_a_question_is_not_asked_for_in_vain(collected, answer, tmp_path, field)
 
 
 def test_all_lines_that_a_quote_swallows_are_told(collected, answer, tmp_path):
-    opened, closed = ("a.csv", '3\n"\n4\n5\n', "line 2 cannot be"), ("b.csv", '3\n"4\n5\n"\n', "line 4 is not")
+    opened, closed = ("a.csv", '3\n"\n4\n5\n', "line 2 cannot be"), ("b.csv", '3\n"4\n5\n"\n', "line 4 cannot have")
     for name, text, said in (opened, closed):
         code, found, err = answer(collected([text], name), "--reject", tmp_path / f"aside-{name}")
-        assert (code, found["estimates"][0]["people"], found["rejected"]) == (0, 1, 3)
+        assert (code, found["columns"][0]["estimates"][0]["people"], found["rejected"]) == (0, 1, 3)
         assert "3 lines set aside" in err and said in err
 
 
@@ -337,7 +338,7 @@ def test_all_lines_that_a_quote_swallows_are_told(collected, answer, tmp_path):
 def test_a_byte_that_is_no_text_is_one_line_of_standard_input(run, tmp_path):
     arguments = ["estimate", "-", "--spec", tmp_path / "spec.json"]
     code, out, err = run(*arguments, stdin=b"3\n\xff\n4\n")
-    assert (code, out) == (3, "") and "standard input: line 2 is not a number" in err
+    assert (code, out) == (3, "") and "standard input: line 2 is not UTF-8 text" in err
     code, out, _ = run(*arguments, "--reject", tmp_path / "aside", stdin=b"3\n\xff\n4\n")
     assert code == 0 and out.startswith("2 reports") and (tmp_path / "aside").read_bytes() == b"\xff\n"
 
@@ -347,13 +348,13 @@ def test_a_damaged_packed_file_is_named(answer, tmp_path):
     packed = tmp_path / "r.jsonl.gz"
     packed.write_bytes(gzip.compress("".join(LINES).encode())[:-20])
     code, out, err = answer(packed, "--reject", tmp_path / "aside")
-    assert (code, out) == (3, "") and f"{packed} cannot be unpacked: it may be truncated or damaged" in err
+    assert (code, out) == (3, "") and f"{packed} cannot be decompressed; it may be truncated" in err
     assert not (tmp_path / "aside").exists()
 
 
 @pytest.mark.usefixtures("collected")
 def test_a_column_that_cannot_hold_reports_is_no_bug(answer, tmp_path):
-    for values in (pa.array([[3], None]), pa.array([3, None], pa.date32())):
+    for kind, values in (("lists", pa.array([[3], None])), ("dates", pa.array([3, None], pa.date32()))):
         file = write_arrow(tmp_path / "t.arrow", pa.table({"report": values}))
-        code, out, err = answer(file, "--reject", tmp_path / "aside")
-        assert (code, out) == (3, "") and "column 'report' has no reports" in err
+        code, out, err = answer(file, "--reject", tmp_path / kind)
+        assert (code, out) == (3, "") and "There are no reports" in err

@@ -3,7 +3,9 @@ import json
 import os
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,12 +14,10 @@ import bipartite
 from bipartite import BRR, Integers, from_spec, insecure_seed, verify
 from bipartite.cli import design, output
 from bipartite.cli.output import Progress
-from bipartite.cli.report import lines_at_once
-from bipartite.mechanisms.categories.cells import to_cells
 from tests.cli.schemas import conforms
 
 NOT_PRIVATE = "bipartite: --insecure-seed: these reports are NOT private; whoever knows the seed can undo them.\n"
-AGES = ["--integers", "18..90", "--epsilon", "1"]
+AGES = ["18..90", "--epsilon", "1"]
 
 
 def test_design_describes_the_mechanism_for_people_and_for_programs(run, tmp_path):
@@ -41,12 +41,11 @@ def test_design_describes_the_mechanism_for_people_and_for_programs(run, tmp_pat
 
 def test_design_takes_every_option_of_the_mechanism(run, write):
     prior = write("prior.txt", "\n".join(["0.25"] * 4))
-    interval = ["--interval", "0..1", "--points", 4, "--rounding", "random"]
-    code, out, _ = run("design", *interval, "--epsilon", "0.5", "--m", "best", "--prior", prior, "--json")
+    code, out, _ = run("design", "0..1/4", "--epsilon", "0.5", "--m", "best", "--prior", prior, "--json")
     assert code == 0
     spec = json.loads(out)["spec"]
-    assert spec["domain"] == {"interval": [0, 1], "points": 4, "rounding": "random"}
-    code, out, _ = run("design", "--integers=-5..5", "--epsilon", "2", "--m", 3, "--edges", "padded", "--json")
+    assert spec["domain"] == {"interval": [0, 1], "points": 4, "rounding": "nearest"}
+    code, out, _ = run("design", "-5..5", "--epsilon", "2", "--m", 3, "--edges", "padded", "--json")
     assert json.loads(out)["outputs"] == 13
     assert json.loads(out)["spec"]["domain"] == {"integers": [-5, 5]}
     code, out, _ = run("design", *AGES, "--m", "cdf", "--edges", "padded", "--json")
@@ -57,7 +56,7 @@ def test_design_takes_every_option_of_the_mechanism(run, write):
 @pytest.mark.parametrize("purpose", ["release", "mean", "distribution", "categories"])
 def test_design_takes_what_is_recommended_for_a_purpose(run, purpose):
     recommended = bipartite.recommend(Integers(18, 40), 2, purpose, n=5000)
-    asked = ["design", "--integers", "18..40", "--epsilon", 2, "--for", purpose, "--users", 5000]
+    asked = ["design", "18..40", "--epsilon", 2, "--for", purpose, "--n", 5000]
     code, out, err = run(*asked, "--json")
     assert (code, err) == (0, "")
     described = conforms(out, "design")
@@ -90,38 +89,6 @@ def test_design_says_when_grr_cannot_be_had(run, monkeypatch):
     assert conforms(out, "design")["expected_loss_grr"] is None
 
 
-def test_report_writes_one_report_a_line(run):
-    code, out, err = run("report", *AGES, "--insecure-seed", 7, stdin="40\n50.0\n 60 \n")
-    assert (code, err) == (0, NOT_PRIVATE)
-    expected = BRR(Integers(18, 90), 1).privatize([40, 50, 60], rng=insecure_seed(7))
-    assert out.split() == [str(report) for report in expected]
-    code, out, err = run("report", *AGES, stdin="40\n" * 5)
-    assert (len(out.split()), err) == (5, "")
-    code, out, _ = run("report", "--interval", "0..1", "--points", 11, "--epsilon", 1, "--json", stdin="0.4\n0.5\n")
-    assert all(0 <= conforms(line, "report")["report"] <= 1 for line in out.splitlines())
-    assert run("report", *AGES, stdin="") == (0, "", "")
-
-
-def test_report_keeps_clips_and_refuses(run):
-    code, out, _ = run("report", *AGES, "--nulls", "keep", "--outside", "clip", stdin="40\n\n200\n")
-    lines = out.split("\n")
-    assert code == 0
-    assert lines[1] == ""
-    assert lines[0] and lines[2]
-    code, out, _ = run("report", *AGES, "--nulls", "keep", "--json", stdin="\n40\n")
-    assert [conforms(line, "report")["report"] is None for line in out.splitlines()] == [True, False]
-    assert run("report", *AGES, stdin="40\n\n")[::2] == (
-        3, "bipartite: line 2 is empty; remove it, or use --nulls keep, which publishes that it is missing.\n",
-    )  # fmt: skip
-    for wrong in ("x", "nan", "4 0", "1_8", "inf", "0x20", "４０"):
-        assert run("report", *AGES, stdin=f"40\n{wrong}\n")[::2] == (
-            3, "bipartite: line 2 is not a number; repair or remove it.\n",
-        )  # fmt: skip
-    code, out, err = run("report", *AGES, "--nulls", "keep", stdin="40\n\n17\n20.5\n")
-    assert (code, out) == (3, "")
-    assert "2 of 3 values cannot be reported: line 3 is outside 18..90 (1 such), line 4 is not a whole number" in err
-
-
 @pytest.fixture
 def places(tmp_path):
     file = tmp_path / "places.csv"
@@ -132,129 +99,102 @@ def places(tmp_path):
 
 def test_places_and_items_are_designed_verified_and_reported(run, places, tmp_path, write):
     spec = tmp_path / "city.json"
-    code, out, err = run("design", "--places", places, "--epsilon", 2, "--output", spec, "--json")
+    code, out, err = run("design", places, "--epsilon", 2, "--output", spec, "--json")
     assert (code, err) == (0, "")
     conforms(out, "design")
     conforms(spec.read_text(encoding="utf-8"), "spec")
-    assert run("verify", "--spec", spec)[0] == 0
-    code, out, _ = run("report", "--spec", spec, "--nulls", "keep", "--json", stdin="Paris\n\nSydney\n")
-    reports = [conforms(line, "report")["report"] for line in out.splitlines()]
-    assert reports[1] is None
-    assert {reports[0], reports[2]} <= {"Berlin", "Paris", "London", "Sydney"}
-    code, out, err = run("report", "--spec", spec, stdin="Paris\nAtlantis\n")
-    assert (code, out) == (3, "")
-    assert "1 of 2 values cannot be reported: line 2 is not one of the labels" in err
-    assert "Atlantis" not in err
+    assert run("verify", spec)[0] == 0
+    code, out, _ = run("privatize", "-", "-", "--spec", spec, stdin="Paris\nSydney\n")
+    assert code == 0 and set(out.split()) <= {"Berlin", "Paris", "London", "Sydney"}
 
     items = tmp_path / "items.json"
     similarity = [[3, 2, 1], [2, 3, 2], [1, 2, 3]]
     items.write_text(json.dumps({"labels": [10, 20, 30], "similarity": similarity}), encoding="utf-8")
-    code, out, _ = run("report", "--items", items, "--epsilon", 1, stdin="10\n30\n")
-    assert code == 0
-    assert set(out.split()) <= {"10", "20", "30"}
     unnamed = write("unnamed.csv", "\ufefflatitude,longitude\n1,2\n3,4\n50,60\n")
-    code, out, _ = run("report", "--places", unnamed, "--epsilon", 1, "--m", 1, stdin="0\n2\n")
-    assert set(out.split()) <= {"0", "1", "2"}
+    assert run("design", unnamed, "--epsilon", 1, "--m", 1)[0] == 0
+    assert run("design", items, "--epsilon", 1)[0] == 0
 
 
 def test_places_beside_people_are_designed_only_once_they_are_called_public(run, write):
     file = write("visits.csv", "user,lat,lon\n7,1,2\n8,3,4\n")
-    code, out, err = run("design", "--places", file, "--epsilon", 1)
+    code, out, err = run("design", file, "--epsilon", 1)
     assert (code, out) == (3, "") and "next to the places: 'user'" in err
     assert err.rstrip().endswith("confirm that the list is public: --places-are-public.")
-    assert run("design", "--places", file, "--epsilon", 1, "--places-are-public")[0] == 0
+    assert run("design", file, "--epsilon", 1, "--places-are-public")[0] == 0
 
 
 @pytest.mark.parametrize(
-    ("option", "text", "message"),
+    ("ending", "text", "message"),
     [
         (
-            "--places",
+            "csv",
             "a,b\n1,2\n",
             "expected columns lat and lon (or latitude, longitude) in the first line, got 'a', 'b'",
         ),
-        ("--places", "", "is empty; add a line with latitude and longitude"),
-        ("--places", "latitude,longitude\n1,north\n", "line 2 has a longitude that is not a number"),
-        ("--places", "latitude,longitude\n1\n", "line 2 has 1 cell instead of 2"),
-        ("--items", "[", "is not JSON: see line 1."),
-        ("--items", "[" * 100_000, "is not JSON."),
-        ("--items", '{"labels": ["a", "b"], "labels": ["c", "d"]}', "repeats a key."),
-        ("--items", "[]", "does not hold"),
-        ("--items", '{"distance": 1}', "does not hold"),
-        ("--items", '{"labels": ["a", " b"], "loss": [[0, 1], [1, 0]]}', "labels with leading or trailing spaces"),
+        ("csv", "", "is empty; add a line with latitude and longitude"),
+        ("csv", "latitude,longitude\n1,north\n", "line 2 has a longitude that is not a number"),
+        ("csv", "latitude,longitude\n1\n", "line 2 has 1 cell instead of 2"),
+        ("json", "[", "is not JSON: see line 1."),
+        ("json", "[" * 100_000, "is not JSON."),
+        ("json", '{"labels": ["a", "b"], "labels": ["c", "d"]}', "repeats a key."),
+        ("json", "[]", "does not hold"),
+        ("json", '{"distance": 1}', "does not hold"),
+        ("json", '{"labels": ["a", " b"], "loss": [[0, 1], [1, 0]]}', "labels with leading or trailing spaces"),
     ],
 )
-def test_files_of_places_and_items_are_checked(run, option, text, message, write):
-    file = write("file", text)
-    code, out, err = run("design", option, file, "--epsilon", 1)
+def test_files_of_places_and_items_are_checked(run, ending, text, message, write):
+    file = write(f"file.{ending}", text)
+    code, out, err = run("design", file, "--epsilon", 1)
     assert (code, out) == (3, "")
     assert message in err
 
 
-def test_reports_stream_in_batches(run, monkeypatch):
-    monkeypatch.setattr("bipartite.cli.report._BATCH", 3)
-    code, out, err = run("report", *AGES, stdin="40\n" * 7 + "bad\n")
-    assert code == 3
-    assert len(out.split()) == 6
-    assert "line 8" in err
-
-
-def test_verify_proves_or_refutes(run, tmp_path):
-    code, out, err = run("verify", *AGES)
+def test_verify_proves_or_refutes(run, spec, write):
+    mechanism = BRR(Integers(18, 90), 1)
+    good, broken = spec(mechanism), write("broken.json", json.dumps({**mechanism.to_spec(), "epsilon": "0.5"}))
+    code, out, err = run("verify", good)
     assert (code, err) == (0, "")
     assert "ε-LDP of each report with ε = 1: holds" in out
-    code, out, _ = run("verify", *AGES, "--json")
-    certificate = conforms(out, "verify")
-    assert certificate["spec_sha256"] == verify(BRR(Integers(18, 90), 1)).spec_sha256
-
-    spec = BRR(Integers(18, 90), 1).to_spec()
-    good, broken = tmp_path / "good.json", tmp_path / "broken.json"
-    good.write_text(json.dumps(spec), encoding="utf-8")
-    broken.write_text(json.dumps({**spec, "epsilon": "0.5"}), encoding="utf-8")
-    assert run("verify", "--spec", good)[0] == 0
-    code, out, err = run("verify", "--spec", broken)
+    code, out, _ = run("verify", good, "--json")
+    assert code == 0 and conforms(out, "verify")["spec_sha256"] == verify(mechanism).spec_sha256
+    code, out, err = run("verify", broken)
     assert (code, out) == (1, "")
     assert "exceed e^ε for ε=0.5; do not report with this spec" in err
-    code, out, err = run("verify", "--spec", broken, "--json")
+    code, out, err = run("verify", broken, "--json")
     assert code == 1
     assert conforms(out, "verify")["holds"] is False
-    assert run("report", "--spec", broken, stdin="40\n")[:2] == (1, "")
+
+
+def test_a_proof_that_fails_is_a_finding(run, spec, monkeypatch):
+    proof = SimpleNamespace(holds=False, guarantee="", ratio=Fraction(3), epsilon_upper=2, spec_sha256="")
+    monkeypatch.setattr("bipartite.cli.verify.verify", lambda _: proof)
+    code, out, _ = run("verify", spec(BRR(Integers(1, 5), 1)), "--json")
+    assert code == 1 and conforms(out, "verify")["ratio"] == ["3", "1"]
 
 
 WINDOWS = "Expected --m 'safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got "
-KINDS = "--integers --interval --cyclic --places --items --spec"
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (
-            ["design", "--integers", "18..90"],
-            2,
-            "Expected --epsilon, the privacy budget of one report; try --epsilon 1.",
-        ),
-        (
-            ["design", "--integers", "18-90", "--epsilon", "1"],
-            2,
-            "Expected --integers as LOW..HIGH, got '18-90'; for example",
-        ),
-        (["design", "--integers", "a..b", "--epsilon", "1"], 2, "Expected --integers as LOW..HIGH"),
-        (["design", "--integers", "90..18", "--epsilon", "1"], 2, "Expected low < high"),
-        (["design", *AGES, "--points", "3"], 2, "--points and --rounding belong to --interval"),
-        (["design", "--interval", "0..1", "--epsilon", "1"], 2, "Expected --points with --interval"),
+        (["design", "18..90"], 2, "Expected --epsilon, the privacy budget of one report; try --epsilon 1."),
+        (["design", "18..90", "--for", "mean"], 2, "Expected --epsilon, the privacy budget"),
+        (["design", "18-90", "--epsilon", "1"], 2, "got '18-90'; for example 18..90."),
+        (["design", "90..18", "--epsilon", "1"], 2, "Expected low < high"),
+        (["design", "18..90", "--epsilon", "1", "2"], 2, "Expected one --epsilon, got 2; several are for --compare."),
+        (["design", "18..90", "--epsilon", "0.5..2"], 2, "Expected --epsilon as a positive decimal"),
+        (["design", *AGES, "--confidence", "0.9"], 2, "--confidence belongs to --mean-within or --share-within; leave"),
+        (["design", *AGES, "--plot", "x.svg"], 2, "--plot draws places, or a comparison; add --compare, or leave it"),
+        (["design", *AGES, "--compare", "--mean-within", "1"], 2, "--mean-within: not allowed with argument --compare"),
         *((["design", *AGES, "--m", m], 2, f"{WINDOWS}{repr(m)[:6]}") for m in ("²", "", "huge", "9" * 5000)),
         (["design", *AGES, "--m", "cdf"], 2, "Expected --edges 'padded' with --m 'cdf'"),
-        (["demo", "--people", "99999999999999"], 2, "Expected --people from 1,000 to 10,000,000"),
-        (["demo", "--people", "0"], 2, "Expected --people from 1,000 to 10,000,000, got 0; leave it out for 50,000."),
-        (["design", "--integers", "1..9", "--epsilon", "zero"], 2, "Expected --epsilon as a positive decimal"),
-        (["verify", "--spec", "nowhere.json"], 4, "bipartite: not found: nowhere.json"),
-        (
-            ["verify", "--spec", "x.json", "--epsilon", "1"],
-            2,
-            "--spec describes the whole mechanism; leave out --epsilon.",
-        ),
+        (["design", "1..9", "--epsilon", "zero"], 2, "Expected --epsilon as a positive decimal"),
+        (["verify", "nowhere.json"], 4, "bipartite: not found: nowhere.json"),
+        (["design", "nowhere.json", "--epsilon", "1"], 4, "bipartite: not found: nowhere.json"),
         ([], 2, "the following arguments are required: COMMAND"),
-        (["design"], 2, f"one of the arguments {KINDS} is required"),
+        (["design"], 2, "the following arguments are required: DOMAIN"),
+        (["design", "--epsilon", "1", "18..90"], 2, "the following arguments are required: DOMAIN"),
     ],
 )
 def test_mistakes_give_a_message_an_exit_code_and_no_traceback(run, arguments, code, message):
@@ -267,13 +207,13 @@ def test_mistakes_give_a_message_an_exit_code_and_no_traceback(run, arguments, c
 def test_unreadable_files_are_bad_data(run, tmp_path):
     file = tmp_path / "x"
     file.write_bytes(b"\xff\xfe{}")
-    assert run("verify", "--spec", file)[::2] == (3, f"bipartite: {file} is not UTF-8 text.\n")
+    assert run("verify", file)[::2] == (3, f"bipartite: {file} is not UTF-8 text.\n")
     file.write_text("{", encoding="utf-8")
-    assert run("verify", "--spec", file)[0] == 3
+    assert run("verify", file)[0] == 3
     file.write_text("half\n", encoding="utf-8")
     code, _, err = run("design", *AGES, "--m", "best", "--prior", file)
     assert (code, err) == (3, f"bipartite: {file} does not hold one probability per line.\n")
-    assert run("verify", "--spec", tmp_path)[0] == 3
+    assert run("verify", tmp_path)[0] == 3
 
 
 def test_a_spec_is_written_whole_or_not_at_all(run, tmp_path, monkeypatch, write):
@@ -300,32 +240,18 @@ def test_a_spec_is_written_whole_or_not_at_all(run, tmp_path, monkeypatch, write
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_an_interruption_a_missing_library_and_a_bug_are_one_line_each(run, monkeypatch, raised, code, told):
+def test_an_interruption_a_missing_library_and_a_bug_are_one_line_each(run, spec, monkeypatch, raised, code, told):
     def fail(_):
         raise raised
 
-    monkeypatch.setattr("bipartite.cli.report.mechanism_of", fail)
-    assert run("report", *AGES) == (code, "", f"bipartite: {told}\n")
+    monkeypatch.setattr("bipartite.cli.privatize.source_of", fail)
+    assert run("privatize", "-", "-", "--spec", spec(BRR(Integers(18, 90), 1))) == (code, "", f"bipartite: {told}\n")
 
 
-@pytest.mark.parametrize("options", [["verify", *AGES], ["verify", *AGES, "--json"], ["design", *AGES]])
-def test_output_is_utf8_whatever_the_system_gives_to_pipes(piped, options):
-    code, out, _ = piped(*options, encoding="cp1252")
+@pytest.mark.parametrize("options", [["design"], ["verify"], ["verify", "--json"]])
+def test_output_is_utf8_whatever_the_system_gives_to_pipes(piped, spec, options):
+    code, out, _ = piped(*options, spec(BRR(Integers(18, 90), 1)), encoding="cp1252")
     assert code == 0 and ("ε" in out.decode() or "\\u03b5" in out.decode())
-
-
-def test_input_that_is_no_text_is_bad_data(piped):
-    told = "bipartite: standard input is not UTF-8 text.\n"
-    assert piped("report", *AGES, stdin=b"40\n\xff\xfe\n") == (3, b"", told)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="a closed standard input is a matter of POSIX shells")
-def test_a_closed_input_is_bad_data():
-    command = f'"{sys.executable}" -m bipartite report {" ".join(AGES)} <&-'
-    result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
-    assert (result.returncode, result.stderr) == (
-        3, "bipartite: standard input is closed; pass the values there, one per line.\n",
-    )  # fmt: skip
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links and rights of files as POSIX has them")
@@ -342,8 +268,9 @@ def test_a_spec_is_written_through_links_with_the_rights_of_a_new_file(run, tmp_
     assert not Path(os.devnull).is_file()
 
 
-def test_a_reader_that_goes_away_is_no_error_message():
-    code = f"import sys; from bipartite.cli import main; sys.exit(main({['report', *AGES]!r}))"
+def test_a_reader_that_goes_away_is_no_error_message(spec):
+    command = ["privatize", "-", "-", "--spec", str(spec(BRR(Integers(18, 90), 1)))]
+    code = f"import sys; from bipartite.cli import main; sys.exit(main({command!r}))"
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -354,11 +281,11 @@ def test_a_reader_that_goes_away_is_no_error_message():
 
 def test_version_and_help_name_the_program(run):
     assert run("--version") == (0, f"bipartite {bipartite.__version__}\n", "")
-    for command in ("design", "report", "verify", "explain", "demo"):
+    for command in ("design", "privatize", "verify", "explain", "demo"):
         code, out, _ = run(command, "--help")
         assert code == 0
         assert f"usage: bipartite {command}" in out
-    assert "examples:\n  echo 40 | bipartite report" in run("report", "--help")[1]
+    assert "\n  echo 40 | bipartite privatize - - --spec age.json\n" in run("privatize", "--help")[1]
 
 
 def test_the_installed_command_runs():
@@ -425,14 +352,14 @@ RIVALS = ["anchored", "exponential", "geometric", "grr", "optimal", "square-wave
 @pytest.mark.parametrize("name", ["duchi", "hybrid", "laplace", "piecewise", "staircase"])
 def test_mechanisms_for_ranges_are_designed_verified_and_reported(run, tmp_path, name):
     file = tmp_path / "spec.json"
-    interval = ["--interval", "0..10", "--points", "11", "--epsilon", "1"]
+    interval = ["0..10/11", "--epsilon", "1"]
     code, out, _ = run("design", *interval, "--mechanism", name, "--json", "--output", file)
     assert code == 0
     described = conforms(out, "design")
     assert described["holds"] and conforms(described["spec"], "spec")["mechanism"] == name
-    code, out, _ = run("verify", "--spec", file, "--json")
+    code, out, _ = run("verify", file, "--json")
     assert code == 0 and conforms(out, "verify")["holds"]
-    code, out, _ = run("report", "--spec", file, stdin="5\n")
+    code, out, _ = run("privatize", "-", "-", "--spec", file, stdin="5\n")
     assert code == 0
     float(out)
 
@@ -446,51 +373,16 @@ FLAT = {
 }
 
 
-@pytest.mark.parametrize("name", FLAT)
-def test_reports_of_flat_categories_are_cells_as_in_tables(run, tmp_path, name):
-    mechanism, file = FLAT[name], tmp_path / "spec.json"
-    file.write_text(json.dumps(mechanism.to_spec()), encoding="utf-8")
-    assert run("verify", "--spec", file)[0] == 0
-    seeded = ("report", "--spec", file, "--insecure-seed", 3)
-    values = [5, 9, 1, 1]
-    code, out, _ = run(*seeded, stdin="".join(f"{value}\n" for value in values))
-    expected = to_cells(mechanism.privatize(np.array(values, dtype=float), rng=insecure_seed(3)))
-    cells = [str(each) for each in expected.astype(str)]
-    assert code == 0 and out.splitlines() == cells
-    assert name == "hadamard" or all(cell.startswith("x") for cell in cells)
-    # What it prints, estimate reads; an empty line that is kept stays empty; JSON holds the same cells.
-    out = run(*seeded, "--nulls", "keep", stdin="\n".join(["5", "", "1"] * 40) + "\n")[1]
-    assert out.splitlines()[1] == ""
-    assert run("estimate", "-", "--spec", file, "--nulls", "drop", stdin=out)[0] == 0
-    lines = run(*seeded, "--json", stdin="".join(f"{value}\n" for value in values))[1].splitlines()
-    held = [conforms(line, "report")["report"] for line in lines]
-    assert held == ([int(cell) for cell in cells] if name == "hadamard" else cells)
-    code, out, err = run(*seeded, stdin="5\n10\n")
-    assert (code, out) == (3, "") and "line 2" in err and " 10" not in err
-
-
 def test_labels_of_flat_categories_are_reported_and_audited(run, spec):
     mechanism = bipartite.OUE(bipartite.Items(["a", "b", "c"], loss=1 - np.eye(3)), 1)
     file = spec(mechanism)
-    code, out, _ = run("report", "--spec", file, "--insecure-seed", 1, stdin="a\nb\n")
-    expected = to_cells(mechanism.privatize(["a", "b"], rng=insecure_seed(1)))
-    assert code == 0 and out.split() == expected.astype(str).tolist()
-    code, _, err = run("report", "--spec", file, stdin="a\nz\n")
-    assert code == 3 and "line 2 is not one of the labels (a, b, c)" in err
-    assert run("audit", "--spec", file, "--inputs", "a", "b", "--trials", 2000)[0] == 0
-
-
-def test_a_batch_of_wide_reports_has_fewer_lines():
-    wide, narrow = bipartite.OUE(Integers(1, 2**18), 1), bipartite.BRR(Integers(1, 9), 1)
-    assert lines_at_once(narrow) == 2**16 > lines_at_once(wide) > 1
+    assert run("audit", file, "--inputs", "a", "b", "--trials", 2000)[0] == 0
 
 
 @pytest.mark.parametrize("name", RIVALS)
 def test_design_makes_every_mechanism(run, tmp_path, name):
     file = tmp_path / "spec.json"
-    code, out, err = run(
-        "design", "--integers", "1..20", "--epsilon", "1", "--mechanism", name, "--output", file, "--json"
-    )
+    code, out, err = run("design", "1..20", "--epsilon", "1", "--mechanism", name, "--output", file, "--json")
     assert (code, err) == (0, "")
     described = conforms(out, "design")
     mechanism = from_spec(conforms(file.read_text(encoding="utf-8"), "spec"))
@@ -504,43 +396,39 @@ def test_design_makes_every_mechanism(run, tmp_path, name):
     assert (described["gap"] is not None) == (name == "anchored")
     window = name == "square-wave"
     assert (described["m"] is not None) == (described["near_probability"] is not None) == window
-    code, out, _ = run("design", "--integers", "1..20", "--epsilon", "1", "--mechanism", name)
+    code, out, _ = run("design", "1..20", "--epsilon", "1", "--mechanism", name)
     assert code == 0
     assert "holds" in out
     assert ("above that of the best possible mechanism by at most" in out) == (name == "anchored")
     assert ("near outputs m" in out) == window
-    # The other commands take the same options, and the spec.
-    assert run("verify", "--spec", file)[0] == 0
-    code, out, err = run("report", "--spec", file, "--insecure-seed", 7, stdin="5\n20\n")
-    assert (code, err) == (0, NOT_PRIVATE)
-    assert out.split() == [str(report) for report in mechanism.privatize([5, 20], rng=insecure_seed(7))]
-    given = ["--integers", "1..20", "--epsilon", "1", "--mechanism", name]
-    assert run("report", *given, "--insecure-seed", 7, stdin="5\n20\n")[:2] == (0, out)
+    # The other commands take the spec.
+    assert run("verify", file)[0] == 0
+    code, out, _ = run("privatize", "-", "-", "--spec", file, "--insecure-seed", 7, stdin="5\n20\n")
+    assert code == 0 and out.split() == [str(report) for report in mechanism.privatize([5, 20], rng=insecure_seed(7))]
 
 
 def test_design_makes_a_constant_which_spends_nothing(run, write):
     file = write("prior.txt", "0.1\n0.1\n0.8\n")
-    code, out, _ = run("design", "--integers", "1..3", "--mechanism", "constant", "--prior", file, "--json")
+    code, out, _ = run("design", "1..3", "--mechanism", "constant", "--prior", file, "--json")
     described = conforms(out, "design")
     assert (code, described["spec"]["answer"], described["holds"], described["epsilon_upper"]) == (0, 2, True, "0")
     assert described["expected_loss_grr"] is None
-    code, out, _ = run("design", "--integers", "1..3", "--mechanism", "constant")
+    code, out, _ = run("design", "1..3", "--mechanism", "constant")
     assert code == 0
     assert "0-LDP: reports do not depend on the value: holds" in out
-    assert run("report", "--integers", "1..3", "--mechanism", "constant", stdin="1\n3\n") == (0, "2\n2\n", "")
 
 
 def test_the_prior_reaches_those_that_take_one(run, write):
     prior = write("prior.txt", "0.97\n0.01\n0.01\n0.01\n")
     answers = {}
     for name in ("anchored", "optimal"):
-        code, out, _ = run(
-            "design", "--integers", "1..4", "--epsilon", "0.1", "--mechanism", name, "--prior", prior, "--json"
-        )
+        code, out, _ = run("design", "1..4", "--epsilon", "0.1", "--mechanism", name, "--prior", prior, "--json")
         answers[name] = from_spec(json.loads(out)["spec"])
         assert code == 0
     assert answers["anchored"].anchors == [1]
     assert list(answers["optimal"].outputs) == [1]
+    code, _, err = run("design", "1..4", "--epsilon", "0.1", "--prior", prior)
+    assert code == 2 and "A prior is used only with --m 'best'" in err
 
 
 @pytest.mark.parametrize(
@@ -560,7 +448,7 @@ def test_the_prior_reaches_those_that_take_one(run, write):
     ],
 )
 def test_options_that_do_not_go_with_a_mechanism_are_refused(run, options, message):
-    code, out, err = run("design", "--integers", "1..9", *options)
+    code, out, err = run("design", "1..9", *options)
     assert (code, out) == (2, "")
     assert message in err
 
@@ -568,20 +456,31 @@ def test_options_that_do_not_go_with_a_mechanism_are_refused(run, options, messa
 def test_a_mechanism_does_not_go_with_a_spec_and_must_be_known(run, tmp_path):
     file = tmp_path / "spec.json"
     file.write_text(json.dumps(bipartite.GRR(Integers(1, 9), 1).to_spec()), encoding="utf-8")
-    code, _, err = run("design", "--spec", file, "--mechanism", "grr")
+    code, _, err = run("design", file, "--mechanism", "grr", "--prior", "x")
     assert code == 2
-    assert "--spec describes the whole mechanism; leave out --mechanism." in err
-    code, _, err = run("design", "--integers", "1..9", "--epsilon", "1", "--mechanism", "laplacian")
+    assert "without --epsilon, the spec describes the whole mechanism; leave out --mechanism" in err
+    code, _, err = run("design", "1..9", "--epsilon", "1", "--mechanism", "laplacian")
     assert code == 2
     assert "'laplacian'" in err
+
+
+def test_design_takes_the_mechanism_of_a_spec_or_its_domain(run, spec):
+    mechanism = bipartite.GRR(bipartite.Interval(0, 1, points=5, rounding="random"), "0.5")
+    file = spec(mechanism)
+    code, out, err = run("design", file, "--json")
+    assert (code, err) == (0, "") and conforms(out, "design")["spec"] == mechanism.to_spec()
+    code, out, _ = run("design", file, "--epsilon", 2, "--mechanism", "anchored", "--json")
+    assert code == 0 and from_spec(json.loads(out)["spec"]) == bipartite.Anchored(mechanism.domain, 2)
+    flat = run("design", spec(bipartite.OUE(Integers(1, 9), 1)), "--json")[1]
+    assert conforms(flat, "design")["expected_loss_constant"] is None
 
 
 def test_a_forged_spec_is_a_finding_or_refused(run, tmp_path):
     file = tmp_path / "spec.json"
     spec = bipartite.GRR(Integers(1, 9), 1).to_spec()
     file.write_text(json.dumps({**spec, "epsilon": "0.5"}), encoding="utf-8")
-    for command in ("verify", "design", "report"):
-        code, out, err = run(command, "--spec", file, stdin="5\n")
+    for command in (["verify"], ["design"], ["privatize", "-", "-", "--spec"]):
+        code, out, err = run(*command, file, stdin="5\n")
         assert code in {1, 2, 3}
         assert out == ""
         assert "exceed e^ε for ε=0.5; do not report with this spec" in err

@@ -48,7 +48,7 @@ def test_at_a_terminal_a_first_plan_asks_for_what_it_cannot_know(typed, table, r
     lines = ["18 90", "1", "0.5 2.5", "", "nurse, teacher", "2", "0,1", "", "drop"]
     code, out, err = typed(lines, "plan", "new", table, "--output", tmp_path / "plan.toml")
     assert (code, out) == (0, "") and "never from these data" in err
-    assert err.endswith(f"bipartite: next: bipartite plan check {tmp_path / 'plan.toml'} --people N\n")
+    assert err.endswith(f"bipartite: next: bipartite plan check {tmp_path / 'plan.toml'} --n N\n")
     for asked in (
         "age: the smallest and largest whole number that anybody could have, such as 18 90: ",
         "height: the smallest and largest number",
@@ -88,7 +88,7 @@ def test_answers_that_cannot_be_are_asked_for_again_and_no_answer_leaves_todo(ty
     assert code == 0 and out.count('epsilon = "TODO"') == 5
     pd.DataFrame({"member": [True]}).to_parquet(table.with_suffix(".parquet"))
     code, out, err = typed(["yes", "", "1"], "plan", "new", table.with_suffix(".parquet"))
-    assert "its values are known" in err and err.endswith(" --people N\n") and "a row spends ε = 1 in all.\n" in err
+    assert "its values are known" in err and err.endswith(" --n N\n") and "a row spends ε = 1 in all.\n" in err
 
 
 def test_a_name_suggests_what_to_ask_and_the_answer_decides(typed, tmp_path):
@@ -139,12 +139,12 @@ def test_a_check_says_what_will_be_answered_before_anything_is_spent(run, tmp_pa
     assert code == 0 and "years, by brr: the mean, the median, shares of ranges\n" in out
     assert "age, by brr: single reports only, no statistics" in out and "job, by grr: the share of each value" in out
     assert "age: cannot tell 18–31 apart, nor 77–90 apart: no number of people gives the mean" in out
-    code, out, _ = run("plan", "check", plan, "--people", 50_000)
+    code, out, _ = run("plan", "check", plan, "--n", 50_000)
     rows = {line.split()[0]: line for line in out.splitlines() if line[:1].isalpha()}
     assert code == 0 and "50,000 people" in out and "± 0.83" in rows["years"] and "points" in rows["years"]
     assert "±" not in rows["age"] or "cannot tell" in rows["age"]
     assert f"± {196 * bp.forecast(bp.GRR(bp.Integers(1, 4), 1), 50_000, 'share'):.2g} points" in rows["job"]
-    found = conforms(run("plan", "check", plan, "--people", 50_000, "--json")[1], "plan")
+    found = conforms(run("plan", "check", plan, "--n", 50_000, "--json")[1], "plan")
     assert found["people"] == 50_000
     ages, years, job = found["columns"]
     assert ages["half_widths"]["mean"] is None and ages["for"] is None and years["for"] == "statistics"
@@ -153,9 +153,9 @@ def test_a_check_says_what_will_be_answered_before_anything_is_spent(run, tmp_pa
     ]
     none = conforms(run("plan", "show", plan, "--json")[1], "plan")
     assert none["people"] is None and none["columns"][1]["half_widths"] is None
-    for wrong in (("show", plan, "--people", 5), ("new", plan, "--people", 5), ("check", plan, "--people", 0)):
+    for wrong in (("show", plan, "--n", 5), ("new", plan, "--n", 5), ("check", plan, "--n", 0)):
         code, _, err = run("plan", *wrong)
-        assert code == 2 and "--people" in err
+        assert code == 2 and "--n" in err
 
 
 def test_a_check_says_what_a_plan_leaves_to_the_purpose_and_what_to_write(run, tmp_path, write):

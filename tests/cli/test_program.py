@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import bipartite
-from bipartite.cli.program import Command
+from bipartite.cli import former
+from bipartite.cli.program import BIPARTITE, Command
 from tests.cli.schemas import conforms
 
 LIBRARY = Path(bipartite.__file__).parent
@@ -35,7 +36,7 @@ def command():
         ("or use overwrite=True: a second", "or use --overwrite: a second"),
         ("Expected m='safe', 'best' or 7, got ''", "Expected --m 'safe', 'best' or 7, got ''"),
         ("leave such lines out with reject=.", "leave such lines out with --reject."),
-        ("made with: release=.", "made with: --spec, or a domain and --epsilon."),
+        ("made with: release=.", "made with: --spec."),
         # No option of this command; an argument of a call; part of a path.
         ("got low=5, epsilon=1", "got low=5, epsilon=1"),
         ("that BRR(Integers(1, 5), m=3) gives", "that BRR(Integers(1, 5), m=3) gives"),
@@ -55,19 +56,50 @@ def test_actions_of_a_command_speak_of_their_own_options(run, tmp_path):
     assert code == 3 and "in.csv" in err
 
 
-@pytest.mark.parametrize(("command", "there"), [("datasets", "datasets"), ("reproduce", "run")])
-def test_commands_of_the_laboratory_say_where_they_are(run, command, there):
-    code, out, err = run(command)
-    assert (code, out) == (2, "") and f"run: python -m reproduction {there}\n" in err
+@pytest.mark.parametrize("command", former.COMMANDS)
+def test_a_command_of_before_names_what_to_run(run, command):
+    told = f"there is no command {command}; run: {former.COMMANDS[command]}"
+    assert run(command, "--help") == (2, "", f"bipartite: {told}\n")
+    assert command not in BIPARTITE.commands and json.loads(run(command, "--json")[2])["error"] == told
+
+
+ACTIONS = {"plan": ["check"], "ledger": ["show"]}
+GONE = [(command, flag) for command, flags in former.FLAGS.items() for flag in flags if command != "demo"]
+
+
+@pytest.mark.parametrize(("command", "flag"), GONE)
+def test_an_option_of_before_names_what_to_use(run, command, flag):
+    for words in ([flag, "3"], [f"{flag}=3"], ["x", flag]):
+        code, out, err = run(command, *ACTIONS.get(command, []), *words)
+        assert (code, out) == (2, "")
+        assert err.endswith(f" error: {flag} is gone: {former.FLAGS[command][flag]}.\n")
+
+
+@pytest.mark.parametrize("command", [each for each in BIPARTITE.commands if each != "demo"])
+def test_help_fits_one_screen_and_ends_with_two_examples(run, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "100")
+    code, out, _ = run(command, "--help")
+    assert code == 0 and len(out.splitlines()) <= 45 and max(map(len, out.splitlines())) <= 120
+    examples = out.partition("\nexamples:\n")[2].splitlines()
+    assert len(examples) == 2 and all(f"bipartite {command} " in each for each in examples)
+
+
+@pytest.mark.parametrize("text", ["-5..5", "-9..-3", "-0.5..1/11"])
+def test_a_domain_may_begin_with_a_minus_sign(run, text):
+    for words in ([text, "--epsilon", "1"], ["--epsilon", "1", "--n", "2000", text]):
+        assert run("design", *words, "--json")[::2] == (0, "")
+    code, _, err = run("design", text, "--epsilon", "-1")
+    assert code == 2 and "Expected --epsilon as a positive decimal" in err
 
 
 ERRORS = [
-    (["estimate", "FILE", "--spec", "SPEC"], 3, "FILE: line 2 is not a number"),
+    (["estimate", "FILE", "--spec", "SPEC"], 3, "FILE: line 2 cannot have come from GRR"),
     (["estimate", "NONE", "--spec", "SPEC"], 4, "not found: "),
     (["estimate", "FILE", "--spec", "SPEC", "--confidence", "2"], 2, "Expected confidence between 0 and 1"),
     (["estimate", "FILE", "--no-such-option"], 2, "unrecognized arguments: --no-such-option"),
-    (["design", "--integers"], 2, "argument --integers: expected one argument"),
-    (["report", "--integers", "1..5", "--epsilon", "1"], 3, "line 1 is not a number"),
+    (["design", "1..5", "--m"], 2, "argument --m: expected one argument"),
+    (["design", "--integers", "1..5"], 2, "--integers is gone: write the domain as in: bipartite design 18..90."),
+    (["privatize", "-", "OUT", "--spec", "SPEC"], 3, "line 1 is not a number"),
     (["ledger", "show", "NONE"], 4, "NONE not found"),
     (["datasets"], 2, "run: python -m reproduction datasets"),
     (["no-such-command"], 2, "invalid choice: 'no-such-command'"),

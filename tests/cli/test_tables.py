@@ -19,7 +19,7 @@ import pytest
 import bipartite as bp
 from bipartite.cli import main, output
 from bipartite.tables.extras import unreadable
-from tests.cli.schemas import SCHEMAS, conforms
+from tests.cli.schemas import conforms
 
 PLAN = """
 [columns.age]
@@ -299,7 +299,7 @@ def test_names_and_groups_forge_no_line_from_a_plan_to_its_answers(run, typed_at
     assert tomllib.loads((tmp_path / "plan.toml").read_text(encoding="utf-8"))["columns"].keys() == {evil, "g"}
     plan = ("--plan", tmp_path / "plan.toml")
     told += [run("plan", action, plan[1]) for action in ("check", "show")]
-    told.append(run("plan", "check", plan[1], "--people", 100))
+    told.append(run("plan", "check", plan[1], "--n", 100))
     told.append(run("privatize", tmp_path / "in.csv", tmp_path / "out.csv", *plan))
     told.append(run("estimate", tmp_path / "out.csv", "--by", "g", "--html", tmp_path / "out.html"))
     assert [code for code, *_ in told] == [0] * len(told), told
@@ -322,7 +322,7 @@ def test_from_a_table_to_answers(run, files):
     code, text, _ = run(
         "estimate", out, "--json", "--by", "country", "--csv", files / "a.csv", "--html", files / "a.html"
     )
-    found = conforms(text, "estimate-table")
+    found = conforms(text, "estimate")
     assert [each["name"] for each in found["columns"]] == ["age", "job"] and found["insecure"]
     groups = {each["group"]: each["people"] for each in found["columns"][0]["estimates"]}
     assert groups == {name: sum(row["country"] == name for row in rows) for name in ("DE", "FR")}
@@ -333,19 +333,16 @@ def test_from_a_table_to_answers(run, files):
     assert code == 0 and (files / "a.svg").read_text().startswith("<svg")
     for wrong in (["--plot", files / "p.svg"], ["--weights", "w"], ["--save-counts", files / "c"], ["--column", "no"]):
         assert run("estimate", out, *wrong)[0] == 2
-    assert (
-        run("estimate", files / "people.csv", "--html", files / "c.html", "--integers", "1..5", "--epsilon", 1)[0] == 2
-    )
 
 
 def test_missing_reports_are_left_out_only_when_asked(run, files):
     (files / "few.csv").write_text("age,job,country\n40,,DE\n50,nurse,DE\n60,pilot,FR\n")
     assert run("privatize", files / "few.csv", files / "few.parquet", "--plan", files / "plan.toml")[0] == 0
     code, _, err = run("estimate", files / "few.parquet")
-    assert code == 3 and "column 'job': 1 rows have no report" in err
+    assert code == 3 and "few.parquet: row 1, column 'job', has no report" in err
     code, text, err = run("estimate", files / "few.parquet", "--nulls", "drop", "--json", "--html", files / "f.html")
     assert code == 0 and "1 rows without a report were skipped" in err
-    assert conforms(text, "estimate-table")["columns"][1]["unreported"] == 1
+    assert conforms(text, "estimate")["columns"][1]["unreported"] == 1
 
 
 def test_bad_rows_stop_or_are_rejected_and_overwriting_warns(run, files):
@@ -475,12 +472,9 @@ def test_progress_tells_rows_speed_and_time_left(monkeypatch, capsys):
     assert "50 %  2,000,000 rows" in shown and "rows/s" in shown and "s left" in shown
 
 
-def test_the_schema_of_released_tables_fits_what_they_carry_and_that_of_estimates(run, files):
+def test_the_schema_of_released_tables_fits_what_they_carry(run, files):
     run("privatize", files / "people.csv", files / "o.csv", "--plan", files / "plan.toml")
     conforms((files / "o.csv.bipartite.json").read_text(), "release")
-    one, many = (json.loads((SCHEMAS / f"{name}.json").read_text()) for name in ("estimate", "estimate-table"))
-    assert many["properties"]["columns"]["items"]["properties"]["estimates"] == one["properties"]["estimates"]
-    assert many["$defs"] == one["$defs"]
 
 
 def test_standard_output_is_written_where_it_stands(files, monkeypatch):

@@ -766,10 +766,11 @@ def _without(value, names):
 def _run(arguments, folder, stdin=""):
     from bipartite.cli import main
 
-    out, err, before, given = io.StringIO(), io.StringIO(), Path.cwd(), sys.stdin
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    before, given = Path.cwd(), sys.stdin
     try:
         os.chdir(folder)
-        sys.stdin = io.StringIO(stdin)
+        sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
                 code = main([str(each) for each in arguments])
@@ -778,7 +779,8 @@ def _run(arguments, folder, stdin=""):
     finally:
         os.chdir(before)
         sys.stdin = given
-    return {"code": code, "out": _read(out.getvalue()), "err": _read(err.getvalue())}
+    said = [stream.buffer.getvalue().decode() for stream in (out, err)]
+    return {"code": code, "out": _read(said[0]), "err": _read(said[1])}
 
 
 def _read(text):

@@ -125,7 +125,7 @@ def test_only_public_names_are_listed():
     ("name", "now"),
     [
         ("draw", "bipartite.locations.plot"),
-        ("page", "the command bipartite locations heat for a page"),
+        ("page", "the command bipartite estimate for a page"),
         ("RangeCount", "range_count, whose answer has .value, .se"),
     ],
 )

@@ -157,7 +157,7 @@ def test_a_plan_and_the_command_line_name_it(capsys):
     )
     from bipartite.cli import main
 
-    assert main(["design", "--integers", "1..5", "--mechanism", "anchored-means", "--epsilon", "1"]) == 0
+    assert main(["design", "1..5", "--mechanism", "anchored-means", "--epsilon", "1"]) == 0
     assert "AnchoredMeans(Integers(1, 5), epsilon=1, 2 means)" in capsys.readouterr().out
 
 

@@ -111,7 +111,7 @@ def test_plans_name_it_in_two_ways(capsys):
     assert made == [bp.Minimax(bp.Integers(1, 10), 3)] * 2
     from bipartite.cli import main
 
-    assert main(["design", "--integers", "1..10", "--mechanism", "minimax", "--epsilon", "3", "--json"]) == 0
+    assert main(["design", "1..10", "--mechanism", "minimax", "--epsilon", "3", "--json"]) == 0
     described = json.loads(capsys.readouterr().out)
     assert described["worst_loss"] == pytest.approx(1.11612, abs=1e-5) and described["gap"] < 1e-7
 

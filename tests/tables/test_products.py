@@ -1,8 +1,5 @@
 """Tuples in tables: several columns in, one column of JSON arrays out, estimated from there."""
 
-import io
-import json
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,7 +7,6 @@ import pyarrow as pa
 import pytest
 
 import bipartite as bp
-from bipartite.cli import main
 from bipartite.errors import DataError, DataFileError, InputError, NotAValueError, NullError, OutsideDomainError
 from bipartite.tables import Column, estimate_file, privatize_file
 from bipartite.tables.keyed import KEY_BYTES, KeyedRelease
@@ -191,39 +187,8 @@ def test_an_edited_report_is_refused(tmp_path):
     out = tmp_path / "out.csv"
     privatize_file(put(tmp_path / "people.csv", table()), out, PLAN)
     out.write_text(out.read_text(encoding="utf-8").replace("25", "31"), encoding="utf-8")
-    with pytest.raises(DataFileError, match="column 'who' holds a report that cannot have come from its mechanism"):
+    with pytest.raises(DataFileError, match="line 4, column 'who', cannot have come from GRR"):
         estimate_file(out)
-
-
-def test_lines_of_json_arrays_are_reported(tmp_path, capsys, monkeypatch):
-    spec = tmp_path / "spec.json"
-    spec.write_text(json.dumps(MECHANISM.to_spec()), encoding="utf-8")
-
-    def run(lines, *options):
-        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
-        code = main(["report", "--spec", str(spec), *options])
-        return code, *capsys.readouterr()
-
-    code, cells, _ = run('[18, "jazz"]\n[25,"blues"]\n')
-    assert (code, cells) == (0, '"[18,""jazz""]"\n"[25,""blues""]"\n')
-    reports = tmp_path / "reports.csv"
-    for text, people in ((cells, 2), (f"report\n{cells * 2}", 4)):
-        reports.write_text(text, encoding="utf-8")
-        assert main(["estimate", str(reports), "--spec", str(spec), "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)["estimates"][0]
-        assert found["people"] == people
-        assert [each["value"] for each in found["shares"] if each["share"] > 0.4] == [[18, "jazz"], [25, "blues"]]
-    # A first cell that can be no report may be the name of the column.
-    for wrong, why in (("[18]", "line 1"), ('"[99,""jazz""]"', "line 1"), ("x", "line 2 is not a JSON array")):
-        reports.write_text(f"{wrong}\n{wrong}\n", encoding="utf-8")
-        assert main(["estimate", str(reports), "--spec", str(spec)]) == 3
-        assert why in capsys.readouterr().err
-    assert run('[99, "jazz"]\n', "--outside", "clip", "--json")[:2] == (0, '{"report": [30, "jazz"]}\n')
-    for line in ('[99, "jazz"]', "old", "[18]", '{"age": 18}'):
-        code, out, err = run(f'[18,"jazz"]\n{line}\n')
-        assert (code, out) == (3, "")
-        assert "line 2 is not a JSON array with one value for each of the 2 parts" in err
-        assert '[18,"jazz"]; repair or remove it' in err
 
 
 def test_rows_with_ids_have_the_same_tuples_again():

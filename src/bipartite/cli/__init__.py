@@ -16,6 +16,8 @@ from bipartite.lazily import lazily
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bipartite.cli.literals import credit_of as credit_of
+    from bipartite.cli.literals import domain_of as domain_of
     from bipartite.cli.output import BAD_DATA as BAD_DATA
     from bipartite.cli.output import BUG as BUG
     from bipartite.cli.output import MISSING as MISSING
@@ -23,10 +25,6 @@ if TYPE_CHECKING:
     from bipartite.cli.output import Progress as Progress
     from bipartite.cli.output import print_json as print_json
     from bipartite.cli.output import print_table as print_table
-    from bipartite.cli.place_lists import CITIES as CITIES
-    from bipartite.cli.place_lists import Listed as Listed
-    from bipartite.cli.place_lists import add_places as add_places
-    from bipartite.cli.place_lists import places_of as places_of
     from bipartite.cli.program import Program as Program
 
 # What the commands of other programs may use.
@@ -36,7 +34,7 @@ _HOMES = {
         ["BAD_DATA", "BUG", "MISSING", "OK", "Progress", "print_json", "print_table"],
         "bipartite.cli.output",
     ),
-    **dict.fromkeys(["CITIES", "Listed", "add_places", "places_of"], "bipartite.cli.place_lists"),
+    **dict.fromkeys(["credit_of", "domain_of"], "bipartite.cli.literals"),
 }
 __getattr__, __dir__ = lazily(__name__, _HOMES)
 __all__ = ["main", *_HOMES]  # noqa: PLE0604 (names, kept in one place)

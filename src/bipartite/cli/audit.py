@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
-from bipartite.cli.arguments import add_mechanism, mechanism_of, refuse_given
 from bipartite.cli.audited_command import reports_of
 from bipartite.cli.output import FINDING, OK, Progress, announce, print_json
 from bipartite.errors import DataError, DataFileError, InputError
+from bipartite.mechanisms.spec import load_spec
+from bipartite.tables.domain_files import read_text
 from bipartite.verification import audit
+from bipartite.verification.audit import EventCounts
 
 if TYPE_CHECKING:
     import argparse
@@ -24,36 +26,53 @@ if TYPE_CHECKING:
 # Seconds per report, roughly: of a mechanism, and of a command that is started for each.
 _DRAWN: Final = 1e-6
 _STARTED: Final = 0.01
-_EXAMPLES = """examples:
-  bipartite audit --command "python client.py" --inputs 18 90 --trials 100000 --epsilon 1
-  bipartite audit --command ./report-one --each --inputs yes no --trials 2000 --epsilon 1 --json
-  bipartite audit --spec age.json --inputs 18 90 --trials 1000000
-
-The command reads one value per line from standard input and answers each with one line: a number, a word, or a vector
-as JSON, [0, 1, 1]. It runs once per input, with all trials; with --each once per trial, with a single line.
-The bound is one-sided: with the stated confidence, ε is at least that large. A small bound proves nothing.
-The exit code is 1 if the claimed ε is refuted.
+_ABOUT = """The command reads one value per line and answers each with one line: a number, a word, or a
+vector as JSON, [0, 1, 1]. It runs once per input, with all trials; with --each once per trial.
+The bound is one-sided: with the stated confidence, ε is at least that large. A small bound proves
+nothing. The exit code is 1 if the claimed ε is refuted.
 """
+_EXAMPLES = """examples:
+  bipartite audit --command "python client.py" --epsilon 1 --inputs 18 90 --trials 100000
+  bipartite audit age.json --inputs 18 90 --trials 1000000
+"""
+
+
+class PrintedAudit(TypedDict):
+    """The verdict on a claim; without a claim, epsilon and holds are null."""
+
+    verdict: str
+    holds: bool | None
+    epsilon: float | None
+    epsilon_lower: float
+    confidence: float
+    inputs: list[int | float | str]
+    event: str
+    counts: EventCounts
+    trials: int
+    searched: int
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog = _EXAMPLES
-    add_mechanism(parser, or_command=True)
-    asked = parser.add_argument_group("the audit")
-    asked.add_argument("--inputs", metavar="X", nargs="+", required=True, help="two or more values to tell apart")
-    asked.add_argument("--trials", metavar="N", type=int, default=100_000, help="reports per input (default: 100000)")
-    asked.add_argument(
-        "--confidence", metavar="C", type=float, default=0.99, help="confidence of the bound (default: 0.99)"
-    )
-    asked.add_argument("--bins", metavar="N", type=int, help="sort numbers into this many ranges")
-    asked.add_argument("--each", action="store_true", help="start the command again for every report")
-    asked.add_argument("--json", action="store_true", help="print one JSON object (schemas/audit.json)")
+    parser.usage = "%(prog)s (SPEC.json | --command 'PROGRAM …' [--epsilon E]) --inputs X Y [options]"
+    parser.description, parser.epilog = _ABOUT, _EXAMPLES
+    add = parser.add_argument
+    add("spec", metavar="SPEC.json", type=Path, nargs="?", help="the spec of a mechanism, audited against its tickets")
+    add("--command", metavar="'PROGRAM …'", help="a program that reads values and writes reports")
+    add("--epsilon", metavar="E", help="the ε that the program claims")
+    add("--inputs", metavar="X", nargs="+", required=True, help="two or more values to tell apart")
+    add("--trials", metavar="N", type=int, default=100_000, help="reports per input (default: 100000)")
+    add("--confidence", metavar="C", type=float, default=0.99, help="confidence of the bound (default: 0.99)")
+    add("--bins", metavar="N", type=int, help="sort numbers into this many ranges")
+    add("--each", action="store_true", help="start the command again for every report")
+    add("--json", action="store_true", help="print one JSON object (schemas/audit.json)")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Audit a command or a mechanism."""
+    if (options.spec is None) == (options.command is None):
+        raise InputError("Expected one of SPEC.json and --command; for example audit age.json --inputs 18 90.")
     settings = {"trials": options.trials, "confidence": options.confidence, "bins": options.bins}
     reports = options.trials * len(options.inputs)
     announce("this audit", reports * (_STARTED if options.each else _DRAWN))
@@ -68,16 +87,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _audit_mechanism(options: argparse.Namespace, settings: dict[str, Any], progress: Progress) -> Audit:
-    if options.each:
-        raise InputError("--each is for --command; leave it out.")
-    mechanism = mechanism_of(options)
+    if options.each or options.epsilon is not None:
+        raise InputError(f"{'--each' if options.each else '--epsilon'} is for --command; leave it out.")
+    mechanism = load_spec(read_text(options.spec))
     inputs = [_value_of(mechanism, text) for text in options.inputs]
     return audit(mechanism, inputs, progress=progress.advance, **settings)
 
 
 def _audit_command(options: argparse.Namespace, settings: dict[str, Any], progress: Progress) -> Audit:
-    unused = ("points", "rounding", "mechanism", "m", "edges", "prior")
-    refuse_given(options, unused, "the mechanism of --command is unknown")
     claimed = None if options.epsilon is None else _number(options.epsilon)
     drawn: dict[str, Callable[[int], list[Any]]] = {}
 
@@ -121,16 +138,7 @@ def _value_of(mechanism: Mechanism, text: str) -> object:
     raise DataFileError(f"Expected --inputs in the domain, got {text!r}; choose other values.")
 
 
-def _as_json(found: Audit) -> dict[str, Any]:
-    return {
-        "verdict": found.verdict,
-        "holds": found.holds,
-        "epsilon": found.epsilon,
-        "epsilon_lower": found.epsilon_lower,
-        "confidence": found.confidence,
-        "inputs": [json.loads(json.dumps(value, default=str)) for value in found.inputs],
-        "event": found.event.description,
-        "counts": {"hits": found.counts.hits, "hits_other": found.counts.hits_other, "tested": found.counts.tested},
-        "trials": found.trials,
-        "searched": found.searched,
-    }
+def _as_json(found: Audit) -> PrintedAudit:
+    same: dict[str, Any] = {name: getattr(found, name) for name in PrintedAudit.__annotations__}
+    inputs = [each if isinstance(each, int | float) else str(each) for each in found.inputs]
+    return cast("PrintedAudit", same | {"inputs": inputs, "event": found.event.description})

@@ -1,50 +1,61 @@
-"""``bipartite design``: build the mechanism for a purpose, or a named one, and show how precise it is."""
+"""``bipartite design``: choose or build a mechanism for a domain, compare all, or ask how many people are needed."""
 
 from __future__ import annotations
 
 import json
+import re
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, cast
 
 import numpy as np
 
-from bipartite.answers.advise import recommend
+from bipartite.answers.advise import Row, compare, recommend, sample_size
 from bipartite.answers.advise.candidates import PURPOSES
 from bipartite.answers.advise.forecasting import Foreseen, check_n
 from bipartite.answers.quality import loss
-from bipartite.cli.arguments import (
-    add_mechanism,
-    announce_proof,
-    domain_of,
-    mechanism_of,
-    need_epsilon,
-    prior_of,
-    refuse_given,
-)
-from bipartite.cli.output import OK, print_json, print_table
-from bipartite.cli.waiting import announce_search
-from bipartite.errors import InputError
+from bipartite.cli.arguments import refuse_given
+from bipartite.cli.literals import ARE_PUBLIC, credit_of, domain_or_mechanism
+from bipartite.cli.output import OK, Progress, print_json, print_table
+from bipartite.cli.waiting import announce_design, announce_proof, announce_search
+from bipartite.domains import Domain, Points
+from bipartite.errors import DataFileError, InputError
 from bipartite.files import write_atomically
-from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Mechanism
+from bipartite.locations import plot
+from bipartite.lottery import PREPARE_FROM
+from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Custom, Mechanism
+from bipartite.mechanisms.catalogue import by_column
 from bipartite.mechanisms.design.m import check_prior
 from bipartite.mechanisms.design.m_for_statistics import PEOPLE
+from bipartite.plots.figure import as_file, check_ending, need_matplotlib
+from bipartite.tables.domain_files import read_text
 from bipartite.verification import verify
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from bipartite.answers.advise import Recommendation
-    from bipartite.mechanisms import Mechanism
 
-_EXAMPLES = """examples:
-  bipartite design --integers 18..90 --epsilon 1 --for distribution --output age.json    the spec that clients need
-  bipartite design --integers 18..90 --epsilon 1 --for mean --users 20000
-  bipartite design --interval 0..200000 --points 401 --epsilon 0.5 --edges padded
-  bipartite design --integers 18..90 --epsilon 1 --mechanism anchored
-
-Which mechanism is best depends on what the reports are for: say so with --for. Without it, the mechanism named with
---mechanism is built (default: BRR).
+_DOMAINS = """What may be reported, DOMAIN, is one of
+  18..90, -5..5             whole numbers
+  0..200000/401             a range, on so many points
+  cyclic:24, cyclic:1..12   whole numbers on a circle
+  items.json                {"labels": […]}; if some are near, "loss" or "similarity": [[…]]
+  shops.csv                 public places, never those of people: columns lat, lon, name
+  cities                    the built-in list; grid:S,W,N,E/METRES is the cells of a box
+  age.json                  the domain of a spec; without --epsilon, its mechanism
 """
+_EXAMPLES = """examples:
+  bipartite design 18..90 --epsilon 1 --for mean --output age.json
+  bipartite design 18..90 --epsilon 0.25..4 --compare --plot loss.svg
+"""
+_ONE_OF: Final = tuple(each for each in PURPOSES if each != "statistics")
+_DRAWN: Final = {"mean": "mean_error", "distribution": "distribution_error"} | dict.fromkeys(
+    ("categories", "map"), "histogram_error"
+)
+"""The measure that a picture shows for a purpose; of single reports, their expected loss."""
+_STEPS: Final = 20  # values of ε in a range
 _SHOWN: Final = (
     ("near outputs m", "m", ","),
     ("probability of each near output", "near_probability", ".6g"),
@@ -62,50 +73,167 @@ _ESTIMATED: Final = (
     ("a cumulative share", "distribution_error", "distribution"),
 )
 """The estimates from many reports: label, key in JSON, what is forecast."""
-_ONE_OF: Final = tuple(each for each in PURPOSES if each != "statistics")
+
+
+class PrintedDesign(TypedDict):
+    """A mechanism, and how precise it is; null for what it does not have or what takes too long to compute."""
+
+    spec: dict[str, Any]
+    spec_sha256: str
+    values: int
+    epsilon_upper: str
+    holds: bool
+    guarantee: str
+    outputs: int | None
+    m: int | None
+    near_probability: float | None
+    far_probability: float | None
+    expected_loss: float | None
+    worst_loss: float | None
+    gap: float | None
+    expected_loss_grr: float | None
+    expected_loss_constant: float | None
+    purpose: str | None
+    people: int
+    mean_error: float | None
+    histogram_error: float | None
+    distribution_error: float | None
+    recommendation: str | None
+
+
+class PrintedAdvice(TypedDict):
+    """What to take for one purpose at one ε."""
+
+    purpose: Literal["release", "mean", "distribution", "categories", "map"]
+    epsilon: str
+    mechanism: str | None
+    code: str | None
+    reason: str
+    figures: str
+    warning: str
+    detail: str
+    error: float | None
+    people: int | None
+    without_asking: float | None
+    best: str | None
+    ratio: float | None
+    worst_ratio: float | None
+    worst_shape: str
+
+
+class PrintedComparison(TypedDict):
+    """Every mechanism side by side (``--compare``)."""
+
+    domain: str
+    values: int
+    users: int | None
+    tolerance: float | None
+    prior: Literal["given", "uniform"]
+    rows: list[Row]
+    advice: list[PrintedAdvice]
+    recommendation: str
+
+
+class PrintedPeople(TypedDict):
+    """How many people are needed (``--mean-within``, ``--share-within``)."""
+
+    people: int
+    people_worst: int | None
+    standard_error: float
+    of: Literal["mean", "share"]
+    within: float
+    confidence: float
+    mechanism: str
+    epsilon: str
+    chosen: bool
+    population: Literal["given", "uniform"]
+    assumptions: str
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog = _EXAMPLES
-    add_mechanism(parser)
-    asked = parser.add_argument_group("what the reports are for")
-    asked.add_argument(
+    parser.usage = "%(prog)s DOMAIN --epsilon E [options]"
+    parser.description, parser.epilog = _DOMAINS, _EXAMPLES
+    add = parser.add_argument
+    add("domain", metavar="DOMAIN", help="what may be reported")
+    add("--epsilon", metavar="E", nargs="+", help="the budget of one report, as 0.5; to compare several, or LOW..HIGH")
+    add(
         "--for",
         dest="purpose",
         choices=_ONE_OF,
-        help="build the mechanism recommended for this: release (single values, used as they are), mean, distribution, "
-        "categories (the share of each value), map (the share of each place)",
+        metavar="PURPOSE",
+        help="take what is best for: release (each report as it is), mean, distribution, categories, map",
     )
-    asked.add_argument("--users", dest="n", metavar="N", type=int, help=f"the number of people (default: {PEOPLE:,})")
-    parser.add_argument("--output", metavar="FILE", type=Path, help="write the spec, which clients need, to this file")
-    parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/design.json)")
+    add(
+        "--mechanism",
+        metavar="NAME",
+        choices=tuple(by_column()),
+        help=f"without --for (default: brr): {', '.join(by_column())}",
+    )
+    add("--m", metavar="M", help="of brr: safe (default), best, a number; padded or cyclic: mean, cdf, histogram")
+    add("--edges", choices=["clamped", "padded"], help="of brr; padded: reports extend past both ends, for statistics")
+    add("--prior", metavar="FILE", type=Path, help="public probabilities of the values, one per line")
+    add("--n", metavar="N", type=int, help=f"the number of people who report (default: {PEOPLE:,})")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--compare", action="store_true", help="every mechanism side by side, and which to use")
+    which.add_argument("--mean-within", metavar="D", type=float, help="how many people, for a mean that is so close?")
+    which.add_argument("--share-within", metavar="D", type=float, help="how many people, for shares that are so close?")
+    add("--confidence", metavar="C", type=float, help="the probability of being so close (default: 0.95)")
+    add("--plot", metavar="FILE", type=Path, help="draw the comparison, or the places: .svg, .png or .pdf")
+    add(ARE_PUBLIC, action="store_true", help="the list is public, though it repeats places or names people or times")
+    add("--output", metavar="FILE", type=Path, help="write the spec to this file, or the rows of a comparison as CSV")
+    add("--json", action="store_true", help="print one JSON object (schemas/design*.json)")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Design a mechanism and describe it."""
+    """Design, compare, or say how many people are needed."""
+    if options.plot is not None:
+        check_ending(options.plot)
+        need_matplotlib("--plot")
+    if options.compare:
+        return _compare(options)
+    if options.epsilon is not None and len(options.epsilon) > 1:
+        raise InputError(f"Expected one --epsilon, got {len(options.epsilon)}; several are for --compare.")
+    return _design(options) if options.mean_within is options.share_within is None else _people(options)
+
+
+def _design(options: argparse.Namespace) -> int:
+    refuse_given(options, ("confidence",), "--confidence belongs to --mean-within or --share-within")
     people = PEOPLE if options.n is None else check_n(options.n)
-    found = None if options.purpose is None else _recommended(options)
-    mechanism = mechanism_of(options) if found is None else found.mechanism
+    given = domain_or_mechanism(options.domain, are_public=options.places_are_public)
+    domain = _domain(given)
+    if options.plot is not None and not isinstance(domain, Points):
+        raise InputError("--plot draws places, or a comparison; add --compare, or leave it out.")
+    found = None if options.purpose is None else _recommended(options, domain)
+    mechanism = _named(options, given) if found is None else found.mechanism
+    prior = _prior(options)
     announce_proof(mechanism)
     certificate = verify(mechanism)
-    prior = prior_of(options)
-    described = {
-        "spec": mechanism.to_spec(),
-        "spec_sha256": certificate.spec_sha256,
-        "values": len(mechanism.domain),
-        "epsilon_upper": str(certificate.epsilon_upper),
-        "holds": certificate.holds,
-        "guarantee": certificate.guarantee,
-        **_of_one_report(mechanism, prior, options.epsilon),
-        "purpose": options.purpose,
-        "people": people,
-        **_of_many_reports(mechanism, prior, people),
-        "recommendation": None if found is None else str(found),
-    }
+    described = cast(
+        "PrintedDesign",
+        {
+            "spec": mechanism.to_spec(),
+            "spec_sha256": certificate.spec_sha256,
+            "values": len(mechanism.domain),
+            "epsilon_upper": str(certificate.epsilon_upper),
+            "holds": certificate.holds,
+            "guarantee": certificate.guarantee,
+            **_of_one_report(mechanism, prior, options.epsilon),
+            "purpose": options.purpose,
+            "people": people,
+            **_of_many_reports(mechanism, prior, people),
+            "recommendation": None if found is None else str(found),
+        },
+    )
+    # Everything is computed before anything is written.
+    drawn = options.plot and as_file(
+        lambda: plot(cast("Points", domain), credit=credit_of(options.domain)), options.plot
+    )
     if options.output is not None:
         write_atomically(options.output, json.dumps(described["spec"], indent=2) + "\n")
+    if drawn is not None:
+        write_atomically(options.plot, drawn)
     if options.json:
         print_json(described)
         return OK
@@ -115,20 +243,141 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
-def _recommended(options: argparse.Namespace) -> Recommendation:
-    refuse_given(options, ("spec", "mechanism", "m", "edges"), "--for chooses the mechanism")
-    need_epsilon(options)
-    domain = domain_of(options)
+def _recommended(options: argparse.Namespace, domain: Domain) -> Recommendation:
+    refuse_given(options, ("mechanism", "m", "edges"), "--for chooses the mechanism")
+    epsilon = _epsilon(options)
     announce_search(domain)
-    return recommend(domain, options.epsilon, options.purpose, n=options.n, prior=prior_of(options))
+    return recommend(domain, epsilon, options.purpose, n=options.n, prior=_prior(options))
 
 
-def _of_one_report(mechanism: Mechanism, prior: list[float] | None, epsilon: str | None) -> dict[str, Any]:
+def _compare(options: argparse.Namespace) -> int:
+    refuse_given(options, ("mechanism", "m", "edges", "confidence"), "--compare takes every mechanism")
+    if options.output is not None and options.output.suffix.lower() != ".csv":
+        raise InputError(f"Expected --output as a file ending in .csv with --compare, got {str(options.output)!r}.")
+    given = domain_or_mechanism(options.domain, are_public=options.places_are_public)
+    if isinstance(given, Mechanism) and options.epsilon is None:
+        epsilons = [format(given.epsilon_decimal, "f")]
+    else:
+        _epsilon(options)
+        epsilons = [each for text in options.epsilon for each in _between(text)]
+    announce_search(_domain(given), len(epsilons), statistics=options.n is not None)
+    found = compare(
+        _domain(given),
+        epsilons,
+        n=options.n,
+        prior=_prior(options),
+        purpose=options.purpose,
+        also={"Custom": given} if isinstance(given, Custom) else None,
+    )
+    picture = options.plot and as_file(lambda: found.plot(_DRAWN.get(options.purpose, "expected_loss")), options.plot)
+    if options.output is not None:
+        write_atomically(options.output, found.to_csv())
+    if picture is not None:
+        write_atomically(options.plot, picture)
+    if options.json:
+        print_json(cast("PrintedComparison", found.to_dict()))
+    else:
+        print(found)
+    return OK
+
+
+def _people(options: argparse.Namespace) -> int:
+    refuse_given(options, ("purpose", "n", "plot", "output"), "the answer is a number of people")
+    given = domain_or_mechanism(options.domain, are_public=options.places_are_public)
+    asked = {
+        "mean_within": options.mean_within,
+        "share_within": options.share_within,
+        "confidence": 0.95 if options.confidence is None else options.confidence,
+        "prior": _prior(options),
+    }
+    named = any(each is not None for each in (options.mechanism, options.m, options.edges))
+    if named or (isinstance(given, Mechanism) and options.epsilon is None):
+        found = sample_size(_named(options, given, assumed=True), **asked)
+    else:
+        epsilon = _epsilon(options)
+        announce_search(_domain(given))
+        found = sample_size(_domain(given), epsilon, **asked)
+    if options.json:
+        print_json(cast("PrintedPeople", found.to_dict()))
+    else:
+        print(found)
+    return OK
+
+
+def _domain(given: Domain | Mechanism) -> Domain:
+    return given if isinstance(given, Domain) else given.domain
+
+
+def _epsilon(options: argparse.Namespace) -> str:
+    """The first ε, which has no default."""
+    if options.epsilon is None:
+        raise InputError("Expected --epsilon, the privacy budget of one report; try --epsilon 1.")
+    return str(options.epsilon[0])
+
+
+def _between(text: str) -> list[str]:
+    """An ε, or LOW..HIGH as equal steps, rounded to three decimals."""
+    first, dots, last = text.partition("..")
+    if not dots:
+        return [text]
+    try:
+        low, high = Decimal(first), Decimal(last)
+        inside = [str(round(low + (high - low) * number / (_STEPS - 1), 3)) for number in range(1, _STEPS - 1)]
+        rising = 0 < low < high
+    except (InvalidOperation, ValueError):
+        rising = False
+    if not rising:
+        raise InputError(f"Expected --epsilon as a decimal or LOW..HIGH, got {text!r}; for example --epsilon 0.25..5.")
+    return [first, *(each for each in inside if low < Decimal(each) < high), last]
+
+
+def _prior(options: argparse.Namespace) -> list[float] | None:
+    """The public probabilities of the values; None for uniform."""
+    try:
+        return None if options.prior is None else [float(line) for line in read_text(options.prior).split()]
+    except ValueError:
+        raise DataFileError(f"{options.prior} does not hold one probability per line.") from None
+
+
+def _named(options: argparse.Namespace, given: Domain | Mechanism, *, assumed: bool = False) -> Mechanism:
+    """The mechanism of a spec, or the one that is named; a prior that is ``assumed`` need not be one of its options."""
+    if isinstance(given, Mechanism) and options.epsilon is None:
+        left = ("mechanism", "m", "edges") if assumed else ("mechanism", "m", "edges", "prior")
+        refuse_given(options, left, "without --epsilon, the spec describes the whole mechanism")
+        return given
+    entry, domain = by_column()[options.mechanism or "brr"], _domain(given)
+    is_brr = entry.name == "brr"
+    takes_prior = entry.prior or (is_brr and (options.m == "best" or not assumed))
+    if not is_brr:
+        refuse_given(options, ("m", "edges"), f"--mechanism {entry.name} has no window")
+    if not (takes_prior or assumed):
+        refuse_given(options, ("prior",), f"--mechanism {entry.name} does not depend on a prior")
+    if not entry.epsilon:
+        refuse_given(options, ("epsilon",), f"--mechanism {entry.name} spends nothing")
+    budget = [_epsilon(options)] if entry.epsilon else []
+    settings: dict[str, Any] = {"prior": _prior(options)} if takes_prior and options.prior is not None else {}
+    announce_design(entry.name, domain)
+    if not is_brr:
+        made: Mechanism = entry.load()(domain, *budget, **settings)
+        return made
+    m: Any = "safe" if options.m is None else options.m
+    number = int(m) if re.fullmatch("[0-9]{1,12}", m) else m
+    edges: Any = options.edges or "clamped"
+    with Progress("rows", _rows_of_design(domain, m)) as progress:
+        return BRR(domain, *budget, m=number, edges=edges, progress=progress.advance, **settings)
+
+
+def _rows_of_design(domain: Domain, m: str) -> int:
+    """The number of rows that a design reports progress on: the search for m, and on many points that of neighbours."""
+    searched = m in {"safe", "best"}
+    found = not domain.has_ends and len(domain) >= PREPARE_FROM
+    return len(domain) * max(1, searched + found)
+
+
+def _of_one_report(mechanism: Mechanism, prior: list[float] | None, epsilon: list[str] | None) -> dict[str, Any]:
     """The errors of one report, beside GRR and the constant answer; None if reports are not values."""
-    constant = loss(Constant(mechanism.domain, prior=prior), prior).mean
     if mechanism.flat:
-        keys = ("outputs", "m", "near_probability", "far_probability", "expected_loss", "worst_loss", "gap")
-        return {**dict.fromkeys(keys), "expected_loss_grr": None, "expected_loss_constant": constant}
+        return dict.fromkeys(("outputs", *(key for _, key, _ in _SHOWN)))
     # A window has two probabilities; other mechanisms have many.
     window = mechanism.tickets if isinstance(mechanism, BRR) else None
     total, about = mechanism.lottery.total, loss(mechanism, prior)
@@ -141,7 +390,7 @@ def _of_one_report(mechanism: Mechanism, prior: list[float] | None, epsilon: str
         "worst_loss": about.worst,
         "gap": mechanism.gap if isinstance(mechanism, Anchored) else None,
         "expected_loss_grr": _loss_of_grr(mechanism, prior, epsilon),
-        "expected_loss_constant": constant,
+        "expected_loss_constant": loss(Constant(mechanism.domain, prior=prior), prior).mean,
     }
 
 
@@ -155,15 +404,15 @@ def _of_many_reports(mechanism: Mechanism, prior: list[float] | None, people: in
     return {key: None if error is None else float(error[0]) for key, error in errors.items()}
 
 
-def _loss_of_grr(mechanism: Mechanism, prior: list[float] | None, epsilon: str | None) -> float | None:
+def _loss_of_grr(mechanism: Mechanism, prior: list[float] | None, epsilon: list[str] | None) -> float | None:
     """The expected loss of GRR; None if it cannot be made with this ε."""
     try:
-        return loss(GRR(mechanism.domain, epsilon or mechanism.epsilon_decimal), prior).mean
+        return loss(GRR(mechanism.domain, epsilon[0] if epsilon else mechanism.epsilon_decimal), prior).mean
     except InputError:
         return None
 
 
-def _rows(described: dict[str, Any]) -> list[tuple[str, str]]:
+def _rows(described: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The rows of the table; what a mechanism does not have is left out."""
     outputs = "" if described["outputs"] is None else f", {described['outputs']:,}"
     rows = [("values, outputs" if outputs else "values", f"{described['values']:,}{outputs}")]

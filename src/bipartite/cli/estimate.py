@@ -3,57 +3,165 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from bipartite.answers.estimation import Counts
-from bipartite.answers.estimation.estimating import from_tally
 from bipartite.answers.estimation.intervals import check_confidence
-from bipartite.answers.estimation.methods import FEW_VALUES, METHODS
+from bipartite.answers.estimation.methods import FEW_VALUES
 from bipartite.answers.estimation.ranges import spans
-from bipartite.cli.arguments import add_mechanism, describes_mechanism, mechanism_of
-from bipartite.cli.columns import NUMBER, STDIN
-from bipartite.cli.counting import GroupCounts
 from bipartite.cli.estimate_output import Found, compute, write
-from bipartite.cli.estimate_reading import add_refusing, read
-from bipartite.cli.output import OK, Progress, announce
-from bipartite.errors import DataFileError, InputError
-from bipartite.mechanisms import Mechanism
+from bipartite.cli.output import NUMBER, OK, Progress, announce
+from bipartite.cli.rejected import set_aside
+from bipartite.errors import InputError, how_many
+from bipartite.mechanisms.spec import load_spec
 from bipartite.plots.figure import check_ending, need_matplotlib
-from bipartite.tables.answering import carried_by_all, check_asked, files_at, insecure_by, no_specs
+from bipartite.tables.answering import (
+    carried_by_all,
+    check_asked,
+    estimates_of,
+    files_at,
+    files_of,
+    insecure_by,
+    no_specs,
+)
+from bipartite.tables.collecting import STDIN
+from bipartite.tables.counting import Asked, Counted, Sums, count_reports
 from bipartite.tables.domain_files import read_text
+from bipartite.tables.envelopes import Envelopes
+from bipartite.tables.formats import Format
 from bipartite.tables.metadata import Described
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     import argparse
 
-    from bipartite.answers.estimation import Estimate
     from bipartite.answers.estimation.ranges import Bins
-    from bipartite.domains import Domain
+    from bipartite.cli.rejected import Rejected
     from bipartite.mechanisms import Mechanism
+
+
+class PrintedNumber(TypedDict):
+    """A number with its interval; null where it is infinite, cannot be known, or is not defined.
+
+    The arc of a direction runs from low up to high, which is smaller than low if it passes the last value.
+    """
+
+    value: float | None
+    standard_error: float | None
+    low: float | None
+    high: float | None
+    note: str
+
+
+class PrintedFit(TypedDict):
+    """Whether the reports can have come from the mechanism; the p-value is a bound, null if it was not tested."""
+
+    p_value: float | None
+    verdict: str
+
+
+class PrintedForging(TypedDict):
+    """What forging one report in a hundred could do to an answer."""
+
+    of: str
+    reports: int
+    value: float
+    low: float
+    high: float
+    exact: bool
+    note: str
+
+
+class PrintedShare(TypedDict):
+    """The share of one value; null for an error or interval that does not exist."""
+
+    value: float | str | list[Any]
+    share: float
+    standard_error: float | None
+    low: float | None
+    high: float | None
+
+
+class PrintedRange(TypedDict):
+    """The share of a public range, from a first value to a last one; null if the method has no intervals."""
+
+    first: float | str
+    last: float | str
+    share: float
+    low: float | None
+    high: float | None
+
+
+class PrintedGroup(TypedDict):
+    """The answers of one group, or of all reports."""
+
+    group: str | None
+    people: int
+    effective_people: float
+    method: str
+    reason: str
+    identifiable: bool | None
+    not_identifiable: str | None
+    cannot_be_told_apart: list[list[Any]]
+    """Values that no number of reports tells apart."""
+    mean: PrintedNumber | None
+    median: PrintedNumber | None
+    circular_mean: PrintedNumber | None
+    resultant_length: PrintedNumber | None
+    circular_spread: PrintedNumber | None
+    fits: PrintedFit
+    poisoning: PrintedForging | None
+    bins_note: str
+    """Why single shares have no intervals; empty if they have."""
+    shares: list[PrintedShare]
+    ranges: list[PrintedRange]
+
+
+class PrintedColumn(TypedDict):
+    """The answers of one column."""
+
+    name: str | None
+    spec_sha256: str
+    unreported: int
+    """The number of rows without a report, which are skipped."""
+    estimates: list[PrintedGroup]
+
+
+class PrintedEstimate(TypedDict):
+    """What ``bipartite estimate --json`` prints."""
+
+    guarantee: str | None
+    """What the release promises; null if the reports belong to none."""
+    epsilon: str | None
+    """The ε of a row of the release; null if nothing is promised."""
+    insecure: bool | None
+    """Whether the reports were drawn from random words that someone may know; null if nothing says so."""
+    confidence: float
+    repeated: int
+    """The number of lines that repeat a key, and do not count."""
+    rejected: int
+    """The number of lines that were set aside, and do not count."""
+    publishes: list[str]
+    """What the release reveals that no ε covers."""
+    by: str | None
+    columns: list[PrintedColumn]
+
 
 RELEASE: Final = re.compile(r'"bipartite_release"\s*:')
 """A key that no spec has; inside a label its quotes would be escaped."""
+_SECONDS: Final = {"csv": 3e-8, "tsv": 3e-8, "jsonl": 2e-7, "parquet": 1.2e-7, "arrow": 1e-8}
+"""Seconds per byte and column, roughly."""
+_MAPS: Final = (".html", ".svg", ".png", ".geojson")
 _NO_SPEC: Final = (
-    "Expected --spec, or a domain and --epsilon: standard input is read as CSV and does not say which mechanism made "
-    "the reports. Parquet or Arrow files that contain their specs must be named."
+    "Expected --spec: standard input is read as CSV and does not say which mechanism made the reports. Parquet or "
+    "Arrow files that contain their specs must be named."
 )
 _EXAMPLES = """examples:
-  bipartite estimate reports.csv --spec age.json
-  bipartite estimate reports.csv --spec age.json --column age --by region --plot regions.svg
-  bipartite estimate monday.csv tuesday.csv --spec age.json --save-counts week.json
-  bipartite estimate --counts week.json --counts other-server.json --csv shares.csv
-  bipartite report --spec age.json < ages.txt | bipartite estimate - --spec age.json
   bipartite estimate released.parquet --by country --html answers.html
-  bipartite estimate released.parquet --column age --by country --bins 30,45,65 --plot shares.svg --unit years
-
-A table that bipartite privatize wrote contains its mechanisms: every private column is estimated, or only the one named
-with --column; --spec may name the file of its specs instead. Other reports need a spec, and are CSV (one report per
-line, or columns with names in the first line), JSON lines, Parquet or Arrow. Anything that is not a report is an error
-that names its line, unless --reject sets it aside; nothing is skipped. In JSON lines as browsers send them every key
-counts once, and another spec or question is refused. Files may be larger than memory, and several are counted together.
-Groups and weights are public columns.
+  bipartite estimate monday.csv tuesday.csv --spec age.json --bins 30,45,65 --plot ages.svg
 """
 
 
@@ -63,49 +171,41 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files", metavar="FILE", nargs="*", help="reports: files, folders, quoted patterns; - for standard input"
     )
-    add_mechanism(parser, required=False)
-    reading = parser.add_argument_group("what is read")
-    reading.add_argument("--column", metavar="NAME", help='the reports (default: the only column, or "report")')
-    reading.add_argument("--by", metavar="COLUMN", help="a public column of groups; each is estimated on its own")
-    reading.add_argument("--weights", metavar="COLUMN", help="a public column of weights")
-    reading.add_argument(
+    parser.add_argument(
+        "--spec", metavar="FILE.json", type=Path, help="the mechanism or the release, unless the files contain it"
+    )
+    parser.add_argument("--column", metavar="NAME", help='the reports (default: all of a release; or "report")')
+    parser.add_argument("--by", metavar="COLUMN", help="a public column of groups; each is estimated on its own")
+    parser.add_argument("--weights", metavar="COLUMN", help="a public column of weights")
+    parser.add_argument(
         "--counts", metavar="FILE.json", type=Path, action="append", help="saved counts; may be repeated"
     )
-    add_refusing(reading)
-    asking = parser.add_argument_group("what is asked")
-    asking.add_argument(
-        "--method", choices=METHODS, default="auto", help="how the histogram is estimated (default: auto)"
+    parser.add_argument(
+        "--nulls", choices=["error", "drop"], default="error", help="refuse missing reports, or skip them"
     )
-    asking.add_argument(
+    parser.add_argument("--reject", metavar="FILE", type=Path, help="set lines that are no reports aside, and go on")
+    for field in ("study", "question"):
+        parser.add_argument(f"--{field}", metavar="NAME", help=f"the {field} to count, if envelopes are of several")
+    parser.add_argument(
         "--confidence", metavar="C", type=float, default=0.95, help="the confidence of every interval (default: 0.95)"
     )
-    asking.add_argument(
-        "--bins", metavar="EDGES", type=bins_of, help="public edges of ranges, such as 30,45,65; or a number of ranges"
+    parser.add_argument(
+        "--bins", metavar="EDGES", type=_bins_of, help="public edges of ranges, such as 30,45,65; or a number of ranges"
     )
-    writing = parser.add_argument_group("what is written")
-    writing.add_argument(
+    parser.add_argument(
         "--save-counts", metavar="FILE.json", type=Path, help="save all counts, to be merged with others"
     )
-    writing.add_argument("--csv", metavar="FILE.csv", type=Path, help="write value, share, standard error, low, high")
-    writing.add_argument(
-        "--ranges",
-        metavar="FILE.csv",
-        type=Path,
-        help="write first, last, share, low, high of ten ranges, or of --bins",
+    parser.add_argument("--csv", metavar="FILE.csv", type=Path, help="write the shares of values, or of --bins")
+    parser.add_argument("--plot", metavar="FILE.svg", type=Path, help="plot the shares: .svg, .png or .pdf")
+    parser.add_argument("--html", metavar="FILE.html", type=Path, help="write a page about a release")
+    parser.add_argument(
+        "--map", metavar="FILE", type=Path, help="map a column of places: .html, .svg, .png or .geojson"
     )
-    writing.add_argument(
-        "--plot", metavar="FILE.svg", type=Path, help="plot the shares with error bars, .svg, .png or .pdf"
-    )
-    writing.add_argument("--title", metavar="TEXT", help="the title of the plot")
-    writing.add_argument("--unit", metavar="TEXT", help="the unit of the values in the plot, such as years")
-    writing.add_argument("--html", metavar="FILE.html", type=Path, help="for a released table: write a page with plots")
-    writing.add_argument(
-        "--json", action="store_true", help="print one JSON object (schemas/estimate.json, or estimate-table.json)"
-    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/estimate.json)")
     parser.set_defaults(run=run)
 
 
-def bins_of(text: str) -> int | list[int | float | str]:
+def _bins_of(text: str) -> Bins:
     """The number of ranges, or edges: numbers, or labels of a circle."""
     parts = [part.strip() for part in text.split(",")]
     edges = [int(part) if part.isdecimal() else float(part) if NUMBER.fullmatch(part) else part for part in parts]
@@ -115,34 +215,37 @@ def bins_of(text: str) -> int | list[int | float | str]:
 def run(options: argparse.Namespace) -> int:
     """Estimate from reports, from saved counts or both, or from a released table."""
     confidence = check_confidence(options.confidence)
-    for option in ("plot", "html"):
-        if getattr(options, option) is not None:
-            need_matplotlib(f"--{option}")
+    _check_pictures(options)
     _find_files(options)
     release = _release_of(options)
     _check(options, release)
     saved = [Counts.from_json(read_text(path)) for path in options.counts or ()]
     mechanisms = {options.column: _mechanism(options, saved)} if release is None else _of_release(options, release)
-    _check_bins(options.bins, [each.domain for each in mechanisms.values()])
-    reports = read(options, mechanisms, release)
-    sums = reports.columns
+    _check_bins(options.bins, mechanisms)
+    mapped = _mapped(options, mechanisms)
+    with set_aside(options.reject) as rejected:
+        counted, repeated = _count(options, mechanisms, release, rejected)
+    _mention_skipped(options, counted, repeated, rejected)
     mark = _mark(options, release)
     for name, mechanism in mechanisms.items():
-        for group in sums[name].groups.values():
-            group.counts.insecure = mark
-        _merge(sums[name].groups, saved, mechanism)
-    columns = {name: _estimated(sums[name].groups, mechanism, options) for name, mechanism in mechanisms.items()}
-    counts = next(iter(next(iter(sums.values())).groups.values())).counts
+        groups = counted[name].groups
+        for sums in groups.values():
+            sums.counts.insecure = mark
+        for counts in saved:
+            groups.setdefault(None, Sums(mechanism)).counts.merge(counts)
+    columns = {name: estimates_of(name if options.files else None, each) for name, each in counted.items()}
+    counts = next(iter(next(iter(counted.values())).groups.values())).counts
     found = Found(
         columns,
-        {name: each.unreported for name, each in sums.items()},
+        {name: each.unreported for name, each in counted.items()},
         options.by,
         confidence,
         counts.insecure,
         None if release is None or saved else replace(release, insecure=bool(mark)),
         options.bins,
-        reports.repeated,
-        reports.rejected,
+        repeated,
+        rejected.count,
+        mapped,
     )
     if sum(len(each) for each in columns.values()) == 1:
         announce("estimating", sum(map(_seconds, mechanisms.values())))
@@ -152,12 +255,55 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
+def _count(
+    options: argparse.Namespace,
+    mechanisms: dict[str | None, Mechanism],
+    release: Described | None,
+    rejected: Rejected,
+) -> tuple[dict[str | None, Counted], int]:
+    """(the sums of each column, the number of lines that repeat a key)."""
+    if not options.files:
+        return {name: Counted(each) for name, each in mechanisms.items()}, 0
+    files, written = (options.files, Format("csv")) if STDIN in options.files else files_of(options.files)
+    named = {"study": options.study, "question": options.question}
+    envelopes = None
+    if written.kind == "jsonl":
+        (column, mechanism), *_ = mechanisms.items()
+        opened = Envelopes.of_column(column, mechanism, **named) if release is None else None
+        envelopes = opened or Envelopes.of_record(release.mechanisms, **named)  # type: ignore[union-attr]
+    elif any(named.values()):
+        raise InputError("--study and --question are for envelopes in JSON lines; leave them out.")
+    size = sum(path.stat().st_size for path in files if path != STDIN)
+    announce("reading these files", _SECONDS[written.kind] * len(mechanisms) * size)
+    with Progress("reports", None, rate=True) as progress:
+        asked = Asked(
+            mechanisms, options.by, options.weights, options.nulls, envelopes, rejected.refuse, progress.advance
+        )
+        counted = count_reports(files, written, asked)
+    return counted, 0 if envelopes is None else envelopes.repeated
+
+
+def _mention_skipped(
+    options: argparse.Namespace, counted: dict[str | None, Counted], repeated: int, rejected: Rejected
+) -> None:
+    """Say on stderr what was read, and does not count."""
+    said = []
+    for name, each in counted.items():
+        column = "" if name is None else f"column {name!r}: "
+        said.append((each.unreported, f"{column}{each.unreported:,} rows without a report were skipped."))
+    retries = f"{how_many(repeated, 'line')} with a key that came before, as retries have; every key counts once."
+    aside = f"{how_many(rejected.count, 'line')} set aside in {options.reject}, and counted as not received; the first:"
+    for count, what in (*said, (repeated, retries), (rejected.count, f"{aside} {rejected.first}")):
+        if count:
+            print(f"bipartite: {escaped(options.parsed_by.in_flags(what))}", file=sys.stderr)
+
+
 def _release_of(options: argparse.Namespace) -> Described | None:
     """The release that the reports belong to, if --spec names its description or the files contain it."""
     if options.spec is not None:
         held = read_text(options.spec)
         return Described.from_json(held) if RELEASE.search(held) else None
-    if not options.files or STDIN in options.files or options.counts or describes_mechanism(options):
+    if not options.files or STDIN in options.files or options.counts:
         return None
     return carried_by_all(options.files)
 
@@ -169,6 +315,18 @@ def _mark(options: argparse.Namespace, release: Described | None) -> bool | None
     if release is not None:
         return bool(mark) or release.insecure
     return mark if mark or len(files) == len(options.files) else None
+
+
+def _check_pictures(options: argparse.Namespace) -> None:
+    """Refuse pictures of unknown kinds, or without the library that draws them, before anything is read."""
+    ending = "" if options.map is None else options.map.suffix.lower()
+    if options.map is not None and ending not in _MAPS:
+        raise InputError(f"Expected --map as a file that ends with {', '.join(_MAPS)}, got {options.map.name!r}.")
+    for option in ("plot", "html", "map"):
+        if getattr(options, option) is not None and (option, ending) != ("map", ".geojson"):
+            need_matplotlib(f"--{option}")
+    if options.plot is not None:
+        check_ending(options.plot)
 
 
 def _find_files(options: argparse.Namespace) -> None:
@@ -185,7 +343,7 @@ def _find_files(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace, release: Described | None) -> None:
     """Refuse options that contradict each other."""
-    written = (options.save_counts, options.html, options.csv, options.ranges, options.plot, options.reject)
+    written = (options.save_counts, options.html, options.csv, options.plot, options.map, options.reject)
     named = [path.resolve() for path in (*written, *options.files, *(options.counts or ())) if path is not None]
     if len(set(named)) < len(named):
         raise InputError("A file to be written is named twice, or is also read; name another one.")
@@ -195,17 +353,14 @@ def _check(options: argparse.Namespace, release: Described | None) -> None:
         raise InputError("--save-counts counts all reports alike; leave out --by and --weights.")
     if options.html is not None and (release is None or options.counts):
         raise InputError("--html is for tables that bipartite privatize wrote, which contain their specs; use --plot.")
-    if options.plot is not None:
-        check_ending(options.plot)
-    elif options.title is not None or options.unit is not None:
-        raise InputError("--title and --unit are for a plot; add --plot FILE.svg.")
     for option in ("column", "reject", "study", "question"):
         if not options.files and getattr(options, option) is not None:
             raise InputError(f"--{option} is for files of reports; leave it out.")
 
 
-def _check_bins(bins: Bins | None, domains: list[Domain]) -> None:
+def _check_bins(bins: Bins | None, mechanisms: dict[str | None, Mechanism]) -> None:
     """Refuse edges that fit no column, before anything is read."""
+    domains = [each.domain for each in mechanisms.values()]
     ranged = [domain for domain in domains if domain.has_ranges]
     for domain in (ranged or domains[:1]) if bins is not None else ():
         spans(domain, bins or 0, None)
@@ -213,8 +368,8 @@ def _check_bins(bins: Bins | None, domains: list[Domain]) -> None:
 
 def _mechanism(options: argparse.Namespace, saved: list[Counts]) -> Mechanism:
     """The mechanism that the reports were made with; saved counts contain theirs."""
-    if describes_mechanism(options):
-        return mechanism_of(options)
+    if options.spec is not None:
+        return load_spec(read_text(options.spec))
     if saved:
         return saved[0].mechanism
     raise InputError(_NO_SPEC if STDIN in options.files else no_specs(options.files[0]))
@@ -236,30 +391,18 @@ def _of_release(options: argparse.Namespace, release: Described) -> dict[str | N
     return {name: release.mechanisms[name] for name in names}
 
 
+def _mapped(options: argparse.Namespace, mechanisms: dict[str | None, Mechanism]) -> str | None:
+    """The column of places that a map shows, if one is asked for."""
+    places = [name for name, each in mechanisms.items() if each.domain.coordinates is not None]
+    if options.map is None:
+        return None
+    if len(places) != 1 or options.by is not None:
+        raise InputError("--map draws one column of places, without groups; name it with --column, and leave out --by.")
+    return places[0]
+
+
 def _seconds(mechanism: Mechanism) -> float:
     """How long one estimate takes, roughly: longest where a curve is fitted."""
     size = len(mechanism.domain)
     fitted = size > FEW_VALUES and not mechanism.flat
     return 0.4 + 2.5e-3 * min(size, 1000) if fitted else 0.02 + 1e-4 * size
-
-
-def _merge(groups: dict[str | None, GroupCounts], saved: list[Counts], mechanism: Mechanism) -> None:
-    """Add saved counts to those of the reports."""
-    for counts in saved:
-        groups.setdefault(None, GroupCounts(mechanism)).counts.merge(counts)
-    if all(group.empty for group in groups.values()):
-        raise DataFileError("There are no reports, so nothing can be estimated; pass at least one.")
-
-
-def _estimated(
-    groups: dict[str | None, GroupCounts], mechanism: Mechanism, options: argparse.Namespace
-) -> dict[str | None, Estimate]:
-    """The estimate of every group; nothing is computed yet."""
-    found: dict[str | None, Estimate] = {}
-    for label, group in groups.items():
-        if group.empty:
-            raise DataFileError(
-                f"All weights of the group {label!r} are 0, so nothing can be estimated for it; leave it out."
-            )
-        found[label] = from_tally(mechanism, group.tally, options.method)
-    return found

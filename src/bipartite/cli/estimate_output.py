@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from bipartite.answers.estimation import Estimates
 from bipartite.answers.estimation.carried import carried_arcs, carried_edges
 from bipartite.answers.estimation.pictures import UNNAMED
-from bipartite.answers.estimation.question import CIRCULAR
 from bipartite.answers.estimation.rows import (
     RANGE_COLUMNS,
     VALUE_COLUMNS,
@@ -21,24 +20,27 @@ from bipartite.answers.estimation.rows import (
     value_rows,
 )
 from bipartite.answers.estimation.wording import shows_ranges
-from bipartite.cli.columns import SPOKEN, STDIN
+from bipartite.cli.estimate_map import heat_file
 from bipartite.cli.estimate_page import page
 from bipartite.cli.output import Progress, announce, print_json
 from bipartite.files import write_atomically
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.plots.figure import as_file
+from bipartite.tables.collecting import STDIN
 from bipartite.tables.metadata import NOT_PRIVATE
+from bipartite.tables.sources import STANDARD_INPUT
 from bipartite.texts import as_csv, escaped
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from pathlib import Path
 
     from matplotlib.axes import Axes
 
     from bipartite.answers.estimation import Counts, Estimate
     from bipartite.answers.estimation.ranges import Bins
+    from bipartite.cli.estimate import PrintedColumn, PrintedEstimate, PrintedGroup, PrintedNumber
     from bipartite.tables.metadata import Described
 
 
@@ -65,6 +67,8 @@ class Found:
     """The number of lines that repeat a key, and do not count."""
     rejected: int = 0
     """The number of lines that were set aside, and do not count."""
+    mapped: str | None = None
+    """The column of places that a map shows."""
 
     @property
     def doubted(self) -> list[str]:
@@ -85,10 +89,10 @@ class Found:
         groups = self.columns[name]
         return groups[None] if self.by is None else Estimates(groups)
 
-    def plot(self, name: str | None, bins: Bins | None, title: str = "", unit: str = "") -> Axes:
+    def plot(self, name: str | None, bins: Bins | None) -> Axes:
         """Plot a column with its error bars."""
         label = UNNAMED if name is None else name
-        return self.answers(name).plot(bins=bins, confidence=self.confidence, title=title, label=label, unit=unit)
+        return self.answers(name).plot(bins=bins, confidence=self.confidence, label=label)
 
     def bins_of(self, name: str | None) -> Bins | None:
         """The ranges for a column; None if its values have none."""
@@ -122,72 +126,62 @@ def compute(found: Found, progress: Progress, *, as_json: bool) -> None:
 
 def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
     """Write and print the estimates; everything is computed before anything is written."""
-    first = SPOKEN if STDIN in options.files[:1] else options.files[0].name if options.files else ""
+    first = STANDARD_INPUT if STDIN in options.files[:1] else options.files[0].name if options.files else ""
     files: list[tuple[Path, str | bytes]] = []
     if options.save_counts is not None:
         files.append((options.save_counts, counts.to_json() + "\n"))
     if options.html is not None and found.release is not None:
         files.append((options.html, page(found, found.release, first)))
     if options.csv is not None:
-        files.append((options.csv, _as_csv(found, VALUE_COLUMNS, value_rows)))
-    if options.ranges is not None:
-        files.append((options.ranges, _as_csv(found, RANGE_COLUMNS, _range_rows(found.bins))))
+        files.append((options.csv, _as_csv(found)))
     if options.plot is not None:
         name = next(iter(found.columns))
-        how = found.bins_of(name), options.title or "", options.unit or ""
-        files.append((options.plot, as_file(lambda: found.plot(name, *how), options.plot)))
+        files.append((options.plot, as_file(lambda: found.plot(name, found.bins_of(name)), options.plot)))
+    if options.map is not None:
+        places = found.columns[found.mapped][None]
+        files.append((options.map, heat_file(places, options.map, found.confidence, insecure=bool(found.insecure))))
     described = _described(found) if options.json else None
     for path, content in files:
         write_atomically(path, content)
     if described is not None:
         _warn(found)
-        print_json(described)
+        print_json({**described})
     else:
         _show(found)
 
 
-def _range_rows(bins: Bins | None) -> Callable[[Estimate, float], list[tuple[Any, ...]]]:
-    """A function that gives the rows of these ranges, for columns that have ranges."""
-    return lambda estimate, sure: range_rows(estimate, sure, bins) if estimate.domain.has_ranges else []
-
-
-def _as_json(estimate: Estimate, confidence: float, bins: Bins | None) -> dict[str, Any]:
-    """The answers of one group as JSON values."""
+def _as_json(label: str | None, estimate: Estimate, confidence: float, bins: Bins | None) -> PrintedGroup:
+    """The answers of one group."""
     source, histogram = insides(estimate)
-    known, line, forged = source.found, estimate.domain.has_ends, forging(estimate)
+    known, line, circle = source.found, estimate.domain.has_ends, estimate.domain.wraps
+    forged: Any = forging(estimate)
     return {
+        "group": label,
         "people": estimate.nobs,
         "effective_people": source.effective,
         "method": estimate.method,
         "reason": histogram.reason,
         "identifiable": None if known is None else known.identifiable,
         "not_identifiable": None if known is None or known.identifiable else str(known),
-        "cannot_be_told_apart": [] if known is None else [_together(group, line=line) for group in known.groups],
+        "cannot_be_told_apart": [] if known is None else [list(group) for group in known.groups],
         "mean": _number(estimate, "mean", confidence) if line else None,
         "median": _number(estimate, "median", confidence) if line else None,
-        **_around(estimate, confidence),
+        "circular_mean": _number(estimate, "circular_mean", confidence) if circle else None,
+        "resultant_length": _number(estimate, "resultant_length", confidence) if circle else None,
+        "circular_spread": _number(estimate, "circular_spread", confidence) if circle else None,
         "fits": {"p_value": estimate.check.p_value, "verdict": estimate.check.verdict},
         "poisoning": None if forged is None else forged._asdict(),
         "bins_note": histogram.bins_note,
-        "shares": [dict(zip(VALUE_COLUMNS, row, strict=True)) for row in value_rows(estimate, confidence)],
-        "ranges": [dict(zip(RANGE_COLUMNS, row, strict=True)) for row in range_rows(estimate, confidence, bins)],
+        "shares": _rows(VALUE_COLUMNS, value_rows(estimate, confidence)),
+        "ranges": _rows(RANGE_COLUMNS, range_rows(estimate, confidence, bins)),
     }
 
 
-def _together(group: list[Any], *, line: bool) -> dict[str, Any]:
-    """Values that the reports cannot tell apart: a range on a line, otherwise a list."""
-    return {"first": group[0], "last": group[-1]} if line else {"values": group}
+def _rows(names: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> list[Any]:
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def _around(estimate: Estimate, confidence: float) -> dict[str, Any]:
-    """The direction and spread of values on a circle; an arc runs from low up to high, perhaps past the last value."""
-    if not estimate.domain.wraps:
-        return {}
-    found = {of: _number(estimate, of, confidence) for of in CIRCULAR}
-    return {of: {key: number for key, number in each.items() if key != "standard_error"} for of, each in found.items()}
-
-
-def _number(estimate: Estimate, of: str, confidence: float) -> dict[str, Any]:
+def _number(estimate: Estimate, of: str, confidence: float) -> PrintedNumber:
     answer = estimate.ask(of)
     held = answer.ci(confidence)
     return {
@@ -199,49 +193,48 @@ def _number(estimate: Estimate, of: str, confidence: float) -> dict[str, Any]:
     }
 
 
-def _described(found: Found) -> dict[str, Any]:
-    """The estimates as JSON values, of a release or of other reports."""
-    columns = [
+def _described(found: Found) -> PrintedEstimate:
+    """What is printed as JSON."""
+    columns: list[PrintedColumn] = [
         {
+            "name": name,
             "spec_sha256": spec_sha256(next(iter(groups.values())).mechanism),
             "unreported": found.unreported[name],
             "estimates": [
-                {"group": label, **_as_json(each, found.confidence, found.bins_of(name))}
-                for label, each in groups.items()
+                _as_json(label, each, found.confidence, found.bins_of(name)) for label, each in groups.items()
             ],
         }
         for name, groups in found.columns.items()
     ]
-    both = {
+    release = found.release
+    return {
+        "guarantee": None if release is None else found.guarantee_of(release),
+        "epsilon": None if release is None or found.doubted else release.epsilon_text,
         "insecure": found.insecure,
         "confidence": found.confidence,
         "repeated": found.repeated,
         "rejected": found.rejected,
-    }
-    if found.release is None:
-        return {"spec_sha256": columns[0]["spec_sha256"], **both, "estimates": columns[0]["estimates"]}
-    return {
-        "guarantee": found.guarantee_of(found.release),
-        "epsilon": None if found.doubted else found.release.epsilon_text,
-        **both,
-        "publishes": list(found.release.publishes),
+        "publishes": [] if release is None else list(release.publishes),
         "by": found.by,
-        "columns": [{"name": name, **each} for name, each in zip(found.columns, columns, strict=True)],
+        "columns": columns,
     }
 
 
-def _as_csv(
-    found: Found, columns: tuple[str, ...], rows: Callable[[Estimate, float], Iterable[tuple[Any, ...]]]
-) -> str:
-    """Rows of every group of every column; missing numbers are empty."""
+def _as_csv(found: Found) -> str:
+    """The shares of every group of every column, of values or of the requested ranges; missing numbers are empty."""
     released, grouped = found.release is not None, found.by is not None
+    ranges = found.bins is not None
     return as_csv(
-        ["column"] * released + ["group"] * grouped + list(columns),
+        ["column"] * released + ["group"] * grouped + list(RANGE_COLUMNS if ranges else VALUE_COLUMNS),
         (
             [name] * released + [label] * grouped + list(row)
             for name, groups in found.columns.items()
             for label, estimate in groups.items()
-            for row in rows(estimate, found.confidence)
+            for row in (
+                range_rows(estimate, found.confidence, found.bins_of(name))
+                if ranges
+                else value_rows(estimate, found.confidence)
+            )
         ),
     )
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, TypedDict
 
-from bipartite.answers.explain import ASSUMPTIONS, explain, percent
+from bipartite.answers.explain import ASSUMPTIONS, Crowd, explain, percent
 from bipartite.cli.output import OK, print_json, print_table
 
 if TYPE_CHECKING:
@@ -15,13 +14,41 @@ if TYPE_CHECKING:
     from bipartite.answers.explain import Explanation
 
 _WIDTH: Final = 96
-_EXAMPLES = """examples:
+_EXAMPLES = """Every number is an upper bound on what a report can reveal, rounded up.
+
+examples:
   bipartite explain 1
   bipartite explain 0.5 --reports 30      the same question answered on thirty days
-  bipartite explain 1 --json
-
-Every number is an upper bound on what a report can reveal, rounded up.
 """
+
+
+class PrintedBelief(TypedDict):
+    """How sure someone may be of something about you, before and after your report."""
+
+    before: float
+    after: float
+
+
+class PrintedReports(TypedDict):
+    """What several reports about the same answer add up to."""
+
+    reports: int
+    epsilon: str
+    certainty: float
+    crowd: Crowd
+
+
+class PrintedExplain(TypedDict):
+    """ε in odds and words."""
+
+    epsilon: str
+    odds: float
+    certainty: float
+    crowd: Crowd
+    beliefs: list[PrintedBelief]
+    reports: list[PrintedReports]
+    sentences: list[str]
+    assumptions: list[str]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -73,20 +100,20 @@ def _say(words: str) -> None:
     print(textwrap.fill(words, _WIDTH) + "\n")
 
 
-def _as_json(explained: Explanation) -> dict[str, Any]:
+def _as_json(explained: Explanation) -> PrintedExplain:
     sentences = (explained.guess, explained.warning, explained.growth, explained.coin)
     return {
         "epsilon": explained.epsilon,
         "odds": float(explained.odds),
         "certainty": float(explained.certainty),
-        "crowd": asdict(explained.crowd),
+        "crowd": explained.crowd,
         "beliefs": [{"before": float(each.before), "after": float(each.after)} for each in explained.beliefs],
         "reports": [
             {
                 "reports": each.reports,
                 "epsilon": each.epsilon,
                 "certainty": float(each.certainty),
-                "crowd": asdict(each.crowd),
+                "crowd": each.crowd,
             }
             for each in explained.reports
         ],

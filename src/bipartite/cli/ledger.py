@@ -6,29 +6,78 @@ import csv
 import json
 import sys
 from dataclasses import asdict, fields
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from bipartite.cli.output import FINDING, OK, Progress, print_json, print_table
 from bipartite.cli.program import Command
 from bipartite.errors import MissingDataError, how_many
 from bipartite.ledger import Debit, Ledger
+from bipartite.ledger.serving import OnChange
 
 if TYPE_CHECKING:
     import argparse
 
-_EXAMPLES = """examples:
-  bipartite ledger show spent.db                 people, periods, questions and what they promise
-  bipartite ledger export spent.db > debits.csv  who was debited what, for which question, and when
-  bipartite ledger export spent.db --json        the same, one JSON object per line
-  bipartite ledger check spent.db                exit code 1 when anything does not add up
-  bipartite ledger backup spent.db copy.db       a checked copy, for its owner alone, while others use the ledger
+    from bipartite.ledger.audit import QuestionCertificate
 
-No command needs write access to the ledger. A copy does not know of debits made after it.
-A ledger holds no private values, and no command shows a report.
+_EXAMPLES = """No command needs write access to the ledger. It holds no private values, and no command shows a report.
+A copy does not know of debits made after it.
+
+examples:
+  bipartite ledger show spent.db
+  bipartite ledger export spent.db > debits.csv
 """
-# In CSV as in JSON; empty if a debit is older than the mark.
-_SPOKEN = {True: "true", False: "false", None: ""}
+
+
+class PrintedCertificate(TypedDict):
+    """What all reports to a question about one person that were drawn in one period guarantee."""
+
+    question: str
+    period: str
+    on_change: OnChange
+    epsilon_report: Decimal
+    """The ε of one report, as debited."""
+    epsilon_period: Decimal | None
+    """The ε of all reports drawn in the period together; null where no ε covers them."""
+    guarantee: str
+    spec_sha256: str
+    insecure: bool
+    """Whether some were drawn from words that someone may know (rng=), so that no ε is claimed."""
+
+
+class PrintedLedger(TypedDict):
+    """What ``ledger show`` prints."""
+
+    budget: Decimal
+    """The ε of each person in each period."""
+    period: str
+    """How time is cut into periods, in UTC."""
+    names_are_keyed: bool
+    """Whether people are stored under keyed hashes of their names."""
+    people: int
+    periods: int
+    questions: int
+    reports: int
+    insecure_reports: int
+    """How many of the reports were drawn from words that someone may know (rng=), and are not private."""
+    most_spent_in_a_period: Decimal
+    most_spent_ever: Decimal
+    certificates: list[PrintedCertificate]
+    specs: dict[str, dict[str, Any]]
+    """Every spec, by its SHA-256."""
+    person: dict[str, Decimal] | None
+    """With --person: what the person has spent in each period."""
+
+
+class PrintedCheck(TypedDict):
+    """What ``ledger check`` prints."""
+
+    sound: bool
+    reports: int
+    insecure_reports: int
+    findings: list[str]
+    """What does not add up, in words."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -57,41 +106,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run_show(options: argparse.Namespace) -> int:
     """Print an overview of a ledger."""
     with _opened(options.ledger) as ledger:
-        held = ledger.summary()
-        summary = {key: str(value) if "spent" in key else value for key, value in held.items()}
-        questions = ledger.questions()
+        held, questions = ledger.summary(), ledger.questions()
         person = None if options.person is None else ledger.balances(options.person)
         if options.json:
-            specs = {sha256: json.loads(spec) for sha256, spec in ledger.specs().items()}
-            described = {
-                "budget": str(ledger.budget),
-                "period": ledger.period,
-                "names_are_keyed": ledger.names_are_keyed,
-                **summary,
-                "certificates": [
-                    {
-                        "question": each.question,
-                        "period": each.period,
-                        "on_change": each.on_change,
-                        "epsilon_report": str(each.epsilon_report),
-                        "epsilon_period": str(each.epsilon_period) if each.ldp_for_sequences else None,
-                        "guarantee": each.guarantee,
-                        "spec_sha256": each.spec_sha256,
-                        "insecure": each.insecure,
-                    }
-                    for each in questions
-                ],
-                "specs": specs,
-                "person": None if person is None else {period: str(spent) for period, spent in person.items()},
-            }
+            described = PrintedLedger(
+                budget=ledger.budget,
+                period=ledger.period,
+                names_are_keyed=ledger.names_are_keyed,
+                people=held["people"],
+                periods=held["periods"],
+                questions=held["questions"],
+                reports=held["reports"],
+                insecure_reports=held["insecure_reports"],
+                most_spent_in_a_period=held["most_spent_in_a_period"],
+                most_spent_ever=held["most_spent_ever"],
+                certificates=[_certificate(each) for each in questions],
+                specs={sha256: json.loads(spec) for sha256, spec in ledger.specs().items()},
+                person=person,
+            )
             print_json(described)
             return OK
         keyed = ", names are keyed" if ledger.names_are_keyed else ""
         print(f"{options.ledger.name}: ε = {ledger.budget} per person and period ({ledger.period}){keyed}")
     people = "1 person" if held["people"] == 1 else f"{held['people']:,} people"
     print(f"{how_many(held['reports'], 'report')} of {people}; the most that anyone has spent:")
-    print(f"  in one period  {summary['most_spent_in_a_period']}")
-    print(f"  in all         {summary['most_spent_ever']}")
+    print(f"  in one period  {held['most_spent_in_a_period']}")
+    print(f"  in all         {held['most_spent_ever']}")
     if held["insecure_reports"]:
         print(_insecure(held["insecure_reports"]))
     for each in questions:
@@ -105,6 +145,19 @@ def run_show(options: argparse.Namespace) -> int:
     return OK
 
 
+def _certificate(each: QuestionCertificate) -> PrintedCertificate:
+    return {
+        "question": each.question,
+        "period": each.period,
+        "on_change": each.on_change,
+        "epsilon_report": each.epsilon_report,
+        "epsilon_period": each.epsilon_period if each.ldp_for_sequences else None,
+        "guarantee": each.guarantee,
+        "spec_sha256": each.spec_sha256,
+        "insecure": each.insecure,
+    }
+
+
 def run_export(options: argparse.Namespace) -> int:
     """Print every debit."""
     columns = [each.name for each in fields(Debit)]
@@ -115,11 +168,11 @@ def run_export(options: argparse.Namespace) -> int:
             writer.writerow(columns)
         with Progress("debits", total) as progress:
             for debit in ledger.export():
-                line = asdict(debit) | {"epsilon": f"{debit.epsilon:f}"}
                 if options.json:
-                    print_json(line)
+                    print_json(asdict(debit))
                 else:
-                    writer.writerow((line | {"insecure": _SPOKEN[debit.insecure]}).values())
+                    written = {"epsilon": f"{debit.epsilon:f}", "insecure": str(debit.insecure).lower()}
+                    writer.writerow((asdict(debit) | written).values())
                 progress.advance(1)
     return OK
 
@@ -131,7 +184,7 @@ def run_check(options: argparse.Namespace) -> int:
         summary = ledger.summary()
     reports, insecure = summary["reports"], summary["insecure_reports"]
     if options.json:
-        print_json({"sound": not found, "reports": reports, "insecure_reports": insecure, "findings": found})
+        print_json(PrintedCheck(sound=not found, reports=reports, insecure_reports=insecure, findings=found))
     elif found:
         print("\n".join(found))
     else:

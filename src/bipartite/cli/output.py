@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import asdict, is_dataclass
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from bipartite.texts import align_columns, escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
@@ -24,9 +26,17 @@ BUG: Final = 70
 BROKEN_PIPE: Final = 141
 LONG: Final = 10.0
 """Seconds; anything faster is not announced."""
+NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _BAR_WIDTH: Final = 30
 _REDRAW_SECONDS: Final = 0.1
 _PATIENCE: Final = 2.0  # seconds; anything faster needs no bar
+
+
+class PrintedError(TypedDict):
+    """What ``--json`` prints on stderr when a command fails."""
+
+    error: str
+    exit_code: int
 
 
 def announce(what: str, seconds: float, hint: str = "") -> None:
@@ -40,14 +50,18 @@ def complain(message: object, code: int, *, as_json: bool = False) -> int:
     """Print on stderr what went wrong, as JSON if that was asked for, and return the exit code."""
     # A list of problems has these line ends and no others.
     said = "\n- ".join(map(escaped, str(message).split("\n- ")))
-    as_object = json.dumps({"error": said, "exit_code": code}, ensure_ascii=False)
-    print(as_object if as_json else f"bipartite: {said}", file=sys.stderr)
+    printed = PrintedError(error=said, exit_code=code)
+    print(json.dumps(printed, ensure_ascii=False) if as_json else f"bipartite: {said}", file=sys.stderr)
     return code
 
 
-def print_json(value: dict[str, Any]) -> None:
-    """Print one JSON object on one line of stdout."""
-    print(json.dumps(value))
+def print_json(value: Mapping[str, object]) -> None:
+    """Print one JSON object on one line of stdout; exact decimals are text, a dataclass is an object of its fields."""
+    print(json.dumps(value, default=_plain))
+
+
+def _plain(value: Any) -> object:  # noqa: ANN401 (a dataclass or a decimal)
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else f"{value:f}"
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -6,7 +6,7 @@ import sys
 import tomllib
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from bipartite.cli.output import OK, print_json, print_table
 from bipartite.cli.plan_questions import Questions, at_a_terminal
@@ -32,16 +32,60 @@ if TYPE_CHECKING:
 
 _WHOLE = 100
 _MUCH = 4  # of ε for one row
-_EXAMPLES = """examples:
-  bipartite plan new people.csv > plan.toml     from names, declared types and your answers, never from values
-  bipartite plan new people.csv --for single-values      reports to be used one by one; the default is statistics
-  bipartite plan check plan.toml                what is missing or wrong, and which questions it can answer
-  bipartite plan check plan.toml --people 50000 how precisely, before anything is spent
-  bipartite plan show plan.toml                 the ε of a row, what each column promises, what is published beside it
+_EXAMPLES = """A plan says how every column of a table is released: [columns.age] with a domain, a mechanism and an
+epsilon, or public = true. Columns that it does not name are dropped. `new` writes a first one from names, declared
+types and your answers, never from values.
 
-A plan says how every column of a table is released: [columns.age] with a domain, a mechanism and an epsilon, or
-public = true. Columns that it does not name are dropped.
+examples:
+  bipartite plan new people.csv --output plan.toml
+  bipartite plan check plan.toml --n 50000
 """
+
+
+class PrintedPrecision(TypedDict):
+    """Half-widths of intervals at 95 % confidence, if all values are equally common; null if there is no answer."""
+
+    mean: float | None
+    median: float | None
+    tenth: float | None
+    """Of the share of people in a tenth of the range."""
+    share: float | None
+    """Of the share of one value."""
+
+
+PrintedColumn = TypedDict(  # two of its keys are words of Python
+    "PrintedColumn",
+    {
+        "name": str,
+        "from": list[str],
+        "mechanism": str,
+        "epsilon": Decimal,
+        "guarantee": str,
+        "holds": bool,
+        "outputs": int | None,
+        "spec_sha256": str,
+        "for": str | None,
+        "chosen": dict[str, str],
+        "answers": list[str],
+        "half_widths": PrintedPrecision | None,
+        "note": str,
+    },
+)
+
+
+class PrintedPlan(TypedDict):
+    """What ``plan check`` and ``plan show`` print."""
+
+    people: int | None
+    """The number of people that was asked about."""
+    epsilon: Decimal
+    """The ε of a row, an exact decimal."""
+    guarantee: str
+    publishes: list[str]
+    """What a release reveals that no ε covers."""
+    public: list[str]
+    """The columns that are copied unchanged."""
+    columns: list[PrintedColumn]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +111,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"new: what the columns are for (default: {STATISTICS}); the file may set it for each",
     )
     parser.add_argument("--no-questions", action="store_true", help="new: write TODO instead of asking at a terminal")
-    parser.add_argument("--people", metavar="N", type=int, help="check: how precise the answers from N people will be")
+    parser.add_argument("--n", metavar="N", type=int, help="check: how precise the answers from N people will be")
     parser.add_argument("--json", action="store_true", help="check, show: print one JSON object (schemas/plan.json)")
     parser.set_defaults(run=run)
 
@@ -79,15 +123,15 @@ def run(options: argparse.Namespace) -> int:
     for name in ("output", "input_format", "delimiter", "encoding", "header", "purpose", "no_questions"):
         if getattr(options, name):
             raise InputError(f"{name}= is for plan new; leave it out.")
-    _check_people(options)
+    _check_n(options)
     plan = Plan.read(options.file)
     if options.action == "check" or options.json:
-        found = {name: prospect(mechanism, options.people) for name, mechanism in plan.mechanisms().items()}
+        found = {name: prospect(mechanism, options.n) for name, mechanism in plan.mechanisms().items()}
     if options.json:
-        print_json(as_json(plan, found, options.people))
+        print_json(_printed(plan, found, options.n))
     elif options.action == "check":
         print(f"{escaped(options.file)} is complete: {plan.guarantee}.")
-        _answers(plan, found, options.people)
+        _answers(plan, found, options.n)
     else:
         _show(plan)
     if plan.epsilon_decimal > _MUCH:
@@ -101,13 +145,13 @@ def _in_all(epsilon: Decimal) -> str:
     return f"a row spends ε = {epsilon:f} in all{little if epsilon > _MUCH else ''}."
 
 
-def _check_people(options: argparse.Namespace) -> None:
-    if options.people is None:
+def _check_n(options: argparse.Namespace) -> None:
+    if options.n is None:
         return
     if options.action != "check":
-        raise InputError("people= is for plan check; leave it out.")
-    if options.people < 1:
-        raise InputError(f"Expected people= as a whole number of at least 1, got {options.people}.")
+        raise InputError("--n is for plan check; leave it out.")
+    if options.n < 1:
+        raise InputError(f"Expected --n of at least 1, got {options.n}.")
 
 
 def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None:
@@ -125,7 +169,7 @@ def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None
             (
                 name,
                 entry_of(type(plan.mechanisms()[name])).name,
-                *(_half(error, points=points) for error, points in each.errors()),
+                *(half(error, points=points) for error, points in each.errors()),
             )
             for name, each in found.items()
         ]
@@ -135,7 +179,7 @@ def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None
     if notes:
         print("", *notes, sep="\n")
     if people is None:
-        print("\nHow precisely, before anything is spent: bipartite plan check … --people N")
+        print("\nHow precisely, before anything is spent: bipartite plan check … --n N")
 
 
 def _to_add(column: Column) -> str:
@@ -148,7 +192,7 @@ def _to_add(column: Column) -> str:
     return f"add {keys} to the plan: {why}."
 
 
-def _half(error: float | None, *, points: bool) -> str:
+def half(error: float | None, *, points: bool) -> str:
     """Half the width of an interval; for a share in percentage points."""
     if error is None:
         return "–"
@@ -160,8 +204,7 @@ def _short(number: float) -> str:
 
 
 def _new(options: argparse.Namespace) -> int:
-    if options.people is not None:
-        raise InputError("people= is for plan check; leave it out.")
+    _check_n(options)
     if options.json:
         raise InputError("plan new writes TOML; leave out --json.")
     asked = Asked(options.input_format, options.delimiter, options.encoding)
@@ -179,16 +222,15 @@ def _new(options: argparse.Namespace) -> int:
     if epsilons and TODO not in epsilons:
         print(f"bipartite: {_in_all(exact_sum([Epsilon.of(each).value for each in epsilons]))}", file=sys.stderr)
     todo = f'"{TODO}"' in written
-    told = LEAK if todo else f"next: bipartite plan check {options.output or 'PLAN.toml'} --people N"
+    told = LEAK if todo else f"next: bipartite plan check {options.output or 'PLAN.toml'} --n N"
     print(f"bipartite: {told}", file=sys.stderr)
     return OK
 
 
-def as_json(plan: Plan, found: dict[str, Prospect], people: int | None) -> dict[str, Any]:
-    """A plan as JSON values."""
+def _printed(plan: Plan, found: dict[str, Prospect], people: int | None) -> PrintedPlan:
     return {
         "people": people,
-        "epsilon": f"{plan.epsilon_decimal:f}",
+        "epsilon": plan.epsilon_decimal,
         "guarantee": plan.guarantee,
         "publishes": list(plan.publishes),
         "public": plan.public(),
@@ -197,7 +239,7 @@ def as_json(plan: Plan, found: dict[str, Prospect], people: int | None) -> dict[
                 "name": name,
                 "from": list(plan.inputs_of(name)),
                 "mechanism": entry_of(type(mechanism)).name,
-                "epsilon": f"{mechanism.epsilon_decimal:f}",
+                "epsilon": mechanism.epsilon_decimal,
                 "guarantee": mechanism.guarantee,
                 "holds": verify(mechanism).holds,
                 "outputs": None if mechanism.flat else len(mechanism.outputs),
@@ -205,12 +247,17 @@ def as_json(plan: Plan, found: dict[str, Prospect], people: int | None) -> dict[
                 "for": plan.private()[name].purpose,
                 "chosen": dict(plan.private()[name].chosen),
                 "answers": found[name].questions,
-                "half_widths": None if people is None else found[name].half_widths(),
+                "half_widths": None if people is None else precision(found[name]),
                 "note": found[name].note,
             }
             for name, mechanism in plan.mechanisms().items()
         ],
     }
+
+
+def precision(found: Prospect) -> PrintedPrecision:
+    """What a mechanism can answer, as it is printed."""
+    return {"mean": found.mean, "median": found.median, "tenth": found.tenth, "share": found.share}
 
 
 def _show(plan: Plan) -> None:

@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bipartite.cli.columns import NUMBER
+from bipartite.cli.output import NUMBER
 from bipartite.domains import Integers, Interval
 from bipartite.errors import InputError
 from bipartite.lottery import Epsilon

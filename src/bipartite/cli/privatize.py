@@ -6,14 +6,17 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from bipartite.cli.arguments import add_seed, source_of
 from bipartite.cli.output import BAD_DATA, OK, Progress, print_json
-from bipartite.errors import InputError
-from bipartite.tables import Plan, privatize_file
+from bipartite.errors import InputError, how_many
+from bipartite.mechanisms.spec import load_spec
+from bipartite.tables import Column, Plan, privatize_file
+from bipartite.tables.domain_files import read_text
+from bipartite.tables.envelopes import REPORT
 from bipartite.tables.extras import spare_pandas
-from bipartite.tables.formats import KINDS, STDIO, TEXT
+from bipartite.tables.formats import KINDS, LINES, STDIO, TEXT, format_of
 from bipartite.tables.metadata import DO_NOT_AVERAGE
 from bipartite.texts import escaped
 
@@ -22,21 +25,32 @@ if TYPE_CHECKING:
 
     from bipartite.tables import Released
 
-_EXAMPLES = """examples:
-  bipartite privatize people.csv reports.parquet --plan plan.toml
-  bipartite privatize 'part-*.parquet' reports.parquet --plan plan.toml
-  bipartite privatize people/ reports.parquet --plan plan.toml                  all files in a folder
-  bipartite privatize people.csv reports.csv --plan plan.toml --delimiter ';' --encoding latin-1
-  bipartite privatize people.csv.gz reports.csv.zst --plan plan.toml --reject rejected.csv
-  zcat people.csv.gz | bipartite privatize - - --plan plan.toml --specs specs.json > reports.csv
+_EXAMPLES = """Formats follow from the names: .csv .tsv .jsonl .parquet .arrow, also compressed as .gz or .zst.
+A file is written beside its place and renamed when it is complete: a failed run releases nothing. Text comes with its
+specs in OUT.bipartite.json, other files contain them. Standard output cannot be taken back.
+With --spec, IN and OUT are one value a line without a header, and tuples are JSON arrays. Values are no arguments
+because other users of the machine can see those.
 
-Formats follow from the file names: .csv .tsv .jsonl .parquet .arrow, also compressed as .gz or .zst. Rows are streamed
-in order, so a table may be larger than memory. The output is written to a temporary file next to it, which only its
-owner may read (.NAME.bipartite-….part; the next run removes that of a killed one), and renamed when it is complete: a
-failed run releases nothing. Standard output cannot be taken back: a failed run has released the rows that it wrote
-there. The output contains its specs or, for text formats, comes with them as OUT.bipartite.json: `bipartite estimate
-OUT` needs no more.
+examples:
+  bipartite privatize people.csv reports.parquet --plan plan.toml
+  echo 40 | bipartite privatize - - --spec age.json
 """
+
+
+class PrintedRelease(TypedDict):
+    """What ``--json`` prints."""
+
+    rows: int
+    rejected: int
+    released: int
+    epsilon: str | None
+    """The ε that each row spent; null if the reports are not private."""
+    insecure: bool
+    guarantee: str
+    publishes: list[str]
+    """What the release reveals that no ε covers."""
+    next: str
+
 
 _CANNOT_BE_TAKEN_BACK = "rows already written to standard output are released and have spent their ε."
 
@@ -46,7 +60,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("source", metavar="IN", help="a file, a folder, a quoted pattern such as 'part-*.csv', or -")
     parser.add_argument("target", metavar="OUT", help="a file, or - for standard output")
-    parser.add_argument("--plan", metavar="PLAN.toml", type=Path, required=True, help="how each column is released")
+    how = parser.add_mutually_exclusive_group(required=True)
+    how.add_argument("--plan", metavar="PLAN.toml", type=Path, help="how each column of a table is released")
+    how.add_argument("--spec", metavar="SPEC.json", type=Path, help="the mechanism of values that come one a line")
+    parser.add_argument("--outside", choices=["clip"], help="with --spec: clip values to the range, not refuse them")
     parser.add_argument(
         "--overwrite", action="store_true", help="replace OUT; a second release of the same rows adds its ε"
     )
@@ -56,30 +73,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="skip bad rows and write them to FILE, which is as private as the input",
     )
-    files = parser.add_argument_group("files")
-    files.add_argument("--from", dest="input_format", choices=KINDS, help="the format of IN (default: by its name)")
-    files.add_argument("--to", dest="output_format", choices=KINDS, help="the format of OUT (default: by its name)")
-    files.add_argument("--delimiter", metavar="MARK", help="the delimiter of CSV in IN, such as ';'")
-    files.add_argument("--encoding", metavar="NAME", help="the encoding of CSV in IN, such as latin-1 (default: utf-8)")
-    files.add_argument(
+    kinds = ", ".join(KINDS)
+    parser.add_argument("--from", dest="input_format", metavar="FORMAT", choices=KINDS, help=f"of IN: {kinds}")
+    parser.add_argument("--to", dest="output_format", metavar="FORMAT", choices=KINDS, help="of OUT, one of the same")
+    parser.add_argument("--delimiter", metavar="MARK", help="the delimiter of CSV in IN, such as ';'")
+    parser.add_argument("--encoding", metavar="NAME", help="the encoding of CSV in IN, such as latin-1")
+    parser.add_argument(
         "--specs", metavar="FILE.json", type=Path, help="where to write the specs if text goes to standard output"
     )
-    running = parser.add_argument_group("running")
-    add_seed(running)
-    running.add_argument("--json", action="store_true", help="print one JSON object (schemas/privatize.json)")
+    add_seed(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/privatize.json)")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Release a table."""
     _check(options)
-    plan = Plan.read(options.plan)
+    plan = _plan_of(options)
     if options.own_process:
         spare_pandas()
-    rng = source_of(options)
+    rng: object = source_of(options)
     _warn(options, plan)
     named = ("overwrite", "reject", "specs", "input_format", "output_format", "delimiter", "encoding")
     given = {name: getattr(options, name) for name in named}
+    if options.spec is not None:
+        given |= {"input_format": LINES, "output_format": _format_of_reports(options)}
+        rng = None if rng is None else {REPORT: rng}  # the words of mechanism.privatize
     with Progress("rows", None, rate=True) as rows:
         try:
             done = privatize_file(options.source, options.target, plan, rng=rng, progress=rows.reach, **given)
@@ -91,7 +110,29 @@ def run(options: argparse.Namespace) -> int:
     return BAD_DATA if done.rows and done.rows == done.rejected else OK
 
 
+def _plan_of(options: argparse.Namespace) -> Plan:
+    """The plan, or that of the one column which a spec describes."""
+    if options.spec is None:
+        return Plan.read(options.plan)
+    mechanism = load_spec(read_text(options.spec))
+    parts = tuple(f"part {at}" for at, _ in enumerate(mechanism.domain.parts, start=1))
+    return Plan({REPORT: Column(mechanism, parts or ("value",), outside=options.outside or "error")})
+
+
+def _format_of_reports(options: argparse.Namespace) -> str:
+    """One report a line, unless --to or the name of the output asks for a table."""
+    try:
+        kind = format_of(options.target, options.output_format, "output_format").kind
+    except InputError:
+        return LINES
+    return LINES if kind in {"csv", "tsv"} and options.output_format is None else kind
+
+
 def _check(options: argparse.Namespace) -> None:
+    if options.plan is not None and options.outside is not None:
+        raise InputError("--outside belongs to --spec; a plan says it for each column. Leave it out.")
+    if options.spec is not None and (options.input_format is not None or options.specs is not None):
+        raise InputError("--from and --specs belong to --plan; with --spec, IN is one value a line. Leave them out.")
     if options.json and options.target == STDIO:
         raise InputError("--json and the reports cannot both go to standard output; write one of them to a file.")
     if options.specs is not None and options.target != STDIO:
@@ -114,7 +155,8 @@ def _warn(options: argparse.Namespace, plan: Plan) -> None:
                 f"bipartite: --overwrite: {what}, which stays as it is; the link is replaced by a file.",
                 file=sys.stderr,
             )
-    if options.target == STDIO and options.specs is None and (options.output_format or "csv") in TEXT:
+    bare = options.plan is not None and options.specs is None and (options.output_format or "csv") in TEXT
+    if bare and options.target == STDIO:
         print(
             "bipartite: these reports come without specs, which an estimate needs; save those with --specs.",
             file=sys.stderr,
@@ -129,18 +171,17 @@ def _warn(options: argparse.Namespace, plan: Plan) -> None:
 
 def _conclude(options: argparse.Namespace, plan: Plan, done: Released) -> None:
     if options.json:
-        print_json(
-            {
-                "rows": done.rows,
-                "rejected": done.rejected,
-                "released": done.rows - done.rejected,
-                "epsilon": done.epsilon,
-                "insecure": done.insecure,
-                "guarantee": done.guarantee,
-                "publishes": list(done.publishes),
-                "next": _next(options, plan),
-            }
+        printed = PrintedRelease(
+            rows=done.rows,
+            rejected=done.rejected,
+            released=done.rows - done.rejected,
+            epsilon=done.epsilon,
+            insecure=done.insecure,
+            guarantee=done.guarantee,
+            publishes=list(done.publishes),
+            next=_next(options, plan),
         )
+        print_json(printed)
         return
     if done.rows == done.rejected:
         why = f"all {done.rows:,} were rejected" if done.rows else "the input has none"
@@ -148,7 +189,8 @@ def _conclude(options: argparse.Namespace, plan: Plan, done: Released) -> None:
         return
     rejected = f", {done.rejected:,} rejected" if options.reject is not None else ""
     spent = done.guarantee if done.insecure else f"each spent ε = {done.epsilon}"
-    print(f"bipartite: {done.rows - done.rejected:,} rows released{rejected}; {spent}.", file=sys.stderr)
+    rows = how_many(done.rows - done.rejected, "row")
+    print(f"bipartite: {rows} released{rejected}; {spent}.", file=sys.stderr)
     print(f"bipartite: {_next(options, plan)}", file=sys.stderr)
 
 
@@ -158,7 +200,8 @@ def _next(options: argparse.Namespace, plan: Plan) -> str:
         target = shlex.quote(options.target)
         positions = [name for name, column in plan.private().items() if column.is_position]
         which = f" --column {shlex.quote(positions[0])}" if len(positions) > 1 else ""
-        heat = f", or for a map: bipartite locations heat {target}{which} --output heat.html" if positions else ""
-        return f"{DO_NOT_AVERAGE}; run: bipartite estimate {target}{heat}"
-    specs = "SPECS.json" if options.specs is None else shlex.quote(str(options.specs))
+        heat = f", or for a map: bipartite estimate {target}{which} --map heat.html" if positions else ""
+        spec = f" --spec {shlex.quote(str(options.spec))}" if options.spec is not None else ""
+        return f"{DO_NOT_AVERAGE}; run: bipartite estimate {target}{spec}{heat}"
+    specs = shlex.quote(str(options.spec or options.specs or "SPECS.json"))
     return f"{DO_NOT_AVERAGE}; run: bipartite estimate FILE --spec {specs}"

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite._version import __version__
+from bipartite.cli import former
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 # Parameters that do not correspond to a single option.
-_SPOKEN: Final = {"release": "--spec, or a domain and --epsilon", "reject": "--reject", "seed": "--insecure-seed"}
+_SPOKEN: Final = {"release": "--spec", "reject": "--reject", "seed": "--insecure-seed"}
 
 
 class _Once(argparse.Action):
@@ -36,7 +37,7 @@ class _Once(argparse.Action):
 
 
 class Command(argparse.ArgumentParser):
-    """A parser that keeps the line breaks of its examples, and refuses an option that is given twice.
+    """A parser that keeps the line breaks of its examples, and refuses an option that is given twice or is gone.
 
     The parsed options hold it as ``parsed_by``: the innermost parser, if a command has actions.
     """
@@ -45,6 +46,25 @@ class Command(argparse.ArgumentParser):
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
         self.register("action", None, _Once)  # the default action
         self.set_defaults(parsed_by=self)
+        # A domain may begin with a minus sign: -5..5 is no option.
+        self._negative_number_matcher = re.compile(r"-[0-9]")
+
+    @property
+    def flags(self) -> dict[str, str]:
+        """The option of each destination."""
+        return {each.dest: each.option_strings[0] for each in self._actions if each.option_strings}
+
+    def parse_known_args(  # type: ignore[override]  # argparse's own has overloads
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse as argparse does, after an option of before has named its successor."""
+        program, *words = self.prog.split()
+        gone = former.FLAGS.get(words[0], {}) if program == "bipartite" and words else {}
+        for word in args or () if self._subparsers is None else ():
+            flag = word.partition("=")[0]
+            if flag in gone and flag not in self._option_string_actions:
+                self.error(f"{flag} is gone: {gone[flag]}.")
+        return super().parse_known_args(args, namespace)
 
     def in_flags(self, message: str) -> str:
         """Reword a message of the library for the command line, where parameters are options.
@@ -56,7 +76,7 @@ class Command(argparse.ArgumentParser):
         >>> command.in_flags("Expected output_format as a word.")
         'Expected --to as a word.'
         """
-        flags = _SPOKEN | {each.dest: each.option_strings[0] for each in self._actions if each.option_strings}
+        flags = _SPOKEN | self.flags
         names = "|".join(map(re.escape, flags))
         # Calls are Python code and stay as they are; so does anything that looks like a parameter inside a path.
         call, given = r"\w\((?:[^()]|\([^()]*\))*\)", rf"(?<![\w/.-])({names})=(True\b)?(?=(\w|'|-)?)"
@@ -80,8 +100,8 @@ class Program:
     """The package that holds a module with ``configure(parser)`` for each command."""
     commands: Mapping[str, str]
     """One line about each command."""
-    elsewhere: Mapping[str, str] = field(default_factory=dict)
-    """Commands of another program, and how to run them."""
+    former: Mapping[str, str] = field(default_factory=dict)
+    """Commands of before, and what to run in their place."""
 
     def parser(self, command: str | None = None) -> argparse.ArgumentParser:
         """The parser of the whole program; if one command is named, the others are only listed."""
@@ -106,20 +126,16 @@ BIPARTITE: Final = Program(
     "Local differential privacy for values with neighbours.",
     "bipartite.cli",
     {
-        "compare": "every mechanism side by side, and which to use",
-        "sample-size": "how many people are needed for an answer",
-        "design": "build a mechanism and show how precise its reports are",
-        "report": "read private values from stdin, write reports to stdout",
+        "design": "choose or build a mechanism, compare all, or ask how many people are needed",
         "plan": "write, check or show how each column of a table is released",
-        "privatize": "turn a table into the reports of its rows",
+        "privatize": "turn a table, or values one a line, into reports",
         "estimate": "estimate means, medians and shares from reports",
         "verify": "prove the ε of a mechanism exactly",
         "audit": "bound the real ε of any command or mechanism from its reports",
         "explain": "what ε means, in words and odds",
-        "locations": "design releases of places, and draw maps",
         "ledger": "show, export, check or back up who has spent what",
-        "demo": "survey 50,000 made-up readers, and show what their reports answer",
+        "demo": "the whole workflow on made-up people",
         "completion": "print the completion script of your shell",
     },
-    {"datasets": "python -m reproduction datasets", "reproduce": "python -m reproduction run"},
+    former.COMMANDS,
 )

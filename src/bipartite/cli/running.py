@@ -54,9 +54,9 @@ def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -
     """Run the command line; return the exit code."""
     _speak_utf8()
     words = sys.argv[1:] if arguments is None else arguments
-    if words and words[0] in program.elsewhere:
-        elsewhere = f"{words[0]} is a command of the laboratory; run: {program.elsewhere[words[0]]}"
-        return complain(elsewhere, USAGE, as_json="--json" in words)
+    if words and words[0] in program.former:
+        gone = f"there is no command {words[0]}; run: {program.former[words[0]]}"
+        return complain(gone, USAGE, as_json="--json" in words)
     options = _parsed(program, words)
     as_json = getattr(options, "json", False)
     options.own_process = arguments is None

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bipartite.answers.estimation import Estimates
-from bipartite.answers.estimation.estimating import from_tally, tally_of
+from bipartite.answers.estimation.estimating import from_tally
 from bipartite.answers.estimation.methods import check_method
 from bipartite.errors import DataFileError, InputError, SpecError, shown
-from bipartite.tables.counting import count_files
+from bipartite.tables.counting import Asked, count_reports
+from bipartite.tables.envelopes import Envelopes
 from bipartite.tables.extras import need, pa, without_lines
 from bipartite.tables.formats import Format, files_named, format_of, local, side_file
 from bipartite.tables.metadata import METADATA_KEY, Described, carried_in, parts_in
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from bipartite.answers.estimation import Estimate
     from bipartite.answers.estimation.methods import Method
+    from bipartite.tables.counting import Counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +135,28 @@ def estimate_file(
         about = replace(about, insecure=True)
     wanted = list(about.mechanisms) if columns is None else columns
     check_asked(about, wanted, by)
-    counted = count_files(*files_of(paths), {name: about.mechanisms[name] for name in wanted}, by)
     check_method(method)
-    found = {
-        name: {
-            label: from_tally(about.mechanisms[name], tally_of(counts), method) for label, counts in each.groups.items()
-        }
-        for name, each in counted.items()
-    }
-    return Answers(about, by, found, {name: each.unreported for name, each in counted.items()})
+    files, written = files_of(paths)
+    envelopes = Envelopes.of_record(about.mechanisms) if written.kind == "jsonl" else None
+    asked = Asked({name: about.mechanisms[name] for name in wanted}, by, envelopes=envelopes)
+    counted = count_reports(files, written, asked)
+    found = {str(name): estimates_of(name, each, method) for name, each in counted.items()}
+    return Answers(about, by, found, {str(name): each.unreported for name, each in counted.items()})
+
+
+def estimates_of(name: str | None, counted: Counted, method: Method = "auto") -> dict[str | None, Estimate]:
+    """The estimate of every group of a column; nothing is computed yet."""
+    if all(sums.empty for sums in counted.groups.values()):
+        what = "There are" if name is None else f"column {name!r} has"
+        raise DataFileError(f"{what} no reports, so nothing can be estimated; pass at least one.")
+    found: dict[str | None, Estimate] = {}
+    for label, sums in counted.groups.items():
+        if sums.empty:
+            raise DataFileError(
+                f"All weights of the group {label!r} are 0, so nothing can be estimated for it; leave it out."
+            )
+        found[label] = from_tally(sums.counts.mechanism, sums.tally, method)
+    return found
 
 
 def no_specs(path: Path) -> str:

@@ -93,7 +93,8 @@ def as_utf8(chunks: Iterator[bytes], written: Format, source: str) -> Iterator[b
     """The same text in UTF-8, without a byte order mark."""
     if written.encoding == UTF8:
         first = next(chunks, b"")
-        while len(first) < len(codecs.BOM_UTF8) and (more := next(chunks, b"")):
+        # Only what may begin a mark waits for more: a slow pipe is answered line by line.
+        while len(first) < len(codecs.BOM_UTF8) and codecs.BOM_UTF8.startswith(first) and (more := next(chunks, b"")):
             first += more
         yield first.removeprefix(codecs.BOM_UTF8)
         yield from chunks

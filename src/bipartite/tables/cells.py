@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MISSING: Final = "missing"
 OUTSIDE: Final = "outside"
 _CLAMP: Final = "clamp with outside = 'clip'"
-_UNREADABLE: Final = "not of the type that the plan needs"
+UNREADABLE: Final = "not of the type that the plan needs"
 
 
 @dataclass(slots=True)
@@ -262,7 +262,7 @@ def _marked(opened: Opened, unreadable: Sequence[Mask | None]) -> Opened:
         if opened.missing is not None:
             opened.missing = opened.missing & ~wrong
         opened.problems = {reason: bad & ~wrong for reason, bad in opened.problems.items()}
-        opened.problems[_UNREADABLE] = wrong
+        opened.problems[UNREADABLE] = wrong
     return opened
 
 

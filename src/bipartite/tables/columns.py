@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.domains.product import tuple_text
 from bipartite.errors import (
     DataError,
     InputError,
@@ -20,16 +21,17 @@ from bipartite.errors import (
 )
 from bipartite.mechanisms import Mechanism  # noqa: TC001 (for pages of the reference, which resolve it)
 from bipartite.mechanisms.record import composition_problem
-from bipartite.tables.cells import MISSING, OUTSIDE, reader_of
+from bipartite.tables.cells import MISSING, OUTSIDE, UNREADABLE, reader_of
 from bipartite.tables.extras import pa, pc
 from bipartite.tables.reports import reports_of
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from bipartite.domains import Outside
+    from bipartite.domains import Domain, Outside
     from bipartite.domains.containers import Nulls
     from bipartite.tables.cells import Opened, Reader
     from bipartite.tables.reports import Reports
@@ -170,25 +172,48 @@ class Column:
                 found[reason] = rows
         return found
 
-    def refusal(self, name: str, opened: Opened, first_row: int) -> DataError:
-        """The error for rows that cannot be reported: column, row numbers and reasons, never values."""
+    def refusal(self, name: str, opened: Opened, first_row: int, *, lines: bool = False) -> DataError:
+        """The error for rows that cannot be reported: column, row numbers and reasons, never values.
+
+        If rows are ``lines`` of text, there is neither a named column nor a plan to edit.
+        """
         problems, (limits, hint) = self.problems(opened), self.reader.limits
+        unit, named = ("line", "") if lines else ("row", f"column {name!r}: ")
         refused = np.logical_or.reduce(list(problems.values()))
         parts, hints = [], []
         for reason, bad in problems.items():
             rows = (np.flatnonzero(bad)[:_SHOWN_ROWS] + first_row + 1).tolist()
             count = int(bad.sum())
             more = f" and {count - len(rows):,} more" if count > len(rows) else ""
-            where = f"row{'s' if count > 1 else ''} {', '.join(f'{row:,}' for row in rows)}{more}"
+            where = f"{unit}{'s' if count > 1 else ''} {', '.join(f'{row:,}' for row in rows)}{more}"
             what = f"outside {limits}" if reason == OUTSIDE else reason
-            parts.append(f"{where} {'are' if count > 1 else 'is'} {what}")
-            hints.append({OUTSIDE: hint, MISSING: _OF_MISSING}.get(reason, "repair or remove these rows"))
+            said, to_do = _of_a_line(reason, self.mechanism.domain) if lines else ("", "")
+            parts.append(f"{where} {'are' if count > 1 else 'is'} {said or what}")
+            hints.append(to_do or {OUTSIDE: hint, MISSING: _OF_MISSING}.get(reason, "repair or remove these rows"))
         kinds: dict[str, type[DataError]] = {OUTSIDE: OutsideDomainError, MISSING: NullError}
         kind = kinds.get(next(iter(problems)), NotAValueError) if len(problems) == 1 else NotAValueError
         return kind(
-            f"column {name!r}: {int(refused.sum()):,} of the {len(refused):,} rows of this batch cannot be reported: "
+            f"{named}{int(refused.sum()):,} of the {len(refused):,} {unit}s of this batch cannot be reported: "
             f"{'; '.join(parts)}; {'; '.join(dict.fromkeys(hints))}."
         )
+
+
+def _of_a_line(reason: str, domain: Domain) -> tuple[str, str]:
+    """(what is wrong with a line, where that is not what is wrong with a row of a table; what to do about it)."""
+    to_do = "repair or remove these lines"
+    if reason == OUTSIDE and domain.has_ends:
+        return "", "use outside='clip' to clamp values to the ends"
+    if reason == MISSING:
+        return "empty", to_do
+    if domain.parts:
+        like = tuple_text(domain.decode(0))
+        return f"not a JSON array of {len(domain.parts)} values of {domain}, like {like}", to_do
+    if reason == OUTSIDE and domain.labels is not None:
+        few = ", ".join(escaped(str(each)) for each in domain.labels[:_SHOWN_ROWS])
+        return f"not one of the labels ({few}{', …' if len(domain.labels) > _SHOWN_ROWS else ''})", to_do
+    if domain.by_row:
+        return "not the number of a row", f"values are row numbers of the places, counted from 0; {to_do}"
+    return "not a number" if reason == UNREADABLE else "", to_do
 
 
 def _option(name: str) -> str:

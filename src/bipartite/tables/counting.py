@@ -1,72 +1,124 @@
-"""Counting the reports of released files: one scan for all columns and groups, a batch of rows at a time."""
+"""Counting reports: one pass over files of every format, by column and group, a batch of rows at a time."""
 
 from __future__ import annotations
 
-import json
-import os
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from bipartite.answers.estimation import Counts
+from bipartite.answers.estimation.estimating import tally_of
+from bipartite.answers.estimation.reports import indices_of
+from bipartite.answers.estimation.tally import Tally
 from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.mechanisms import Mechanism
-from bipartite.tables.columns import PUBLIC
-from bipartite.tables.extras import pa, unreadable
-from bipartite.tables.plan import Plan
+from bipartite.tables.collecting import Wished, batches
+from bipartite.tables.extras import pa, pc
 from bipartite.tables.reports import reports_of
-from bipartite.tables.sources import Wanted, culprits, open_rows
+from bipartite.tables.sources import culprits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from bipartite.answers.estimation.reports import Missing
     from bipartite.mechanisms import Mechanism
+    from bipartite.tables.collecting import Batch, Refuse
+    from bipartite.tables.envelopes import Envelopes
     from bipartite.tables.formats import Format
 
-    Refuse = Callable[[str, str], None]
+    Mask = NDArray[np.bool_]
 
 MOST_GROUPS: Final = 10_000
 _MOST_CELLS: Final = 2**27  # counts of all groups and columns together
-_FEW_CELLS: Final = 2**20
-_LARGEST: Final = 1e100  # the largest weight
-Sums = TypeVar("Sums")
+_LARGEST: Final = 1e100  # the largest weight, whose square can be summed
+_FEW_CELLS: Final = 2**20  # counts of a batch
+_THERE, _MISSING, _IMPOSSIBLE = (np.int8(each) for each in range(3))
+_WHOLE: Final = r"^-?[0-9]{1,18}$"
+_NOT_A_NAME: Final = re.compile(r"[-+.0-9\[].*|nan|inf|infinity|na|n/a|null|none|true|false|", re.IGNORECASE)
+
+
+class Sums:
+    """Sums over the reports of one group: counts, or sums of weights."""
+
+    def __init__(self, mechanism: Mechanism, *, weighted: bool = False) -> None:
+        self.counts = Counts(mechanism)
+        self._people = 0
+        self._sums = [np.zeros(len(self.counts.values)) for _ in range(2)] if weighted else None
+        self._weights = np.zeros(2)
+        """The sum of all weights, and of their squares."""
+
+    def add(self, values: NDArray[np.int64], n: int) -> None:
+        """Add the counts of some reports."""
+        self.counts.values += values
+        self.counts.n += n
+
+    def weigh(self, some: Tally) -> None:
+        """Add the weights of some reports."""
+        self._people += some.n
+        self._weights += some.size, some.square
+        if self._sums is not None:
+            self._sums[0] += some.first
+            self._sums[1] += some.second
+
+    @property
+    def empty(self) -> bool:
+        """Whether no report with a positive weight was added."""
+        return not (self._weights[0] if self._sums is not None else self.counts.n)
+
+    @property
+    def tally(self) -> Tally:
+        """All that an estimate needs."""
+        if self._sums is None:
+            return tally_of(self.counts)
+        size, square = self._weights.tolist()
+        return Tally(self._sums[0], self._sums[1], self._people, size, square, self.counts.values)
 
 
 @dataclass(slots=True)
 class Counted:
-    """The counts of one column."""
+    """The sums over the reports of one column."""
 
-    groups: dict[str | None, Counts] = field(default_factory=dict)
-    """The counts of each group; all rows are under None."""
+    mechanism: Mechanism
+    groups: dict[str | None, Sums] = field(default_factory=dict)
+    """Those of each group; all rows are under None."""
     unreported: int = 0
     """The number of rows without a report."""
 
-    def add(self, mechanism: Mechanism, label: str | None, values: NDArray[np.int64], people: int) -> None:
-        """Add the counts of more reports to a group."""
-        held = self.groups.setdefault(label, Counts(mechanism))
-        held.values += values
-        held.n += people
+    def add(
+        self,
+        labels: Sequence[str | None],
+        groups: NDArray[np.int64],
+        reports: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+    ) -> None:
+        """Add reports: the indices of their outputs or, for flat categories, the reports themselves."""
+        mechanism = self.mechanism
+        size = 0 if mechanism.flat else len(mechanism.outputs)
+        if weights is None and 0 < len(labels) * size <= _FEW_CELLS:
+            times = np.bincount(groups * size + reports, minlength=len(labels) * size).reshape(-1, size)
+            for label, each in zip(labels, times, strict=True):
+                if each.any():
+                    self._group(label).add(each, int(each.sum()))
+            return
+        order = np.argsort(groups, kind="stable")
+        ends = np.searchsorted(groups[order], np.arange(len(labels) + 1))
+        for label, first, last in zip(labels, ends, ends[1:], strict=False):
+            if first == last:
+                continue
+            mine, sums = order[first:last], self._group(label, weighted=weights is not None)
+            sums.add(Tally.of(mechanism, reports[mine]).counts, len(mine))
+            if weights is not None and weights[mine].any():
+                sums.weigh(Tally.of(mechanism, reports[mine], weights[mine]))
 
-
-class _ReadOnlyPlan(Plan):
-    """A plan that only reads columns, unchanged."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self._set(_columns=tuple((name, PUBLIC) for name in names))
-
-    def check_inputs(self, given: pa.Schema) -> None:
-        """Refuse a table that lacks a column, or has it twice."""
-        for each in self.inputs():
-            times = given.names.count(each)
-            if times != 1:
-                raise InputError(
-                    f"it has {'several columns' if times else 'no column'} {each!r}; check the name, and that the "
-                    "specs are those of this file."
-                )
+    def _group(self, label: str | None, *, weighted: bool = False) -> Sums:
+        if label not in self.groups:
+            self.groups[label] = Sums(self.mechanism, weighted=weighted)
+        return self.groups[label]
 
 
 def raise_refusal(why: str, _: str) -> None:
@@ -74,143 +126,127 @@ def raise_refusal(why: str, _: str) -> None:
     raise DataFileError(why)
 
 
-def count_files(
-    files: list[Path],
-    written: Format,
-    mechanisms: dict[str, Mechanism],
-    by: str | None,
-    refuse: Refuse = raise_refusal,
-) -> dict[str, Counted]:
-    """Count the reports of each column, with groups ordered by name.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is counted, and what happens to a row that cannot be."""
 
-    ``refuse`` gets what is wrong with a row and its cells as JSON; if it returns, no column counts the row.
-    """
-    others = [] if by is None else [by]
-    try:
-        return _counted((each for _, _, each in _batches(files, written, [*mechanisms, *others])), mechanisms, by)
-    except (pa.ArrowException, DataError):
-        pass  # one of the rows is wrong: look at each
-    return _counted(_possible_rows(files, written, mechanisms, others, refuse), mechanisms, by)
+    mechanisms: dict[str | None, Mechanism]
+    """By column; None for the only column, or the one that is called "report"."""
+    by: str | None = None
+    weights: str | None = None
+    nulls: Missing = "drop"
+    envelopes: Envelopes | None = None
+    """What the envelopes of JSON lines must hold."""
+    refuse: Refuse = raise_refusal
+    progress: Callable[[int], None] = lambda _: None
+    """Gets the number of rows of each batch."""
+
+    @property
+    def most_groups(self) -> int:
+        """The number of groups whose counts fit in memory."""
+        sizes = [len(each.domain if each.flat else each.outputs) for each in self.mechanisms.values()]
+        return max(1, min(MOST_GROUPS, _MOST_CELLS // sum(sizes)))
 
 
-def _counted(batches: Iterable[pa.RecordBatch], mechanisms: dict[str, Mechanism], by: str | None) -> dict[str, Counted]:
-    counted = {name: Counted() for name in mechanisms}
-    most = most_groups(*mechanisms.values())
-    for batch in batches:
-        groups = None if by is None else _labels(by, batch.column(by))
-        for name, mechanism in mechanisms.items():
-            if mechanism.flat:
-                _add_wide(mechanism, counted[name], batch.column(name), groups)
-            else:
-                _add(mechanism, counted[name], batch.column(name), groups)
-            if len(counted[name].groups) > most:
-                raise InputError(f"Expected at most {most:,} groups, got more; is {by!r} a column of groups?")
-    for name, each in counted.items():
-        if not each.groups:
-            raise DataFileError(f"column {name!r} has no reports, so nothing can be estimated.")
-        if by is not None:
-            each.groups = in_order(each.groups)
+def count_reports(files: Sequence[Path], written: Format, asked: Asked) -> dict[str | None, Counted]:
+    """Count the reports of each column, with groups ordered by name."""
+    first = next(iter(asked.mechanisms.values()))
+    flat = frozenset(name for name, each in asked.mechanisms.items() if each.flat)
+    others = [name for name in (asked.by, asked.weights) if name is not None]
+    wished = Wished(
+        list(asked.mechanisms), others, lambda cell: _is_header(first, cell), asked.refuse, asked.envelopes, flat
+    )
+    if len(set(wished.names)) < len(wished.names):
+        raise InputError(
+            "Expected column=, by= and weights= to be different columns; a group or a weight must not be private."
+        )
+    counted = {name: Counted(each) for name, each in asked.mechanisms.items()}
+    for file in files:
+        for batch in batches(file, written, wished):
+            _count(batch, asked, counted)
+            asked.progress(len(batch))
+    for each in counted.values():
+        each.groups = each.groups if asked.by is None else _in_order(each.groups)
     return counted
 
 
-@dataclass(frozen=True, slots=True)
-class Weighed:
-    """A batch of reports with weights."""
-
-    reports: NDArray[Any]
-    """The index of each output or, for flat categories, the reports themselves; missing reports are left out."""
-    weights: NDArray[np.float64]
-    labels: list[str | None]
-    """The groups of the batch; None for rows without a group, and for all rows if there are no groups."""
-    groups: NDArray[np.int64]
-    """The index of each report's group."""
-    unreported: int
-
-
-def weighed_files(
-    files: list[Path],
-    written: Format,
-    name: str,
-    mechanism: Mechanism,
-    by: str | None,
-    weights: str,
-    refuse: Refuse = raise_refusal,
-) -> Iterator[Weighed]:
-    """The reports of one column with the weights of their rows, a batch at a time; ``refuse`` as above."""
-    others = list(dict.fromkeys([weights] if by is None else [by, weights]))
-    for batch in _possible_rows(files, written, {name: mechanism}, others, refuse):
-        column = batch.column(name)
-        labels: list[str | None] = [None]
-        groups = np.zeros(len(column), dtype=np.int64)
-        if by is not None:
-            labels, groups = _labels(by, batch.column(by))
-        there = _numpy(column.is_valid().cast(pa.int8())) > 0
-        if mechanism.flat:
-            reports: NDArray[Any] = reports_of(mechanism).read(column.drop_null())
-        else:
-            reports = _outputs(mechanism, column)[there]
-        given = weights_in(weights, batch.column(weights))[there]
-        yield Weighed(reports, given, labels, groups[there], int(len(there) - np.count_nonzero(there)))
-
-
-def weights_in(name: str, column: pa.Array) -> NDArray[np.float64]:
-    """Read weights: numbers of at least 0 whose squares can be summed."""
+def _is_header(mechanism: Mechanism, cell: str) -> bool | None:
+    """Whether a cell is the name of a column; None if it is neither that nor a report."""
     try:
-        found = np.array(column.cast(pa.float64()).fill_null(-1.0).to_pylist(), dtype=np.float64)
-    except pa.ArrowException:
-        found = np.full(1, -1.0)
-    if not may_weigh(found).all():
-        raise DataFileError(
-            f"column {name!r} has a cell that is not a weight of at least 0 and at most 1e100; repair or remove it."
+        if _reports(mechanism, pa.array([cell])).state[0] == _THERE:
+            return False
+        name = cell.strip()
+    except UnicodeEncodeError:  # not valid UTF-8
+        return None
+    # Where reports are labels, a name may be a label with a slip.
+    may_be = name == "report" if _text_labels(mechanism) else not _NOT_A_NAME.fullmatch(name)
+    return True if may_be else None
+
+
+def _count(batch: Batch, asked: Asked, counted: dict[str | None, Counted]) -> None:
+    """Add the reports of the rows that count: neither impossible, nor a retry."""
+    columns = {
+        name: _reports(mechanism, column)
+        for (name, mechanism), column in zip(asked.mechanisms.items(), batch.columns, strict=False)
+    }
+    weights = None if asked.weights is None else _weights(batch.columns[-1])
+    wrong = _wrong(columns, weights, asked)
+    if wrong and batch.again is not None:
+        _count(batch.again(), asked, counted)
+        return
+    kept = _kept(batch, wrong, asked)
+    labels: list[str | None] = [None]
+    groups = np.zeros(len(batch), dtype=np.int64)
+    if asked.by is not None:
+        labels, groups = _groups(asked.by, batch.columns[len(columns)])
+    for name, each in columns.items():
+        if len({*labels} | counted[name].groups.keys()) > asked.most_groups:
+            most = f"Expected at most {asked.most_groups:,} groups, got more"
+            raise InputError(f"{most}; is {asked.by!r} a column of groups?")
+        there = kept & (each.state == _THERE)
+        counted[name].unreported += int(np.count_nonzero(kept & (each.state == _MISSING)))
+        rows: Any = slice(None) if there.all() else np.flatnonzero(there)
+        counted[name].add(labels, groups[rows], each.values[rows], None if weights is None else weights[rows])
+
+
+def _wrong(columns: dict[str | None, _Reports], weights: NDArray[np.float64] | None, asked: Asked) -> dict[int, str]:
+    """What is wrong with a row, by its number; usually nothing."""
+    found: dict[int, str] = {}
+    if weights is not None:
+        can = ((weights >= 1 / _LARGEST) & (weights <= _LARGEST)) | (weights == 0)
+        found = dict.fromkeys(np.flatnonzero(~can).tolist(), " has no weight from 0 to 1e100; repair or remove it.")
+    may_miss = asked.nulls == "drop" or (asked.envelopes is not None and asked.envelopes.sampled)
+    for name, each in columns.items():
+        where = "" if name is None else f", column {name!r},"
+        if not may_miss:
+            why = f"{where} has no report; repair or remove it, or use nulls=drop."
+            found |= dict.fromkeys(np.flatnonzero(each.state == _MISSING).tolist(), why)
+        why = (
+            f"{where} cannot have come from {asked.mechanisms[name]!r}; pass reports as they came, unclipped and "
+            "unrounded, and the spec that they were made with."
         )
+        found |= dict.fromkeys(np.flatnonzero(each.state == _IMPOSSIBLE).tolist(), why)
     return found
 
 
-def may_weigh(weights: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which numbers are valid weights, whose squares can be summed."""
-    found: NDArray[np.bool_] = ((weights >= 1 / _LARGEST) & (weights <= _LARGEST)) | (weights == 0)
-    return found
+def _kept(batch: Batch, wrong: dict[int, str], asked: Asked) -> Mask:
+    """The rows that count."""
+    for row in sorted(wrong):
+        asked.refuse(f"{batch.place(row)}{wrong[row]}", batch.text(row))
+    kept = np.ones(len(batch), dtype=np.bool_)
+    kept[list(wrong)] = False
+    for row, key in enumerate(batch.keys):
+        if key is None or not kept[row] or asked.envelopes is None:
+            continue
+        before = asked.envelopes.before(key, batch.place(row))
+        if before:
+            why = f"{batch.place(row)} has the key of {before}, but another report, so one of them is forged."
+            asked.refuse(why, batch.text(row))
+        kept[row] = before == ""
+    return kept
 
 
-def _possible_rows(
-    files: list[Path], written: Format, mechanisms: dict[str, Mechanism], others: list[str], refuse: Refuse
-) -> Iterator[pa.RecordBatch]:
-    """The rows whose reports can have come from their mechanisms; others are refused, by file and row alone."""
-    for file, first, batch in _batches(files, written, [*mechanisms, *others]):
-        wrong: dict[int, str] = {}
-        for name, mechanism in mechanisms.items():
-            wrong = dict.fromkeys(_impossible(mechanism, batch.column(name)), name) | wrong
-        for row in sorted(wrong):
-            why = (
-                f"{file}: row {first + row + 1:,}: column {wrong[row]!r} holds a report that cannot have come from its "
-                "mechanism; the file was edited, or its specs belong to another file: request both again."
-            )
-            refuse(why, json.dumps(batch.slice(row, 1).to_pylist()[0], default=str))
-        if len(wrong) < len(batch):  # a column of lists cannot be read even without rows
-            yield batch.take(pa.array([row for row in range(len(batch)) if row not in wrong])) if wrong else batch
-
-
-def _impossible(mechanism: Mechanism, reports: pa.Array) -> list[int]:
-    """The rows whose report is neither missing nor one of the mechanism's."""
-    try:
-        held, rows = _encoded(reports)
-    except pa.ArrowException:  # lists, which no report is
-        return list(range(len(reports)))
-
-    def read(first: int, last: int) -> None:
-        reports_of(mechanism).read(held.slice(first, last - first).drop_null())
-
-    wrong = culprits(read, len(held), (pa.ArrowException, DataError))
-    return np.flatnonzero(np.isin(rows, wrong)).tolist() if wrong else []
-
-
-def most_groups(*mechanisms: Mechanism) -> int:
-    """The number of groups whose counts for these mechanisms fit in memory."""
-    sizes = [len(each.domain if each.flat else each.outputs) for each in mechanisms]
-    return max(1, min(MOST_GROUPS, _MOST_CELLS // sum(sizes)))
-
-
-def in_order(groups: dict[str | None, Sums]) -> dict[str | None, Sums]:
+def _in_order(groups: dict[str | None, Sums]) -> dict[str | None, Sums]:
     """Order groups by name, followed by the rows without a group, under an unused name."""
     named = sorted(label for label in groups if label is not None)
     found: dict[str | None, Sums] = {label: groups[label] for label in named}
@@ -222,126 +258,111 @@ def in_order(groups: dict[str | None, Sums]) -> dict[str | None, Sums]:
     return found
 
 
-def _batches(files: list[Path], written: Format, names: list[str]) -> Iterator[tuple[Path, int, pa.RecordBatch]]:
-    """(file, number of rows of it before these, some rows)."""
-    file = files[0]
-    for file in files:
-        if written.is_text and written.compression is None:
-            _check_end(file)
+# --- From cells to reports, labels and weights
+
+
+@dataclass(frozen=True, slots=True)
+class _Reports:
+    """The reports of a column."""
+
+    values: NDArray[Any]
+    """The index of each row's output or, for flat categories, the report itself; arbitrary if there is none."""
+    state: NDArray[np.int8]
+    """Whether the report of each row is there, missing, or impossible."""
+
+
+def _reports(mechanism: Mechanism, column: pa.Array) -> _Reports:
+    """Read a column; each distinct cell is looked up once, unless few are equal."""
+    rows: Any = slice(None)
     try:
-        for file in files:
-            row = 0
-            rows = open_rows([file], written, Wanted(_ReadOnlyPlan(names)))
-            for part in rows.parts:
-                yield file, row, part.batch
-                row += len(part.batch)
-            rows.check_unchanged()
-    except InputError as error:
-        # The file is at fault, not the call.
-        problem: BaseException = DataFileError(f"{file}: {error}")
-    except (pa.ArrowException, OSError) as error:
-        problem = unreadable(error, str(file), hint="it may be truncated or edited: request it again.")
-    else:
-        return
-    raise problem
+        if not mechanism.flat:
+            column, rows = _encoded(column)
+        cells = _tidied(mechanism, column)
+    except pa.ArrowException:  # lists, which no report is
+        return _Reports(np.zeros(len(column), dtype=np.int64), np.full(len(column), _IMPOSSIBLE))
+    state = _numpy(cells.is_null().cast(pa.int8())) * _MISSING
+    some = cells.drop_null() if cells.null_count else cells
+    parts: dict[int, NDArray[Any]] = {}
+
+    def read(first: int, last: int) -> None:
+        parts[first] = _read(mechanism, some.slice(first, last - first))
+
+    wrong = culprits(read, len(some), (pa.ArrowException, DataError)) if len(some) else []
+    state[np.flatnonzero(state == _THERE)[wrong]] = _IMPOSSIBLE
+    values = np.concatenate([parts[at] for at in sorted(parts)]) if parts else np.zeros(0, dtype=np.int64)
+    if len(values) < len(state):
+        found, values = values, np.zeros((len(state), *values.shape[1:]), dtype=values.dtype)
+        values[state == _THERE] = found
+    return _Reports(values[rows], state[rows] if state.any() else np.zeros(len(values[rows]), dtype=np.int8))
 
 
-def _check_end(file: Path) -> None:
-    """Refuse a text file that may be truncated, perhaps within a number: a release ends with a line ending."""
-    with file.open("rb") as held:
-        size = held.seek(0, os.SEEK_END)
-        if size:
-            held.seek(-1, os.SEEK_END)
-            if held.read(1) in b"\r\n":
-                return
-    why = ": the last line has no line ending, so the file may be truncated; if it is complete, add one."
-    raise DataFileError(f"{file}{why if size else ' is empty; it holds no reports.'}")
+def _text_labels(mechanism: Mechanism) -> frozenset[str]:
+    """The labels of reports if they are text; otherwise none."""
+    labels = None if mechanism.flat else mechanism.report_labels
+    return frozenset(labels) if labels is not None and isinstance(labels[0], str) else frozenset()
 
 
-def _labels(by: str, column: pa.Array) -> tuple[list[str | None], NDArray[np.int64]]:
+def _tidied(mechanism: Mechanism, cells: pa.Array) -> pa.Array:
+    """Cells without blanks around text, unless a label has them; blank text is missing."""
+    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+        return cells
+    trimmed = pc.utf8_trim_whitespace(cells)
+    empty = pc.equal(trimmed, "")
+    labels = _text_labels(mechanism)
+    if any(label != label.strip() for label in labels):
+        trimmed = pc.if_else(pc.is_in(cells, pa.array(labels, cells.type)), cells, trimmed)
+    return pc.if_else(empty, None, trimmed)
+
+
+def _read(mechanism: Mechanism, cells: pa.Array) -> NDArray[Any]:
+    """The output of each cell or, for flat categories, the reports themselves; text files hold numbers as text."""
+    if mechanism.flat:
+        return reports_of(mechanism).read(cells)
+    if mechanism.domain.parts or _text_labels(mechanism):
+        return indices_of(mechanism, cells.cast(pa.string()).to_pylist())
+    if pa.types.is_string(cells.type) and pc.all(pc.match_substring_regex(cells, _WHOLE)).as_py():
+        cells = cells.cast(pa.int64())
+    elif not pa.types.is_integer(cells.type):
+        cells = cells.cast(pa.float64())
+    if mechanism.report_labels is not None:
+        return indices_of(mechanism, cells.cast(pa.int64()).to_pylist())
+    return indices_of(mechanism, _numpy(cells))
+
+
+def _weights(column: pa.Array) -> NDArray[np.float64]:
+    """Weights as numbers; what is none is not a number."""
+    held, rows = _encoded(column)
+    found = np.full(len(held), np.nan)
+
+    def read(first: int, last: int) -> None:
+        found[first:last] = _numpy(held.slice(first, last - first).cast(pa.float64()).fill_null(np.nan))
+
+    culprits(read, len(held), pa.ArrowException)
+    return found[rows]
+
+
+def _groups(by: str, column: pa.Array) -> tuple[list[str | None], NDArray[np.int64]]:
     """(the groups of a batch as text, the index of each row's group)."""
     try:
-        held, rows = _encoded(column.cast(pa.string()))
+        held, rows = _encoded(column)
+        return held.cast(pa.string()).to_pylist(), rows
     except pa.ArrowException:
         raise InputError(
             f"Expected groups as text, numbers or dates, but column {by!r} holds {column.type}; name another column."
         ) from None
-    return held.to_pylist(), rows
 
 
 def _encoded(column: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
-    """(the distinct values of a column, including null, and the index of each row's value)."""
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    found = column.dictionary_encode(null_encoding="encode")
-    return found.dictionary, _numpy(found.indices).astype(np.int64)
+    """(the distinct values of a column, perhaps including null, and the index of each row's value)."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode(null_encoding="encode")
+    held, rows = column.dictionary, column.indices
+    if rows.null_count:
+        rows = rows.fill_null(len(held))
+        held = pa.concat_arrays([held, pa.nulls(1, held.type)])
+    return held, _numpy(rows).astype(np.int64)
 
 
 def _numpy(array: pa.Array) -> NDArray[Any]:
     """The numbers of an Arrow array without nulls; its own ``to_numpy`` would first load pandas, half a second."""
     return np.from_dlpack(array)
-
-
-def _add_wide(
-    mechanism: Mechanism,
-    counted: Counted,
-    reports: pa.Array,
-    groups: tuple[list[str | None], NDArray[np.int64]] | None,
-) -> None:
-    """Count a batch of reports of flat categories, few of which are equal."""
-    there = _numpy(reports.is_valid().cast(pa.int8())) > 0
-    rows = reports_of(mechanism).read(reports.drop_null())
-    counted.unreported += len(reports) - len(rows)
-    labels, grouped = ([None], np.zeros(len(rows), dtype=np.int64)) if groups is None else (groups[0], groups[1][there])
-    order = np.argsort(grouped, kind="stable")
-    ends = np.searchsorted(grouped[order], np.arange(len(labels) + 1))
-    for label, first, last in zip(labels, ends, ends[1:], strict=False):
-        if first < last:
-            counted.add(mechanism, label, mechanism.count(rows[order[first:last]]), int(last - first))
-
-
-def _add(
-    mechanism: Mechanism,
-    counted: Counted,
-    reports: pa.Array,
-    groups: tuple[list[str | None], NDArray[np.int64]] | None,
-) -> None:
-    """Count a batch, looking up each distinct report once."""
-    held, rows = _encoded(reports)
-    output = _outputs_of(mechanism, held)
-    there = len(output)
-    labels, grouped = ([None], np.zeros(len(rows), dtype=np.int64)) if groups is None else groups
-    # Group and report as one number, with few distinct values.
-    cells, times = _times(grouped * there + rows, len(labels) * there)
-    reported = output[cells % max(1, there)]
-    counted.unreported += int(times[reported < 0].sum())
-    cells, times, reported = (each[reported >= 0] for each in (cells, times, reported))
-    ends = np.searchsorted(cells, np.arange(len(labels) + 1) * there)
-    for label, first, last in zip(labels, ends, ends[1:], strict=False):
-        if first < last:
-            sums = np.zeros(len(mechanism.outputs), dtype=np.int64)
-            np.add.at(sums, reported[first:last], times[first:last])
-            counted.add(mechanism, label, sums, int(sums.sum()))
-
-
-def _outputs(mechanism: Mechanism, reports: pa.Array) -> NDArray[np.int64]:
-    """The index of each report's output, −1 if missing, looking up each distinct report once."""
-    held, rows = _encoded(reports)
-    return _outputs_of(mechanism, held)[rows]
-
-
-def _outputs_of(mechanism: Mechanism, held: pa.Array) -> NDArray[np.int64]:
-    """The index of each report's output, −1 if missing."""
-    there = _numpy(held.is_valid().cast(pa.int8())) > 0
-    output = np.full(len(there), -1)
-    output[there] = reports_of(mechanism).read(held.drop_null())
-    return output
-
-
-def _times(cells: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(the distinct integers below ``size``, ascending, and the count of each)."""
-    if size > _FEW_CELLS:
-        return np.unique(cells, return_counts=True)
-    times = np.bincount(cells, minlength=size)
-    found = np.flatnonzero(times)
-    return found, times[found]

@@ -203,7 +203,7 @@ _LONGITUDE: Final = {"lon", "lng", "long", "longitude"}
 _POSITION: Final = """# {latitude} and {longitude} look like a position. Instead of both columns, for a heat map:
 #   [columns.place]
 #   from = {pair}
-#   spec = "cells.json"  # the grid that people are counted on: bipartite locations design writes it
+#   spec = "cells.json"  # the grid that people are counted on: bipartite design grid:… writes it
 """
 
 

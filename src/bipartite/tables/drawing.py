@@ -33,14 +33,18 @@ class Release:
     """Draws the reports of one table, whose batches come in order.
 
     ``rng`` is None for the secure source; see :func:`column_sources` for the others. ``style`` is how reports
-    are represented in Arrow (:data:`~bipartite.tables.reports.Style`).
+    are represented in Arrow (:data:`~bipartite.tables.reports.Style`). ``lines`` says that rows are lines of text, in
+    the words of errors.
     """
 
-    __slots__ = ("_private", "_reports", "_schemas", "_sources", "insecure", "plan", "rejected", "rows", "style")
+    __slots__ = (
+        "_lines", "_private", "_reports", "_schemas", "_sources", "insecure", "plan", "rejected", "rows", "style",
+    )  # fmt: skip
 
-    def __init__(self, plan: Plan, rng: object = None, *, style: Style = "values") -> None:
+    def __init__(self, plan: Plan, rng: object = None, *, style: Style = "values", lines: bool = False) -> None:
         self.plan = plan
         self.style = style
+        self._lines = lines
         self._sources: Mapping[str, Source] = column_sources(rng, plan.mechanisms())
         self.insecure = not all(map(is_secure, self._sources.values()))
         self.rows = 0
@@ -60,7 +64,7 @@ class Release:
         opened = self._read(batch, unreadable)
         for name, rows in opened.items():
             if any(bad.any() for bad in rows.problems.values()):
-                raise self._private[name].refusal(name, rows, self.rows)
+                raise self._private[name].refusal(name, rows, self.rows, lines=self._lines)
         return self._draw(batch, opened)
 
     def privatize_or_reject(
@@ -107,7 +111,7 @@ class Release:
             rows, held = opened[name], self._reports[name]
             reports = self._draw_column(name, held, rows)
             if reports is None:
-                raise what.refusal(name, rows, self.rows)
+                raise what.refusal(name, rows, self.rows, lines=self._lines)
             arrays.append(held.write(reports, rows.missing, schema.field(name).type))
         self.rows += batch.num_rows
         return pa.RecordBatch.from_arrays(arrays, schema=schema)

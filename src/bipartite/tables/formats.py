@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 STDIO: Final = "-"
 KINDS: Final = ("csv", "tsv", "jsonl", "parquet", "arrow")
-TEXT: Final = ("csv", "tsv", "jsonl")
+LINES: Final = "lines"
+"""One value a line and no header: what a plan of one column may read and write."""
+TEXT: Final = ("csv", "tsv", "jsonl", LINES)
 """Formats whose values are text, and that cannot carry specs."""
 _SUFFIXES: Final = {
     ".csv": "csv",

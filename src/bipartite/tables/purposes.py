@@ -94,10 +94,6 @@ class Prospect:
     note: str
     """Why some question cannot be answered, whatever the number of people; or empty."""
 
-    def half_widths(self) -> dict[str, float | None]:
-        """The half-widths by name."""
-        return {"mean": self.mean, "median": self.median, "tenth": self.tenth, "share": self.share}
-
     def errors(self) -> list[tuple[float | None, bool]]:
         """(half-width, whether it is of a share), in order."""
         return [(self.mean, False), (self.median, False), (self.tenth, True), (self.share, True)]

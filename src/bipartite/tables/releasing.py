@@ -14,7 +14,7 @@ from bipartite.files import flush, naming, part_of
 from bipartite.lottery import announce
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import pa, pa_csv, unreadable, without_lines
-from bipartite.tables.formats import STDIO, Asked, format_of, inputs, local, side_file
+from bipartite.tables.formats import LINES, STDIO, Asked, format_of, inputs, local, side_file
 from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.sources import Wanted, open_rows
 from bipartite.tables.streams import ahead, equal_pieces
@@ -87,7 +87,8 @@ def privatize_file(  # noqa: PLR0913 (none of the options changes a report)
         Where the specs go when text is written to standard output.
     input_format, output_format
         ``csv``, ``tsv``, ``jsonl``, ``parquet`` or ``arrow``; by default the extensions tell, and standard input and
-        output are CSV. Files of text and Arrow are compressed if their names end with ``.gz`` or ``.zst``.
+        output are CSV. Files of text and Arrow are compressed if their names end with ``.gz`` or ``.zst``. ``lines`` is
+        one value a line without a header, for a plan of one column: tuples are JSON arrays, and no specs come beside.
     delimiter, encoding
         Those of a CSV input, if they are not those of its name and UTF-8.
     progress
@@ -102,14 +103,16 @@ def privatize_file(  # noqa: PLR0913 (none of the options changes a report)
     read, files = inputs(str(source), Asked(input_format, delimiter, encoding))
     _check_streams(str(source), target)
     _check_names(plan)
+    if LINES in {read.kind, written.kind} and len(plan.columns) > 1:
+        raise InputError("Lines hold the values of one column; write a table, or use a plan of one column.")
     _check_targets(str(source), target, files, reject, specs, overwrite=overwrite)
     with ExitStack() as stack:
         try:
             rows = open_rows(files, read, Wanted(plan, raw=reject is not None, keep_json=written.kind == "jsonl"))
         except (pa.ArrowException, OSError) as error:
             raise unreadable(error) from None
-        style: Style = "text" if written.kind in {"csv", "tsv"} else "compact"
-        release = Release(plan, rng, style=style)
+        style: Style = "text" if written.kind in {"csv", "tsv", LINES} else "compact"
+        release = Release(plan, rng, style=style, lines=read.kind == LINES)
         announce((rows.count or 0) * len(plan.private()))
         about = described(plan).drawn_from(insecure=release.insecure, rejecting=reject is not None)
         schema = plan.schema(rows.schema, style)
@@ -138,7 +141,7 @@ def privatize_file(  # noqa: PLR0913 (none of the options changes a report)
             publish(reject_part, reject, None, overwrite=overwrite, private=True)
         # If all rows were rejected, nothing is released.
         if not release.rejected or release.rows > release.rejected:
-            beside = about.to_json() if written.is_text else None
+            beside = about.to_json() if written.is_text and written.kind != LINES else None
             if part is not None:
                 publish(part, Path(target), beside, overwrite=overwrite)
             elif beside is not None and specs is not None:

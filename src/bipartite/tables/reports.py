@@ -103,7 +103,8 @@ class _Rows(Reports):
         return np.concatenate([none, *(draw.rows_of(indices[[at]], words.of(at)) for at in range(len(indices)))])
 
     def write(self, reports: NDArray[Any], missing: NDArray[np.bool_] | None, kind: pa.DataType) -> pa.Array:
-        return pa.array(_spread(cells.to_cells(reports), missing), mask=missing).cast(kind)
+        found = pa.array(_spread(cells.to_cells(reports), missing), mask=missing)
+        return (found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found).cast(kind)  # of many bytes
 
     def read(self, column: pa.Array) -> NDArray[Any]:
         return cells.from_cells(self.mechanism, column.cast(self.type()).to_pylist())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import json
 import shutil
 import sys
 import tempfile
@@ -19,11 +20,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from bipartite.domains.product import tuple_of
 from bipartite.errors import DataFileError, InputError
+from bipartite.mechanisms.categories.cells import cell_bytes
 from bipartite.tables.blocks import JsonLines, StandardInput, as_utf8, chunks_of, not_text, split_header, whole_lines
 from bipartite.tables.columns import plain
 from bipartite.tables.extras import pa, pa_csv, pc, pq
-from bipartite.tables.formats import unchanged
+from bipartite.tables.formats import LINES, unchanged
 from bipartite.tables.metadata import check_metadata, check_side_files
 
 if TYPE_CHECKING:
@@ -43,6 +46,8 @@ AT_ONCE: Final = 2**17
 _BLANKS: Final = " \t"  # what Arrow trims around numbers in CSV
 _BEYOND: Final = 2.0**53
 _FIELD_LIMIT: Final = threading.Lock()
+_LINE: Final = "line"
+_WIDE_BYTES: Final = 2**25  # of the wide reports of rows that are drawn at once
 
 
 @dataclass(slots=True)
@@ -88,7 +93,19 @@ def open_rows(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
     check = unchanged(files)
     rows = _OPENERS[written.kind](files, written, wanted)
     rows.check_unchanged = check
+    wide = sum(cell_bytes(each) for each in wanted.plan.mechanisms().values() if each.flat)
+    if wide:
+        rows.parts = _cut(rows.parts, max(1, _WIDE_BYTES // wide))
     return rows
+
+
+def _cut(parts: Iterator[Part], most: int) -> Iterator[Part]:
+    """The same rows, at most so many at a time."""
+    for part in parts:
+        for first in range(0, max(part.batch.num_rows, 1), most):
+            marks = {name: mark[first : first + most] for name, mark in part.unreadable.items()}
+            raw = None if part.raw is None else part.raw.slice(first, most)
+            yield Part(part.batch.slice(first, most), marks, raw, [] if first else part.ragged)
 
 
 def columns_of(files: Sequence[Path], written: Format) -> tuple[list[str], list[pa.DataType] | None]:
@@ -301,6 +318,62 @@ def _json(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
                 yield part
 
     return Rows(_schema(kinds), parts(), every if wanted.raw else [], json=kept)
+
+
+def _lines(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
+    """One value a line, for a plan of one column."""
+    check_side_files(wanted.plan, files)
+    (column,) = wanted.plan.private().values()
+    kinds = _kinds(wanted.plan, trimmed=True)
+
+    def parts() -> Iterator[Part]:
+        for file in _or_stdin(files):
+            for lines in _texts_of_lines(file, written):
+                part = _part_of_lines(lines, kinds, tuples=bool(column.mechanism.domain.parts))
+                part.raw = pa.RecordBatch.from_pydict({_LINE: lines}) if wanted.raw else None
+                yield part
+
+    return Rows(_schema(kinds), parts(), [_LINE] if wanted.raw else [])
+
+
+def _texts_of_lines(file: Path | None, written: Format) -> Iterator[list[str]]:
+    """The lines of each block of a file, or of standard input."""
+    done = wrong = 0
+    for block in _blocks_of(file, written, None):
+        try:
+            block.decode()
+        except UnicodeDecodeError as error:
+            wrong = done + 1 + block.count(b"\n", 0, error.start)
+        if wrong:
+            raise not_text(wrong, STANDARD_INPUT if file is None else str(file))
+        lines = [line.decode() for line in block.splitlines()]
+        yield lines
+        done += len(lines)
+
+
+def _part_of_lines(lines: list[str], kinds: dict[str, _Kind], *, tuples: bool) -> Part:
+    """Lines as the one input of a column, or those of tuples: JSON arrays with one value for each."""
+    cells = [None if not line.strip() else line for line in lines]
+    if not tuples:
+        return _part_of([pa.array(cells, pa.string())], kinds)
+    read = [[None] * len(kinds) if cell is None else _parts_of(cell, len(kinds)) for cell in cells]
+    columns = zip(*([None] * len(kinds) if row is None else row for row in read), strict=True)
+    part = _part_of([pa.array(column, pa.string()) for column in columns], kinds)
+    if None in read:
+        bad = np.array([row is None for row in read])
+        part.unreadable = {name: part.unreadable.get(name, False) | bad for name in kinds}
+    return part
+
+
+def _parts_of(line: str, size: int) -> list[str | None] | None:
+    """The values of a JSON array as cells; None if it is none of this size."""
+    values = tuple_of(line)
+    cells = [each if each is None or isinstance(each, str) else json.dumps(each) for each in values]
+    try:
+        "".join(filter(None, cells)).encode()  # half of a surrogate pair is no letter
+    except UnicodeEncodeError:
+        return None
+    return cells if len(cells) == size else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -550,4 +623,4 @@ def _selected(schema: pa.Schema, batches: Iterable[pa.RecordBatch], wanted: Want
     return Rows(pa.schema(fields), parts(), schema.names if wanted.raw else [], count)
 
 
-_OPENERS: Final = {"csv": _csv, "tsv": _csv, "jsonl": _json, "parquet": _parquet, "arrow": _arrow}
+_OPENERS: Final = {"csv": _csv, "tsv": _csv, LINES: _lines, "jsonl": _json, "parquet": _parquet, "arrow": _arrow}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError
 from bipartite.tables.extras import pa, pa_csv, pc, pq
+from bipartite.tables.formats import LINES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -30,6 +31,7 @@ def write_batches(
     writers: dict[str, Callable[[Iterable[pa.RecordBatch], pa.Schema, BinaryIO], None]] = {
         "csv": partial(_csv, mark=written.delimiter),
         "tsv": partial(_csv, mark=written.delimiter),
+        LINES: partial(_csv, mark=",", header=False),
         "jsonl": partial(_jsonl, as_json=as_json),
         "parquet": _parquet,
         "arrow": _arrow if part is not None and written.compression is None else _arrow_stream,
@@ -78,9 +80,12 @@ def _parquet(batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: BinaryI
         _write_all(writer, batches)
 
 
-def _csv(batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: BinaryIO, mark: str) -> None:
+def _csv(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: BinaryIO, mark: str, *, header: bool = True
+) -> None:
     check_flat(schema, "CSV")
-    sink.write((mark.join(_quoted(name, mark) for name in schema.names) + "\n").encode())
+    if header:
+        sink.write((mark.join(_quoted(name, mark) for name in schema.names) + "\n").encode())
     # Arrow's "needed" puts every text in quotation marks; "none" refuses a value that needs them.
     options = pa_csv.WriteOptions(include_header=False, delimiter=mark, quoting_style="none")
     for batch in batches:

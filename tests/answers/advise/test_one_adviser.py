@@ -17,17 +17,17 @@ DOCS = Path(__file__).parents[3] / "docs"
 USERS = 20_000
 FLAT = {"labels": list("abcde"), "loss": (1 - np.eye(5)).tolist()}
 DOMAINS = {
-    "few": (bp.Integers(1, 3), ["--integers", "1..3"], ("release", "mean", "distribution", "categories")),
-    "ages": (bp.Integers(18, 38), ["--integers", "18..38"], ("release", "mean", "distribution", "categories")),
+    "few": (bp.Integers(1, 3), ["1..3"], ("release", "mean", "distribution", "categories")),
+    "ages": (bp.Integers(18, 38), ["18..38"], ("release", "mean", "distribution", "categories")),
     "interval": (
         bp.Interval(0, 1, points=20),
-        ["--interval", "0..1", "--points", "20"],
+        ["0..1/20"],
         ("release", "mean", "distribution", "categories"),
     ),
-    "items": (bp.Items(FLAT["labels"], loss=FLAT["loss"]), ["--items", "items.json"], ("categories", "release")),
+    "items": (bp.Items(FLAT["labels"], loss=FLAT["loss"]), ["items.json"], ("categories", "release")),
     "places": (
         bp.Points(cities().coordinates[:12], metric="haversine", labels=list(cities().names[:12])),
-        ["--places", "places.csv"],
+        ["places.csv"],
         ("release", "map"),
     ),
 }
@@ -53,9 +53,9 @@ def said(capsys, *arguments):
 @pytest.mark.parametrize("name", DOMAINS)
 def test_every_surface_recommends_the_same_for_one_purpose(name, epsilon, capsys):
     domain, options, purposes = DOMAINS[name]
-    asked = [*options, "--epsilon", epsilon, "--users", USERS, "--json"]
+    asked = [*options, "--epsilon", epsilon, "--n", USERS, "--json"]
     compared = bp.compare(domain, epsilon, n=USERS)
-    on_the_command_line = said(capsys, "compare", *asked)
+    on_the_command_line = said(capsys, "design", *asked, "--compare")
     assert [each.purpose for each in compared.advice] == list(purposes)
     for purpose, advice, printed in zip(purposes, compared.advice, on_the_command_line["advice"], strict=True):
         found = bp.recommend(domain, epsilon, purpose, n=USERS)
@@ -75,7 +75,7 @@ def test_those_who_ask_for_people_or_for_attributes_get_the_same(name, epsilon, 
     domain, options, purposes = DOMAINS[name]
     shares = bp.recommend(domain, epsilon, "categories", n=USERS)
     assert bp.sample_size(domain, epsilon, share_within=0.1).mechanism == shares.mechanism
-    printed = said(capsys, "sample-size", *options, "--epsilon", epsilon, "--share-within", 0.1, "--json")
+    printed = said(capsys, "design", *options, "--epsilon", epsilon, "--share-within", 0.1, "--json")
     assert printed["mechanism"] == repr(shares.mechanism)
     told = bp.split_or_sample({"it": domain}, epsilon, USERS, of="histogram").best
     assert told.record.mechanisms["it"] == shares.mechanism

@@ -110,7 +110,7 @@ class Comparison(Printed):
         raise InputError(msg)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain lists, numbers and words; conforms to ``cli/schemas/compare.json``."""
+        """Everything as plain lists, numbers and words; conforms to ``cli/schemas/design-compare.json``."""
         return {
             "domain": repr(self.domain),
             "values": len(self.domain),

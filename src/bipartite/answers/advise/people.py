@@ -72,7 +72,7 @@ class SampleSize(Printed):
         return " ".join(said)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers and words; conforms to ``cli/schemas/sample-size.json``."""
+        """Everything as plain numbers and words; conforms to ``cli/schemas/design-people.json``."""
         same = "standard_error of within confidence chosen population assumptions"
         return {name: getattr(self, name) for name in same.split()} | {
             "people": self.n,

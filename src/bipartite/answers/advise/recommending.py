@@ -89,7 +89,7 @@ class Recommendation(Printed):
         return self.taken
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers and text, as in ``cli/schemas/compare.json``."""
+        """Everything as plain numbers and text, as in ``cli/schemas/design-compare.json``."""
         same = "purpose epsilon code reason figures warning detail error best ratio worst_ratio worst_shape"
         found = {name: getattr(self, name) for name in same.split()}
         return found | {"mechanism": self.name, "people": self.n, "without_asking": self.baseline}

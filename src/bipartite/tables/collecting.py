@@ -1,0 +1,415 @@
+"""Reports as they were collected: batches of cells from files of every format, with the place of every row.
+
+CSV is read by Arrow, block by block; a block in which something is wrong is read again row by row, which names lines
+and can set them aside as they came. Lines may be hostile: they are never shown.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import re
+import sys
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from bipartite.errors import DataFileError, InputError, shown
+from bipartite.tables.blocks import LONGEST, StandardInput, as_utf8, chunks_of, opening, whole_lines
+from bipartite.tables.columns import PUBLIC
+from bipartite.tables.envelopes import REPORT, OtherQuestionError, keyed
+from bipartite.tables.extras import pa, pa_csv, pc, unreadable
+from bipartite.tables.formats import STDIO, unchanged
+from bipartite.tables.plan import Plan
+from bipartite.tables.sources import STANDARD_INPUT, Wanted, open_rows
+from bipartite.texts import RepeatedKeyError, read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from bipartite.tables.envelopes import Envelopes
+    from bipartite.tables.formats import Format
+
+    Refuse = Callable[[str, str], None]
+    """Gets what is wrong with a row, and its text; if it returns, the row does not count."""
+
+STDIN: Final = Path(STDIO)
+_NO_TEXT: Final = (b"PAR1", b"ARROW1", b"\xff" * 4)  # the first bytes of Parquet and Arrow files, and of Arrow streams
+_LINE_END: Final = re.compile(rb"\r\n?|\n")
+_NAMED: Final = 8  # columns named in an error
+
+
+@dataclass(frozen=True, slots=True)
+class Wished:
+    """The columns to read: those of the reports, and public ones; None for the only column, or the one of reports."""
+
+    reports: Sequence[str | None]
+    others: Sequence[str]
+    is_header: Callable[[str], bool | None]
+    """Whether the first cell of an only column is its name; None if it is neither that nor a report."""
+    refuse: Refuse
+    envelopes: Envelopes | None = None
+    as_text: frozenset[str | None] = frozenset()
+    """The columns of which few cells are equal."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns."""
+        return [*(each or REPORT for each in self.reports), *self.others]
+
+
+@dataclass(slots=True)
+class Batch:
+    """Some rows: their cells by column, and where they come from."""
+
+    columns: list[pa.Array]
+    place: Callable[[int], str] = str
+    text: Callable[[int], str] = str
+    """What came as a row, to be set aside."""
+    again: Callable[[], Batch] | None = None
+    """Reads the rows one by one, which is slow, and knows their places; None if they are known."""
+    keys: list[tuple[bytes, bytes] | None] = field(default_factory=list)
+    """The key of each row's envelope with a digest of its report; None if it has none."""
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+
+def batches(file: Path, written: Format, wished: Wished) -> Iterator[Batch]:
+    """The rows of a file, or of standard input."""
+    check = unchanged([file])
+    if not written.is_text:
+        yield from _table(file, written, wished)
+    elif written.kind == "jsonl":
+        yield from _json(_name(file), _blocks(file, written, None), wished)
+    else:
+        yield from _Csv(_name(file), written.delimiter, wished).batches(_blocks(file, written, written.delimiter))
+    check()
+
+
+def _name(file: Path) -> str:
+    return STANDARD_INPUT if file == STDIN else str(file)
+
+
+def _check_columns(source: str, there: Sequence[str], names: Sequence[str]) -> None:
+    for each in names:
+        if there.count(each) != 1:
+            listed = ", ".join(map(shown, there[:_NAMED])) + (", …" if len(there) > _NAMED else "")
+            problem = "several columns" if each in there else "no column"
+            raise DataFileError(
+                f"{source} has {problem} {shown(each)}; it has {listed}. Check the name, and that the specs are those "
+                "of this file."
+            )
+
+
+# --- Parquet and Arrow
+
+
+class _ReadOnlyPlan(Plan):
+    """A plan that only reads columns, unchanged."""
+
+    _source: str
+
+    def __init__(self, source: str, names: Sequence[str]) -> None:
+        self._set(_columns=tuple((name, PUBLIC) for name in names), _source=source)
+
+    def check_inputs(self, given: pa.Schema) -> None:
+        """Refuse a table that lacks a column, or has it twice."""
+        _check_columns(self._source, given.names, self.inputs())
+
+
+def _table(file: Path, written: Format, wished: Wished) -> Iterator[Batch]:
+    first = 0
+    try:
+        for part in open_rows([file], written, Wanted(_ReadOnlyPlan(str(file), wished.names))).parts:
+            rows = part.batch
+            yield Batch(
+                [rows.column(name) for name in wished.names], partial(_row, file, first), partial(_as_json, rows)
+            )
+            first += len(rows)
+    except InputError as error:
+        # The file is at fault, not the call.
+        problem: BaseException = DataFileError(f"{file}: {error}")
+    except (pa.ArrowException, OSError) as error:
+        problem = unreadable(error, str(file), hint="it may be truncated or edited: request it again.")
+    else:
+        return
+    raise problem
+
+
+def _row(file: Path, first: int, row: int) -> str:
+    return f"{file}: row {first + row + 1:,}"
+
+
+def _as_json(rows: pa.RecordBatch, row: int) -> str:
+    return json.dumps(rows.slice(row, 1).to_pylist()[0], default=str)
+
+
+# --- Text
+
+
+def _blocks(file: Path, written: Format, delimiter: str | None) -> Iterator[bytes]:
+    """Blocks of whole lines; those of CSV end outside quotation marks, unless one never closes.
+
+    A file whose last line has no line end may be truncated, even within a number, and is refused.
+    """
+    name, empty, held = _name(file), True, b""
+    chunks = _standard_input() if file == STDIN else chunks_of(file, written.compression)
+    before_a_cell = frozenset(b"\r\n" + (delimiter or "").encode())
+    for block in whole_lines(as_utf8(chunks, written, name), None, name):
+        empty, held = False, held + block
+        if not held.endswith((b"\n", b"\r")):
+            raise DataFileError(
+                f"{name}: the last line has no line end: the file may be truncated; if it is complete, add one."
+            )
+        if delimiter is None or len(held) > LONGEST or opening(held, len(held), before_a_cell) < 0:
+            yield held
+            held = b""
+    if empty:
+        raise DataFileError(f"{name} is empty; it holds no reports.")
+    if held:
+        yield held
+
+
+def _standard_input() -> Iterator[bytes]:
+    if sys.stdin is None:
+        raise DataFileError("standard input is closed; pass the reports there, or name a file.")
+    chunks = StandardInput().chunks()
+    first = next(chunks, b"")
+    if first.startswith(_NO_TEXT):
+        raise DataFileError(
+            f"{STANDARD_INPUT} is read as CSV, and this is not UTF-8 text; save Parquet or Arrow to a file, and name "
+            "the file."
+        )
+    return itertools.chain([first], chunks)
+
+
+class _Lines:
+    """The rows of some lines of text, one by one."""
+
+    def __init__(self, source: str, wished: Wished) -> None:
+        self._source, self._wished = source, wished
+        self._places: list[str] = []
+        self._texts: list[str] = []
+        self._keys: list[tuple[bytes, bytes] | None] = []
+        self._columns: list[list[str | None]] = [[] for _ in wished.names]
+
+    def add(self, line: int, cells: list[str], text: str, key: str | None = None) -> None:
+        """Add a row."""
+        if not _is_text(cells):
+            self._wished.refuse(f"{self._source}: line {line} is not UTF-8 text; repair or remove it.", text)
+            return
+        self._places.append(f"{self._source}: line {line}")
+        self._texts.append(text)
+        count = len(self._wished.reports)
+        self._keys.append(None if key is None else keyed(key, cells[:count]))
+        for at, (column, cell) in enumerate(zip(self._columns, cells, strict=True)):
+            column.append(cell if at < count else cell.strip() or None)
+
+    def batch(self) -> Batch:
+        """The rows that were added."""
+        columns = [pa.array(column, pa.string()) for column in self._columns]
+        return Batch(columns, self._places.__getitem__, self._texts.__getitem__, keys=self._keys)
+
+
+def _is_text(cells: Sequence[str]) -> bool:
+    """Whether cells were valid UTF-8."""
+    try:
+        "".join(cells).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _decoded(block: bytes) -> Iterator[str]:
+    """The lines of a block; what is not UTF-8 is refused later, in the cells that are read."""
+    return io.StringIO(block.decode(errors="surrogateescape"), newline="")
+
+
+def _json(source: str, blocks: Iterator[bytes], wished: Wished) -> Iterator[Batch]:
+    """JSON lines; a name that a line after the first lacks is an empty cell."""
+    line, begun = 0, False
+    for block in blocks:
+        lines = _Lines(source, wished)
+        for text in _decoded(block):
+            line += 1
+            if text.isspace():
+                continue
+            place, key = f"{source}: line {line}", None
+            try:
+                held = _object(text)
+                if wished.envelopes is not None:
+                    held, key = wished.envelopes.open(held, place)
+                missing = [] if begun else [each for each in wished.names if each not in held]
+                if missing:
+                    raise DataFileError(  # noqa: TRY301 (as any other line that is no report)
+                        f"has no column {shown(missing[0])}; check the name, and that the specs are those of this file."
+                    )
+            except OtherQuestionError:
+                raise
+            except DataFileError as error:
+                wished.refuse(f"{place} {error}", text)
+                continue
+            begun = True
+            lines.add(line, [_cell(held.get(each)) for each in wished.names], text, key)
+        yield lines.batch()
+
+
+def _object(line: str) -> dict[str, Any]:
+    try:
+        held = read_json(line)
+    except (ValueError, RecursionError) as error:
+        why = "has an object that repeats a key" if isinstance(error, RepeatedKeyError) else "is not a JSON object"
+    else:
+        if isinstance(held, dict):
+            return held
+        why = "is not a JSON object"
+    raise DataFileError(f"{why}; repair or remove it.")
+
+
+def _cell(value: object) -> str:
+    """A JSON value as the cell of a table."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else str(value) if type(value) is int else json.dumps(value)
+
+
+class _Csv:
+    """The rows of a CSV file."""
+
+    def __init__(self, source: str, delimiter: str, wished: Wished) -> None:
+        self._source, self._delimiter, self._wished = source, delimiter, wished
+        self._places: list[int] = []
+        self._width = 0
+
+    def batches(self, blocks: Iterator[bytes]) -> Iterator[Batch]:
+        """The rows of each block."""
+        line = 1
+        for block in blocks:
+            rest, skipped = block, 0
+            if not self._width:
+                skipped = self._begin(block)
+                ends = itertools.islice(_LINE_END.finditer(block), skipped)
+                rest = block[max((each.end() for each in ends), default=0) :]
+            if rest:
+                yield self._batch(rest, line + skipped)
+            line += _count_lines(block)
+
+    def _begin(self, block: bytes) -> int:
+        """Find the columns; return how many lines come before the reports."""
+        for line, cells, text in self._rows(block, 1):
+            self._width = max(1, len(cells))  # an empty line is an empty cell
+            return line if self._is_header(cells, text) else line - 1
+        return _count_lines(block)
+
+    def _is_header(self, first: list[str], text: str) -> bool:
+        """Find the columns; whether the first row is not one of reports."""
+        reports, others = self._wished.reports, self._wished.others
+        names = [cell.strip() for cell in first]
+        self._places = [0]
+        if len(names) <= 1 and list(reports) == [None] and not others:
+            cell = first[0] if names else ""
+            answer = self._wished.is_header(cell) if cell.strip() else False  # a missing report is not a name
+            if answer is None:
+                why = "is neither a report nor a column name; repair it, or name the column with column=."
+                self._wished.refuse(f"{self._source}: line 1 {why}", text)
+            return answer is not False
+        wanted = [names[0] if each is None and len(names) == 1 else each or REPORT for each in reports]
+        _check_columns(self._source, names, [*wanted, *others])
+        self._places = [names.index(each) for each in (*wanted, *others)]
+        return True
+
+    def _rows(self, block: bytes, line: int) -> Iterator[tuple[int, list[str], str]]:
+        """(the line on which it ends, its cells, its text) of every row; lines that cannot be split are refused."""
+        latest: list[str] = []
+
+        def watched() -> Iterator[str]:
+            for each in _decoded(block):
+                latest.append(each)
+                yield each
+
+        reader = csv.reader(watched(), strict=True, delimiter=self._delimiter)
+        while True:
+            latest.clear()
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                why = (
+                    f"line {line + reader.line_num - len(latest)} cannot be read as CSV ({error}); repair or remove it."
+                )
+                self._wished.refuse(f"{self._source}: {why}", "".join(latest))
+                continue
+            yield line + reader.line_num - 1, cells, "".join(latest)
+
+    def _batch(self, block: bytes, line: int) -> Batch:
+        again = partial(self._by_row, block, line)
+        if not _is_quoted_well(block, self._delimiter):
+            return again()
+        try:
+            return Batch(self._parsed(block), again=again)
+        except pa.ArrowInvalid:  # a line is wrong
+            return again()
+
+    def _by_row(self, block: bytes, line: int) -> Batch:
+        lines = _Lines(self._source, self._wished)
+        for number, row, text in self._rows(block, line):
+            cells = row or [""] * (self._width == 1)
+            if len(cells) == self._width:
+                lines.add(number, [cells[at] for at in self._places], text)
+            else:
+                why = f"line {number} has {len(row)} cells instead of {self._width}; repair or remove it."
+                self._wished.refuse(f"{self._source}: {why}", text)
+        return lines.batch()
+
+    def _parsed(self, block: bytes) -> list[pa.Array]:
+        names = [f"c{at}" for at in range(self._width)]
+        wanted = [names[at] for at in self._places]
+        encoded = pa.dictionary(pa.int32(), pa.string())
+        few = [pa.string() if each in self._wished.as_text else encoded for each in self._wished.reports]
+        table = pa_csv.read_csv(
+            pa.BufferReader(block),
+            read_options=pa_csv.ReadOptions(column_names=names, block_size=len(block) + 1),
+            parse_options=pa_csv.ParseOptions(
+                delimiter=self._delimiter, newlines_in_values=b'"' in block, ignore_empty_lines=False
+            ),
+            convert_options=pa_csv.ConvertOptions(
+                include_columns=wanted,
+                column_types=dict(zip(wanted, [*few, *[encoded] * len(self._wished.others)], strict=True)),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=True,
+            ),
+        )
+        found = [column.combine_chunks() if column.num_chunks != 1 else column.chunk(0) for column in table.columns]
+        count = len(self._wished.reports)
+        return [*found[:count], *map(_trimmed, found[count:])]
+
+
+def _trimmed(column: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Without blanks around text; blank text is missing."""
+    texts = pc.utf8_trim_whitespace(column.dictionary)
+    return pa.DictionaryArray.from_arrays(column.indices, pc.if_else(pc.equal(texts, ""), None, texts))
+
+
+def _is_quoted_well(block: bytes, delimiter: str) -> bool:
+    """Whether quotation marks enclose whole cells, and are doubled within; Arrow also reads others, as it likes."""
+    if b'"' not in block:
+        return True
+    text = np.frombuffer(block, dtype=np.uint8)
+    marks = np.flatnonzero(text == ord('"'))
+    beside = np.zeros(256, dtype=np.bool_)
+    beside[list(f'\r\n"{delimiter}'.encode())] = True
+    # If all is well so far, every other mark opens a cell, or is the second of a pair. A block ends with a line end.
+    before, after = text[marks[::2] - 1], text[(marks[1::2] + 1) % len(text)]
+    return len(marks) % 2 == 0 and bool(beside[before].all() and beside[after].all())
+
+
+def _count_lines(block: bytes) -> int:
+    return block.count(b"\n") + (block.count(b"\r") - block.count(b"\r\n") if b"\r" in block else 0)
