@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 import duckdb
+
 from tables import PLAN, RECIPE, Used
 
 
@@ -68,8 +69,9 @@ def row(folder: Path, kind: str, rows: int, options: argparse.Namespace) -> str:
 
     peaks = [statistics.median(each[side].peak for each in turns) for side in (old, new)]
     copied = statistics.median(each["copy"].wall for each in turns)
+    over_copy = [median("wall", side, "copy") for side in (old, new)]
     return (
-        f"| {kind}, {rows:,} | {copied:.2f} s | {median('wall', old, 'copy'):.2f} | {median('wall', new, 'copy'):.2f} | "
+        f"| {kind}, {rows:,} | {copied:.2f} s | {over_copy[0]:.2f} | {over_copy[1]:.2f} | "
         f"{median('wall', new, old):.2f} | {median('processor', new, old):.2f} | {peaks[0]:.0f} | {peaks[1]:.0f} |"
     )
 
