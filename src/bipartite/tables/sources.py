@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     Marks = dict[str, NDArray[np.bool_]]
 
 STANDARD_INPUT: Final = "standard input"
-AT_ONCE: Final = 2**17
-"""Rows of Parquet and Arrow that are read at once."""
+AT_ONCE: Final = 122_880
+"""Rows of Parquet and Arrow that are read at once: a row group as DuckDB writes it, so that none is cut in two."""
 _BLANKS: Final = " \t"  # what Arrow trims around numbers in CSV
 _BEYOND: Final = 2.0**53
 _FIELD_LIMIT: Final = threading.Lock()
