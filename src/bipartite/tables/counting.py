@@ -38,7 +38,7 @@ _MOST_CELLS: Final = 2**27  # counts of all groups and columns together
 _LARGEST: Final = 1e100  # the largest weight, whose square can be summed
 _FEW_CELLS: Final = 2**20  # counts of a batch
 _THERE, _MISSING, _IMPOSSIBLE = (np.int8(each) for each in range(3))
-_WHOLE: Final = r"^-?[0-9]{1,18}$"
+_NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _NOT_A_NAME: Final = re.compile(r"[-+.0-9\[].*|nan|inf|infinity|na|n/a|null|none|true|false|", re.IGNORECASE)
 
 
@@ -278,22 +278,51 @@ def _reports(mechanism: Mechanism, column: pa.Array) -> _Reports:
         if not mechanism.flat:
             column, rows = _encoded(column)
         cells = _tidied(mechanism, column)
+        values, possible = _looked_up(mechanism, cells)
     except pa.ArrowException:  # lists, which no report is
-        return _Reports(np.zeros(len(column), dtype=np.int64), np.full(len(column), _IMPOSSIBLE))
-    state = _numpy(cells.is_null().cast(pa.int8())) * _MISSING
-    some = cells.drop_null() if cells.null_count else cells
+        return _Reports(np.zeros(len(column), dtype=np.int64), np.full(len(column), _IMPOSSIBLE)[rows])
+    state = np.where(_is_null(cells), _MISSING, np.where(possible, _THERE, _IMPOSSIBLE))
+    values = values[rows]
+    return _Reports(values, state[rows] if state.any() else np.zeros(len(values), dtype=np.int8))
+
+
+def _looked_up(mechanism: Mechanism, cells: pa.Array) -> tuple[NDArray[Any], Mask]:
+    """(the output of each cell or, for flat categories, the report itself; which cells hold one)."""
+    if mechanism.flat or mechanism.domain.parts:
+        return _tried(mechanism, cells)
+    labels = mechanism.report_labels
+    values: Any = cells.cast(pa.string()).to_pylist() if _text_labels(mechanism) else _numbers(cells)
+    if labels is not None:
+        known = {label: at for at, label in enumerate(labels)}
+        values = np.array([known.get(each, -1) for each in values], dtype=np.int64)
+    found = mechanism.outputs.find(values)
+    return found, (found >= 0) & (found < len(mechanism.outputs))
+
+
+def _tried(mechanism: Mechanism, cells: pa.Array) -> tuple[NDArray[Any], Mask]:
+    """As above; what no mechanism looks up is found by halving."""
+    where = np.flatnonzero(~_is_null(cells))
+    some = cells.drop_null()
     parts: dict[int, NDArray[Any]] = {}
 
     def read(first: int, last: int) -> None:
-        parts[first] = _read(mechanism, some.slice(first, last - first))
+        mine = some.slice(first, last - first)
+        parts[first] = from_cells(mechanism, mine) if mechanism.flat else indices_of(mechanism, mine.to_pylist())
 
     wrong = culprits(read, len(some), (pa.ArrowException, DataError)) if len(some) else []
-    state[np.flatnonzero(state == _THERE)[wrong]] = _IMPOSSIBLE
-    values = np.concatenate([parts[at] for at in sorted(parts)]) if parts else np.zeros(0, dtype=np.int64)
-    if len(values) < len(state):
-        found, values = values, np.zeros((len(state), *values.shape[1:]), dtype=values.dtype)
-        values[state == _THERE] = found
-    return _Reports(values[rows], state[rows] if state.any() else np.zeros(len(values[rows]), dtype=np.int8))
+    possible = np.zeros(len(cells), dtype=np.bool_)
+    possible[np.delete(where, wrong)] = True
+    found = np.concatenate([parts[at] for at in sorted(parts)]) if parts else np.zeros(0, dtype=np.int64)
+    values = np.zeros((len(cells), *found.shape[1:]), dtype=found.dtype)
+    values[possible] = found
+    return values, possible
+
+
+def _numbers(cells: pa.Array) -> NDArray[np.float64]:
+    """Cells as numbers; what is none is not a number."""
+    if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
+        cells = pc.if_else(pc.match_substring_regex(cells, _NUMBER), cells, None)
+    return _numpy(cells.cast(pa.float64(), safe=False).fill_null(np.nan))
 
 
 def _text_labels(mechanism: Mechanism) -> frozenset[str]:
@@ -314,31 +343,13 @@ def _tidied(mechanism: Mechanism, cells: pa.Array) -> pa.Array:
     return pc.if_else(empty, None, trimmed)
 
 
-def _read(mechanism: Mechanism, cells: pa.Array) -> NDArray[Any]:
-    """The output of each cell or, for flat categories, the reports themselves; text files hold numbers as text."""
-    if mechanism.flat:
-        return from_cells(mechanism, cells)
-    if mechanism.domain.parts or _text_labels(mechanism):
-        return indices_of(mechanism, cells.cast(pa.string()).to_pylist())
-    if pa.types.is_string(cells.type) and pc.all(pc.match_substring_regex(cells, _WHOLE)).as_py():
-        cells = cells.cast(pa.int64())
-    elif not pa.types.is_integer(cells.type):
-        cells = cells.cast(pa.float64())
-    if mechanism.report_labels is not None:
-        return indices_of(mechanism, cells.cast(pa.int64()).to_pylist())
-    return indices_of(mechanism, _numpy(cells))
-
-
 def _weights(column: pa.Array) -> NDArray[np.float64]:
     """Weights as numbers; what is none is not a number."""
     held, rows = _encoded(column)
-    found = np.full(len(held), np.nan)
-
-    def read(first: int, last: int) -> None:
-        found[first:last] = _numpy(held.slice(first, last - first).cast(pa.float64()).fill_null(np.nan))
-
-    culprits(read, len(held), pa.ArrowException)
-    return found[rows]
+    try:
+        return _numbers(held)[rows]
+    except pa.ArrowException:
+        return np.full(len(rows), np.nan)
 
 
 def _groups(by: str, column: pa.Array) -> tuple[list[str | None], NDArray[np.int64]]:
@@ -361,6 +372,10 @@ def _encoded(column: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
         rows = rows.fill_null(len(held))
         held = pa.concat_arrays([held, pa.nulls(1, held.type)])
     return held, _numpy(rows).astype(np.int64)
+
+
+def _is_null(cells: pa.Array) -> Mask:
+    return _numpy(cells.is_null().cast(pa.int8())) > 0
 
 
 def _numpy(array: pa.Array) -> NDArray[Any]:
