@@ -125,7 +125,8 @@ def test_intervals_may_wrap_on_a_narrow_screen(page):
     [
         ("estimate", "no.csv", "--spec", "no.json", "--plot", "x.svg"),
         ("estimate", "no.csv", "--spec", "no.json", "--html", "x.html"),
-        ("compare", "--spec", "no.json", "--plot", "x.svg"),
+        ("estimate", "no.csv", "--spec", "no.json", "--map", "x.svg"),
+        ("design", "no.json", "--epsilon", "1", "--compare", "--plot", "x.svg"),
     ],
 )
 def test_without_matplotlib_pictures_are_refused_before_anything_is_read(run, monkeypatch, arguments):

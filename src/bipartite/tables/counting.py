@@ -217,6 +217,8 @@ def _wrong(columns: dict[str | None, _Reports], weights: NDArray[np.float64] | N
         found = dict.fromkeys(np.flatnonzero(~can).tolist(), " has no weight from 0 to 1e100; repair or remove it.")
     may_miss = asked.nulls == "drop" or (asked.envelopes is not None and asked.envelopes.sampled)
     for name, each in columns.items():
+        if not each.state.any():
+            continue
         where = "" if name is None else f", column {name!r},"
         if not may_miss:
             why = f"{where} has no report; repair or remove it, or use nulls=drop."
