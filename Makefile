@@ -96,9 +96,9 @@ size: $(STAMPS)/test
 dist: $(STAMPS)/dist
 	rm -rf dist && $(BIN)/python -m build --no-isolation --outdir dist .
 	rm -rf .venv-dist && $(PYTHON) -m venv --without-pip .venv-dist
-	$(PIP) --python .venv-dist install --no-require-hashes --constraint constraints.txt dist/*.whl
+	$(PIP) --python .venv-dist install --no-require-hashes --constraint constraints.txt "$$(echo dist/*.whl)[tables]"
 	.venv-dist/bin/python -m doctest README.md
-	.venv-dist/bin/bipartite demo --people 1000
+	.venv-dist/bin/bipartite demo --n 1000
 	rm -rf .venv-dist
 	$(BIN)/python tools/draw_archive.py dist
 

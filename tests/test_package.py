@@ -63,7 +63,8 @@ def test_a_command_loads_what_draws_only_where_it_draws(tmp_path):
     (tmp_path / "r.csv").write_text("20\n30\n", encoding="utf-8")
     code = (
         "import sys; from bipartite.cli import main\n"
-        "asked = ['estimate', 'r.csv', '--integers', '18..90', '--epsilon', '1']\n"
+        "main(['design', '18..90', '--epsilon', '1', '--output', 'age.json'])\n"
+        "asked = ['estimate', 'r.csv', '--spec', 'age.json']\n"
         "main(asked); print('matplotlib' in sys.modules)\n"
         "main([*asked, '--plot', 'r.svg']); print('matplotlib.pyplot' in sys.modules, 'matplotlib' in sys.modules)"
     )
@@ -265,9 +266,8 @@ def test_the_package_is_typed_and_ships_its_schemas():
     package = Path(bipartite.__file__).parent
     assert (package / "py.typed").exists()
     assert {path.stem for path in (package / "cli" / "schemas").glob("*.json")} == {
-        "audit", "demo", "design", "design-compare", "design-people", "error", "estimate", "estimate-table", "explain",
-        "ledger-check", "ledger-export", "ledger-show", "locations-heat", "plan", "privatize", "release", "spec",
-        "verify",
+        "audit", "demo", "design", "design-compare", "design-people", "error", "estimate", "explain", "ledger-check",
+        "ledger-export", "ledger-show", "plan", "privatize", "release", "spec", "verify",
     }  # fmt: skip
 
 

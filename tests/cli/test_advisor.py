@@ -175,6 +175,17 @@ def test_sample_size_takes_a_mechanism_a_spec_or_a_population(run, write):
     weights = [0.5, *[0.0625] * 8]
     assert json.loads(out)["people"] == bp.sample_size(bp.GRR(domain, 1), mean_within=1, prior=weights).n
     assert json.loads(out)["population"] == "given"
+    # A population is also assumed of a spec, and is the prior of a design that takes one.
+    for asked, mechanism in (
+        ([spec], bp.OUE(domain, 1)),
+        ([*AGES, "--epsilon", 1, "--edges", "padded", "--m", "best"],
+         bp.BRR(domain, 1, m="best", edges="padded", prior=weights)),
+    ):  # fmt: skip
+        _, out, _ = run("design", *asked, "--share-within", 0.1, *population, "--json")
+        expected = bp.sample_size(mechanism, share_within=0.1, prior=weights)
+        assert json.loads(out) == expected.to_dict()
+    code, _, err = run("design", spec, "--share-within", 0.1, "--m", "3")
+    assert code == 2 and "without --epsilon, the spec describes the whole mechanism; leave out --m." in err
 
 
 def test_sample_size_says_beforehand_how_long_a_search_takes(run, monkeypatch):

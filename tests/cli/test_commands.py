@@ -3,7 +3,9 @@ import json
 import os
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -163,6 +165,13 @@ def test_verify_proves_or_refutes(run, spec, write):
     assert conforms(out, "verify")["holds"] is False
 
 
+def test_a_proof_that_fails_is_a_finding(run, spec, monkeypatch):
+    proof = SimpleNamespace(holds=False, guarantee="", ratio=Fraction(3), epsilon_upper=2, spec_sha256="")
+    monkeypatch.setattr("bipartite.cli.verify.verify", lambda _: proof)
+    code, out, _ = run("verify", spec(BRR(Integers(1, 5), 1)), "--json")
+    assert code == 1 and conforms(out, "verify")["ratio"] == ["3", "1"]
+
+
 WINDOWS = "Expected --m 'safe', 'best', 'mean', 'cdf', 'histogram' or a whole number, got "
 
 
@@ -180,8 +189,6 @@ WINDOWS = "Expected --m 'safe', 'best', 'mean', 'cdf', 'histogram' or a whole nu
         (["design", *AGES, "--compare", "--mean-within", "1"], 2, "--mean-within: not allowed with argument --compare"),
         *((["design", *AGES, "--m", m], 2, f"{WINDOWS}{repr(m)[:6]}") for m in ("²", "", "huge", "9" * 5000)),
         (["design", *AGES, "--m", "cdf"], 2, "Expected --edges 'padded' with --m 'cdf'"),
-        (["demo", "--people", "99999999999999"], 2, "Expected --people from 1,000 to 10,000,000"),
-        (["demo", "--people", "0"], 2, "Expected --people from 1,000 to 10,000,000, got 0; leave it out for 50,000."),
         (["design", "1..9", "--epsilon", "zero"], 2, "Expected --epsilon as a positive decimal"),
         (["verify", "nowhere.json"], 4, "bipartite: not found: nowhere.json"),
         (["design", "nowhere.json", "--epsilon", "1"], 4, "bipartite: not found: nowhere.json"),
@@ -420,6 +427,8 @@ def test_the_prior_reaches_those_that_take_one(run, write):
         assert code == 0
     assert answers["anchored"].anchors == [1]
     assert list(answers["optimal"].outputs) == [1]
+    code, _, err = run("design", "1..4", "--epsilon", "0.1", "--prior", prior)
+    assert code == 2 and "A prior is used only with --m 'best'" in err
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,14 @@ def test_outside_belongs_to_numbers_and_to_a_spec(run, drawn, write):
     assert run("privatize", "-", "-", stdin="1\n")[0] == 2
 
 
+@pytest.mark.parametrize("ends", [{"input_format": "lines"}, {"output_format": "lines"}])
+def test_lines_hold_one_column(tmp_path, write, ends):
+    plan = bp.Plan({"age": AGES, "way": "public"})
+    with pytest.raises(bp.errors.InputError, match="Lines hold the values of one column; write a table"):
+        bp.tables.privatize_file(write("in.csv", "age,way\n40,bus\n"), tmp_path / "out.csv", plan, **ends)
+    assert not (tmp_path / "out.csv").exists()
+
+
 def test_a_spec_that_breaks_its_promise_reports_nothing(run, write):
     broken = write("broken.json", json.dumps(AGES.to_spec() | {"epsilon": "0.5"}))
     assert run("privatize", "-", "-", "--spec", broken, stdin="40\n")[:2] == (1, "")

@@ -18,7 +18,7 @@ import pytest
 
 import bipartite as bp
 from bipartite.cli import main, output
-from bipartite.tables.complaints import unreadable
+from bipartite.tables.extras import unreadable
 from tests.cli.schemas import conforms
 
 PLAN = """
@@ -73,7 +73,7 @@ def test_a_full_disk_has_an_exit_code_of_its_own(run, files, monkeypatch, code):
     def full(*_):
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr("bipartite.tables.outputs.flush", full)
+    monkeypatch.setattr("bipartite.tables.releasing.flush", full)
     found, _, err = run("privatize", files / "people.csv", files / "out.csv", "--plan", files / "plan.toml")
     assert found == output.DISK_FULL == 5 and os.strerror(code) in err
     assert sorted(each.name for each in files.iterdir()) == ["people.csv", "plan.toml"]

@@ -58,7 +58,7 @@ def people(count, seed=0):
 
 
 def column_words(seed, column):
-    """The stream of one column, written down a second time from its definition in tables/words.py."""
+    """The stream of one column, written down a second time from its definition in tables/drawing.py."""
     first = bp.insecure_seed(seed).streams().stream(0, 1).word()
     digest = hashlib.sha256(f"bipartite column {first} {column}".encode()).digest()
     return bp.insecure_seed(int.from_bytes(digest[:8], "big"))

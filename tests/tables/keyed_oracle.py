@@ -1,4 +1,4 @@
-"""The keyed words once more, from the standard library alone and one row at a time: the oracle of tables/keyed.py."""
+"""The keyed words once more, from the standard library alone and one row at a time: the oracle of tables/drawing.py."""
 
 import hashlib
 import hmac

@@ -11,7 +11,7 @@ import pytest
 
 import bipartite as bp
 from bipartite.errors import InputError
-from bipartite.tables import Column, estimate_file, outputs, privatize_file
+from bipartite.tables import Column, estimate_file, formats, privatize_file
 from tests.tables.conftest import AGE
 from tests.tables.files import put
 
@@ -119,7 +119,7 @@ def test_what_a_release_left_public_may_be_privatized_later(tmp_path):
 @pytest.mark.parametrize("held", ["", "[]", "not JSON", json.dumps({"public": None}), "[" * 100_000])
 def test_a_damaged_description_is_one_too(tmp_path, held):
     (tmp_path / "reports.csv").write_text("age,town\n40,Rome\n")
-    outputs.side_file(tmp_path / "reports.csv").write_text(held)
+    formats.side_file(tmp_path / "reports.csv").write_text(held)
     assert AGAIN in refusal(privatize_file, tmp_path / "reports.csv", tmp_path / "again.csv", PLAN)
     table = pa.table(PEOPLE).replace_schema_metadata({"bipartite": held})
     assert AGAIN in refusal(bp.privatize_frame, table, PLAN)

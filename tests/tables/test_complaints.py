@@ -18,8 +18,8 @@ import pytest
 import bipartite as bp
 from bipartite.errors import BipartiteError, DataFileError, MissingExtraError
 from bipartite.tables import Column, estimate_file, extras, privatize_file
-from bipartite.tables.complaints import unreadable
-from bipartite.tables.suggesting import first_plan
+from bipartite.tables.drafting import first_plan
+from bipartite.tables.extras import unreadable
 from tests.tables.conftest import AGE
 from tests.tables.files import put
 

@@ -12,7 +12,7 @@ import bipartite as bp
 from bipartite.cli import main
 from bipartite.errors import DataFileError, InputError
 from bipartite.mechanisms.spec import canonical
-from bipartite.tables import collecting, counting, estimate_file, metadata, outputs
+from bipartite.tables import collecting, counting, estimate_file, formats, metadata
 from tests.tables.files import put, table
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")
@@ -26,7 +26,7 @@ def grr(size):
 
 
 def write_side(path, plan):
-    outputs.side_file(path).write_text(json.dumps(plan.metadata()), encoding="utf-8")
+    formats.side_file(path).write_text(json.dumps(plan.metadata()), encoding="utf-8")
 
 
 def write_csv(path, plan, rows):

@@ -18,17 +18,9 @@ from hypothesis import strategies as st
 
 import bipartite as bp
 from bipartite.errors import BipartiteError, DataError, DataFileError, InputError, SpecError
-from bipartite.tables import (
-    Column,
-    complaints,
-    estimate_file,
-    outputs,
-    pieces,
-    privatize_file,
-    sources,
-)
-from bipartite.tables.ahead import ahead
+from bipartite.tables import Column, estimate_file, extras, formats, privatize_file, releasing, sources, streams
 from bipartite.tables.answering import carried_by
+from bipartite.tables.streams import ahead
 from tests.tables import files
 from tests.tables.conftest import AGE, JOB, column_words, expected, people
 from tests.tables.files import read
@@ -80,7 +72,7 @@ def test_every_format_gives_the_same_reports_and_says_what_they_are(plan, put, t
 
 def test_rows_keep_their_order_over_many_batches_and_threads(put, tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "AT_ONCE", 4096)
-    monkeypatch.setattr(pieces, "MOST", 2048)
+    monkeypatch.setattr(streams, "MOST", 2048)
     count = 3 * 4096 + 17
     rows = {"age": np.random.default_rng(1).integers(18, 91, count), "at": np.arange(count)}
     plan = bp.Plan({"age": AGE, "at": "public"})
@@ -355,16 +347,16 @@ def test_specs_stand_before_data_and_old_data_never_beside_new_specs(tmp_path, m
     for stop_at in (1, 2):
         part.write_text("new")
         path.write_text("old")
-        outputs.side_file(path).write_text("old")
+        formats.side_file(path).write_text("old")
         steps(stop_at)
         with pytest.raises(Stop):
-            outputs.publish(part, path, "new", overwrite=True)
+            releasing.publish(part, path, "new", overwrite=True)
         assert not path.exists()
         assert seen == ["out.csv.bipartite.json", "out.csv"][:stop_at]
         monkeypatch.undo()
     part.write_text("new")
-    outputs.publish(part, path, None, overwrite=True)
-    assert path.read_text() == "new" and not outputs.side_file(path).exists()
+    releasing.publish(part, path, None, overwrite=True)
+    assert path.read_text() == "new" and not formats.side_file(path).exists()
 
 
 def test_a_file_that_appears_meanwhile_is_not_written_over(tmp_path, monkeypatch):
@@ -372,11 +364,11 @@ def test_a_file_that_appears_meanwhile_is_not_written_over(tmp_path, monkeypatch
     part.write_text("mine")
     path.write_text("theirs")
     with pytest.raises(InputError, match="already exists"):
-        outputs._move_to_free(part, path)
+        releasing._move_to_free(part, path)
     assert path.read_text() == "theirs"
     monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError()))
     path.unlink()
-    outputs._move_to_free(part, path)
+    releasing._move_to_free(part, path)
     assert path.read_text() == "mine"
 
 
@@ -385,7 +377,7 @@ def test_a_link_to_nothing_is_an_output_that_is_there(put, tmp_path):
     link.symlink_to(tmp_path / "nowhere.csv")
     with pytest.raises(InputError, match="already exists"):
         release(source, link, bp.Plan({"age": AGE}))
-    assert not outputs.side_file(link).exists()
+    assert not formats.side_file(link).exists()
     release(source, link, bp.Plan({"age": AGE}), overwrite=True)
     assert not link.is_symlink() and len(read(link)["age"]) == 2
     link.unlink()
@@ -400,7 +392,7 @@ def test_two_runs_never_mix_the_data_of_one_with_the_specs_of_the_other(tmp_path
 
     def replace(self, target):
         done = real(self, target)
-        if threading.current_thread() is not second and Path(target) == outputs.side_file(path):
+        if threading.current_thread() is not second and Path(target) == formats.side_file(path):
             between.set()  # the specs of the first run stand there, its data do not
             second.join(0.3)
         return done
@@ -408,7 +400,7 @@ def test_two_runs_never_mix_the_data_of_one_with_the_specs_of_the_other(tmp_path
     def run_second():
         between.wait(10)
         try:
-            outputs.publish(tmp_path / "b", path, "b", overwrite=False)
+            releasing.publish(tmp_path / "b", path, "b", overwrite=False)
         except InputError as error:
             refused.append(str(error))
 
@@ -417,20 +409,20 @@ def test_two_runs_never_mix_the_data_of_one_with_the_specs_of_the_other(tmp_path
     second = threading.Thread(target=run_second)
     monkeypatch.setattr(Path, "replace", replace)
     second.start()
-    outputs.publish(tmp_path / "a", path, "a", overwrite=False)
+    releasing.publish(tmp_path / "a", path, "a", overwrite=False)
     second.join(10)
-    assert path.read_text() == "a" and outputs.side_file(path).read_text() == "a\n"
+    assert path.read_text() == "a" and formats.side_file(path).read_text() == "a\n"
     assert len(refused) == 1 and "already exists" in refused[0]
 
 
 def test_a_disk_that_fills_up_with_the_specs_leaves_the_older_release(tmp_path, monkeypatch):
     part, path = tmp_path / "part", tmp_path / "out.csv"
-    for file, text in ((part, "new"), (path, "old"), (outputs.side_file(path), "old")):
+    for file, text in ((part, "new"), (path, "old"), (formats.side_file(path), "old")):
         file.write_text(text)
     monkeypatch.setattr(Path, "write_text", lambda *_, **__: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(OSError, match="full"):
-        outputs.publish(part, path, "new", overwrite=True)
-    assert path.read_text() == outputs.side_file(path).read_text() == "old"
+        releasing.publish(part, path, "new", overwrite=True)
+    assert path.read_text() == formats.side_file(path).read_text() == "old"
 
 
 def test_columns_that_differ_in_case_alone_are_refused(tmp_path, put):
@@ -456,9 +448,9 @@ def test_specs_that_are_gone_or_changed_are_noticed(plan, put, tmp_path):
     with pytest.raises(DataFileError, match="out.csv: line 2 has 6 cells instead of 5"):
         estimate_file(out)
     out.write_text("age,income,job,home,country\n5000,0,nurse,Paris,DE\n")
-    with pytest.raises(DataFileError, match="cannot have come from its mechanism"):
+    with pytest.raises(DataFileError, match="cannot have come from BRR"):
         estimate_file(out)
-    outputs.side_file(out).unlink()
+    formats.side_file(out).unlink()
     with pytest.raises(SpecError, match="carries no specs"):
         estimate_file(out)
     with pytest.raises(FileNotFoundError):
@@ -476,7 +468,7 @@ def test_what_readers_say_is_never_passed_on():
         (OSError(errno.EIO, "secret"), "Input/output error"),
         (pa.ArrowInvalid("CSV parse error: secret"), "the input cannot be read"),
     ):
-        found = complaints.unreadable(error)
+        found = extras.unreadable(error)
         assert told in str(found) and "secret" not in str(found)
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import bipartite as bp
 from bipartite.errors import DataError, InputError, NotAValueError, NullError, OutsideDomainError
-from bipartite.tables import Column, Release, returning
-from bipartite.tables.words import column_sources
+from bipartite.tables import Column, Release, reports
+from bipartite.tables.drawing import column_sources
 from tests.tables.conftest import AGE, CITIES, HOME, JOB, JOBS, column_words, expected, people
 
 
@@ -58,7 +58,7 @@ def test_the_same_words_give_the_reports_of_each_mechanism_alone_in_every_frame(
 def test_batches_of_any_size_give_the_same_reports(plan, monkeypatch):
     rows = people(3000)
     table = pa.table(rows)
-    monkeypatch.setattr(returning, "CHUNK", 257)
+    monkeypatch.setattr(reports, "CHUNK", 257)
     cut = pa.concat_tables([table.slice(0, 1), table.slice(1, 1000), table.slice(1001, 0), table.slice(1001)])
     assert bp.privatize_frame(cut, plan, bp.insecure_seed(3)).to_pydict() == expected(rows, 3)
 

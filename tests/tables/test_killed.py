@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bipartite as bp
-from bipartite.tables import outputs, pieces, sources, writing
+from bipartite.tables import formats, sources, streams, writing
 from bipartite.tables.metadata import Described
 from tests.tables.conftest import AGE
 
@@ -27,10 +27,10 @@ import json, os, sys
 import pandas, pyarrow.csv, pyarrow.parquet  # which are imported when they are needed
 from pathlib import Path
 import bipartite as bp
-from bipartite.tables import outputs, pieces, privatize_file, sources
+from bipartite.tables import formats, privatize_file, sources, streams
 
 source, target, every = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-sources.AT_ONCE = pieces.MOST = 2048
+sources.AT_ONCE = streams.MOST = 2048
 plan = bp.Plan({"age": bp.BRR(bp.Integers(18, 90), 1)})
 plan.mechanisms()["age"].privatize([40] * 4096)  # what is compiled is loaded once
 moments, kill_at = 0, 0
@@ -64,7 +64,7 @@ for overwrite in (False, True):
                 each.unlink()
         if overwrite:
             target.write_text("old data")
-            outputs.side_file(target).write_text("old specs")
+            formats.side_file(target).write_text("old specs")
         number = os.fork() or release()
         code = os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
         left = {each.name: each.read_text() for each in source.parent.iterdir() if each != source}
@@ -114,7 +114,7 @@ def test_an_interruption_leaves_nothing(tmp_path):
 @pytest.mark.grid(4)
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.jsonl", "out.arrow", "out.arrow.zst", "out.parquet"])
 def test_while_reports_are_drawn_only_their_owner_can_read_them(tmp_path, monkeypatch, name):
-    monkeypatch.setattr(pieces, "MOST", 2048)
+    monkeypatch.setattr(streams, "MOST", 2048)
     source, target, rejected = tmp_path / "in.parquet", tmp_path / name, tmp_path / "rejected.csv"
     pq.write_table(pa.table({"age": [40, 7] * 5000, "at": [1] * 10_000}), source, row_group_size=1000)
     plain = tmp_path / "plain"
@@ -129,7 +129,7 @@ def test_while_reports_are_drawn_only_their_owner_can_read_them(tmp_path, monkey
     plan = bp.Plan({"age": AGE, "at": "public"})
     bp.tables.privatize_file(source, target, plan, reject=rejected, progress=look)
     assert seen == {(".lock", 0o600), (".part", 0o600)}
-    usual, side = stat.S_IMODE(plain.stat().st_mode), outputs.side_file(target)
+    usual, side = stat.S_IMODE(plain.stat().st_mode), formats.side_file(target)
     for each in [side] if side.exists() else []:
         assert stat.S_IMODE(each.stat().st_mode) == usual
     assert stat.S_IMODE(target.stat().st_mode) == usual
@@ -172,7 +172,7 @@ def test_a_full_disk_stops_a_release_and_leaves_nothing(tmp_path, monkeypatch, k
 
     monkeypatch.setattr(writing, "_sink", sink)
     monkeypatch.setattr(sources, "AT_ONCE", 2048)
-    monkeypatch.setattr(pieces, "MOST", 2048)
+    monkeypatch.setattr(streams, "MOST", 2048)
     source = tmp_path / "in.parquet"
     pq.write_table(pa.table({"age": np.random.default_rng(1).integers(18, 91, 100_000)}), source)
     with pytest.raises(OSError, match="no space is left on the disk"):

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bipartite as bp
-from bipartite.tables import Column, pieces, privatize_file
+from bipartite.tables import Column, privatize_file, streams
 from tests.tables.conftest import AGE, JOB
 from tests.tables.files import put
 
@@ -34,7 +34,7 @@ LONG = 4000
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr(pieces, "MOST", PIECE)
+    monkeypatch.setattr(streams, "MOST", PIECE)
 
 
 def people(seed=0, gaps=0.0, secret=1):
@@ -151,8 +151,8 @@ def test_rejected_rows_and_dropped_columns_move_nothing(tmp_path, target):
 
 @pytest.mark.parametrize("target", ["out.arrow", "out.parquet"])
 def test_wide_rows_make_smaller_pieces_told_by_the_first_released_rows(tmp_path, monkeypatch, target):
-    monkeypatch.setattr(pieces, "MOST", 2 * PIECE)
-    monkeypatch.setattr(pieces, "_BYTES", 2**20)
+    monkeypatch.setattr(streams, "MOST", 2 * PIECE)
+    monkeypatch.setattr(streams, "_BYTES", 2**20)
     wide = people().set_column(3, "town", [["x" * 450] * ROWS])
     for kind in ("in.csv", "in.arrow"):
         sizes = [each[0] for each in layout(release(put(tmp_path / kind, wide, 300), tmp_path / target))[0]]
@@ -206,19 +206,19 @@ def written(batch):
 
 def test_nothing_but_the_rows_decides_where_they_are_cut():
     table = people().append_column("letters", [["x" * (at % 5) for at in range(ROWS)]])
-    one = list(pieces.equal_pieces(table.to_batches()))
+    one = list(streams.equal_pieces(table.to_batches()))
     for chunk in (1, 999, 1001, PIECE + 1):
-        cut = list(pieces.equal_pieces(table.to_batches(max_chunksize=chunk)))
+        cut = list(streams.equal_pieces(table.to_batches(max_chunksize=chunk)))
         assert [batch.num_rows for batch in cut] == EQUAL and cut == one
         # A slice of a longer array would be written with some bytes of the rows after it.
         assert list(map(written, cut)) == list(map(written, one))
     few = table.slice(0, 500).to_batches(max_chunksize=7)
-    assert [batch.num_rows for batch in pieces.equal_pieces(few)] == [500]
-    assert list(pieces.equal_pieces([])) == list(pieces.equal_pieces([few[0].slice(0, 0)])) == []
+    assert [batch.num_rows for batch in streams.equal_pieces(few)] == [500]
+    assert list(streams.equal_pieces([])) == list(streams.equal_pieces([few[0].slice(0, 0)])) == []
 
 
 @pytest.mark.parametrize("more", [0, 1, 7])
 def test_only_the_last_piece_is_shorter(more):
     rows = pa.table({"age": np.arange(2 * PIECE + more)})
-    cut = pieces.equal_pieces(rows.to_batches(max_chunksize=PIECE + 5))
+    cut = streams.equal_pieces(rows.to_batches(max_chunksize=PIECE + 5))
     assert [each.num_rows for each in cut] == [PIECE, PIECE, *([more] if more else [])]

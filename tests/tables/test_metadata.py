@@ -12,9 +12,8 @@ import bipartite as bp
 from bipartite.cli import main
 from bipartite.errors import DataFileError, SpecError
 from bipartite.tables import Column, Release, estimate_file, privatize_file
-from bipartite.tables.metadata import METADATA_KEY, Described, described
-from bipartite.tables.outputs import side_file
-from bipartite.tables.spark_files import RELEASE_KEY
+from bipartite.tables.formats import side_file
+from bipartite.tables.metadata import METADATA_KEY, RELEASE_KEY, Described, described
 from tests.tables.files import put
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon="2.5")

@@ -9,8 +9,7 @@ import bipartite as bp
 from bipartite.errors import InputError
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.tables.drafting import Draft
-from bipartite.tables.prospects import prospect
-from bipartite.tables.purposes import PURPOSES, best_for_shares
+from bipartite.tables.purposes import PURPOSES, best_for_shares, prospect
 
 AGES = {"domain": {"integers": [18, 90]}, "epsilon": 1}
 

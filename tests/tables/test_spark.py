@@ -24,8 +24,7 @@ import bipartite as bp
 from bipartite.errors import DataFileError, InputError, NullError, OutsideDomainError, SpecError
 from bipartite.tables import Column, Plan, estimate_file, privatize_file, spark
 from bipartite.tables.answering import carried_by
-from bipartite.tables.spark_ids import check_repeatable
-from bipartite.tables.wide import from_cells
+from bipartite.tables.spark import check_repeatable
 from tests.tables.keyed_oracle import report
 from tests.tables.spark_functions import fail_once
 from tests.tables.spark_session import ROOT
@@ -105,7 +104,7 @@ def test_flat_categories_are_released_counted_and_estimated(people, tmp_path, ro
     released = spark.privatize(people, plan, tmp_path / "out", row_id=row_id)
     counts = spark.count(released, "colour")
     cells = pa.array([row["colour"] for row in released.collect()])
-    assert counts == bp.Counts(oue).add(from_cells(oue, cells)) and counts.n == ROWS
+    assert counts == bp.Counts(oue).add(Column(oue).reports.read(cells)) and counts.n == ROWS
     found = estimate_file(tmp_path / "out").columns["colour"][None]
     assert np.array_equal(found.shares, bp.estimate(oue, counts=counts).shares)
     if row_id is not None:
@@ -292,7 +291,7 @@ def test_missing_values_are_refused_or_kept_as_the_plan_says(people, tmp_path):
     kept = spark.privatize(holes, Plan({"id": "public", "age": Column(AGE, nulls="keep")}), tmp_path / "kept")
     assert sorted(row["id"] for row in kept.where("age IS NULL").collect()) == [0, 73]
     assert spark.count(kept, "age", nulls="drop").n == 98
-    with pytest.raises(NullError, match="2 of 100 values are missing"):
+    with pytest.raises(NullError, match="2 of 100 reports are missing"):
         spark.count(kept, "age")
 
 

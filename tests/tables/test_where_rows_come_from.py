@@ -12,8 +12,8 @@ import bipartite as bp
 from bipartite.errors import DataFileError, InputError
 from bipartite.tables import formats, privatize_file
 from bipartite.tables.answering import files_at
+from bipartite.tables.drafting import first_plan
 from bipartite.tables.formats import Asked, files_named
-from bipartite.tables.suggesting import first_plan
 from tests.tables.conftest import AGE
 
 PLAN = bp.Plan({"age": AGE, "town": "public"})

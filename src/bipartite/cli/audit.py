@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
 from bipartite.cli.audited_command import reports_of
 from bipartite.cli.output import FINDING, OK, Progress, announce, print_json
@@ -139,15 +139,6 @@ def _value_of(mechanism: Mechanism, text: str) -> object:
 
 
 def _as_json(found: Audit) -> PrintedAudit:
-    return PrintedAudit(
-        verdict=found.verdict,
-        holds=found.holds,
-        epsilon=found.epsilon,
-        epsilon_lower=found.epsilon_lower,
-        confidence=found.confidence,
-        inputs=[each if isinstance(each, int | float) else str(each) for each in found.inputs],
-        event=found.event.description,
-        counts=found.counts,
-        trials=found.trials,
-        searched=found.searched,
-    )
+    same: dict[str, Any] = {name: getattr(found, name) for name in PrintedAudit.__annotations__}
+    inputs = [each if isinstance(each, int | float) else str(each) for each in found.inputs]
+    return cast("PrintedAudit", same | {"inputs": inputs, "event": found.event.description})

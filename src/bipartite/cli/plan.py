@@ -17,11 +17,10 @@ from bipartite.lottery.budgets import exact_sum
 from bipartite.mechanisms import BRR
 from bipartite.mechanisms.catalogue import entry_of
 from bipartite.tables import Plan
+from bipartite.tables.drafting import LEAK, first_plan
 from bipartite.tables.formats import Asked
-from bipartite.tables.prospects import CONFIDENCE, prospect
-from bipartite.tables.purposes import PURPOSES, STATISTICS
+from bipartite.tables.purposes import CONFIDENCE, PURPOSES, STATISTICS, prospect
 from bipartite.tables.reading import TODO
-from bipartite.tables.suggesting import LEAK, first_plan
 from bipartite.texts import escaped
 from bipartite.verification import verify
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     import argparse
 
     from bipartite.tables.columns import Column
-    from bipartite.tables.prospects import Prospect
+    from bipartite.tables.purposes import Prospect
 
 _WHOLE = 100
 _MUCH = 4  # of ε for one row
@@ -170,7 +169,7 @@ def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None
             (
                 name,
                 entry_of(type(plan.mechanisms()[name])).name,
-                *(_half(error, points=points) for error, points in each.errors()),
+                *(half(error, points=points) for error, points in each.errors()),
             )
             for name, each in found.items()
         ]
@@ -193,7 +192,7 @@ def _to_add(column: Column) -> str:
     return f"add {keys} to the plan: {why}."
 
 
-def _half(error: float | None, *, points: bool) -> str:
+def half(error: float | None, *, points: bool) -> str:
     """Half the width of an interval; for a share in percentage points."""
     if error is None:
         return "–"
@@ -248,7 +247,7 @@ def _printed(plan: Plan, found: dict[str, Prospect], people: int | None) -> Prin
                 "for": plan.private()[name].purpose,
                 "chosen": dict(plan.private()[name].chosen),
                 "answers": found[name].questions,
-                "half_widths": None if people is None else _precision(found[name]),
+                "half_widths": None if people is None else precision(found[name]),
                 "note": found[name].note,
             }
             for name, mechanism in plan.mechanisms().items()
@@ -256,7 +255,8 @@ def _printed(plan: Plan, found: dict[str, Prospect], people: int | None) -> Prin
     }
 
 
-def _precision(found: Prospect) -> PrintedPrecision:
+def precision(found: Prospect) -> PrintedPrecision:
+    """What a mechanism can answer, as it is printed."""
     return {"mean": found.mean, "median": found.median, "tenth": found.tenth, "share": found.share}
 
 

@@ -26,11 +26,10 @@ if TYPE_CHECKING:
     from bipartite.tables import Released
 
 _EXAMPLES = """Formats follow from the names: .csv .tsv .jsonl .parquet .arrow, also compressed as .gz or .zst.
-A file is written beside its place and renamed when it is complete: a failed run releases nothing. It contains its specs
-or, for text, comes with them as OUT.bipartite.json: `bipartite estimate OUT` needs no more.
-With --spec, IN and OUT are one value a line without a header; tuples are JSON arrays. Values come from a file or
-standard input because other users of the machine can see the arguments of a command.
-Standard output is written as its rows come, and cannot be taken back: a failed run has released what it wrote there.
+A file is written beside its place and renamed when it is complete: a failed run releases nothing. Text comes with its
+specs in OUT.bipartite.json, other files contain them. Standard output cannot be taken back.
+With --spec, IN and OUT are one value a line without a header, and tuples are JSON arrays. Values are no arguments
+because other users of the machine can see those.
 
 examples:
   bipartite privatize people.csv reports.parquet --plan plan.toml
@@ -74,17 +73,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="skip bad rows and write them to FILE, which is as private as the input",
     )
-    files = parser.add_argument_group("files")
-    files.add_argument("--from", dest="input_format", choices=KINDS, help="the format of IN (default: by its name)")
-    files.add_argument("--to", dest="output_format", choices=KINDS, help="the format of OUT (default: by its name)")
-    files.add_argument("--delimiter", metavar="MARK", help="the delimiter of CSV in IN, such as ';'")
-    files.add_argument("--encoding", metavar="NAME", help="the encoding of CSV in IN, such as latin-1 (default: utf-8)")
-    files.add_argument(
+    kinds = ", ".join(KINDS)
+    parser.add_argument("--from", dest="input_format", metavar="FORMAT", choices=KINDS, help=f"of IN: {kinds}")
+    parser.add_argument("--to", dest="output_format", metavar="FORMAT", choices=KINDS, help="of OUT, one of the same")
+    parser.add_argument("--delimiter", metavar="MARK", help="the delimiter of CSV in IN, such as ';'")
+    parser.add_argument("--encoding", metavar="NAME", help="the encoding of CSV in IN, such as latin-1")
+    parser.add_argument(
         "--specs", metavar="FILE.json", type=Path, help="where to write the specs if text goes to standard output"
     )
-    running = parser.add_argument_group("running")
-    add_seed(running)
-    running.add_argument("--json", action="store_true", help="print one JSON object (schemas/privatize.json)")
+    add_seed(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/privatize.json)")
     parser.set_defaults(run=run)
 
 

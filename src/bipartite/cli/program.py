@@ -63,7 +63,7 @@ class Command(argparse.ArgumentParser):
         for word in args or () if self._subparsers is None else ():
             flag = word.partition("=")[0]
             if flag in gone and flag not in self._option_string_actions:
-                self.error(f"{flag} is gone; use {gone[flag]}.")
+                self.error(f"{flag} is gone: {gone[flag]}.")
         return super().parse_known_args(args, namespace)
 
     def in_flags(self, message: str) -> str:

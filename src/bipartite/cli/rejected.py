@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from bipartite.errors import DataFileError, InputError
 from bipartite.files import part_of
-from bipartite.tables.outputs import publish
+from bipartite.tables.releasing import publish
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

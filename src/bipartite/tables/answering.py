@@ -11,15 +11,12 @@ from bipartite.answers.estimation import Estimates
 from bipartite.answers.estimation.estimating import from_tally
 from bipartite.answers.estimation.methods import check_method
 from bipartite.errors import DataFileError, InputError, SpecError, shown
-from bipartite.tables.complaints import without_lines
 from bipartite.tables.counting import Asked, count_reports
 from bipartite.tables.envelopes import Envelopes
-from bipartite.tables.extras import need, pa
-from bipartite.tables.formats import Format, files_named, format_of, local
-from bipartite.tables.metadata import METADATA_KEY, Described
-from bipartite.tables.outputs import side_file
+from bipartite.tables.extras import need, pa, without_lines
+from bipartite.tables.formats import Format, files_named, format_of, local, side_file
+from bipartite.tables.metadata import METADATA_KEY, Described, carried_in, parts_in
 from bipartite.tables.sources import open_arrow
-from bipartite.tables.spark_files import carried_in, parts_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

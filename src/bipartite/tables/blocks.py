@@ -1,4 +1,4 @@
-"""Text input as blocks of whole lines: one way for files, compressed files, other encodings and standard input.
+"""Text input as blocks of whole lines, for files, compressed files, other encodings and standard input; JSON lines.
 
 A block ends where a line ends outside quotation marks, so each can be parsed alone, and a slow pipe gives its lines as
 they come. Arrow does not notice a quotation mark that never closes, which swallows all rows after it: that is refused
@@ -10,14 +10,17 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import json
+import re
 import select
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from json.decoder import scanstring  # type: ignore[attr-defined]  # C or Python, as json has it
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from bipartite.errors import DataFileError, InputError
-from bipartite.tables.ahead import POLL_SECONDS, check_wanted
 from bipartite.tables.extras import pa
 from bipartite.tables.formats import UTF8
+from bipartite.tables.streams import POLL_SECONDS, check_wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +55,7 @@ def chunks_of(file: Path, compression: str | None) -> Iterator[bytes]:
 class StandardInput(io.RawIOBase):
     """Standard input, unbuffered: Python's buffer would wait for more than there is, and a thread in it abort an exit.
 
-    Whoever waits here in a thread of :func:`~bipartite.tables.ahead.ahead` is let go when its consumer has stopped.
+    Whoever waits here in a thread of :func:`~bipartite.tables.streams.ahead` is let go when its consumer has stopped.
     """
 
     def __init__(self) -> None:
@@ -226,3 +229,91 @@ def split_header(block: bytes, written: Format, source: str) -> tuple[list[str],
             what = f"one column more than once (numbers {', '.join(map(str, doubled))} of {len(names)})"
         raise DataFileError(f"{source}: the first line names {what}; rename them, or add a header line.")
     return names, len(text[: lines.tell()].encode())
+
+
+# --- JSON lines: the values of each object, as text or as the JSON that they were written in.
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)  # NaN and Infinity are not JSON
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
+_KEY = re.compile(r'[{,][ \t]*"')
+_COLON = re.compile(r"[ \t]*:[ \t]*")
+_END = re.compile(r"[ \t]*(?=[,}])")
+
+
+class _WrongLineError(ValueError):
+    """What is wrong with a line."""
+
+
+class JsonLines:
+    """The objects of an input of JSON lines, block by block."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._line = 0
+
+    def keys(self, block: bytes) -> list[str]:
+        """The keys of the objects in the first block, in the order in which they first appear."""
+        found = list(dict.fromkeys(key for row in self._rows(block) for key in row))
+        self._line = 0
+        return found
+
+    def cells(self, block: bytes, names: list[str], kept: list[str]) -> list[pa.Array]:
+        """A column of text for each name; missing keys are null, and columns of ``kept`` hold JSON."""
+        columns: dict[str, list[str | None]] = {name: [] for name in names}
+        for row in self._rows(block):
+            for name, column in columns.items():
+                value, written = row.get(name, (None, None))
+                column.append(written if name in kept or (not isinstance(value, str) and value is not None) else value)
+        return [pa.array(column, pa.string()) for column in columns.values()]
+
+    def _rows(self, block: bytes) -> Iterator[dict[str, tuple[Any, str]]]:
+        """Each object as (value, the JSON that it was written in) by key."""
+        why = None
+        for line in block.splitlines():
+            self._line += 1
+            if not line.strip():
+                continue
+            try:
+                yield _object(line.decode())
+            except _WrongLineError as error:
+                why = str(error)
+            except UnicodeError:
+                why = "is not UTF-8 text"
+            except (ValueError, RecursionError, IndexError):
+                why = "is not valid JSON"
+            if why is not None:
+                raise DataFileError(f"line {self._line:,} of {self.source} {why}; repair it.")
+
+
+def _object(line: str) -> dict[str, tuple[Any, str]]:
+    """The values of a JSON object by key, each with the text that it was written in."""
+    line = line.strip(" \t\r")
+    if not line.startswith("{"):
+        _DECODER.decode(line)
+        raise _WrongLineError("is not a JSON object")
+    found: dict[str, tuple[Any, str]] = {}
+    at = 0 if line[1:].lstrip(" \t") != "}" else len(line) - 1
+    while line[at] != "}" or at + 1 < len(line):
+        key, at = scanstring(line, _past(_KEY, line, at), True)  # noqa: FBT003 (as json calls it)
+        start = _past(_COLON, line, at)
+        value, at = _DECODER.raw_decode(line, start)
+        f"{key}{value if isinstance(value, str) else ''}".encode()  # half of a surrogate pair is no letter
+        if key in found:
+            raise _WrongLineError("repeats a key")
+        found[key] = (value, line[start:at])
+        at = _past(_END, line, at)
+    return found
+
+
+def _past(pattern: re.Pattern[str], line: str, at: int) -> int:
+    """The place after what must come next."""
+    found = pattern.match(line, at)
+    if found is None:
+        raise ValueError
+    return found.end()

@@ -22,9 +22,8 @@ import numpy as np
 from bipartite.errors import DataFileError, InputError, shown
 from bipartite.tables.blocks import StandardInput, as_utf8, chunks_of, last_line_end, whole_lines
 from bipartite.tables.columns import PUBLIC
-from bipartite.tables.complaints import unreadable
 from bipartite.tables.envelopes import REPORT, OtherQuestionError, keyed
-from bipartite.tables.extras import pa, pa_csv, pc
+from bipartite.tables.extras import pa, pa_csv, pc, unreadable
 from bipartite.tables.formats import STDIO, unchanged
 from bipartite.tables.plan import Plan
 from bipartite.tables.sources import STANDARD_INPUT, Wanted, open_rows

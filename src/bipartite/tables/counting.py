@@ -10,14 +10,13 @@ import numpy as np
 
 from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.estimating import tally_of
-from bipartite.answers.estimation.reports import indices_of
 from bipartite.answers.estimation.tally import Tally
 from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.mechanisms import Mechanism
 from bipartite.tables.collecting import Wished, batches
 from bipartite.tables.extras import pa, pc
+from bipartite.tables.reports import reports_of
 from bipartite.tables.sources import culprits
-from bipartite.tables.wide import from_cells
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -309,7 +308,7 @@ def _tried(mechanism: Mechanism, cells: pa.Array) -> tuple[NDArray[Any], Mask]:
 
     def read(first: int, last: int) -> None:
         mine = some.slice(first, last - first)
-        parts[first] = from_cells(mechanism, mine) if mechanism.flat else indices_of(mechanism, mine.to_pylist())
+        parts[first] = reports_of(mechanism).read(mine)
 
     wrong = culprits(read, len(some), (pa.ArrowException, DataError)) if len(some) else []
     possible = np.zeros(len(cells), dtype=np.bool_)

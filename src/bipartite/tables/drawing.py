@@ -1,43 +1,45 @@
-"""One release of a table, batch by batch: each private column is read, drawn and returned as Arrow."""
+"""One release of a table, batch by batch, and the random words that its columns draw from."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.lottery import is_secure
-from bipartite.tables.again import check_metadata
-from bipartite.tables.columns import PUBLIC
-from bipartite.tables.dictionaries import copied
+from bipartite.errors import InputError, shown
+from bipartite.lottery import FixedWords, InsecureSeed, insecure_seed, is_secure, source_of
+from bipartite.tables.columns import PUBLIC, copied
 from bipartite.tables.extras import pa
-from bipartite.tables.opening import Opened, all_problems, open_rows, refusal
-from bipartite.tables.words import column_sources
+from bipartite.tables.metadata import check_metadata
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
     from bipartite.lottery import Source
-    from bipartite.tables.columns import Column
+    from bipartite.tables.cells import Opened
     from bipartite.tables.plan import Plan
-    from bipartite.tables.returning import Return, Style
+    from bipartite.tables.reports import Reports, Style
 
-
+_SEED_BYTES: Final = 8
 NOTHING: Final[Mapping[str, NDArray[np.bool_]]] = MappingProxyType({})
 
 
 class Release:
     """Draws the reports of one table, whose batches come in order.
 
-    ``rng`` is None for the secure source; see :mod:`bipartite.tables.words` for the others. ``style`` is how reports
-    are represented in Arrow (:data:`~bipartite.tables.returning.Style`). ``lines`` says that rows are lines of text,
-    in the words of errors.
+    ``rng`` is None for the secure source; see :func:`column_sources` for the others. ``style`` is how reports
+    are represented in Arrow (:data:`~bipartite.tables.reports.Style`). ``lines`` says that rows are lines of text, in
+    the words of errors.
     """
 
-    __slots__ = ("_lines", "_sources", "_ways", "insecure", "plan", "rejected", "rows", "style")
+    __slots__ = (
+        "_lines", "_private", "_reports", "_schemas", "_sources", "insecure", "plan", "rejected", "rows", "style",
+    )  # fmt: skip
 
     def __init__(self, plan: Plan, rng: object = None, *, style: Style = "values", lines: bool = False) -> None:
         self.plan = plan
@@ -49,20 +51,20 @@ class Release:
         """The number of input rows so far."""
         self.rejected = 0
         """The number of rows left out."""
-        self._ways: dict[pa.Schema, tuple[pa.Schema, dict[str, Return]]] = {}
+        self._private = plan.private()
+        self._reports = {name: column.reports for name, column in self._private.items()}
+        self._schemas: dict[pa.Schema, pa.Schema] = {}
 
     def privatize(self, batch: pa.RecordBatch, unreadable: Mapping[str, NDArray[np.bool_]] = NOTHING) -> pa.RecordBatch:
         """Draw the reports of the next rows, an Arrow record batch; an invalid row stops the release.
 
         ``unreadable`` marks, for inputs that were read as text, the rows that are not values of the required type.
         """
-        self._prepare(batch.schema)  # before any value is read: Arrow's message about a wrong type would show one
-        opened = {}
-        for name, column in self.plan.private().items():
-            rows = self._open(name, column, batch, unreadable)
-            if rows.problems:
-                raise refusal(name, column, all_problems(column, rows), self.rows, lines=self._lines)
-            opened[name] = rows
+        self._schema(batch.schema)  # before any value is read: Arrow's message about a wrong type would show one
+        opened = self._read(batch, unreadable)
+        for name, rows in opened.items():
+            if any(bad.any() for bad in rows.problems.values()):
+                raise self._private[name].refusal(name, rows, self.rows, lines=self._lines)
         return self._draw(batch, opened)
 
     def privatize_or_reject(
@@ -71,61 +73,93 @@ class Release:
         unreadable: Mapping[str, NDArray[np.bool_]],
     ) -> tuple[pa.RecordBatch, dict[int, str]]:
         """(the reports of valid rows, the reason for each rejected row by its number from 0)."""
-        self._prepare(batch.schema)
+        self._schema(batch.schema)
         good = np.ones(batch.num_rows, dtype=np.bool_)
         reasons: dict[int, str] = {}
-        for name, column in self.plan.private().items():
-            rows = self._open(name, column, batch, unreadable)
-            for reason, bad in all_problems(column, rows).items():
+        opened = self._read(batch, unreadable)
+        for name, rows in opened.items():
+            for reason, bad in self._private[name].problems(rows).items():
                 good &= ~bad
                 for row in np.flatnonzero(bad).tolist():
                     reasons[row] = "; ".join(filter(None, (reasons.get(row), f"{name}: {reason}")))
-        kept, marks = batch, unreadable
         if reasons:
-            kept = batch.filter(pa.array(good))
-            marks = {each: mark[good] for each, mark in unreadable.items()}
+            batch = batch.filter(pa.array(good))
+            opened = self._read(batch, {each: mark[good] for each, mark in unreadable.items()})
             self.leave_out(len(reasons))
-        opened = {name: self._open(name, column, kept, marks) for name, column in self.plan.private().items()}
-        return self._draw(kept, opened), reasons
+        return self._draw(batch, opened), reasons
 
     def leave_out(self, count: int) -> None:
         """Count rows that are not reported."""
         self.rows += count
         self.rejected += count
 
-    def _open(
-        self,
-        name: str,
-        column: Column,
-        batch: pa.RecordBatch,
-        unreadable: Mapping[str, NDArray[np.bool_]],
-    ) -> Opened:
-        inputs = self.plan.inputs_of(name)
-        return open_rows(column, [batch.column(each) for each in inputs], [unreadable.get(each) for each in inputs])
+    def _read(self, batch: pa.RecordBatch, unreadable: Mapping[str, NDArray[np.bool_]]) -> dict[str, Opened]:
+        found = {}
+        for name, column in self._private.items():
+            inputs = self.plan.inputs_of(name)
+            arrays = [batch.column(each) for each in inputs]
+            found[name] = column.reader.read(arrays, [unreadable.get(each) for each in inputs])
+        return found
 
     def _draw(self, batch: pa.RecordBatch, opened: Mapping[str, Opened]) -> pa.RecordBatch:
-        schema, ways = self._prepare(batch.schema)
+        schema = self._schema(batch.schema)
         arrays = []
         for name, what in self.plan.columns.items():
             if what == PUBLIC:
                 arrays.append(copied(batch.column(name)))
                 continue
-            rows = opened[name]
-            reports = self._draw_column(name, ways[name], rows)
+            rows, held = opened[name], self._reports[name]
+            reports = self._draw_column(name, held, rows)
             if reports is None:
-                raise refusal(name, what, all_problems(what, rows), self.rows, lines=self._lines)
-            arrays.append(ways[name].array(reports, rows.missing))
+                raise what.refusal(name, rows, self.rows, lines=self._lines)
+            arrays.append(held.write(reports, rows.missing, schema.field(name).type))
         self.rows += batch.num_rows
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
-    def _draw_column(self, name: str, way: Return, opened: Opened) -> NDArray[Any] | None:
+    def _draw_column(self, name: str, reports: Reports, opened: Opened) -> NDArray[Any] | None:
         """Draw the reports of a column's values that are not missing; None if the lottery refuses one."""
-        return way.draw(opened.there, self._sources[name])
+        return reports.draw(opened.there, self._sources[name])
 
-    def _prepare(self, given: pa.Schema) -> tuple[pa.Schema, dict[str, Return]]:
-        """(the schema of the reports, how each private column is returned) for batches of this schema."""
-        if given not in self._ways:
+    def _schema(self, given: pa.Schema) -> pa.Schema:
+        """The schema of the reports of batches of this schema."""
+        if given not in self._schemas:
             check_metadata(self.plan, given.metadata, "this table", "drop it with .replace_schema_metadata()")
-            ways = self.plan.ways_back(given, self.style)
-            self._ways[given] = self.plan.schema(given, ways, insecure=self.insecure), ways
-        return self._ways[given]
+            self._schemas[given] = self.plan.schema(given, self.style, insecure=self.insecure)
+        return self._schemas[given]
+
+
+def column_sources(rng: object, columns: Iterable[str]) -> dict[str, Source]:
+    """A source for each private column, so that the same words give the same reports in every engine.
+
+    Every private column has its own stream, and its rows take words from it in order, however the table is split into
+    batches: a frame at once and a file in batches of any size give the same reports.
+
+    ==========================  ========================================================================================
+    ``None``                    the secure source, a fresh key for every batch of every column
+    ``bp.insecure_seed(7)``     one word w of it begins a release; the column named c continues
+                                ``insecure_seed(SHA-256("bipartite column {w} {c}"))``, of which the first 8 bytes count
+    ``{"age": fixed_words(…)}`` given words, a stream for each private column
+    ==========================  ========================================================================================
+    """
+    names = list(columns)
+    if isinstance(rng, Mapping):
+        if set(rng) != set(names):
+            raise InputError(
+                f"Expected words for the columns {', '.join(map(shown, names))}; pass a source for each, no others."
+            )
+        return {name: source_of(rng[name]) for name in names}
+    source = source_of(rng)
+    if isinstance(source, InsecureSeed):
+        first = source.streams().stream(0, 1).word()
+        return {name: insecure_seed(_seed(first, name)) for name in names}
+    if isinstance(source, FixedWords) and len(names) > 1:
+        raise InputError(
+            "Expected fixed words for each column, because rows come in batches and every column has its own stream; "
+            f"pass a dict: {{{names[0]!r}: bp.fixed_words(…), …}}."
+        )
+    return dict.fromkeys(names, source)
+
+
+def _seed(first: int, name: str) -> int:
+    digest = hashlib.sha256(f"bipartite column {first} {name}".encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:_SEED_BYTES], "big")

@@ -1,15 +1,19 @@
-"""The libraries of the extra ``tables``, loaded on first use, or an error that says how to install them."""
+"""The libraries of the extra ``tables``, loaded on first use, and what we say of their errors."""
 
 from __future__ import annotations
 
+import errno
+import functools
 import importlib
+import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
-from bipartite.errors import NOT_INSTALLED, missing_library
+from bipartite.errors import NOT_INSTALLED, DataFileError, missing_library
 from bipartite.lazily import LazyModule
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
     import duckdb
@@ -62,3 +66,51 @@ def spare_pandas() -> None:
         pa.scalar(0)
     finally:
         sys.meta_path.remove(_WithoutPandas)
+
+
+# --- Errors about a file that cannot be read or written: what happened and where, never the contents.
+#
+# The errors of Arrow show a line of the input. None of that may be part of our errors: not in the message, and
+# not as ``__cause__`` or ``__context__``, which a logged traceback would include.
+
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+_SYSTEM: Final = {
+    errno.ENOSPC: "no space is left on the disk",
+    errno.EDQUOT: "no space is left in this user's share of the disk",
+    errno.ENAMETOOLONG: "a file name would be too long; shorten it",
+    errno.EMFILE: "too many files are open; allow more with ulimit -n, or release fewer at a time",
+}
+
+
+def without_lines(act: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Wrap a function so that its errors carry no other errors, which might show a line of a private table."""
+
+    @functools.wraps(act)
+    def acting(*given: Given.args, **named: Given.kwargs) -> Result:
+        try:
+            return act(*given, **named)
+        except BaseException as error:
+            error.__cause__ = error.__context__ = None
+            raise
+
+    return acting
+
+
+def unreadable(
+    error: BaseException,
+    what: str = "the input",
+    verb: str = "read",
+    hint: str = "repair it, or name its format with input_format=.",
+) -> BaseException:
+    """Translate an error of a reader or writer, without what it shows, and add what to do."""
+    if isinstance(error, OSError):
+        said = str(error)
+        for code, told in _SYSTEM.items():
+            if error.errno == code or os.strerror(code) in said:
+                return OSError(code, told)
+        if error.errno is not None:
+            return OSError(error.errno, os.strerror(error.errno))
+    return DataFileError(f"{what} cannot be {verb} ({type(error).__name__}); {hint}")

@@ -145,6 +145,11 @@ def _check_regular(files: list[Path]) -> list[Path]:
     return list(files)
 
 
+def side_file(path: Path) -> Path:
+    """The side file for the specs of a file that cannot carry them."""
+    return path.with_name(path.name + SIDE)
+
+
 def unchanged(files: Sequence[Path]) -> Callable[[], None]:
     """Return a check that no file has changed or been replaced since this call.
 

@@ -11,14 +11,11 @@ from bipartite.domains.containers import library_of
 from bipartite.domains.containers.cells import Listed
 from bipartite.domains.containers.series import PandasSeries
 from bipartite.errors import DataError, InputError, Problems
-from bipartite.tables.again import check_attributes
 from bipartite.tables.columns import PUBLIC
-from bipartite.tables.complaints import without_lines
 from bipartite.tables.drawing import Release
-from bipartite.tables.extras import duckdb, pa, pd, pl
-from bipartite.tables.metadata import DO_NOT_AVERAGE, METADATA_KEY, Described
-from bipartite.tables.pieces import equal_pieces
-from bipartite.tables.wide import most_rows
+from bipartite.tables.extras import duckdb, pa, pd, pl, without_lines
+from bipartite.tables.metadata import DO_NOT_AVERAGE, METADATA_KEY, Described, check_attributes
+from bipartite.tables.streams import equal_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +29,6 @@ _LAZY: Final = (
     "Expected a frame that holds its rows, got a lazy one, which would draw new reports and spend ε every time it is "
     "run; call .collect() first."
 )
-_MOST_ROWS: Final = 2**31 - 1
 _BEYOND: Final = 2**53  # larger than the ends of every domain of integers
 _OF_A_SERIES: Final = "use .to_frame(), or mech.privatize for a Series"
 
@@ -93,8 +89,7 @@ def _arrow(frame: pa.Table | pa.RecordBatch, plan: Plan, rng: object) -> pa.Tabl
 
 def at_once(plan: Plan) -> int:
     """The number of rows that can be released as one batch, limited by the text of wide reports in an Arrow array."""
-    flat = [each for each in plan.mechanisms().values() if each.flat]
-    return min([_MOST_ROWS, *map(most_rows, flat)])
+    return min(column.reports.most_rows for column in plan.private().values())
 
 
 def _selected(frame: pa.Table | pa.RecordBatch, plan: Plan) -> pa.Table | pa.RecordBatch:
@@ -164,9 +159,9 @@ def _converted(frame: pd.DataFrame, plan: Plan) -> pa.Table:
     columns = {}
     problems = Problems()
     numbers = {
-        each: domain.whole
+        each: reader.domain.whole
         for name, column in plan.private().items()
-        for each, domain in zip(plan.inputs_of(name), column.domains_of_inputs, strict=True)
+        for each, reader in zip(plan.inputs_of(name), column.readers, strict=True)
     }
     for name in plan.inputs():
         try:

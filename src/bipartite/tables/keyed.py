@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.errors import InputError
-from bipartite.lottery import FixedWords, draw_many
-from bipartite.lottery.uniform import is_kept
 from bipartite.lottery.words import CHUNK
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.tables.drawing import Release
@@ -32,11 +30,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bipartite.lottery import Codec, Deal
     from bipartite.mechanisms import Mechanism
-    from bipartite.tables.opening import Opened
+    from bipartite.tables.cells import Opened
     from bipartite.tables.plan import Plan
-    from bipartite.tables.returning import Return
+    from bipartite.tables.reports import Reports
 
 KEY_BYTES: Final = 32
 _BLOCK_WORDS: Final = 8
@@ -59,22 +56,17 @@ class KeyedRelease(Release):
         self._ids = id_bytes(ids)
         return self.privatize(batch)
 
-    def _draw_column(self, name: str, way: Return, opened: Opened) -> NDArray[Any] | None:
+    def _draw_column(self, name: str, reports: Reports, opened: Opened) -> NDArray[Any] | None:
         ids = self._ids
         if opened.missing is not None:
             ids = [ids[at] for at in np.flatnonzero(~opened.missing).tolist()]
-        mechanism, values = way.column.mechanism, opened.there
-        indices = mechanism.domain.index_array(values, way.column.domain_outside)
+        values, domain = opened.there, reports.mechanism.domain
+        indices = domain.index_array(values, reports.outside)
         if indices is None:
             return None
-        if mechanism.flat:
-            return _draw_wide(mechanism, indices, ids, self._keys[name])
-        codec = way.codec(mechanism)
-        parts = [
-            _draw(mechanism.lottery, codec, values[cut], indices[cut], ids[cut], self._keys[name])
-            for cut in (slice(start, start + CHUNK) for start in range(0, max(len(values), 1), CHUNK))
-        ]
-        return np.concatenate(parts)
+        cuts = [slice(start, start + CHUNK) for start in range(0, max(len(values), 1), CHUNK)]
+        words = (RowWords(self._keys[name], indices[cut], ids[cut]) for cut in cuts)
+        return np.concatenate([reports.draw_keyed(values[cut], each) for cut, each in zip(cuts, words, strict=True)])
 
 
 def check_keyed(plan: Plan) -> None:
@@ -106,7 +98,27 @@ def id_bytes(ids: pa.Array) -> list[bytes]:
     raise InputError(f"Expected row ids as whole numbers, text or bytes, got {ids.type}; cast the column first.")
 
 
-class _RowWords:
+class RowWords:
+    """The random words of some rows, from the key of their column."""
+
+    __slots__ = ("_base", "_ids", "indices")
+
+    def __init__(self, key: bytes, indices: NDArray[np.int64], ids: Sequence[bytes]) -> None:
+        self._base = hashlib.blake2b(key=key, digest_size=_BLOCK_BYTES)
+        self.indices, self._ids = indices, ids
+
+    def first(self) -> NDArray[np.uint64]:
+        """The first word of each row."""
+        held = self.indices.astype("<i8", copy=False).tobytes()
+        blocks = [_block(self._base, held[8 * at : 8 * at + 8], 0, row) for at, row in enumerate(self._ids)]
+        return np.frombuffer(b"".join(blocks), dtype="<u8").reshape(-1, _BLOCK_WORDS)[:, 0].astype(np.uint64)
+
+    def of(self, at: int) -> _OneRow:
+        """The stream of one row."""
+        return _OneRow(self._base, int(self.indices[at]), self._ids[at])
+
+
+class _OneRow:
     """The stream of random words of one row."""
 
     __slots__ = ("_base", "_blocks", "_index", "_row", "_words")
@@ -146,45 +158,3 @@ def _block(base: hashlib.blake2b, index: bytes, block: int, row: bytes) -> bytes
     state = base.copy()
     state.update(index + block.to_bytes(4, "little") + row)
     return state.digest()
-
-
-def _draw_one(lottery: Deal, index: int, base: hashlib.blake2b, row: bytes) -> int:
-    """Draw the report of one row, in plain Python."""
-    return lottery.draw(index, _RowWords(base, index, row))
-
-
-def _draw_wide(mechanism: Mechanism, indices: NDArray[np.int64], ids: Sequence[bytes], key: bytes) -> NDArray[Any]:
-    """Draw reports of flat categories, one row at a time: each may take many words."""
-    base = hashlib.blake2b(key=key, digest_size=_BLOCK_BYTES)
-    dtype, width = mechanism.report_shape
-    none = np.empty(0 if width is None else (0, width), dtype=dtype)
-    people, drawn = zip(indices.tolist(), ids, strict=True), mechanism.flat_draw
-    return np.concatenate([none, *(drawn.rows_of(np.array([at]), _RowWords(base, at, row)) for at, row in people)])
-
-
-def _draw(
-    lottery: Deal,
-    codec: Codec,
-    values: NDArray[Any],
-    indices: NDArray[np.int64],
-    ids: Sequence[bytes],
-    key: bytes,
-) -> NDArray[Any]:
-    base = hashlib.blake2b(key=key, digest_size=_BLOCK_BYTES)
-    reports = np.empty(len(values), dtype=codec.report_dtype)
-    alone = np.ones(len(values), dtype=np.bool_)
-    if not lottery.by_tries:
-        # One word suffices for a row unless it must be redrawn (fewer than one in 4,096): those rows are drawn alone.
-        held = indices.astype("<i8", copy=False).tobytes()
-        blocks = b"".join([_block(base, held[8 * at : 8 * at + 8], 0, row) for at, row in enumerate(ids)])
-        first = np.frombuffer(blocks, dtype="<u8").reshape(-1, _BLOCK_WORDS)[:, 0].astype(np.uint64)
-        alone = ~is_kept(first, lottery.total)
-        together = np.flatnonzero(~alone)
-        reports[together] = draw_many(lottery, codec, values[together], FixedWords(first[together]))
-    drawn = [_draw_one(lottery, int(indices[at]), base, ids[at]) for at in np.flatnonzero(alone).tolist()]
-    codes = np.array(drawn, dtype=np.int64) + np.int64(codec.report_offset)
-    decoded = codes
-    if codec.decode is not None:
-        codec.decode(codes, decoded := np.empty(len(codes), dtype=codec.report_dtype))
-    reports[alone] = decoded
-    return reports

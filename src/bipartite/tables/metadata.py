@@ -1,4 +1,4 @@
-"""The description that accompanies released reports: specs of private columns, ε, and what else is published."""
+"""The description that accompanies released reports, where files carry it, and why they are not released again."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.errors import SpecError
+from bipartite.errors import DataFileError, InputError, SpecError
 from bipartite.lottery.budgets import exact_sum
 from bipartite.mechanisms.record import composition_problem
 from bipartite.mechanisms.spec import from_spec, spec_json, spec_sha256
+from bipartite.tables.extras import need
+from bipartite.tables.formats import SIDE, side_file
 from bipartite.texts import read_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
     from bipartite.mechanisms import Mechanism
     from bipartite.tables.plan import Plan
 
@@ -161,3 +166,109 @@ def described(plan: Plan) -> Described:
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+# --- The folder of a release in parts, written by Spark or by us: its files, and the description they carry.
+
+
+COMPLETE: Final = "_SUCCESS"
+"""An empty file that marks a folder of parts as complete."""
+RELEASE_KEY: Final = "bipartite_release"
+"""The key of the release's description in the metadata of the first private column, as Spark stores it."""
+SPARK_SCHEMA: Final = b"org.apache.spark.sql.parquet.row.metadata"
+"""The key of Spark's schema, with the metadata of its columns, in Parquet files."""
+
+
+def parts_in(folder: Path) -> list[Path]:
+    """The Parquet files of a complete release; an unfinished one is refused."""
+    found = [part.relative_to(folder) for part in folder.rglob("part-*.parquet")]
+    # Subfolders are named by values, country=DE; any other is not part of the release.
+    parts = [folder / part for part in sorted(found) if all("=" in value for value in part.parts[:-1])]
+    if parts and not (folder / COMPLETE).exists():
+        raise DataFileError(
+            f"{folder} has no _SUCCESS: the release is not complete, or failed; wait for it, or release again."
+        )
+    return parts
+
+
+def carried_in(folder: Path) -> Described | None:
+    """The description that the files of a folder carry; None if they carry none."""
+    parts = parts_in(folder)
+    if not parts:
+        return None
+    read = need("pyarrow.parquet").read_metadata
+    found = [read(part).metadata or {} for part in parts]
+    held = {(each.get(METADATA_KEY), each.get(SPARK_SCHEMA, b"{}")) for each in found}
+    if len(held) > 1:
+        raise DataFileError(
+            f"{folder} holds parts of different releases; request it again, or remove what does not belong there."
+        )
+    ours, spark = held.pop()
+    if ours is not None:
+        return Described.from_json(ours)
+    try:
+        metadata = [field.get("metadata", {}) for field in json.loads(spark).get("fields", [])]
+    except (ValueError, AttributeError):
+        raise DataFileError(
+            f"{folder} has unreadable column metadata; its files were edited: request it again."
+        ) from None
+    carried = [each[RELEASE_KEY] for each in metadata if RELEASE_KEY in each]
+    return Described.from_json(carried[0]) if carried else None
+
+
+# --- Refusing to privatize reports a second time: estimates would correct for one draw of two, and be wrong.
+
+
+_REWRITE: Final = "write it again without that metadata"
+
+
+def check_metadata(plan: Plan, metadata: Mapping[bytes, bytes] | None, what: str, cure: str = _REWRITE) -> None:
+    """Refuse a file or an Arrow table whose metadata say that it is a release, as Arrow, pandas or Spark keep them."""
+    held = metadata or {}
+    found = held.get(METADATA_KEY)
+    if found is not None:
+        check_description(plan, _read(found), f"{what} carries the specs of a release", cure)
+    for attributes in (_part(_read(held.get(b"pandas")), "attributes"), _read(held.get(b"PANDAS_ATTRS"))):
+        check_attributes(plan, attributes, f"{what} carries the attributes of a released pandas frame", cure)
+    fields = _part(_read(held.get(SPARK_SCHEMA)), "fields")
+    for field in fields if isinstance(fields, list) else ():
+        spark = _part(_part(field, "metadata"), RELEASE_KEY)
+        if spark is not None:
+            check_description(plan, _read(spark), f"{what} carries the specs of a release by Spark", cure)
+
+
+def check_attributes(plan: Plan, attributes: object, what: str, cure: str) -> None:
+    """Refuse what has the attributes of a released pandas frame."""
+    if _part(attributes, METADATA_KEY.decode()) is not None:
+        check_description(plan, _part(attributes, METADATA_KEY.decode()), what, cure)
+
+
+def check_side_files(plan: Plan, files: Sequence[Path]) -> None:
+    """Refuse text files that have specs beside them, or beside what they link to."""
+    for file in dict.fromkeys(place for each in files for place in (each, each.resolve())):
+        if side_file(file).exists():
+            what = f"{file} has the specs of a release beside it, in {file.name}{SIDE}"
+            check_description(plan, _read(side_file(file).read_bytes()), what, "remove that file")
+
+
+def check_description(plan: Plan, about: object, what: str, cure: str) -> None:
+    """Refuse private columns of a plan, except those that a release describes as public."""
+    public = _part(about, "public") or ()
+    inputs = dict.fromkeys(each for name in plan.private() for each in plan.inputs_of(name))
+    again = [each for each in inputs if each not in public]
+    if again:
+        raise InputError(
+            f"{what}: {', '.join(map(repr, again))} would be privatized a second time, and every answer would be "
+            f"wrong; privatize the original rows or, if these are not reports, {cure}."
+        )
+
+
+def _part(held: object, key: str) -> Any:  # noqa: ANN401 (JSON)
+    return held.get(key) if isinstance(held, dict) else None
+
+
+def _read(text: str | bytes | None) -> Any:  # noqa: ANN401
+    try:
+        return None if text is None else json.loads(text)
+    except (ValueError, RecursionError):
+        return None

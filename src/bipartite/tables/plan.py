@@ -11,21 +11,18 @@ from bipartite.errors import InputError, Problems, of_attribute, shown
 from bipartite.frozen import Frozen
 from bipartite.lottery.budgets import exact_sum
 from bipartite.mechanisms import Mechanism
-from bipartite.tables.columns import PUBLIC, Column
-from bipartite.tables.dictionaries import released
+from bipartite.tables.columns import PUBLIC, Column, released
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import pa
 from bipartite.tables.metadata import METADATA_KEY, described
 from bipartite.tables.reading import columns_in, read_toml, suggest
-from bipartite.tables.returning import way_back
 from bipartite.texts import Table, notebook_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from decimal import Decimal
 
-    from bipartite.domains import Domain
-    from bipartite.tables.returning import Return, Style
+    from bipartite.tables.reports import Style
 
 _ROWS_ARE_PUBLIC: Final = "the number of rows, and their order"
 
@@ -145,26 +142,16 @@ class Plan(Frozen):
             found += [f"column {name!r}: {what}" for what in column.publishes]
         return tuple(found)
 
-    def ways_back(self, given: pa.Schema, style: Style = "values") -> dict[str, Return]:
-        """How the reports of each private column are returned in Arrow, for a table with this schema."""
-        self.check_inputs(given)
-        return {
-            name: way_back(column, given.field(self.inputs_of(name)[0]).type, style)
-            for name, column in self.private().items()
-        }
-
-    def schema(
-        self, given: pa.Schema, ways: Mapping[str, Return] | None = None, *, insecure: bool = False
-    ) -> pa.Schema:
+    def schema(self, given: pa.Schema, style: Style = "values", *, insecure: bool = False) -> pa.Schema:
         """The Arrow schema of the reports of a table with this schema, with the specs in its metadata.
 
         ``insecure`` says that the reports are drawn from words that someone may know, so that there is no guarantee.
         """
-        back = self.ways_back(given) if ways is None else ways
-        fields = [
-            pa.field(name, released(name, given.field(name).type) if what == PUBLIC else back[name].type)
-            for name, what in self._columns
-        ]
+        self.check_inputs(given)
+        fields = []
+        for name, what in self._columns:
+            kind = given.field(self.inputs_of(name)[0]).type
+            fields.append(pa.field(name, released(name, kind) if what == PUBLIC else what.reports.type(style, kind)))
         return pa.schema(fields, metadata={METADATA_KEY: described(self).drawn_from(insecure=insecure).to_json()})
 
     def check_names(self, names: Iterable[str]) -> None:
@@ -189,8 +176,8 @@ class Plan(Frozen):
         """For each private column of the wrong type, why it cannot be read."""
         found = {}
         for name, column in self.private().items():
-            for each, domain in zip(self.inputs_of(name), column.domains_of_inputs, strict=True):
-                wrong = _type_problem(column, domain, given.field(each).type) if given.names.count(each) == 1 else None
+            for each, reader in zip(self.inputs_of(name), column.readers, strict=True):
+                wrong = reader.type_problem(given.field(each).type) if given.names.count(each) == 1 else None
                 if wrong is not None:
                     found[each] = wrong
         return found
@@ -239,22 +226,3 @@ def _check_apart(columns: Mapping[str, Any], problems: Problems) -> None:
             problems.add(
                 f"Column {each!r} is both public and private; a private value must not be published with its report."
             )
-
-
-def _type_problem(column: Column, domain: Domain, kind: pa.DataType) -> str | None:
-    """Why an input of this Arrow type cannot be read for values of a domain, if it cannot."""
-    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
-    labels = domain.labels
-    if pa.types.is_null(inner):
-        return None
-    whole = pa.types.is_integer(inner)
-    number = whole or pa.types.is_floating(inner) or pa.types.is_decimal(inner)
-    if labels is not None and not column.is_position:
-        if isinstance(labels[0], int):
-            return None if whole else f"Expected whole numbers, the labels of its set, got {kind}; cast it first."
-        text = pa.types.is_string(inner) or pa.types.is_large_string(inner) or pa.types.is_string_view(inner)
-        return None if text or pa.types.is_boolean(inner) else f"Expected text, got {kind}; cast it first."
-    if number or (pa.types.is_boolean(inner) and domain.whole):
-        return None
-    hint = "take a number from it first, such as the year" if pa.types.is_temporal(inner) else "cast it first"
-    return f"Expected numbers, got {kind}; {hint}."

@@ -1,13 +1,22 @@
-"""What a column is for, and the mechanism that serves it: the one place where a plan's open choices are made."""
+"""What a column is for, the mechanism that serves it, and what that can answer: a plan's open choices are made here."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from bipartite.answers.advise import recommend
+from bipartite.answers.advise.forecasting import Foreseen
 from bipartite.answers.advise.recommending import for_statistics
+from bipartite.answers.estimation import identifiability
 from bipartite.errors import InputError
+from bipartite.mechanisms import BRR, Mechanism
 from bipartite.mechanisms.catalogue import entry_of
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from bipartite.domains import Domain
@@ -58,3 +67,98 @@ def best_for_shares(domain: Domain, epsilon: object) -> str:
     ['grr', 'subset-selection']
     """
     return entry_of(type(recommend(domain, epsilon, "categories").mechanism)).name
+
+
+# --- What the columns of a plan can answer, and how precisely, before anything is spent.
+
+
+CONFIDENCE: Final = 0.95
+# Up to this many values, shares of single values are shown, and cumulative shares are unbiased sums of them.
+FEW_VALUES: Final = 32
+# Half-widths of intervals of a fitted distribution over 1.96 standard errors: of medians, of tenths of the range.
+_OF_MEDIANS: Final = 2.0
+_OF_TENTHS: Final = 3.0
+_NAMED: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """The expected half-widths of 95 % intervals if all values are equally common; None if there is no answer."""
+
+    mean: float | None
+    median: float | None
+    tenth: float | None
+    """For the share of people in a tenth of the range."""
+    share: float | None
+    """For the share of one value."""
+    note: str
+    """Why some question cannot be answered, whatever the number of people; or empty."""
+
+    def errors(self) -> list[tuple[float | None, bool]]:
+        """(half-width, whether it is of a share), in order."""
+        return [(self.mean, False), (self.median, False), (self.tenth, True), (self.share, True)]
+
+    @property
+    def questions(self) -> list[str]:
+        """The questions that can be answered, as text."""
+        named = {
+            "the mean": self.mean,
+            "the median": self.median,
+            "shares of ranges": self.tenth,
+            "the share of each value": self.share,
+        }
+        return [name for name, error in named.items() if error is not None]
+
+
+def prospect(mechanism: Mechanism, people: int | None) -> Prospect:
+    """What a mechanism can answer with this many people; None asks what it can answer at all."""
+    foreseen, domain = Foreseen(mechanism), mechanism.domain
+    if foreseen.too_large is not None:
+        return Prospect(None, None, None, None, f"no forecast: {foreseen.too_large}; use fewer values.")
+    note, uniform = _note(mechanism), np.full((1, len(domain)), 1 / len(domain))
+    wide = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    errors = (foreseen.errors(of, uniform, people or 1) for of in ("mean", "share", "distribution"))
+    mean, share, cumulative = (None if each is None else wide * float(each[0]) for each in errors)
+    if not domain.has_ends:
+        return Prospect(None, None, None, share, note)
+    width = float(domain.to_numpy()[-1] - domain.to_numpy()[0])
+    mean = None if mean is None else min(mean, width / 2)  # the error of always answering the middle of the range
+    if cumulative is None:
+        return Prospect(mean, None, None, share, note)
+    few = len(domain) <= FEW_VALUES
+    # The share of a tenth of the range is the difference of two cumulative shares.
+    median, tenth = cumulative * width, None if few else math.sqrt(2) * cumulative
+    if tenth is not None and isinstance(mechanism, BRR) and mechanism.m > 1:
+        # The histogram is fitted, without shares of single values; its intervals hold for populations of any shape.
+        share, median, tenth = None, _OF_MEDIANS * median, _OF_TENTHS * cumulative
+    return Prospect(
+        mean, _in_steps(domain, min(width / 2, median)), None if tenth is None else min(1.0, tenth), share, note
+    )
+
+
+def _in_steps(domain: Domain, half: float) -> float:
+    """Round up for whole numbers, whose median is a whole number."""
+    return float(math.ceil(half)) if domain.whole else half
+
+
+def _note(mechanism: Mechanism) -> str:
+    """Which values are indistinguishable, or why not all shares can be estimated."""
+    if mechanism.flat:
+        return ""
+    known = identifiability(mechanism)
+    if known.identifiable:
+        return ""
+    if not known.groups:
+        return "not every share can be estimated: " + str(known)
+    line = mechanism.domain.has_ends
+    named = [_named(group, line=line) for group in known.groups[:_NAMED]]
+    more = f" (and {len(known.groups) - _NAMED} more groups)" if len(known.groups) > _NAMED else ""
+    lost = "the mean, the median or the share of each value" if line else "the share of each value"
+    return f"cannot tell {' apart, nor '.join(named)} apart{more}: no number of people gives {lost}"
+
+
+def _named(group: list[Any], *, line: bool) -> str:
+    """Indistinguishable values, as a range or a short list."""
+    if line:
+        return f"{group[0]}–{group[-1]}"
+    return ", ".join(map(escaped, group[:_NAMED])) + (", …" if len(group) > _NAMED else "")

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from bipartite.errors import DataFileError, InputError, Problems
-from bipartite.files import part_of
+from bipartite.files import flush, naming, part_of
 from bipartite.lottery import announce
-from bipartite.tables.ahead import ahead
-from bipartite.tables.complaints import unreadable, without_lines
 from bipartite.tables.drawing import Release
-from bipartite.tables.extras import pa
-from bipartite.tables.formats import LINES, STDIO, Asked, format_of, inputs, local
+from bipartite.tables.extras import pa, pa_csv, unreadable, without_lines
+from bipartite.tables.formats import LINES, STDIO, Asked, format_of, inputs, local, side_file
 from bipartite.tables.metadata import METADATA_KEY, described
-from bipartite.tables.outputs import check_free, publish
-from bipartite.tables.pieces import equal_pieces
-from bipartite.tables.rejects import Rejects
 from bipartite.tables.sources import Wanted, open_rows
+from bipartite.tables.streams import ahead, equal_pieces
 from bipartite.tables.writing import write_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from bipartite.tables.plan import Plan
-    from bipartite.tables.returning import Style
-    from bipartite.tables.sources import Rows
+    from bipartite.tables.reports import Style
+    from bipartite.tables.sources import Part, Rows
 
     Progress: TypeAlias = Callable[[int, int | None], None]
 
@@ -106,6 +103,8 @@ def privatize_file(  # noqa: PLR0913 (none of the options changes a report)
     read, files = inputs(str(source), Asked(input_format, delimiter, encoding))
     _check_streams(str(source), target)
     _check_names(plan)
+    if LINES in {read.kind, written.kind} and len(plan.columns) > 1:
+        raise InputError("Lines hold the values of one column; write a table, or use a plan of one column.")
     _check_targets(str(source), target, files, reject, specs, overwrite=overwrite)
     with ExitStack() as stack:
         try:
@@ -116,7 +115,7 @@ def privatize_file(  # noqa: PLR0913 (none of the options changes a report)
         release = Release(plan, rng, style=style, lines=read.kind == LINES)
         announce((rows.count or 0) * len(plan.private()))
         about = described(plan).drawn_from(insecure=release.insecure, rejecting=reject is not None)
-        schema = plan.schema(rows.schema, plan.ways_back(rows.schema, style))
+        schema = plan.schema(rows.schema, style)
         schema = schema.with_metadata({METADATA_KEY: about.to_json()})
         rejects = None
         if reject is not None:
@@ -223,3 +222,136 @@ def _check_targets(
     if reject is not None and reject.suffix.lower() != ".csv":
         problems.add(f"Expected reject= as FILE.csv, got {reject}; rejected rows are written as CSV.")
     problems.raise_if_any(InputError)
+
+
+# --- Rows that could not be reported, unchanged: a file that is as private as the input.
+
+
+ROW: Final = "bipartite_row"
+REASON: Final = "bipartite_reason"
+LINE: Final = "bipartite_line"
+"""A line of text that could not be split into cells."""
+
+
+class Rejects:
+    """Writes rejected rows as CSV, each with its number and the reason; an empty file if there are none."""
+
+    def __init__(self, path: Path, names: list[str]) -> None:
+        self._file = path.open("wb")
+        self._raw = len(names)
+        self._schema = pa.schema([(ROW, pa.int64()), *((name, pa.string()) for name in (REASON, *names, LINE))])
+        self._writer: Any = None
+
+    def add(self, part: Part, reasons: dict[int, str], first_row: int) -> int:
+        """Add rows of a part, by their number in it from 0, and its ragged lines; return how many of the latter."""
+        if reasons and part.raw is not None:
+            rows = sorted(reasons)
+            found = part.raw.take(pa.array(rows))
+            try:
+                columns = [column.cast(pa.string()) for column in found.columns]
+            except pa.ArrowNotImplementedError:
+                raise InputError(
+                    "Expected columns that CSV can hold with reject=, got nested ones; leave reject= out."
+                ) from None
+            numbers = [first_row + row + 1 for row in rows]
+            self._write([numbers, [reasons[row] for row in rows], *columns, [None] * len(rows)])
+        if part.ragged:
+            empty = [None] * len(part.ragged)
+            why = [f"line {line} has another number of cells than the first line" for line, _ in part.ragged]
+            self._write([empty, why, *[empty] * self._raw, [text for _, text in part.ragged]])
+        return len(part.ragged)
+
+    def _write(self, columns: list[Any]) -> None:
+        if self._writer is None:
+            self._writer = pa_csv.CSVWriter(self._file, self._schema)
+        arrays = [pa.array(column, type=kind) for column, kind in zip(columns, self._schema.types, strict=True)]
+        self._writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
+
+    def close(self) -> None:
+        """Finish the file."""
+        if self._writer is not None:
+            self._writer.close()
+        self._file.close()
+
+
+# --- Atomic publication of releases (see :mod:`bipartite.files`) with their specs.
+#
+# Formats that cannot carry specs get a side file, ``NAME.bipartite.json``. It is published before the data: a crash in
+# between leaves specs without data, never data without specs. When an older release is replaced, its data are removed
+# first, so that they are never next to the specs of another release.
+
+
+def check_free(path: Path, *, overwrite: bool, released: bool = True) -> None:
+    """Refuse to overwrite a file unless asked to, or to write where that is impossible."""
+    exists = os.path.lexists(path)  # includes a dangling link
+    if exists and not (path.is_file() or (path.is_symlink() and not path.exists())):
+        raise InputError(f"{path} is not a file; name a file that may be written.")
+    if exists and not overwrite:
+        raise _exists_error(path, released=released)
+    if not path.parent.is_dir():
+        raise InputError(f"{path.parent} is not a folder; create it first.")
+
+
+def _exists_error(path: Path, *, released: bool = True) -> InputError:
+    more = ": a second release of the same rows adds its ε to what they have spent" if released else ""
+    return InputError(f"{path} already exists; name another output, or use overwrite=True{more}.")
+
+
+def publish(part: Path, path: Path, specs: str | None, *, overwrite: bool, private: bool = False) -> None:
+    """Move a complete file to its final name, after its specs; a ``private`` one stays its owner's alone.
+
+    Everything that may fail is done while an older release still exists; then one run at a time renames files in a
+    folder, and each change is on disk before the next.
+    """
+    flush(part)
+    side = side_file(path)
+    with ExitStack() as stack:
+        held = None
+        if specs is not None:
+            held = stack.enter_context(part_of(side))
+            held.write_text(specs + "\n", encoding="utf-8")
+            flush(held)
+        stack.enter_context(_lock(path.parent))
+        check_free(path, overwrite=overwrite)  # another process may have been faster
+        if overwrite:
+            path.unlink(missing_ok=True)
+            if held is None:
+                side.unlink(missing_ok=True)  # of an older release in another format
+            flush(path.parent)
+        if held is not None:
+            with naming(held):
+                held.replace(side)
+            flush(path.parent)
+        with nullcontext() if private else naming(part):
+            if overwrite:
+                part.replace(path)
+            else:
+                _move_to_free(part, path)
+        flush(path.parent)
+
+
+@contextmanager
+def _lock(folder: Path) -> Iterator[None]:
+    """Wait until no other run of this package renames files in a folder: two would mix their data and specs."""
+    try:
+        import fcntl  # noqa: PLC0415 (not on Windows)
+    except ImportError:
+        yield
+        return
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
+
+
+def _move_to_free(part: Path, path: Path) -> None:
+    """Give a file its final name unless that is taken: a hard link fails if the name exists."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        raise _exists_error(path) from None
+    except OSError:
+        part.replace(path)  # a file system without hard links

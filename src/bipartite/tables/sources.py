@@ -14,6 +14,7 @@ import json
 import shutil
 import sys
 import tempfile
+import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,12 +23,11 @@ import numpy as np
 from bipartite.domains.product import tuple_of
 from bipartite.errors import DataFileError, InputError
 from bipartite.mechanisms.categories.cells import cell_bytes
-from bipartite.tables.again import check_metadata, check_side_files
-from bipartite.tables.blocks import StandardInput, as_utf8, chunks_of, not_text, split_header, whole_lines
-from bipartite.tables.dictionaries import plain
+from bipartite.tables.blocks import JsonLines, StandardInput, as_utf8, chunks_of, not_text, split_header, whole_lines
+from bipartite.tables.columns import plain
 from bipartite.tables.extras import pa, pa_csv, pc, pq
 from bipartite.tables.formats import LINES, unchanged
-from bipartite.tables.json_lines import JsonLines
+from bipartite.tables.metadata import check_metadata, check_side_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,6 +45,7 @@ AT_ONCE: Final = 2**17
 """Rows of Parquet and Arrow that are read at once."""
 _BLANKS: Final = " \t"  # what Arrow trims around numbers in CSV
 _BEYOND: Final = 2.0**53
+_FIELD_LIMIT: Final = threading.Lock()
 _LINE: Final = "line"
 _WIDE_BYTES: Final = 2**25  # of the wide reports of rows that are drawn at once
 
@@ -258,14 +259,15 @@ class _CsvText:
         lines = list(text)
         reader = csv.reader(iter(lines), delimiter=self._written.delimiter)
         found, before = [], 0
-        limit = csv.field_size_limit(sys.maxsize)  # of the whole process
-        try:
-            for row in reader:
-                if row and len(row) != len(self.names):
-                    found.append((self._line + before, "".join(lines[before : reader.line_num]).rstrip("\r\n")))
-                before = reader.line_num
-        finally:
-            csv.field_size_limit(limit)
+        with _FIELD_LIMIT:
+            limit = csv.field_size_limit(sys.maxsize)  # of the whole process
+            try:
+                for row in reader:
+                    if row and len(row) != len(self.names):
+                        found.append((self._line + before, "".join(lines[before : reader.line_num]).rstrip("\r\n")))
+                    before = reader.line_num
+            finally:
+                csv.field_size_limit(limit)
         return found
 
 
@@ -421,7 +423,7 @@ def _kinds(plan: Plan, *, trimmed: bool) -> dict[str, _Kind]:
     kinds = {each: _Kind() for each in plan.inputs()}
     readers = dict.fromkeys(plan.public(), 1)
     for name, column in plan.private().items():
-        for each, labels in zip(plan.inputs_of(name), column.labels_of_inputs, strict=True):
+        for each, labels in zip(plan.inputs_of(name), (each.labels for each in column.readers), strict=True):
             readers[each] = readers.get(each, 0) + 1
             kind = _Kind("numbers") if labels is None else _Kind("labels")
             if labels is not None and isinstance(labels[0], str):

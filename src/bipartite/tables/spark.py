@@ -14,34 +14,33 @@ import warnings
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from bipartite import errors
 from bipartite.answers.estimation import Counts
-from bipartite.errors import DataError, InputError, NullError, missing_library
-from bipartite.mechanisms import Mechanism
+from bipartite.errors import DataError, InputError, NullError, Problems, missing_library
+from bipartite.mechanisms import Mechanism  # noqa: TC001 (for pages of the reference, which resolve it)
 from bipartite.mechanisms.spec import load_spec, spec_json
-from bipartite.tables.again import check_description
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import pa
 from bipartite.tables.keyed import KEY_BYTES, KeyedRelease, check_keyed
-from bipartite.tables.metadata import Described, described
+from bipartite.tables.metadata import RELEASE_KEY, Described, check_description, described
 from bipartite.tables.plan import Plan
-from bipartite.tables.spark_columns import ambiguous_names, is_ambiguous, private_schema, take, through_python
-from bipartite.tables.spark_files import RELEASE_KEY
-from bipartite.tables.spark_ids import check_ids
-from bipartite.tables.wide import from_cells
+from bipartite.tables.reports import reports_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from py4j.java_gateway import JavaObject
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import StructField, StructType
 
     from bipartite.answers.estimation.reports import Missing
-    from bipartite.mechanisms import Mechanism
-    from bipartite.tables.spark_columns import Batches
+
+    Batches: TypeAlias = Iterator[pa.RecordBatch]
 
 SPEC_KEY: Final = "bipartite"
 """The key of a private column's spec in its metadata."""
@@ -76,7 +75,7 @@ def privatize(
         The output folder, which every executor must reach; refused if it exists.
     row_id
         A stored column of whole numbers, text or bytes, different in every row. Both are checked: the frame must read
-        files and must be deterministic (:mod:`bipartite.tables.spark_ids`), and ids must be distinct. A recomputed row
+        files and must be deterministic (:mod:`bipartite.tables.spark`), and ids must be distinct. A recomputed row
         then gets the **same** report, drawn from words that are a keyed function of the id, the value, the column and
         its spec, under a key that lives as long as this call. Without it, an attempt that is not committed draws other
         reports, visible only to someone who reads Spark's temporary files.
@@ -194,22 +193,18 @@ def _draw_task(batches: Batches, plan: Plan, key: bytes | None, row_id: str | No
 
 def _count_task(batches: Batches, mechanism: Mechanism, nulls: Missing) -> Batches:
     """Count the reports of one task, on an executor."""
+    reports = reports_of(mechanism)
     counts = Counts(mechanism)
     for batch in batches:
-        counts.add(_cells(batch.column(0), mechanism, nulls), nulls=nulls)
+        column, gone = batch.column(0), batch.column(0).null_count
+        if gone and nulls == "error":
+            raise NullError(f"{gone} of {len(column)} reports are missing; remove them, or use nulls='drop'.")
+        counts.values += reports.count(reports.read(column.drop_null()))
+        counts.n += len(column) - gone
     came = np.flatnonzero(counts.values)
     yield pa.RecordBatch.from_pydict(
         {"report": np.append(came, _PEOPLE), "times": np.append(counts.values[came], counts.n)}
     )
-
-
-def _cells(column: pa.Array, mechanism: Mechanism, nulls: Missing) -> object:
-    """Convert a column of reports to what the mechanism counts."""
-    if not mechanism.flat:
-        return column
-    if column.null_count and nulls == "error":
-        raise NullError(f"{column.null_count} of {len(column)} reports are missing; remove them, or use nulls='drop'.")
-    return from_cells(mechanism, column.drop_null())
 
 
 def _session_of(frame: DataFrame) -> SparkSession:
@@ -261,3 +256,181 @@ def release_of(frame: DataFrame) -> dict[str, Any]:
         if RELEASE_KEY in field.metadata:
             return Described.from_json(field.metadata[RELEASE_KEY]).to_dict()
     raise InputError("This frame carries no release; read the files that privatize wrote.")
+
+
+# --- Columns of Spark frames: selected by exact name, and passed to Python and back whatever their type.
+
+
+# Arrow in Python has no month intervals: they are passed as integers.
+_MONTHS: Final = ("interval year", "interval month", "interval year to month")
+_AMBIGUOUS: Final = ("[AMBIGUOUS_REFERENCE]", "[COLUMN_ALREADY_EXISTS]")
+
+
+def quoted(name: str) -> str:
+    """A quoted name for Spark, in which dots do not select fields."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def take(frame: DataFrame, names: Sequence[str]) -> DataFrame:
+    """Select columns of a frame, each once and by its exact name: Spark would return ``ID`` for ``id``."""
+    for name in names:
+        if name not in frame.columns:
+            raise InputError(
+                f"Expected a column of the frame, got {name!r}; it has {', '.join(map(repr, frame.columns))}."
+            )
+    try:
+        return frame.select(*[quoted(name) for name in dict.fromkeys(names)])
+    except Exception as error:
+        if not is_ambiguous(error):
+            raise
+    raise ambiguous_names(names)
+
+
+def is_ambiguous(error: Exception) -> bool:
+    """Whether Spark refused two names because it treats them as the same."""
+    return any(each in str(error) for each in _AMBIGUOUS)
+
+
+def ambiguous_names(names: Sequence[str]) -> InputError:
+    """The error for names of a frame or plan that Spark cannot tell apart."""
+    return InputError(
+        "Expected names that differ in more than case, got several that Spark cannot tell apart among "
+        f"{', '.join(map(repr, names))}; rename one, or set spark.sql.caseSensitive to true."
+    )
+
+
+def private_schema(frame: DataFrame, plan: Plan) -> pa.Schema:
+    """The Arrow schema of a frame, with types only for the inputs of private columns."""
+    from pyspark.sql import types  # noqa: PLC0415
+    from pyspark.sql.pandas.types import to_arrow_type  # noqa: PLC0415
+
+    private = {each for name in plan.private() for each in plan.inputs_of(name)}
+    problems = Problems()
+    fields = []
+    for field in frame.schema:
+        kind = pa.null()
+        if field.name in private:
+            if isinstance(field.dataType, (types.NumericType, types.StringType, types.BooleanType)):
+                kind = to_arrow_type(field.dataType)
+            elif not isinstance(field.dataType, types.NullType):
+                problems.add(
+                    f"column {field.name!r}: Expected numbers or text, got {field.dataType.simpleString()}; take a "
+                    "number from it first, such as the year."
+                )
+        fields.append(pa.field(field.name, kind))
+    problems.raise_if_any(InputError)
+    return pa.schema(fields)
+
+
+def through_python(frame: DataFrame, function: Callable[[Batches], Batches], schema: StructType) -> DataFrame:
+    """Apply a function of Arrow batches to a frame, lazily, with this output schema."""
+    from pyspark.sql.functions import col  # noqa: PLC0415
+    from pyspark.sql.types import IntegerType, StructField, StructType  # noqa: PLC0415
+
+    def is_months(field: StructField) -> bool:
+        return field.dataType.simpleString() in _MONTHS
+
+    # Spark resolves every column again on the way, dots included: numbers are unambiguous.
+    numbered = frame.toDF(*map(str, range(len(frame.columns))))
+    sent = numbered.select(
+        *[
+            col(each).cast("interval month").cast("int").alias(each) if is_months(field) else col(each)
+            for each, field in zip(numbered.columns, frame.schema, strict=True)
+        ]
+    )
+    plain = [
+        StructField(str(at), IntegerType() if is_months(field) else field.dataType) for at, field in enumerate(schema)
+    ]
+    try:
+        made = sent.mapInArrow(partial(_named, function=function, names=frame.columns), StructType(plain))
+    except (TypeError, ValueError, NotImplementedError) as error:
+        kinds = ", ".join(dict.fromkeys(field.dataType.simpleString() for field in schema))
+        raise InputError(
+            f"Spark cannot send one of these types to Python: {kinds}; cast it to text, or leave it out of the plan."
+        ) from error
+    back = []
+    for at, field in enumerate(schema):
+        column = col(str(at)).cast("interval month").cast(field.dataType) if is_months(field) else col(str(at))
+        back.append(column.alias(field.name, metadata=field.metadata))
+    return made.select(*back)
+
+
+def _named(batches: Batches, function: Callable[[Batches], Batches], names: Sequence[str]) -> Batches:
+    """Apply a function to batches under their original column names, on an executor."""
+    for made in function(pa.RecordBatch.from_arrays(batch.columns, names=list(names)) for batch in batches):
+        yield pa.RecordBatch.from_arrays(made.columns, names=[str(at) for at in range(made.num_columns)])
+
+
+# --- The row ids of a keyed release on Spark: stored with their rows, and different in every row.
+#
+# An id that changes when a row is recomputed gives the row a second, independent report; and ids that are distinct in
+# the job that checks them need not be in the job that draws. So Spark must always compute a frame with ids to the same
+# rows. This is checked on its analysed plan: only the steps listed here, from files or numbers, and no function that is
+# nondeterministic, depends on the time or the user, or whose code Spark does not know.
+
+
+_TYPES: Final = ("tinyint", "smallint", "int", "bigint", "string", "binary")
+# Each step maps the same rows to the same rows, in any order. Limits, samples, windows and deduplication depend on the
+# order, and so do some aggregates, such as first() and max_by() of ties.
+_STEPS: Final = frozenset(
+    {
+        *("Project", "Filter", "Join", "Union", "Generate", "Sort"),
+        *("Repartition", "RepartitionByExpression", "RebalancePartitions", "ResolvedHint"),
+        *("SubqueryAlias", "View", "WithCTE", "CTERelationDef", "CTERelationRef"),
+        *("Range", "LocalRelation", "OneRowRelation"),
+    }
+)
+_FILES: Final = "HadoopFsRelation"
+_FUNCTIONS: Final = {
+    "CURRENT_LIKE": "the time, the user or the session of the query",
+    "PYTHON_UDF": "a function written in Python",
+    "SCALA_UDF": "a function written in Scala or Java",
+    "PLAN_EXPRESSION": "a subquery",
+}
+
+
+def check_ids(frame: DataFrame, row_id: str) -> None:
+    """Refuse ids that may change, are missing or occur twice: rows with the same id and value would share a report."""
+    kind = dict(frame.dtypes)[row_id]
+    if kind not in _TYPES:
+        raise InputError(f"Expected row_id as a column of whole numbers, text or bytes, got {kind}; cast it first.")
+    check_repeatable(frame)
+    ids = take(frame, [row_id]).toDF("id").groupBy("id").count()
+    if ids.where("id IS NULL OR count > 1").limit(1).count():
+        raise InputError(
+            f"Expected a different id in every row of {row_id!r}, got one that is missing or occurs twice; rows with "
+            "the same id would share their random words. Use a unique column, or leave row_id out."
+        )
+
+
+def check_repeatable(frame: DataFrame) -> None:
+    """Refuse a frame that may have other rows each time it is computed."""
+    known = getattr(frame, "_jdf", None)
+    if known is None:
+        raise InputError(
+            "Expected a frame of a Spark session in this process with row_id, got one of Spark Connect; leave it out."
+        )
+    plan = known.queryExecution().analyzed()
+    patterns = frame.sparkSession._jvm.org.apache.spark.sql.catalyst.trees.TreePattern  # noqa: SLF001
+    found = [what for name, what in _FUNCTIONS.items() if plan.containsPattern(getattr(patterns, name)())]
+    if not plan.deterministic():
+        found.append("a function that is not deterministic, such as uuid() or rand()")
+    found += [f"the step {step}" for step in _steps(plan) if step not in _STEPS]
+    if found:
+        raise InputError(
+            "Expected, with row_id, a frame of stored files that is only selected from, filtered, joined, sorted or "
+            f"repartitioned, got one with {found[0]}: its ids may change when a row is recomputed. Write the frame to "
+            "files and release session.read.parquet(…), or leave row_id out."
+        )
+
+
+def _steps(plan: JavaObject) -> Iterator[str]:
+    """The names of the steps of Spark's logical plan, except file scans."""
+    name = plan.getClass().getSimpleName()
+    if name == "LogicalRelation":
+        name = plan.relation().getClass().getSimpleName()
+    if name != _FILES:
+        yield name
+    children = plan.children()
+    for at in range(children.size()):
+        yield from _steps(children.apply(at))

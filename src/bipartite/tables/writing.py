@@ -37,9 +37,13 @@ def write_batches(
         "arrow": _arrow if part is not None and written.compression is None else _arrow_stream,
     }
     write = writers[written.kind]
-    # Arrow writes to files without the interpreter's lock.
-    with _stdout() if part is None else pa.output_stream(str(part), compression=written.compression) as sink:
+    with _stdout() if part is None else _sink(part, written.compression) as sink:
         write(batches, schema, sink)
+
+
+def _sink(part: Path, compression: str | None) -> pa.NativeFile:
+    """The file to write to, compressed; Arrow writes without the interpreter's lock."""
+    return pa.output_stream(str(part), compression=compression)
 
 
 @contextmanager

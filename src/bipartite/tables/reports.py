@@ -1,0 +1,201 @@
+"""The reports of a mechanism in a table: drawn, written as Arrow and counted, one class for each form of report.
+
+A report is the index of an output or, for flat categories, a row of bits or numbers, which is written as the cells of
+:mod:`bipartite.mechanisms.categories.cells`. If there are few outputs, all are built once, as Arrow values or as text,
+and a column is a dictionary or a lookup among them: no double is formatted as text twice. Types follow from the outputs
+alone: the type of the input may reveal missing values.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+import numpy as np
+
+from bipartite.answers.estimation.reports import indices_of
+from bipartite.domains.product import tuple_text
+from bipartite.lottery import FixedWords, ValuesRefusedError, draw_many
+from bipartite.lottery.uniform import is_kept
+from bipartite.lottery.words import CHUNK
+from bipartite.mechanisms.categories import cells
+from bipartite.tables.extras import pa
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bipartite.domains import Outside
+    from bipartite.lottery import Source
+    from bipartite.mechanisms import Mechanism
+    from bipartite.mechanisms.categories.draw import Flat
+    from bipartite.tables.keyed import RowWords
+
+Style = Literal["values", "compact", "text"]
+"""``values``: unchanged; ``compact``: labels as dictionaries; ``text``: everything as dictionaries of text."""
+MOST_LISTED: Final = 2**16
+_MOST_ROWS: Final = 2**31 - 1  # of one Arrow array, and bytes of its text
+
+
+class Reports(ABC):
+    """How the reports of one mechanism are drawn, written to Arrow and counted."""
+
+    def __init__(self, mechanism: Mechanism, outside: Outside) -> None:
+        self.mechanism, self.outside = mechanism, outside
+
+    @property
+    def most_rows(self) -> int:
+        """The number of reports that fit into one Arrow array."""
+        return _MOST_ROWS
+
+    @abstractmethod
+    def type(self, style: Style = "values", given: pa.DataType | None = None) -> pa.DataType:
+        """The Arrow type of the column; ``given`` is that of the (first) input: a dictionary of labels stays one."""
+
+    @abstractmethod
+    def draw(self, values: NDArray[Any], source: Source) -> NDArray[Any] | None:
+        """Draw the reports of these values; None if one is refused."""
+
+    @abstractmethod
+    def draw_keyed(self, values: NDArray[Any], words: RowWords) -> NDArray[Any]:
+        """Draw the reports of these values, each from the words of its row."""
+
+    @abstractmethod
+    def write(self, reports: NDArray[Any], missing: NDArray[np.bool_] | None, kind: pa.DataType) -> pa.Array:
+        """The reports as an Arrow array of this type, with nulls for missing rows."""
+
+    @abstractmethod
+    def read(self, column: pa.Array) -> NDArray[Any]:
+        """Reports from an Arrow array without nulls; those that cannot have come from the mechanism are refused."""
+
+    @abstractmethod
+    def count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        """Count reports as :meth:`read` returns them."""
+
+
+def _spread(reports: NDArray[Any], missing: NDArray[np.bool_] | None) -> NDArray[Any]:
+    """The reports at their rows, with zeros under the nulls: no value may remain there."""
+    if missing is None:
+        return reports
+    filled = np.zeros(len(missing), dtype=reports.dtype)
+    filled[~missing] = reports
+    return filled
+
+
+class _Rows(Reports):
+    """Reports of flat categories: rows of bits or numbers."""
+
+    @property
+    def most_rows(self) -> int:
+        return _MOST_ROWS // cells.cell_bytes(self.mechanism)
+
+    def type(self, style: Style = "values", given: pa.DataType | None = None) -> pa.DataType:  # noqa: ARG002
+        return pa.int64() if self.mechanism.report_shape[1] is None else pa.string()
+
+    def draw(self, values: NDArray[Any], source: Source) -> NDArray[Any] | None:
+        return cast("Flat", self.mechanism).draw_values(values, source, self.outside)
+
+    def draw_keyed(self, values: NDArray[Any], words: RowWords) -> NDArray[Any]:  # noqa: ARG002 (words know the indices)
+        # One row at a time: each may take many words.
+        dtype, width = self.mechanism.report_shape
+        none = np.empty(0 if width is None else (0, width), dtype=dtype)
+        draw, indices = self.mechanism.flat_draw, words.indices
+        return np.concatenate([none, *(draw.rows_of(indices[[at]], words.of(at)) for at in range(len(indices)))])
+
+    def write(self, reports: NDArray[Any], missing: NDArray[np.bool_] | None, kind: pa.DataType) -> pa.Array:
+        found = pa.array(_spread(cells.to_cells(reports), missing), mask=missing)
+        return (found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found).cast(kind)  # of many bytes
+
+    def read(self, column: pa.Array) -> NDArray[Any]:
+        return cells.from_cells(self.mechanism, column.cast(self.type()).to_pylist())
+
+    def count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        return self.mechanism.count(reports)
+
+
+class _Outputs(Reports):
+    """Reports that are outputs: drawn as their indices or, if there are too many to list, as numbers."""
+
+    def __init__(self, mechanism: Mechanism, outside: Outside) -> None:
+        super().__init__(mechanism, outside)
+        outputs, labels = mechanism.outputs, mechanism.domain.labels
+        self._tuples = bool(mechanism.domain.parts)
+        self._labels = labels is not None
+        text = self._tuples or (labels is not None and isinstance(labels[0], str))
+        self._values = pa.string() if text else pa.int64() if outputs.whole else pa.float64()
+        self._is_listed = text or len(outputs) <= MOST_LISTED
+        self._codec = mechanism.domain.codec(None if self._is_listed else outputs, outside)
+
+    @cached_property
+    def _listed(self) -> pa.Array:
+        """All outputs in order."""
+        outputs = self.mechanism.outputs
+        if self._tuples:
+            return pa.array([tuple_text(each) for each in outputs], type=self._values)
+        return pa.array(list(outputs) if self._labels else outputs.to_numpy(), type=self._values)
+
+    @cached_property
+    def _texts(self) -> pa.Array:
+        if pa.types.is_string(self._values):
+            return self._listed
+        return pa.array([str(each) for each in self._listed.to_numpy()], type=pa.string())
+
+    def type(self, style: Style = "values", given: pa.DataType | None = None) -> pa.DataType:
+        compact = style == "compact" or (given is not None and pa.types.is_dictionary(given))
+        if self._is_listed and (style == "text" or (compact and pa.types.is_string(self._values))):
+            return pa.dictionary(pa.int32(), pa.string())
+        return self._values
+
+    def draw(self, values: NDArray[Any], source: Source) -> NDArray[Any] | None:
+        # One chunk at a time, so that a column takes its words in order however its rows are split into batches.
+        cuts = range(0, max(len(values), 1), CHUNK)
+        lottery = self.mechanism.lottery
+        try:
+            parts = [draw_many(lottery, self._codec, values[cut : cut + CHUNK], source) for cut in cuts]
+        except ValuesRefusedError:
+            return None
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def draw_keyed(self, values: NDArray[Any], words: RowWords) -> NDArray[Any]:
+        lottery, codec = self.mechanism.lottery, self._codec
+        reports = np.empty(len(values), dtype=codec.report_dtype)
+        alone = np.ones(len(values), dtype=np.bool_)
+        if not lottery.by_tries:
+            # One word is enough unless it must be redrawn (fewer than one in 4,096): those rows are drawn alone.
+            first = words.first()
+            alone = ~is_kept(first, lottery.total)
+            together = np.flatnonzero(~alone)
+            reports[together] = draw_many(lottery, codec, values[together], FixedWords(first[together]))
+        drawn = [lottery.draw(int(words.indices[at]), words.of(at)) for at in np.flatnonzero(alone).tolist()]
+        codes = np.array(drawn, dtype=np.int64) + np.int64(codec.report_offset)
+        decoded = codes
+        if codec.decode is not None:
+            codec.decode(codes, decoded := np.empty(len(codes), dtype=codec.report_dtype))
+        reports[alone] = decoded
+        return reports
+
+    def write(self, reports: NDArray[Any], missing: NDArray[np.bool_] | None, kind: pa.DataType) -> pa.Array:
+        held = _spread(reports, missing)
+        if pa.types.is_dictionary(kind):
+            return pa.DictionaryArray.from_arrays(pa.array(held.astype(np.int32), mask=missing), self._texts)
+        if pa.types.is_string(kind):
+            return self._listed.take(pa.array(held, mask=missing))
+        return pa.array(self._listed.to_numpy()[held] if self._is_listed else held, mask=missing, type=kind)
+
+    def read(self, column: pa.Array) -> NDArray[Any]:
+        """The index of each report's output; text files hold numbers as text."""
+        if pa.types.is_string(self._values):
+            return indices_of(self.mechanism, column.cast(pa.string()).to_pylist())
+        if not pa.types.is_integer(column.type):
+            column = column.cast(pa.float64())
+        if self._labels:
+            return indices_of(self.mechanism, column.cast(pa.int64()).to_pylist())
+        return indices_of(self.mechanism, np.from_dlpack(column))  # Arrow's own to_numpy would load pandas, 0.5 s
+
+    def count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
+        return np.bincount(reports, minlength=len(self.mechanism.outputs))
+
+
+def reports_of(mechanism: Mechanism, outside: Outside = "error") -> Reports:
+    """The reports of a mechanism: the one place where their forms are told apart."""
+    return (_Rows if mechanism.flat else _Outputs)(mechanism, outside)
