@@ -11,12 +11,12 @@ import numpy as np
 from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.estimating import tally_of
 from bipartite.answers.estimation.tally import Tally
-from bipartite.errors import DataError, DataFileError, InputError
+from bipartite.errors import DataFileError, InputError
 from bipartite.mechanisms import Mechanism
 from bipartite.tables.collecting import Wished, batches
-from bipartite.tables.extras import pa, pc
-from bipartite.tables.reports import reports_of
-from bipartite.tables.sources import culprits
+from bipartite.tables.envelopes import REPORT
+from bipartite.tables.extras import pa
+from bipartite.tables.reports import is_null, numbers_of, reports_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,7 +37,6 @@ _MOST_CELLS: Final = 2**27  # counts of all groups and columns together
 _LARGEST: Final = 1e100  # the largest weight, whose square can be summed
 _FEW_CELLS: Final = 2**20  # counts of a batch
 _THERE, _MISSING, _IMPOSSIBLE = (np.int8(each) for each in range(3))
-_NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _NOT_A_NAME: Final = re.compile(r"[-+.0-9\[].*|nan|inf|infinity|na|n/a|null|none|true|false|", re.IGNORECASE)
 
 
@@ -178,7 +177,8 @@ def _is_header(mechanism: Mechanism, cell: str) -> bool | None:
     except UnicodeEncodeError:  # not valid UTF-8
         return None
     # Where reports are labels, a name may be a label with a slip.
-    may_be = name == "report" if _text_labels(mechanism) else not _NOT_A_NAME.fullmatch(name)
+    labels = () if mechanism.flat else mechanism.report_labels or ()
+    may_be = name == REPORT if any(isinstance(each, str) for each in labels) else not _NOT_A_NAME.fullmatch(name)
     return True if may_be else None
 
 
@@ -273,82 +273,26 @@ class _Reports:
 
 
 def _reports(mechanism: Mechanism, column: pa.Array) -> _Reports:
-    """Read a column; each distinct cell is looked up once, unless few are equal."""
+    """Read a column; each distinct cell is looked up once, if many are equal."""
     rows: Any = slice(None)
+    reports = reports_of(mechanism)
     try:
-        if not mechanism.flat:
+        if reports.repeat:
             column, rows = _encoded(column)
-        cells = _tidied(mechanism, column)
-        values, possible = _looked_up(mechanism, cells)
+        missing = is_null(column)
+        values, possible = reports.find(column)
     except pa.ArrowException:  # lists, which no report is
-        return _Reports(np.zeros(len(column), dtype=np.int64), np.full(len(column), _IMPOSSIBLE)[rows])
-    state = np.where(_is_null(cells), _MISSING, np.where(possible, _THERE, _IMPOSSIBLE))
+        return _Reports(np.zeros(len(column), dtype=np.int64)[rows], np.full(len(column), _IMPOSSIBLE)[rows])
+    state = np.where(missing, _MISSING, np.where(possible, _THERE, _IMPOSSIBLE))
     values = values[rows]
     return _Reports(values, state[rows] if state.any() else np.zeros(len(values), dtype=np.int8))
-
-
-def _looked_up(mechanism: Mechanism, cells: pa.Array) -> tuple[NDArray[Any], Mask]:
-    """(the output of each cell or, for flat categories, the report itself; which cells hold one)."""
-    if mechanism.flat or mechanism.domain.parts:
-        return _tried(mechanism, cells)
-    labels = mechanism.report_labels
-    values: Any = cells.cast(pa.string()).to_pylist() if _text_labels(mechanism) else _numbers(cells)
-    if labels is not None:
-        known = {label: at for at, label in enumerate(labels)}
-        values = np.array([known.get(each, -1) for each in values], dtype=np.int64)
-    found = mechanism.outputs.find(values)
-    return found, (found >= 0) & (found < len(mechanism.outputs))
-
-
-def _tried(mechanism: Mechanism, cells: pa.Array) -> tuple[NDArray[Any], Mask]:
-    """As above; what no mechanism looks up is found by halving."""
-    where = np.flatnonzero(~_is_null(cells))
-    some = cells.drop_null()
-    parts: dict[int, NDArray[Any]] = {}
-
-    def read(first: int, last: int) -> None:
-        mine = some.slice(first, last - first)
-        parts[first] = reports_of(mechanism).read(mine)
-
-    wrong = culprits(read, len(some), (pa.ArrowException, DataError)) if len(some) else []
-    possible = np.zeros(len(cells), dtype=np.bool_)
-    possible[np.delete(where, wrong)] = True
-    found = np.concatenate([parts[at] for at in sorted(parts)]) if parts else np.zeros(0, dtype=np.int64)
-    values = np.zeros((len(cells), *found.shape[1:]), dtype=found.dtype)
-    values[possible] = found
-    return values, possible
-
-
-def _numbers(cells: pa.Array) -> NDArray[np.float64]:
-    """Cells as numbers; what is none is not a number."""
-    if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
-        cells = pc.if_else(pc.match_substring_regex(cells, _NUMBER), cells, None)
-    return _numpy(cells.cast(pa.float64(), safe=False).fill_null(np.nan))
-
-
-def _text_labels(mechanism: Mechanism) -> frozenset[str]:
-    """The labels of reports if they are text; otherwise none."""
-    labels = None if mechanism.flat else mechanism.report_labels
-    return frozenset(labels) if labels is not None and isinstance(labels[0], str) else frozenset()
-
-
-def _tidied(mechanism: Mechanism, cells: pa.Array) -> pa.Array:
-    """Cells without blanks around text, unless a label has them; blank text is missing."""
-    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
-        return cells
-    trimmed = pc.utf8_trim_whitespace(cells)
-    empty = pc.equal(trimmed, "")
-    labels = _text_labels(mechanism)
-    if any(label != label.strip() for label in labels):
-        trimmed = pc.if_else(pc.is_in(cells, pa.array(labels, cells.type)), cells, trimmed)
-    return pc.if_else(empty, None, trimmed)
 
 
 def _weights(column: pa.Array) -> NDArray[np.float64]:
     """Weights as numbers; what is none is not a number."""
     held, rows = _encoded(column)
     try:
-        return _numbers(held)[rows]
+        return numbers_of(held)[rows]
     except pa.ArrowException:
         return np.full(len(rows), np.nan)
 
@@ -372,13 +316,4 @@ def _encoded(column: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
     if rows.null_count:
         rows = rows.fill_null(len(held))
         held = pa.concat_arrays([held, pa.nulls(1, held.type)])
-    return held, _numpy(rows).astype(np.int64)
-
-
-def _is_null(cells: pa.Array) -> Mask:
-    return _numpy(cells.is_null().cast(pa.int8())) > 0
-
-
-def _numpy(array: pa.Array) -> NDArray[Any]:
-    """The numbers of an Arrow array without nulls; its own ``to_numpy`` would first load pandas, half a second."""
-    return np.from_dlpack(array)
+    return held, np.from_dlpack(rows).astype(np.int64)
