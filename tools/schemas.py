@@ -33,6 +33,7 @@ PRINTED = {
     "ledger-show": "bipartite.cli.ledger:PrintedLedger",
     "plan": "bipartite.cli.plan:PrintedPlan",
     "privatize": "bipartite.cli.privatize:PrintedRelease",
+    "release": "bipartite.tables.metadata:WrittenRelease",
     "verify": "bipartite.cli.verify:PrintedVerify",
 }
 """The type of each schema."""

@@ -513,10 +513,18 @@ def test_a_reader_that_goes_away_is_no_bug(files, python):
 
 
 @pytest.mark.slow
-def test_an_interruption_does_not_wait_for_standard_input(files):
-    command = [sys.executable, "-m", "bipartite", "privatize", "-", "out.csv", "--from", "csv", "--plan", "plan.toml"]
+@pytest.mark.parametrize("kind", ["csv", "arrow"])
+def test_an_interruption_does_not_wait_for_standard_input(files, kind):
+    held = b"age,job,country\n" + b"40,nurse,DE\n" * 300_000
+    if kind == "arrow":
+        rows = 300_000
+        table = pa.table({"age": [40] * rows, "job": ["nurse"] * rows, "country": ["DE"] * rows})
+        with pa.ipc.new_stream(sink := pa.BufferOutputStream(), table.schema) as writer:
+            writer.write_table(table, max_chunksize=10_000)
+        held = sink.getvalue().to_pybytes()[:-8]  # without the mark of its end
+    command = [sys.executable, "-m", "bipartite", "privatize", "-", "out.csv", "--from", kind, "--plan", "plan.toml"]
     with subprocess.Popen(command, cwd=files, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        process.stdin.write(b"age,job,country\n" + b"40,nurse,DE\n" * 300_000)
+        process.stdin.write(held)
         process.stdin.flush()
         # A pipe holds far less: the release has begun, and waits for more.
         process.send_signal(signal.SIGTERM)

@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ import bipartite as bp
 from bipartite.errors import BipartiteError, DataError, DataFileError, InputError, SpecError
 from bipartite.tables import Column, estimate_file, extras, formats, privatize_file, releasing, sources, streams
 from bipartite.tables.answering import carried_by
-from bipartite.tables.streams import ahead
+from bipartite.tables.streams import StoppedError, ahead, check_wanted
 from tests.tables import files
 from tests.tables.conftest import AGE, JOB, column_words, expected, people
 from tests.tables.files import read
@@ -485,3 +486,32 @@ def test_working_ahead_changes_nothing_but_the_time():
     stopped = ahead(iter(range(10**9)), 1)
     assert next(stopped) == 0
     stopped.close()
+
+
+def test_who_waits_for_more_is_let_go_when_nobody_wants_it():
+    """As standard input that gives nothing more, two stages below: it would be waited for without end."""
+    let_go = []
+
+    def waiting():
+        yield 0
+        try:
+            while True:
+                check_wanted()
+                time.sleep(0.01)
+        except StoppedError:
+            let_go.append(True)
+            raise
+
+    check_wanted()  # nothing is asked for here
+    stages = ahead(ahead(waiting(), 1), 1)
+    assert next(stages) == 0
+    stages.close()
+    assert let_go
+
+
+def test_ragged_lines_leave_the_limit_of_other_readers_of_csv(tmp_path):
+    limit = csv.field_size_limit()
+    (tmp_path / "in.csv").write_text("age,id\n40,7\n40\n")
+    with pytest.raises(DataFileError, match="another number of cells"):
+        release(tmp_path / "in.csv", tmp_path / "out.csv", bp.Plan({"age": AGE}))
+    assert csv.field_size_limit() == limit

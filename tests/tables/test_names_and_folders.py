@@ -219,6 +219,22 @@ def test_a_file_that_changes_while_it_is_read_is_not_released(tmp_path, kind, ch
     assert not target.exists()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_that_vanished_while_it_was_read_says_that_it_changed(tmp_path, monkeypatch, kind):
+    for number in (1, 2):
+        put(tmp_path / f"part-{number}.{kind}", {"age": [40], "id": [number]})
+    check = bp.Plan.check_inputs
+
+    def checked(plan, schema):
+        check(plan, schema)
+        (tmp_path / f"part-2.{kind}").unlink(missing_ok=True)
+
+    monkeypatch.setattr(bp.Plan, "check_inputs", checked)
+    with pytest.raises(DataFileError, match=r"part-2.* changed while it was being read; release a copy"):
+        release(tmp_path / "part-*", tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+
+
 def test_a_file_swapped_behind_its_columns_sends_no_row_to_standard_output(tmp_path, monkeypatch, capfdbinary):
     source = put(tmp_path / "in.parquet", {"age": [40], "id": [7], "salary": [SECRET]})
     other = put(tmp_path / "other.parquet", {"age": [40], "salary": [SECRET], "id": [7]})

@@ -144,7 +144,7 @@ def test_refusals_name_rows_and_no_values(row, kind, message):
     rows = [(18, "jazz"), row]
     given = pa.table({"age": [r[0] for r in rows], "genre": [r[1] for r in rows]})
     with pytest.raises(kind, match=message) as caught:
-        bp.privatize_frame(given, PLAN.only("who"))
+        bp.privatize_frame(given, bp.Plan({"who": PLAN.columns["who"]}))
     assert "918273" not in str(caught.value)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -71,9 +71,9 @@ class Reader(ABC):
         """Read the values; ``unreadable`` marks the cells whose text was not of the required type, now null."""
 
     @property
-    def labels(self) -> tuple[Any, ...] | None:
-        """The labels of the input; None for numbers."""
-        return None
+    def kind(self) -> Literal["numbers", "labels", "text"]:
+        """What the input holds: numbers, whole numbers that are labels, or text."""
+        return "numbers"
 
     def type_problem(self, kind: pa.DataType) -> str | None:
         """Why an input of this Arrow type cannot be read, if it cannot."""
@@ -165,8 +165,8 @@ class _Labels(Reader):
     __slots__ = ()
 
     @property
-    def labels(self) -> tuple[Any, ...] | None:
-        return self.domain.labels
+    def kind(self) -> Literal["numbers", "labels", "text"]:
+        return "labels" if isinstance(self.domain.decode(0), int) else "text"
 
     def read(self, arrays: Sequence[pa.Array], unreadable: Sequence[Mask | None]) -> Opened:
         cells, mark = rows_of(arrays[0], self.domain), unreadable[0]
@@ -181,7 +181,7 @@ class _Labels(Reader):
         inner = kind.value_type if types.is_dictionary(kind) else kind
         if types.is_null(inner):
             return None
-        if isinstance(self.domain.decode(0), int):
+        if self.kind == "labels":
             whole = types.is_integer(inner)
             return None if whole else f"Expected whole numbers, the labels of its set, got {kind}; cast it first."
         text = types.is_string(inner) or types.is_large_string(inner) or types.is_string_view(inner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypedDict
 
 from bipartite.errors import DataFileError, InputError, SpecError
 from bipartite.lottery.budgets import exact_sum
@@ -28,6 +28,29 @@ _VERSION: Final = 1
 DO_NOT_AVERAGE: Final = "do not average these reports"
 """The first thing a user of reports must know: their average is biased, and only an estimate corrects it."""
 NOT_PRIVATE: Final = "NOT PRIVATE: drawn from words that someone may know (an insecure seed or fixed words)"
+
+
+class WrittenColumn(TypedDict):
+    """A private column in the description of a release."""
+
+    guarantee: str
+    spec_sha256: str
+    spec: dict[str, Any]
+    clipped: NotRequired[Literal[True]]
+    """Present where the plan moves values outside the range to its nearer end."""
+
+
+class WrittenRelease(TypedDict):
+    """What text has beside it as OUT.bipartite.json, and Parquet and Arrow carry under the key bipartite."""
+
+    bipartite_release: Literal[1]
+    guarantee: str
+    epsilon: Decimal | None
+    """What each row spent; null where the words are known to someone, so that nothing is promised."""
+    insecure: bool
+    publishes: list[str]
+    public: list[str]
+    columns: dict[str, WrittenColumn]
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,10 +113,6 @@ class Plan(Frozen):
         """All input columns that are read, in order."""
         return list(dict.fromkeys(each for name, _ in self._columns for each in self.inputs_of(name)))
 
-    def only(self, *names: str) -> Plan:
-        """The plan of these columns alone."""
-        return Plan({name: self.columns[name] for name in names})
-
     @property
     def epsilon_decimal(self) -> Decimal:
         """The ε of one row as an exact decimal: the sum over the private columns."""

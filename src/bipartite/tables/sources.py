@@ -423,18 +423,16 @@ def _kinds(plan: Plan, *, trimmed: bool) -> dict[str, _Kind]:
     kinds = {each: _Kind() for each in plan.inputs()}
     readers = dict.fromkeys(plan.public(), 1)
     for name, column in plan.private().items():
-        for each, labels in zip(plan.inputs_of(name), (each.labels for each in column.readers), strict=True):
+        for each, reader in zip(plan.inputs_of(name), column.readers, strict=True):
             readers[each] = readers.get(each, 0) + 1
-            kind = _Kind("numbers") if labels is None else _Kind("labels")
-            if labels is not None and isinstance(labels[0], str):
-                alone = readers[each] == 1
-                kind = _Kind("text", frozenset(labels) if trimmed and alone else frozenset())
+            if reader.kind == "text":
                 if kinds[each].name == "text":
-                    kinds[each] = kind
-                continue
-            if kinds[each].name not in {"text", kind.name}:
+                    alone = trimmed and readers[each] == 1
+                    kinds[each] = _Kind("text", frozenset(reader.domain.labels or () if alone else ()))
+            elif kinds[each].name in {"text", reader.kind}:
+                kinds[each] = _Kind(reader.kind)
+            else:
                 raise InputError(f"Column {each!r} is read both as numbers and as labels; release it in one way only.")
-            kinds[each] = kind
     return kinds
 
 
