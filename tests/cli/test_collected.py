@@ -13,6 +13,7 @@ import pytest
 import bipartite as bp
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.mechanisms.spec.canonical import record_sha256
+from bipartite.tables import blocks, collecting
 from tests.cli.schemas import conforms
 from tests.cli.test_estimate_table import AGES, JOBS, PLAN, reports, write_arrow, write_csv
 
@@ -332,6 +333,17 @@ def test_all_lines_that_a_quote_swallows_are_told(collected, answer, tmp_path):
         code, found, err = answer(collected([text], name), "--reject", tmp_path / f"aside-{name}")
         assert (code, found["columns"][0]["estimates"][0]["people"], found["rejected"]) == (0, 1, 3)
         assert "3 lines set aside" in err and said in err
+
+
+def test_an_open_quotation_mark_does_not_swallow_the_rest_of_a_large_file(collected, answer, tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK", 64)
+    monkeypatch.setattr(collecting, "_LONGEST", 256)
+    file = collected(["3\n" * 20, '"\n', "4\n" * 1000], "r.csv")
+    code, out, err = answer(file)
+    assert (code, out) == (3, "") and "line 21 cannot be read as CSV (unexpected end of data)" in err
+    code, found, err = answer(file, "--reject", tmp_path / "aside")
+    people = found["columns"][0]["estimates"][0]["people"]
+    assert code == 0 and people + found["rejected"] == 1021 and 1 < found["rejected"] < 200
 
 
 @pytest.mark.usefixtures("collected")

@@ -268,9 +268,9 @@ def _count(
     named = {"study": options.study, "question": options.question}
     envelopes = None
     if written.kind == "jsonl":
-        (column, mechanism), *_ = mechanisms.items()
-        opened = Envelopes.of_column(column, mechanism, **named) if release is None else None
-        envelopes = opened or Envelopes.of_record(release.mechanisms, **named)  # type: ignore[union-attr]
+        one = next(iter(mechanisms.items()))
+        attributes = None if release is None else release.mechanisms
+        envelopes = Envelopes.of_record(attributes, **named) if attributes else Envelopes.of_column(*one, **named)
     elif any(named.values()):
         raise InputError("--study and --question are for envelopes in JSON lines; leave them out.")
     size = sum(path.stat().st_size for path in files if path != STDIN)
