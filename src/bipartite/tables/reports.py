@@ -43,10 +43,13 @@ class Reports(ABC):
     def __init__(self, mechanism: Mechanism, outside: Outside) -> None:
         self.mechanism, self.outside = mechanism, outside
 
+    bytes_each: int = 0
+    """The bytes of a report in a table, where they are many."""
+
     @property
     def most_rows(self) -> int:
         """The number of reports that fit into one Arrow array."""
-        return _MOST_ROWS
+        return _MOST_ROWS // max(1, self.bytes_each)
 
     @abstractmethod
     def type(self, style: Style = "values", given: pa.DataType | None = None) -> pa.DataType:
@@ -85,9 +88,9 @@ def _spread(reports: NDArray[Any], missing: NDArray[np.bool_] | None) -> NDArray
 class _Rows(Reports):
     """Reports of flat categories: rows of bits or numbers."""
 
-    @property
-    def most_rows(self) -> int:
-        return _MOST_ROWS // cells.cell_bytes(self.mechanism)
+    def __init__(self, mechanism: Mechanism, outside: Outside) -> None:
+        super().__init__(mechanism, outside)
+        self.bytes_each = cells.cell_bytes(mechanism)
 
     def type(self, style: Style = "values", given: pa.DataType | None = None) -> pa.DataType:  # noqa: ARG002
         return pa.int64() if self.mechanism.report_shape[1] is None else pa.string()
