@@ -23,7 +23,7 @@ def test_compare_prints_the_table_and_the_recommendation(run):
 
 @pytest.mark.parametrize("options", [[], ["--n", "100"], ["--for", "mean"]])
 def test_compare_writes_json_that_conforms(run, options):
-    code, out, err = run("design", "--compare", "1..9", "--epsilon", "0.5", 2, *options, "--json")
+    code, out, err = run("design", "--compare", "1..9", "--epsilon", "0.5,2", *options, "--json")
     assert (code, err) == (0, "")
     found = conforms(out, "design-compare")
     assert {row["epsilon"] for row in found["rows"]} == {"0.5", "2"}
@@ -201,7 +201,7 @@ def test_sample_size_says_beforehand_how_long_a_search_takes(run, monkeypatch):
         ([*AGES, "--mean-within", "1"], 2, "Expected --epsilon"),
         ([*AGES, "--mean-within", "1", "--n", "9", "--for", "mean"], 2, "a number of people; leave out --for, --n."),
         ([*AGES, "--epsilon", "1", "--mean-within", "1", "--share-within", "1"], 2, "not allowed with argument"),
-        ([*AGES, "--epsilon", "1", "2", "--mean-within", "1"], 2, "Expected one --epsilon, got 2"),
+        ([*AGES, "--epsilon", "1,2", "--mean-within", "1"], 2, "Expected one ε as --epsilon, got '1,2'"),
         ([*AGES, "--epsilon", "1", "--mean-within", "0"], 2, "Expected --mean-within as a positive number"),
         ([*AGES, "--epsilon", "1", "--mean-within", "1", "--confidence", "2"], 2, "Expected confidence"),
         ([*AGES, "--epsilon", "1", "--mechanism", "brr", "--mean-within", "1"], 2, "cannot be estimated"),

@@ -182,7 +182,11 @@ WINDOWS = "Expected --m 'safe', 'best', 'mean', 'cdf', 'histogram' or a whole nu
         (["design", "18..90", "--for", "mean"], 2, "Expected --epsilon, the privacy budget"),
         (["design", "18-90", "--epsilon", "1"], 2, "got '18-90'; for example 18..90."),
         (["design", "90..18", "--epsilon", "1"], 2, "Expected low < high"),
-        (["design", "18..90", "--epsilon", "1", "2"], 2, "Expected one --epsilon, got 2; several are for --compare."),
+        (
+            ["design", "18..90", "--epsilon", "1,2"],
+            2,
+            "Expected one ε as --epsilon, got '1,2'; several are for --compare.",
+        ),
         (["design", "18..90", "--epsilon", "0.5..2"], 2, "Expected --epsilon as a positive decimal"),
         (["design", *AGES, "--confidence", "0.9"], 2, "--confidence belongs to --mean-within or --share-within; leave"),
         (["design", *AGES, "--plot", "x.svg"], 2, "--plot draws places, or a comparison; add --compare, or leave it"),
@@ -194,7 +198,6 @@ WINDOWS = "Expected --m 'safe', 'best', 'mean', 'cdf', 'histogram' or a whole nu
         (["design", "nowhere.json", "--epsilon", "1"], 4, "bipartite: not found: nowhere.json"),
         ([], 2, "the following arguments are required: COMMAND"),
         (["design"], 2, "the following arguments are required: DOMAIN"),
-        (["design", "--epsilon", "1", "18..90"], 2, "the following arguments are required: DOMAIN"),
     ],
 )
 def test_mistakes_give_a_message_an_exit_code_and_no_traceback(run, arguments, code, message):
@@ -484,3 +487,11 @@ def test_a_forged_spec_is_a_finding_or_refused(run, tmp_path):
         assert code in {1, 2, 3}
         assert out == ""
         assert "exceed e^ε for ε=0.5; do not report with this spec" in err
+
+
+def test_the_domain_may_come_last(run):
+    first, last = (
+        run("design", "18..90", "--epsilon", "1", "--json"),
+        run("design", "--epsilon", "1", "--json", "18..90"),
+    )
+    assert first[0] == 0 and first == last

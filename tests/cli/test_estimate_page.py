@@ -125,6 +125,7 @@ def test_intervals_may_wrap_on_a_narrow_screen(page):
     [
         ("estimate", "no.csv", "--spec", "no.json", "--plot", "x.svg"),
         ("estimate", "no.csv", "--spec", "no.json", "--html", "x.html"),
+        ("estimate", "no.csv", "--spec", "no.json", "--map", "x.svg"),
         ("design", "no.json", "--epsilon", "1", "--compare", "--plot", "x.svg"),
     ],
 )

@@ -96,8 +96,8 @@ def test_tuples_are_json_arrays_and_their_reports_cells(run, spec, drawn):
     code, out, _ = drawn(PAIRS, '[18, "jazz"]\n[25,"rock"]\n')
     assert (code, out) == (0, '"[18,""jazz""]"\n"[25,""rock""]"\n')
     for text, people in ((out, 2), (f"report\n{out * 2}", 4)):
-        answers = json.loads(run("estimate", "-", "--spec", spec(PAIRS), "--json", stdin=text)[1])
-        (found,) = answers["columns"][0]["estimates"]
+        (column,) = json.loads(run("estimate", "-", "--spec", spec(PAIRS), "--json", stdin=text)[1])["columns"]
+        (found,) = column["estimates"]
         assert found["people"] == people
         assert [each["value"] for each in found["shares"] if each["share"] > 0.4] == [[18, "jazz"], [25, "rock"]]
     assert drawn(PAIRS, '[99, "jazz"]\n', "--outside", "clip")[:2] == (0, '"[30,""jazz""]"\n')

@@ -64,7 +64,7 @@ def test_a_command_of_before_names_what_to_run(run, command):
 
 
 ACTIONS = {"plan": ["check"], "ledger": ["show"]}
-GONE = [(command, flag) for command, flags in former.FLAGS.items() for flag in flags if command != "demo"]
+GONE = [(command, flag) for command, flags in former.FLAGS.items() for flag in flags]
 
 
 @pytest.mark.parametrize(("command", "flag"), GONE)
@@ -75,13 +75,13 @@ def test_an_option_of_before_names_what_to_use(run, command, flag):
         assert err.endswith(f" error: {flag} is gone: {former.FLAGS[command][flag]}.\n")
 
 
-@pytest.mark.parametrize("command", [each for each in BIPARTITE.commands if each != "demo"])
+@pytest.mark.parametrize("command", BIPARTITE.commands)
 def test_help_fits_one_screen_and_ends_with_two_examples(run, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "100")
     code, out, _ = run(command, "--help")
     assert code == 0 and len(out.splitlines()) <= 45 and max(map(len, out.splitlines())) <= 120
     examples = out.partition("\nexamples:\n")[2].splitlines()
-    assert len(examples) == 2 and all(f"bipartite {command} " in each for each in examples)
+    assert len(examples) == 2 and all(f"bipartite {command}" in each for each in examples)
 
 
 @pytest.mark.parametrize("text", ["-5..5", "-9..-3", "-0.5..1/11"])

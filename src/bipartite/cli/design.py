@@ -156,7 +156,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DOMAINS, _EXAMPLES
     add = parser.add_argument
     add("domain", metavar="DOMAIN", help="what may be reported")
-    add("--epsilon", metavar="E", nargs="+", help="the budget of one report, as 0.5; to compare several, or LOW..HIGH")
+    add("--epsilon", metavar="E", help="the budget of one report, such as 0.5; to compare: 0.5,1,2 or LOW..HIGH")
     add(
         "--for",
         dest="purpose",
@@ -193,8 +193,8 @@ def run(options: argparse.Namespace) -> int:
         need_matplotlib("--plot")
     if options.compare:
         return _compare(options)
-    if options.epsilon is not None and len(options.epsilon) > 1:
-        raise InputError(f"Expected one --epsilon, got {len(options.epsilon)}; several are for --compare.")
+    if options.epsilon is not None and "," in options.epsilon:
+        raise InputError(f"Expected one ε as --epsilon, got {options.epsilon!r}; several are for --compare.")
     return _design(options) if options.mean_within is options.share_within is None else _people(options)
 
 
@@ -259,7 +259,7 @@ def _compare(options: argparse.Namespace) -> int:
         epsilons = [format(given.epsilon_decimal, "f")]
     else:
         _epsilon(options)
-        epsilons = [each for text in options.epsilon for each in _between(text)]
+        epsilons = [each for text in options.epsilon.split(",") for each in _between(text)]
     announce_search(_domain(given), len(epsilons), statistics=options.n is not None)
     found = compare(
         _domain(given),
@@ -312,7 +312,7 @@ def _epsilon(options: argparse.Namespace) -> str:
     """The first ε, which has no default."""
     if options.epsilon is None:
         raise InputError("Expected --epsilon, the privacy budget of one report; try --epsilon 1.")
-    return str(options.epsilon[0])
+    return str(options.epsilon)
 
 
 def _between(text: str) -> list[str]:
@@ -374,7 +374,7 @@ def _rows_of_design(domain: Domain, m: str) -> int:
     return len(domain) * max(1, searched + found)
 
 
-def _of_one_report(mechanism: Mechanism, prior: list[float] | None, epsilon: list[str] | None) -> dict[str, Any]:
+def _of_one_report(mechanism: Mechanism, prior: list[float] | None, epsilon: str | None) -> dict[str, Any]:
     """The errors of one report, beside GRR and the constant answer; None if reports are not values."""
     if mechanism.flat:
         return dict.fromkeys(("outputs", *(key for _, key, _ in _SHOWN)))
@@ -404,10 +404,10 @@ def _of_many_reports(mechanism: Mechanism, prior: list[float] | None, people: in
     return {key: None if error is None else float(error[0]) for key, error in errors.items()}
 
 
-def _loss_of_grr(mechanism: Mechanism, prior: list[float] | None, epsilon: list[str] | None) -> float | None:
+def _loss_of_grr(mechanism: Mechanism, prior: list[float] | None, epsilon: str | None) -> float | None:
     """The expected loss of GRR; None if it cannot be made with this ε."""
     try:
-        return loss(GRR(mechanism.domain, epsilon[0] if epsilon else mechanism.epsilon_decimal), prior).mean
+        return loss(GRR(mechanism.domain, epsilon or mechanism.epsilon_decimal), prior).mean
     except InputError:
         return None
 

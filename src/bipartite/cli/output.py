@@ -91,12 +91,6 @@ class Progress:
         if self._visible and (now >= self._next_at or (self._width and self.done == self._total)):
             self._write(self._line(), now)
 
-    def part(self, part: float) -> None:
-        """Note which fraction of the next one is done."""
-        now = time.monotonic()
-        if self._visible and now >= self._next_at:
-            self._write(f"{self._line()}, {part:.0%} of the next", now)
-
     def reach(self, done: int, total: int | None) -> None:
         """Note that ``done`` are done in all, of ``total`` if that is known by now."""
         self._total = total

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.errors import DataFileError, InputError, shown
-from bipartite.tables.blocks import LONGEST, StandardInput, as_utf8, chunks_of, opening, whole_lines
+from bipartite.tables.blocks import StandardInput, as_utf8, chunks_of, last_line_end, whole_lines
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.envelopes import REPORT, OtherQuestionError, keyed
 from bipartite.tables.extras import pa, pa_csv, pc, unreadable
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 STDIN: Final = Path(STDIO)
 _NO_TEXT: Final = (b"PAR1", b"ARROW1", b"\xff" * 4)  # the first bytes of Parquet and Arrow files, and of Arrow streams
 _LINE_END: Final = re.compile(rb"\r\n?|\n")
+_LONGEST: Final = 2**23  # bytes of a row within quotation marks; far more than any report
 _NAMED: Final = 8  # columns named in an error
 
 
@@ -167,9 +168,12 @@ def _blocks(file: Path, written: Format, delimiter: str | None) -> Iterator[byte
             raise DataFileError(
                 f"{name}: the last line has no line end: the file may be truncated; if it is complete, add one."
             )
-        if delimiter is None or len(held) > LONGEST or opening(held, len(held), before_a_cell) < 0:
-            yield held
-            held = b""
+        cut = len(held)
+        if delimiter is not None and cut < _LONGEST:
+            cut = last_line_end(held, held[-1:], before_a_cell)
+        if cut:
+            yield held[:cut]
+            held = held[cut:]
     if empty:
         raise DataFileError(f"{name} is empty; it holds no reports.")
     if held:
@@ -194,7 +198,7 @@ class _Lines:
 
     def __init__(self, source: str, wished: Wished) -> None:
         self._source, self._wished = source, wished
-        self._places: list[str] = []
+        self._numbers: list[int] = []
         self._texts: list[str] = []
         self._keys: list[tuple[bytes, bytes] | None] = []
         self._columns: list[list[str | None]] = [[] for _ in wished.names]
@@ -204,7 +208,7 @@ class _Lines:
         if not _is_text(cells):
             self._wished.refuse(f"{self._source}: line {line} is not UTF-8 text; repair or remove it.", text)
             return
-        self._places.append(f"{self._source}: line {line}")
+        self._numbers.append(line)
         self._texts.append(text)
         count = len(self._wished.reports)
         self._keys.append(None if key is None else keyed(key, cells[:count]))
@@ -214,7 +218,10 @@ class _Lines:
     def batch(self) -> Batch:
         """The rows that were added."""
         columns = [pa.array(column, pa.string()) for column in self._columns]
-        return Batch(columns, self._places.__getitem__, self._texts.__getitem__, keys=self._keys)
+        return Batch(columns, self._place, self._texts.__getitem__, keys=self._keys)
+
+    def _place(self, row: int) -> str:
+        return f"{self._source}: line {self._numbers[row]}"
 
 
 def _is_text(cells: Sequence[str]) -> bool:
@@ -293,21 +300,21 @@ class _Csv:
         for block in blocks:
             rest, skipped = block, 0
             if not self._width:
-                skipped = self._begin(block)
+                skipped = self._begin(block, line)
                 ends = itertools.islice(_LINE_END.finditer(block), skipped)
                 rest = block[max((each.end() for each in ends), default=0) :]
             if rest:
                 yield self._batch(rest, line + skipped)
             line += _count_lines(block)
 
-    def _begin(self, block: bytes) -> int:
+    def _begin(self, block: bytes, line: int) -> int:
         """Find the columns; return how many lines come before the reports."""
-        for line, cells, text in self._rows(block, 1):
+        for last, cells, text in self._rows(block, line):
             self._width = max(1, len(cells))  # an empty line is an empty cell
-            return line if self._is_header(cells, text) else line - 1
+            return last - line + self._is_header(cells, f"line {last}", text)
         return _count_lines(block)
 
-    def _is_header(self, first: list[str], text: str) -> bool:
+    def _is_header(self, first: list[str], place: str, text: str) -> bool:
         """Find the columns; whether the first row is not one of reports."""
         reports, others = self._wished.reports, self._wished.others
         names = [cell.strip() for cell in first]
@@ -317,7 +324,7 @@ class _Csv:
             answer = self._wished.is_header(cell) if cell.strip() else False  # a missing report is not a name
             if answer is None:
                 why = "is neither a report nor a column name; repair it, or name the column with column=."
-                self._wished.refuse(f"{self._source}: line 1 {why}", text)
+                self._wished.refuse(f"{self._source}: {place} {why}", text)
             return answer is not False
         wanted = [names[0] if each is None and len(names) == 1 else each or REPORT for each in reports]
         _check_columns(self._source, names, [*wanted, *others])

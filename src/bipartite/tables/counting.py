@@ -10,14 +10,13 @@ import numpy as np
 
 from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.estimating import tally_of
-from bipartite.answers.estimation.reports import indices_of
 from bipartite.answers.estimation.tally import Tally
-from bipartite.errors import DataError, DataFileError, InputError
+from bipartite.errors import DataFileError, InputError
 from bipartite.mechanisms import Mechanism
 from bipartite.tables.collecting import Wished, batches
-from bipartite.tables.extras import pa, pc
-from bipartite.tables.reports import reports_of
-from bipartite.tables.sources import culprits
+from bipartite.tables.envelopes import REPORT
+from bipartite.tables.extras import pa
+from bipartite.tables.reports import is_null, numbers_of, reports_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,7 +37,6 @@ _MOST_CELLS: Final = 2**27  # counts of all groups and columns together
 _LARGEST: Final = 1e100  # the largest weight, whose square can be summed
 _FEW_CELLS: Final = 2**20  # counts of a batch
 _THERE, _MISSING, _IMPOSSIBLE = (np.int8(each) for each in range(3))
-_WHOLE: Final = r"^-?[0-9]{1,18}$"
 _NOT_A_NAME: Final = re.compile(r"[-+.0-9\[].*|nan|inf|infinity|na|n/a|null|none|true|false|", re.IGNORECASE)
 
 
@@ -179,7 +177,8 @@ def _is_header(mechanism: Mechanism, cell: str) -> bool | None:
     except UnicodeEncodeError:  # not valid UTF-8
         return None
     # Where reports are labels, a name may be a label with a slip.
-    may_be = name == "report" if _text_labels(mechanism) else not _NOT_A_NAME.fullmatch(name)
+    labels = () if mechanism.flat else mechanism.report_labels or ()
+    may_be = name == REPORT if any(isinstance(each, str) for each in labels) else not _NOT_A_NAME.fullmatch(name)
     return True if may_be else None
 
 
@@ -217,6 +216,8 @@ def _wrong(columns: dict[str | None, _Reports], weights: NDArray[np.float64] | N
         found = dict.fromkeys(np.flatnonzero(~can).tolist(), " has no weight from 0 to 1e100; repair or remove it.")
     may_miss = asked.nulls == "drop" or (asked.envelopes is not None and asked.envelopes.sampled)
     for name, each in columns.items():
+        if not each.state.any():
+            continue
         where = "" if name is None else f", column {name!r},"
         if not may_miss:
             why = f"{where} has no report; repair or remove it, or use nulls=drop."
@@ -272,73 +273,28 @@ class _Reports:
 
 
 def _reports(mechanism: Mechanism, column: pa.Array) -> _Reports:
-    """Read a column; each distinct cell is looked up once, unless few are equal."""
+    """Read a column; each distinct cell is looked up once, if many are equal."""
     rows: Any = slice(None)
+    reports = reports_of(mechanism)
     try:
-        if not mechanism.flat:
+        if reports.repeat:
             column, rows = _encoded(column)
-        cells = _tidied(mechanism, column)
+        missing = is_null(column)
+        values, possible = reports.find(column)
     except pa.ArrowException:  # lists, which no report is
-        return _Reports(np.zeros(len(column), dtype=np.int64), np.full(len(column), _IMPOSSIBLE))
-    state = _numpy(cells.is_null().cast(pa.int8())) * _MISSING
-    some = cells.drop_null() if cells.null_count else cells
-    parts: dict[int, NDArray[Any]] = {}
-
-    def read(first: int, last: int) -> None:
-        parts[first] = _read(mechanism, some.slice(first, last - first))
-
-    wrong = culprits(read, len(some), (pa.ArrowException, DataError)) if len(some) else []
-    state[np.flatnonzero(state == _THERE)[wrong]] = _IMPOSSIBLE
-    values = np.concatenate([parts[at] for at in sorted(parts)]) if parts else np.zeros(0, dtype=np.int64)
-    if len(values) < len(state):
-        found, values = values, np.zeros((len(state), *values.shape[1:]), dtype=values.dtype)
-        values[state == _THERE] = found
-    return _Reports(values[rows], state[rows] if state.any() else np.zeros(len(values[rows]), dtype=np.int8))
-
-
-def _text_labels(mechanism: Mechanism) -> frozenset[str]:
-    """The labels of reports if they are text; otherwise none."""
-    labels = None if mechanism.flat else mechanism.report_labels
-    return frozenset(labels) if labels is not None and isinstance(labels[0], str) else frozenset()
-
-
-def _tidied(mechanism: Mechanism, cells: pa.Array) -> pa.Array:
-    """Cells without blanks around text, unless a label has them; blank text is missing."""
-    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
-        return cells
-    trimmed = pc.utf8_trim_whitespace(cells)
-    empty = pc.equal(trimmed, "")
-    labels = _text_labels(mechanism)
-    if any(label != label.strip() for label in labels):
-        trimmed = pc.if_else(pc.is_in(cells, pa.array(labels, cells.type)), cells, trimmed)
-    return pc.if_else(empty, None, trimmed)
-
-
-def _read(mechanism: Mechanism, cells: pa.Array) -> NDArray[Any]:
-    """The output of each cell or, for flat categories, the reports themselves; text files hold numbers as text."""
-    if mechanism.flat:
-        return reports_of(mechanism).read(cells)
-    if mechanism.domain.parts or _text_labels(mechanism):
-        return indices_of(mechanism, cells.cast(pa.string()).to_pylist())
-    if pa.types.is_string(cells.type) and pc.all(pc.match_substring_regex(cells, _WHOLE)).as_py():
-        cells = cells.cast(pa.int64())
-    elif not pa.types.is_integer(cells.type):
-        cells = cells.cast(pa.float64())
-    if mechanism.report_labels is not None:
-        return indices_of(mechanism, cells.cast(pa.int64()).to_pylist())
-    return indices_of(mechanism, _numpy(cells))
+        return _Reports(np.zeros(len(column), dtype=np.int64)[rows], np.full(len(column), _IMPOSSIBLE)[rows])
+    state = np.where(missing, _MISSING, np.where(possible, _THERE, _IMPOSSIBLE))
+    values = values[rows]
+    return _Reports(values, state[rows] if state.any() else np.zeros(len(values), dtype=np.int8))
 
 
 def _weights(column: pa.Array) -> NDArray[np.float64]:
     """Weights as numbers; what is none is not a number."""
     held, rows = _encoded(column)
-    found = np.full(len(held), np.nan)
-
-    def read(first: int, last: int) -> None:
-        found[first:last] = _numpy(held.slice(first, last - first).cast(pa.float64()).fill_null(np.nan))
-
-    culprits(read, len(held), pa.ArrowException)
-    return found[rows]
+    try:
+        return numbers_of(held)[rows]
+    except pa.ArrowException:
+        return np.full(len(rows), np.nan)
 
 
 def _groups(by: str, column: pa.Array) -> tuple[list[str | None], NDArray[np.int64]]:
@@ -360,9 +316,4 @@ def _encoded(column: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
     if rows.null_count:
         rows = rows.fill_null(len(held))
         held = pa.concat_arrays([held, pa.nulls(1, held.type)])
-    return held, _numpy(rows).astype(np.int64)
-
-
-def _numpy(array: pa.Array) -> NDArray[Any]:
-    """The numbers of an Arrow array without nulls; its own ``to_numpy`` would first load pandas, half a second."""
-    return np.from_dlpack(array)
+    return held, np.from_dlpack(rows).astype(np.int64)

@@ -7,7 +7,7 @@ import functools
 import importlib
 import os
 import sys
-from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from bipartite.errors import NOT_INSTALLED, DataFileError, missing_library
 from bipartite.lazily import LazyModule
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
 
-__all__ = ["duckdb", "need", "pa", "pa_csv", "pc", "pd", "pl", "pq", "spare_pandas"]
+__all__ = ["culprits", "duckdb", "need", "pa", "pa_csv", "pc", "pd", "pl", "pq", "spare_pandas"]
 
 
 def need(module: str) -> ModuleType:
@@ -114,3 +114,19 @@ def unreadable(
         if error.errno is not None:
             return OSError(error.errno, os.strerror(error.errno))
     return DataFileError(f"{what} cannot be {verb} ({type(error).__name__}); {hint}")
+
+
+def culprits(read: Callable[[int, int], object], size: int, errors: Any) -> list[int]:  # noqa: ANN401 (as in except)
+    """The places that ``read(first, last)`` refuses, found by halving; usually none."""
+    waiting, found = [(0, size)], []
+    while waiting:
+        first, last = waiting.pop()
+        try:
+            read(first, last)
+        except errors:
+            middle = (first + last) // 2
+            if middle == first:
+                found.append(first)
+            else:
+                waiting += [(middle, last), (first, middle)]
+    return found

@@ -16,13 +16,16 @@ import numpy as np
 
 from bipartite.answers.estimation.reports import indices_of
 from bipartite.domains.product import tuple_text
+from bipartite.errors import DataError, OutsideDomainError
 from bipartite.lottery import FixedWords, ValuesRefusedError, draw_many
 from bipartite.lottery.uniform import is_kept
 from bipartite.lottery.words import CHUNK
 from bipartite.mechanisms.categories import cells
-from bipartite.tables.extras import pa
+from bipartite.tables.extras import culprits, pa, pc
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from bipartite.domains import Outside
@@ -31,9 +34,12 @@ if TYPE_CHECKING:
     from bipartite.mechanisms.categories.draw import Flat
     from bipartite.tables.keyed import RowWords
 
+    Found = tuple[NDArray[Any], NDArray[np.bool_]]
+
 Style = Literal["values", "compact", "text"]
 """``values``: unchanged; ``compact``: labels as dictionaries; ``text``: everything as dictionaries of text."""
 MOST_LISTED: Final = 2**16
+_NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _MOST_ROWS: Final = 2**31 - 1  # of one Arrow array, and bytes of its text
 
 
@@ -67,9 +73,39 @@ class Reports(ABC):
     def write(self, reports: NDArray[Any], missing: NDArray[np.bool_] | None, kind: pa.DataType) -> pa.Array:
         """The reports as an Arrow array of this type, with nulls for missing rows."""
 
+    repeat = True
+    """Whether many reports are equal, so that it pays to look up each distinct one once."""
+
     @abstractmethod
+    def find(self, column: pa.Array) -> Found:
+        """(the report in each cell, arbitrary if there is none; which cells hold one that the mechanism can give)."""
+
     def read(self, column: pa.Array) -> NDArray[Any]:
         """Reports from an Arrow array without nulls; those that cannot have come from the mechanism are refused."""
+        found, possible = self.find(column)
+        if not possible.all():
+            raise OutsideDomainError(
+                f"Some reports cannot have come from {self.mechanism!r}; pass reports as they came, unclipped and "
+                "unrounded, and the mechanism or spec that they were made with."
+            )
+        return found
+
+    def _tried(self, read: Callable[[pa.Array], NDArray[Any]], column: pa.Array) -> Found:
+        """What cannot be looked up is found by halving."""
+        column = tidied(column)
+        some = column.drop_null()
+        parts: dict[int, NDArray[Any]] = {}
+
+        def attempt(first: int, last: int) -> None:
+            parts[first] = read(some.slice(first, last - first))
+
+        wrong = culprits(attempt, len(some), (pa.ArrowException, DataError)) if len(some) else []
+        possible = np.zeros(len(column), dtype=np.bool_)
+        possible[np.delete(np.flatnonzero(~is_null(column)), wrong)] = True
+        found = np.concatenate([parts[at] for at in sorted(parts)]) if parts else np.zeros(0, dtype=np.int64)
+        values = np.zeros((len(column), *found.shape[1:]), dtype=found.dtype)
+        values[possible] = found
+        return values, possible
 
     @abstractmethod
     def count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
@@ -87,6 +123,8 @@ def _spread(reports: NDArray[Any], missing: NDArray[np.bool_] | None) -> NDArray
 
 class _Rows(Reports):
     """Reports of flat categories: rows of bits or numbers."""
+
+    repeat = False
 
     def __init__(self, mechanism: Mechanism, outside: Outside) -> None:
         super().__init__(mechanism, outside)
@@ -109,8 +147,8 @@ class _Rows(Reports):
         found = pa.array(_spread(cells.to_cells(reports), missing), mask=missing)
         return (found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found).cast(kind)  # of many bytes
 
-    def read(self, column: pa.Array) -> NDArray[Any]:
-        return cells.from_cells(self.mechanism, column.cast(self.type()).to_pylist())
+    def find(self, column: pa.Array) -> Found:
+        return self._tried(lambda some: cells.from_cells(self.mechanism, some.cast(self.type()).to_pylist()), column)
 
     def count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         return self.mechanism.count(reports)
@@ -185,18 +223,48 @@ class _Outputs(Reports):
             return self._listed.take(pa.array(held, mask=missing))
         return pa.array(self._listed.to_numpy()[held] if self._is_listed else held, mask=missing, type=kind)
 
-    def read(self, column: pa.Array) -> NDArray[Any]:
-        """The index of each report's output; text files hold numbers as text."""
-        if pa.types.is_string(self._values):
-            return indices_of(self.mechanism, column.cast(pa.string()).to_pylist())
-        if not pa.types.is_integer(column.type):
-            column = column.cast(pa.float64())
-        if self._labels:
-            return indices_of(self.mechanism, column.cast(pa.int64()).to_pylist())
-        return indices_of(self.mechanism, np.from_dlpack(column))  # Arrow's own to_numpy would load pandas, 0.5 s
+    def find(self, column: pa.Array) -> Found:
+        """As above, for the index of each report's output; text files hold numbers as text."""
+        labels, outputs = self.mechanism.report_labels, self.mechanism.outputs
+        known = {label: at for at, label in enumerate(labels or ())}
+        if self._tuples:
+            return self._tried(lambda some: indices_of(self.mechanism, some.cast(pa.string()).to_pylist()), column)
+        values: Any
+        if labels is not None and isinstance(labels[0], str):
+            texts = column.cast(pa.string()).to_pylist()
+            # Blanks around a label are ignored, unless a label has them.
+            values = [text if text in known or text is None else text.strip() for text in texts]
+        else:
+            values = numbers_of(column)
+        if labels is not None:
+            values = np.array([known.get(each, -1) for each in values], dtype=np.int64)
+        found = outputs.find(values)
+        return found, (found >= 0) & (found < len(outputs))
 
     def count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         return np.bincount(reports, minlength=len(self.mechanism.outputs))
+
+
+def tidied(cells: pa.Array) -> pa.Array:
+    """Cells without blanks around text; blank text is missing."""
+    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+        return cells
+    trimmed = pc.utf8_trim_whitespace(cells)
+    return pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+
+
+def is_null(cells: pa.Array) -> NDArray[np.bool_]:
+    """Which cells are missing, or blank text."""
+    return np.from_dlpack(tidied(cells).is_null().cast(pa.int8())) > 0
+
+
+def numbers_of(cells: pa.Array) -> NDArray[np.float64]:
+    """Cells as numbers; what is none is not a number."""
+    held = tidied(cells)
+    if held is not cells:
+        held = pc.if_else(pc.match_substring_regex(held, _NUMBER), held, None)
+    # Arrow's own to_numpy would load pandas, half a second.
+    return np.asarray(np.from_dlpack(held.cast(pa.float64(), safe=False).fill_null(np.nan)), dtype=np.float64)
 
 
 def reports_of(mechanism: Mechanism, outside: Outside = "error") -> Reports:

@@ -24,7 +24,7 @@ from bipartite.domains.product import tuple_of
 from bipartite.errors import DataFileError, InputError
 from bipartite.tables.blocks import JsonLines, StandardInput, as_utf8, chunks_of, not_text, split_header, whole_lines
 from bipartite.tables.columns import plain
-from bipartite.tables.extras import pa, pa_csv, pc, pq
+from bipartite.tables.extras import culprits, pa, pa_csv, pc, pq
 from bipartite.tables.formats import LINES, unchanged
 from bipartite.tables.metadata import check_metadata, check_side_files
 
@@ -473,22 +473,6 @@ def numbers_in(cells: pa.Array) -> tuple[pa.Array, NDArray[np.bool_] | None]:
     there = held.indices.is_valid().to_numpy(zero_copy_only=False)
     unread = wrong[held.indices.fill_null(0).to_numpy()] & there
     return numbers.take(held.indices), unread
-
-
-def culprits(read: Callable[[int, int], object], size: int, errors: Any) -> list[int]:  # noqa: ANN401 (as in except)
-    """The places that ``read(first, last)`` refuses, found by halving; usually none."""
-    waiting, found = [(0, size)], []
-    while waiting:
-        first, last = waiting.pop()
-        try:
-            read(first, last)
-        except errors:
-            middle = (first + last) // 2
-            if middle == first:
-                found.append(first)
-            else:
-                waiting += [(middle, last), (first, middle)]
-    return found
 
 
 def _whole_numbers(numbers: pa.Array) -> tuple[pa.Array, NDArray[np.bool_]]:
