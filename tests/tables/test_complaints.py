@@ -243,3 +243,14 @@ def test_several_files_and_standard_input_reject_by_cells_too(tmp_path, monkeypa
     done = release("-", tmp_path / "o.csv", input_format="csv", reject=tmp_path / "r.csv")
     assert (done.rows, done.rejected) == (2, 1)
     assert (tmp_path / "r.csv").read_text().splitlines()[1].endswith('"41"')
+
+
+def test_what_a_reader_says_of_a_row_is_neither_told_nor_carried_along(tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise pa.ArrowInvalid(f"cannot read {SECRET}")
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", refuse)
+    source = put(tmp_path / "in.parquet", {"age": [40], "who": [SECRET]})
+    with pytest.raises(DataFileError, match=r"the input cannot be read \(ArrowInvalid\)") as caught:
+        release(source, tmp_path / "out.csv")
+    assert chain(caught.value) == [caught.value] and SECRET not in str(caught.value)

@@ -45,6 +45,7 @@ def test_what_is_open_at_the_end_is_what_the_rule_says(text):
 
 @given(st.text('",\n x', max_size=60), st.lists(st.integers(0, 60), max_size=5))
 @example('a,"b\n\nc"\n"', [3, 6])
+@example('a,"b\n\nc"\n', [5])
 def test_blocks_are_whole_lines_however_the_text_is_cut(text, cuts):
     edges = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     chunks = (text[start:stop].encode() for start, stop in itertools.pairwise(edges))

@@ -49,10 +49,13 @@ class Reports(ABC):
     def __init__(self, mechanism: Mechanism, outside: Outside) -> None:
         self.mechanism, self.outside = mechanism, outside
 
+    bytes_each: int = 0
+    """The bytes of a report in a table, where they are many."""
+
     @property
     def most_rows(self) -> int:
         """The number of reports that fit into one Arrow array."""
-        return _MOST_ROWS
+        return _MOST_ROWS // max(1, self.bytes_each)
 
     @abstractmethod
     def type(self, style: Style = "values", given: pa.DataType | None = None) -> pa.DataType:
@@ -123,9 +126,9 @@ class _Rows(Reports):
 
     repeat = False
 
-    @property
-    def most_rows(self) -> int:
-        return _MOST_ROWS // cells.cell_bytes(self.mechanism)
+    def __init__(self, mechanism: Mechanism, outside: Outside) -> None:
+        super().__init__(mechanism, outside)
+        self.bytes_each = cells.cell_bytes(mechanism)
 
     def type(self, style: Style = "values", given: pa.DataType | None = None) -> pa.DataType:  # noqa: ARG002
         return pa.int64() if self.mechanism.report_shape[1] is None else pa.string()

@@ -22,7 +22,6 @@ import numpy as np
 
 from bipartite.domains.product import tuple_of
 from bipartite.errors import DataFileError, InputError
-from bipartite.mechanisms.categories.cells import cell_bytes
 from bipartite.tables.blocks import JsonLines, StandardInput, as_utf8, chunks_of, not_text, split_header, whole_lines
 from bipartite.tables.columns import plain
 from bipartite.tables.extras import culprits, pa, pa_csv, pc, pq
@@ -93,7 +92,7 @@ def open_rows(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
     check = unchanged(files)
     rows = _OPENERS[written.kind](files, written, wanted)
     rows.check_unchanged = check
-    wide = sum(cell_bytes(each) for each in wanted.plan.mechanisms().values() if each.flat)
+    wide = sum(column.reports.bytes_each for column in wanted.plan.private().values())
     if wide:
         rows.parts = _cut(rows.parts, max(1, _WIDE_BYTES // wide))
     return rows
@@ -323,13 +322,12 @@ def _json(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
 def _lines(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
     """One value a line, for a plan of one column."""
     check_side_files(wanted.plan, files)
-    (column,) = wanted.plan.private().values()
     kinds = _kinds(wanted.plan, trimmed=True)
 
     def parts() -> Iterator[Part]:
         for file in _or_stdin(files):
             for lines in _texts_of_lines(file, written):
-                part = _part_of_lines(lines, kinds, tuples=bool(column.mechanism.domain.parts))
+                part = _part_of_lines(lines, kinds)
                 part.raw = pa.RecordBatch.from_pydict({_LINE: lines}) if wanted.raw else None
                 yield part
 
@@ -351,10 +349,10 @@ def _texts_of_lines(file: Path | None, written: Format) -> Iterator[list[str]]:
         done += len(lines)
 
 
-def _part_of_lines(lines: list[str], kinds: dict[str, _Kind], *, tuples: bool) -> Part:
+def _part_of_lines(lines: list[str], kinds: dict[str, _Kind]) -> Part:
     """Lines as the one input of a column, or those of tuples: JSON arrays with one value for each."""
     cells = [None if not line.strip() else line for line in lines]
-    if not tuples:
+    if len(kinds) == 1:
         return _part_of([pa.array(cells, pa.string())], kinds)
     read = [[None] * len(kinds) if cell is None else _parts_of(cell, len(kinds)) for cell in cells]
     columns = zip(*([None] * len(kinds) if row is None else row for row in read), strict=True)
