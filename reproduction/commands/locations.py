@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bipartite.cli import OK, Progress, credit_of, domain_of, print_json
+from bipartite.domains import Points
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
 from bipartite.locations import from_checkins
-from bipartite.locations.candidates import check_places
 from reproduction.commands.place_tables import Listed, as_csv, described, headline, plain, print_releases
 from reproduction.datasets import SOURCES, CheckIns, foursquare, gowalla
 from reproduction.places import WITHIN, Regions, compare, draw, improvements
@@ -114,7 +114,9 @@ def _places(options: argparse.Namespace) -> Listed:
         if options.sample is not None:
             raise InputError("--sample belongs to a data set of check-ins; leave it out.")
         domain = domain_of(name, are_public=options.places_are_public)
-        return Listed(check_places(domain), name, credit_of(name))
+        if not isinstance(domain, Points):
+            raise InputError(f"Expected places, such as shops.csv, cities or grid:S,W,N,E/METRES, got {given!r}.")
+        return Listed(domain, name, credit_of(name))
     found = from_checkins(_checkins(name).coordinates, source="public", places=options.sample, seed=options.seed)
     if options.sample is None and len(found) > _MOST_OF_A_DATASET:
         raise InputError(f"{name} has {len(found):,} distinct places; take some of them, for example --sample 1000.")

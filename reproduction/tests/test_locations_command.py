@@ -58,6 +58,7 @@ def test_data_sets_are_found_by_the_beginning_of_their_names(run, tmp_path):
         (("gowalla-l",), "got 'gowalla-l', the beginning of 3"),
         (("gowalla-histogram",), "none of them"),
         (("cities", "--sample", "5"), "--sample belongs to a data set of check-ins; leave it out."),
+        (("cyclic:24",), "Expected places, such as shops.csv, cities or grid:S,W,N,E/METRES, got 'cyclic:24'."),
     ],
 )
 def test_data_sets_that_do_not_fit_are_refused(run, tmp_path, options, message):
