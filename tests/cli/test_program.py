@@ -79,6 +79,7 @@ def test_an_option_that_a_command_lacks_brings_its_usage_and_the_one_that_was_me
     code, out, err = run("estimate", "x.csv", "--colunm=age")
     assert (code, out) == (2, "") and err.startswith("usage: bipartite estimate ")
     assert err.endswith("bipartite estimate: error: unrecognized arguments: --colunm=age (did you mean --column?)\n")
+    assert "did you mean" not in run("explain", "--epsilon", "1")[2]
     code, _, err = run("ledger", "show", "x.db", "y.db")
     told = "bipartite ledger show: error: unrecognized arguments: y.db; its options: bipartite ledger show --help\n"
     assert code == 2 and err.endswith(told)

@@ -164,8 +164,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         dest="purpose",
         choices=_ONE_OF,
         metavar="PURPOSE",
-        help="take what is best for: mean, distribution (ranges, quantiles), categories (shares of values), "
-        "map, release (each report as it is)",
+        help="take what is best for: release (each report as it is), mean, distribution, categories (shares), map",
     )
     add(
         "--mechanism",
@@ -180,7 +179,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--n",
         metavar="N",
         type=int,
-        help=f"how many people report (default: {PEOPLE:,}; if all are compared, only with --for)",
+        help=f"people who report ({PEOPLE:,}; none with --compare alone)",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--compare", action="store_true", help="every mechanism side by side, and which to use")

@@ -67,8 +67,9 @@ class Command(argparse.ArgumentParser):
                 self.error(f"{flag} is gone: {gone[flag]}.")
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:  # the outer parser would show its own usage, not that of the command
-            near = nearest_name(unknown[0].partition("=")[0], self._option_string_actions)
-            meant = f" (did you mean {near}?)" if near else f"; its options: {self.prog} --help"
+            name = unknown[0].partition("=")[0].lstrip("-")
+            near = nearest_name(name, (flag.removeprefix("--") for flag in self._option_string_actions))
+            meant = f" (did you mean --{near}?)" if near else f"; its options: {self.prog} --help"
             self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
         return found, unknown
 
