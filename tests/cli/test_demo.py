@@ -59,6 +59,7 @@ def test_the_commands_run_again_when_typed(shown, folder, run):
         code, out, err = run(*arguments)
         assert code == 0, err
         assert out or arguments[0] == "privatize"
+        assert "age: add " not in out  # the plan says all that it means
     assert [each[1] for each in commands] == ["plan", "plan", "privatize", "estimate"]
     after = (folder / "reports.csv").read_text(encoding="utf-8")
     assert before != after and before.count("\n") == after.count("\n") == 50_001

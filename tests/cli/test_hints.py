@@ -1,5 +1,7 @@
 """What is wrong is said in the words of whoever asked, with the name that was probably meant."""
 
+import json
+
 import pytest
 
 import bipartite as bp
@@ -33,6 +35,40 @@ def test_privatize_names_its_own_options(run, files, monkeypatch, options, stdin
     found, out, err = run("privatize", "-", "-", "--spec", "spec.json", *others, stdin=stdin)
     assert (found, out) == (code, "") and told in err
     assert "domain." not in err and "outside=" not in err and "tram" not in err
+
+
+def test_a_value_in_place_of_a_file_is_told_of_standard_input_and_not_repeated(run, files, monkeypatch):
+    monkeypatch.chdir(files)
+    run("design", "18..90", "--epsilon", 1, "--output", "age.json")
+    code, out, err = run("privatize", "41", "-", "--spec", "age.json")
+    assert (code, out) == (2, "") and "41" not in err
+    assert err.endswith("values are no arguments; run: echo VALUE | bipartite privatize - - --spec age.json\n")
+    (files / "41").write_text("30\n", encoding="utf-8")
+    assert run("privatize", "41", "-", "--spec", "age.json")[0] == 0
+
+
+def test_design_says_what_to_do_next(run, files, monkeypatch):
+    monkeypatch.chdir(files)
+    _, out, err = run("design", "18..90", "--epsilon", 1, "--output", "a b.json")
+    assert err == "bipartite: next: bipartite privatize IN OUT --spec 'a b.json', with one value a line in IN\n"
+    assert out.endswith("what the reports are for: add --for PURPOSE.\n")
+    assert run("design", "a b.json")[1].endswith("add --epsilon 1 --for PURPOSE.\n")
+    told = 'a plan with [columns.place], from = ["lat", "lon"], spec = "c.json"'
+    assert run("design", "towns.csv", "--epsilon", 1, "--output", "c.json")[2] == f"bipartite: next: {told}\n"
+    assert run("design", "18..90", "--epsilon", 1, "--output", "a.json", "--json")[2] == ""
+
+
+def test_a_number_of_people_says_how_to_have_the_mechanism_that_it_is_for(run, files, monkeypatch):
+    monkeypatch.chdir(files)
+    (files / "prior.txt").write_text("0.5\n0.3\n0.2\n", encoding="utf-8")
+    for asked, purpose in ((["--mean-within", "0.1"], "mean"), (["--share-within", "0.1"], "categories")):
+        told = f"design 1..3 --epsilon 1 --for {purpose} --prior prior.txt --output spec.json"
+        _, out, err = run("design", "1..3", "--epsilon", 1, "--prior", "prior.txt", *asked)
+        assert err == f"bipartite: next: bipartite {told}\n"
+        assert run(*told.split())[0] == 0
+        made = bp.from_spec(json.loads((files / "spec.json").read_text(encoding="utf-8")))
+        assert f"reported with: {made!r} " in out
+    assert run("design", "1..3", "--epsilon", 1, "--mechanism", "grr", "--mean-within", "0.1")[2] == ""
 
 
 def test_a_file_that_is_missing_brings_the_nearest_name_beside_it(run, files, monkeypatch):

@@ -51,7 +51,10 @@ def test_json_is_items_or_a_spec(write, spec):
 
 def test_people_in_a_list_of_places_are_refused_until_it_is_called_public(write):
     file = str(write("visits.csv", "user,lat,lon\n7,1,2\n8,3,4\n"))
-    with pytest.raises(DataFileError, match=r"next to the places: 'user'.*public: --places-are-public\.$"):
+    with pytest.raises(
+        DataFileError,
+        match=r"next to the places: 'user'.*bipartite design grid:S,W,N,E/METRES\); .*public: --places-are-public\.$",
+    ):
         domain_of(file)
     assert len(domain_of(file, are_public=True)) == 2
 

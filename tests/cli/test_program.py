@@ -75,6 +75,17 @@ def test_an_option_of_before_names_what_to_use(run, command, flag):
         assert err.endswith(f" error: {flag} is gone: {former.FLAGS[command][flag]}.\n")
 
 
+def test_an_option_that_a_command_lacks_brings_its_usage_and_the_one_that_was_meant(run):
+    code, out, err = run("estimate", "x.csv", "--colunm=age")
+    assert (code, out) == (2, "") and err.startswith("usage: bipartite estimate ")
+    assert err.endswith("bipartite estimate: error: unrecognized arguments: --colunm=age (did you mean --column?)\n")
+    assert "did you mean" not in run("explain", "--epsilon", "1")[2]
+    code, _, err = run("ledger", "show", "x.db", "y.db")
+    told = "bipartite ledger show: error: unrecognized arguments: y.db; its options: bipartite ledger show --help\n"
+    assert code == 2 and err.endswith(told)
+    assert run("plan", "check", "x.toml", "--users", "5")[2].endswith("--users is gone: use --n N.\n")
+
+
 @pytest.mark.parametrize("command", BIPARTITE.commands)
 def test_help_fits_one_screen_and_ends_with_two_examples(run, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "100")

@@ -38,6 +38,9 @@ _PLAN: Final = """
 [columns.age]
 domain = {{ integers = [18, 90] }}
 for = "statistics"
+mechanism = "brr"
+edges = "padded"
+m = "cdf"
 epsilon = {epsilon}
 
 [columns.country]

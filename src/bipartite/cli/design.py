@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import sys
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, cast
@@ -162,7 +164,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         dest="purpose",
         choices=_ONE_OF,
         metavar="PURPOSE",
-        help="take what is best for: release (each report as it is), mean, distribution, categories, map",
+        help="take what is best for: release (each report as it is), mean, distribution, categories (shares), map",
     )
     add(
         "--mechanism",
@@ -173,11 +175,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--m", metavar="M", help="of brr: safe (default), best, a number; padded or cyclic: mean, cdf, histogram")
     add("--edges", choices=["clamped", "padded"], help="of brr; padded: reports extend past both ends, for statistics")
     add("--prior", metavar="FILE", type=Path, help="public probabilities of the values, one per line")
-    add("--n", metavar="N", type=int, help=f"the number of people who report (default: {PEOPLE:,})")
+    add(
+        "--n",
+        metavar="N",
+        type=int,
+        help=f"people who report ({PEOPLE:,}; none with --compare alone)",
+    )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--compare", action="store_true", help="every mechanism side by side, and which to use")
-    which.add_argument("--mean-within", metavar="D", type=float, help="how many people, for a mean that is so close?")
-    which.add_argument("--share-within", metavar="D", type=float, help="how many people, for shares that are so close?")
+    which.add_argument("--mean-within", metavar="D", type=float, help="how many people, for a mean within D?")
+    which.add_argument(
+        "--share-within", metavar="D", type=float, help="how many people, for shares within D, such as 0.01?"
+    )
     add("--confidence", metavar="C", type=float, help="the probability of being so close (default: 0.95)")
     add("--plot", metavar="FILE", type=Path, help="draw the comparison, or the places: .svg, .png or .pdf")
     add(ARE_PUBLIC, action="store_true", help="the list is public, though it repeats places or names people or times")
@@ -239,8 +248,20 @@ def _design(options: argparse.Namespace) -> int:
         return OK
     print_table(("", repr(mechanism)), _rows(described))
     print(certificate)
-    print(found or "Another mechanism may be better, depending on what the reports are for: add --for.")
+    budget = "" if options.epsilon else f"--epsilon {format(mechanism.epsilon_decimal, 'f')} "
+    print(
+        found or f"Another mechanism may be better, depending on what the reports are for: add {budget}--for PURPOSE."
+    )
+    if options.output is not None:
+        print(f"bipartite: next: {_next(options, domain)}", file=sys.stderr)
     return OK
+
+
+def _next(options: argparse.Namespace, domain: Domain) -> str:
+    """What to do with a spec: positions come from two columns of a table, other values one a line."""
+    if isinstance(domain, Points):
+        return f'a plan with [columns.place], from = ["lat", "lon"], spec = {json.dumps(str(options.output))}'
+    return f"bipartite privatize IN OUT --spec {shlex.quote(str(options.output))}, with one value a line in IN"
 
 
 def _recommended(options: argparse.Namespace, domain: Domain) -> Recommendation:
@@ -260,11 +281,13 @@ def _compare(options: argparse.Namespace) -> int:
     else:
         _epsilon(options)
         epsilons = [each for text in options.epsilon.split(",") for each in _between(text)]
-    announce_search(_domain(given), len(epsilons), statistics=options.n is not None)
+    # Without people no error of an estimate is known, and --plot would have nothing to draw.
+    people = PEOPLE if options.n is None and options.purpose in _DRAWN else options.n
+    announce_search(_domain(given), len(epsilons), statistics=people is not None)
     found = compare(
         _domain(given),
         epsilons,
-        n=options.n,
+        n=people,
         prior=_prior(options),
         purpose=options.purpose,
         also={"Custom": given} if isinstance(given, Custom) else None,
@@ -299,8 +322,14 @@ def _people(options: argparse.Namespace) -> int:
         found = sample_size(_domain(given), epsilon, **asked)
     if options.json:
         print_json(cast("PrintedPeople", found.to_dict()))
-    else:
-        print(found)
+        return OK
+    print(found)
+    if found.chosen:
+        asked_of = shlex.quote(options.domain)
+        purpose = "mean" if found.of == "mean" else "categories"
+        prior = f" --prior {shlex.quote(str(options.prior))}" if options.prior is not None else ""
+        how = f"bipartite design {asked_of} --epsilon {options.epsilon} --for {purpose}{prior} --output spec.json"
+        print(f"bipartite: next: {how}", file=sys.stderr)
     return OK
 
 

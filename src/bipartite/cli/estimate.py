@@ -160,7 +160,7 @@ _NO_SPEC: Final = (
     "Arrow files that contain their specs must be named."
 )
 _EXAMPLES = """examples:
-  bipartite estimate released.parquet --by country --html answers.html
+  bipartite estimate reports.parquet --by country --html answers.html
   bipartite estimate monday.csv tuesday.csv --spec age.json --bins 30,45,65 --plot ages.svg
 """
 

@@ -19,12 +19,13 @@ _MECHANISMS: Final = dict.fromkeys(
     f"give a spec, which this writes: {_DESIGN} --output spec.json",
 )
 _WITH_EPSILON: Final = {**_MECHANISMS, "--epsilon": _MECHANISMS["--m"]}
+_PEOPLE: Final = dict.fromkeys(("--people", "--users"), "use --n N")
 _AFTERWARDS: Final = "let DuckDB or Arrow do it with the release, which spends nothing"
 
 COMMANDS: Final = {
     "compare": f"{_DESIGN} --compare",
-    "sample-size": f"{_DESIGN} --mean-within D",
-    "report": "bipartite privatize - - --spec SPEC.json",
+    "sample-size": f"{_DESIGN} --mean-within D, or --share-within D",
+    "report": f"echo VALUE | bipartite privatize - - --spec spec.json, with the spec of {_DESIGN} --output spec.json",
     "locations": "bipartite design shops.csv --epsilon E --for map, or bipartite estimate FILE --map heat.html",
     "datasets": "python -m reproduction datasets",
     "reproduce": "python -m reproduction run",
@@ -35,7 +36,7 @@ FLAGS: Final[dict[str, dict[str, str]]] = {
     "design": {
         **_DOMAINS,
         "--spec": "give the file as the domain: bipartite design age.json",
-        "--users": "use --n N",
+        **_PEOPLE,
         "--purpose": "use --for PURPOSE",
         "--population": "use --prior FILE",
         "--csv": "use --output FILE.csv",
@@ -50,7 +51,7 @@ FLAGS: Final[dict[str, dict[str, str]]] = {
         "--at": "use bp.locations.plot(mech, at=…) in Python",
         "--title": "use bp.locations.plot(places, title=…) in Python",
     },
-    "plan": {"--people": "use --n N"},
+    "plan": _PEOPLE,
     "privatize": {
         **_WITH_EPSILON,
         "--nulls": "set lines without a value aside with --reject FILE",
@@ -71,6 +72,6 @@ FLAGS: Final[dict[str, dict[str, str]]] = {
     },
     "verify": {**_WITH_EPSILON, "--spec": "give the file alone: bipartite verify age.json"},
     "audit": {**_MECHANISMS, "--spec": "give the file alone: bipartite audit age.json --inputs X Y"},
-    "demo": {"--people": "use --n N"},
+    "demo": _PEOPLE,
 }
 """What to do in place of an option, by command."""

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from bipartite.ledger.audit import QuestionCertificate
 
-_EXAMPLES = """No command needs write access to the ledger. It holds no private values, and no command shows a report.
+_EXAMPLES = """A ledger is begun and debited in Python: bp.Ledger("spent.db", budget=1).report(…).
+No command needs write access to the ledger. It holds no private values, and no command shows a report.
 A copy does not know of debits made after it.
 
 examples:

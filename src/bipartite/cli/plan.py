@@ -179,7 +179,7 @@ def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None
     if notes:
         print("", *notes, sep="\n")
     if people is None:
-        print("\nHow precisely, before anything is spent: bipartite plan check … --n N")
+        print("\nHow precisely, before anything is spent: add --n N, the number of people")
 
 
 def _to_add(column: Column) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from bipartite.cli.arguments import add_seed, source_of
-from bipartite.cli.output import BAD_DATA, OK, Progress, print_json
+from bipartite.cli.output import BAD_DATA, NUMBER, OK, Progress, print_json
 from bipartite.errors import InputError, how_many
 from bipartite.mechanisms.spec import load_spec
 from bipartite.tables import Column, Plan, privatize_file
@@ -131,6 +131,11 @@ def _format_of_reports(options: argparse.Namespace) -> str:
 def _check(options: argparse.Namespace) -> None:
     if options.plan is not None and options.outside is not None:
         raise InputError("--outside belongs to --spec; a plan says it for each column. Leave it out.")
+    if options.spec is not None and NUMBER.fullmatch(options.source) and not Path(options.source).exists():
+        spec = shlex.quote(str(options.spec))  # the value is not repeated
+        raise InputError(
+            f"IN is a file, or -: values are no arguments; run: echo VALUE | bipartite privatize - - --spec {spec}"
+        )
     if options.spec is not None and (options.input_format is not None or options.specs is not None):
         raise InputError("--from and --specs belong to --plan; with --spec, IN is one value a line. Leave them out.")
     if options.json and options.target == STDIO:

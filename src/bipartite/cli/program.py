@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite._version import __version__
 from bipartite.cli import former
+from bipartite.names import nearest_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,14 +58,20 @@ class Command(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]  # argparse's own has overloads
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Parse as argparse does, after an option of before has named its successor."""
+        """Parse as argparse does, after an option of before has named its successor; refuse what this command lacks."""
         program, *words = self.prog.split()
         gone = former.FLAGS.get(words[0], {}) if program == "bipartite" and words else {}
         for word in args or () if self._subparsers is None else ():
             flag = word.partition("=")[0]
             if flag in gone and flag not in self._option_string_actions:
                 self.error(f"{flag} is gone: {gone[flag]}.")
-        return super().parse_known_args(args, namespace)
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:  # the outer parser would show its own usage, not that of the command
+            name = unknown[0].partition("=")[0].lstrip("-")
+            near = nearest_name(name, (flag.removeprefix("--") for flag in self._option_string_actions))
+            meant = f" (did you mean --{near}?)" if near else f"; its options: {self.prog} --help"
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
+        return found, unknown
 
     def in_flags(self, message: str) -> str:
         """Reword a message of the library for the command line, where parameters are options.
@@ -123,7 +130,8 @@ class Program:
 
 BIPARTITE: Final = Program(
     "bipartite",
-    "Local differential privacy for values with neighbours.",
+    "Local differential privacy for values with neighbours. To begin: bipartite demo; for a table: bipartite plan "
+    "--help; for devices: bipartite design --help.",
     "bipartite.cli",
     {
         "design": "choose or build a mechanism, compare all, or ask how many people are needed",

@@ -54,9 +54,8 @@ def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -
     """Run the command line; return the exit code."""
     _speak_utf8()
     words = sys.argv[1:] if arguments is None else arguments
-    if words and words[0] in program.former:
-        gone = f"there is no command {words[0]}; run: {program.former[words[0]]}"
-        return complain(gone, USAGE, as_json="--json" in words)
+    if (no_command := _no_command(program, words)) is not None:
+        return complain(no_command, USAGE, as_json="--json" in words)
     options = _parsed(program, words)
     as_json = getattr(options, "json", False)
     options.own_process = arguments is None
@@ -81,10 +80,17 @@ def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -
     return code
 
 
+def _no_command(program: Program, words: Sequence[str]) -> str | None:
+    """What to run in place of nothing, or of a command that is gone."""
+    if not words:
+        return f"Expected a command; {program.name} --help lists them."
+    return f"there is no command {words[0]}; run: {program.former[words[0]]}" if words[0] in program.former else None
+
+
 def _parsed(program: Program, words: Sequence[str]) -> argparse.Namespace:
     """The options of a command; argparse prints what is wrong with them, which must be JSON where JSON is asked for."""
     # The other commands are slow to import, and --help only lists them.
-    parser = program.parser(words[0] if words else "")
+    parser = program.parser(words[0])
     if "--json" not in words:
         return parser.parse_args(words)
     said = io.StringIO()

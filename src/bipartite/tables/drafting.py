@@ -196,6 +196,7 @@ _HEAD: Final = """# A draft plan. Looked at: {looked}. No cell decided anything.
 # Check that no values are among the names.
 # A column that is not named here is dropped. For one that anyone may read: public = true, and nothing else.
 # The ε of all private columns add up for each row; `bipartite plan check` says the sum.
+# Somebody who is in n rows spends n times as much: one row a person is best.
 # `for` says what a column is for: "statistics", "mean" or "histogram" of many people, or "single-values".
 """
 _LATITUDE: Final = {"lat", "latitude"}

@@ -43,8 +43,8 @@ def check_public(
     if found:
         raise DataFileError(
             f"{path} {'; it '.join(found)}. It looks like the positions of people, and places taken from those reveal "
-            "where someone was, whatever ε is. Use a public list with each place once, or a grid (bp.locations.grid); "
-            f"or confirm that the list is public: {unless}."
+            "where someone was, whatever ε is. Use a public list with each place once, or a grid (bp.locations.grid, "
+            f"or bipartite design grid:S,W,N,E/METRES); or confirm that the list is public: {unless}."
         )
 
 
