@@ -651,3 +651,13 @@ def test_no_output_overwrites_another_or_the_reports(run, spec, write, tmp_path,
     code, _, err = run("estimate", file, "--spec", spec(AGES), *options)
     assert (code, err) == (2, "bipartite: A file to be written is named twice, or is also read; name another one.\n")
     assert file.read_text(encoding="utf-8") == "30\n40\n" and not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("option", ["--csv", "--reject", "--save-counts"])
+def test_no_output_overwrites_the_spec(run, spec, write, option):
+    """Without it the reports are worth nothing."""
+    held = spec(AGES)
+    before = held.read_text(encoding="utf-8")
+    code, _, err = run("estimate", write("f.csv", "30\n40\n"), "--spec", held, option, held)
+    assert code == 2 and "A file to be written is named twice, or is also read" in err
+    assert held.read_text(encoding="utf-8") == before

@@ -86,6 +86,15 @@ def test_an_option_that_a_command_lacks_brings_its_usage_and_the_one_that_was_me
     assert run("plan", "check", "x.toml", "--users", "5")[2].endswith("--users is gone: use --n N.\n")
 
 
+@pytest.mark.parametrize(
+    "words", [("design", "18..90", "--eps", "1"), ("explain", "1", "--js"), ("plan", "show", "--js")]
+)
+def test_options_are_not_abbreviated(run, words):
+    """They would mean something else once an option is added, and errors would not be JSON after --js."""
+    code, out, err = run(*words)
+    assert (code, out) == (2, "") and "error: " in err
+
+
 @pytest.mark.parametrize("command", BIPARTITE.commands)
 def test_help_fits_one_screen_and_ends_with_two_examples(run, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "100")

@@ -170,6 +170,30 @@ def test_unknown_labels_stay_unknown_beside_rejected_rows(put, tmp_path):
         assert found == JOB.privatize(["nurse", "other", "no answer"], rng=words_of("job"))
 
 
+def test_public_values_of_every_type_are_valid_json(tmp_path):
+    nan = float("nan")
+    columns = {
+        "at": (pa.array([1, None], pa.timestamp("ns", "UTC")), ["1970-01-01 00:00:00.000000001Z", None]),
+        "day": (pa.array([1, None], pa.date32()), ["1970-01-02", None]),
+        "list": (pa.array([[1.5, nan], None]), [[1.5, None], None]),
+        "number": (pa.array([nan, 2.5]), [None, 2.5]),
+    }
+    table = {"age": [40, 41]} | {name: given for name, (given, _) in columns.items()}
+    pq.write_table(pa.table(table), tmp_path / "in.parquet")
+    plan = bp.Plan({"age": AGE} | dict.fromkeys(columns, "public"))
+    release(tmp_path / "in.parquet", tmp_path / "out.jsonl", plan)
+    found = [json.loads(line, parse_constant=pytest.fail) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert {name: [row[name] for row in found] for name in columns} == {name: out for name, (_, out) in columns.items()}
+
+
+@pytest.mark.parametrize("values", [pa.array([b"\xff"]), pa.array([[b"\xff"]])])
+def test_public_values_that_json_cannot_hold_are_refused(tmp_path, values):
+    pq.write_table(pa.table({"age": [40], "x": values}), tmp_path / "in.parquet")
+    with pytest.raises(InputError, match="JSON cannot hold .*; write Parquet or Arrow, cast it first, or leave it out"):
+        release(tmp_path / "in.parquet", tmp_path / "out.jsonl", bp.Plan({"age": AGE, "x": "public"}))
+    assert [each.name for each in tmp_path.iterdir()] == ["in.parquet"]
+
+
 def test_public_json_stays_json_and_becomes_text_elsewhere(tmp_path):
     (tmp_path / "in.jsonl").write_text(
         '{"age": 40, "x": {"a": [1, "b"]}}\n{"age": 50, "x": 3}\n{"age": 60, "x": "t"}\n'
@@ -515,3 +539,12 @@ def test_ragged_lines_leave_the_limit_of_other_readers_of_csv(tmp_path):
     with pytest.raises(DataFileError, match="another number of cells"):
         release(tmp_path / "in.csv", tmp_path / "out.csv", bp.Plan({"age": AGE}))
     assert csv.field_size_limit() == limit
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links as POSIX has them")
+def test_a_link_to_itself_is_replaced_only_when_asked(plan, put, tmp_path):
+    source, target = put("in.csv", people(5)), tmp_path / "out.csv"
+    target.symlink_to(target)
+    with pytest.raises(InputError, match=r"out\.csv already exists"):
+        release(source, target, plan)
+    assert release(source, target, plan, overwrite=True).rows == 5 and not target.is_symlink()

@@ -1,5 +1,6 @@
 """Where a block of CSV may end: at the end of a line outside quotation marks, in whatever pieces the text comes."""
 
+import csv
 import gzip
 import io
 import itertools
@@ -102,6 +103,36 @@ def test_quotation_marks_are_followed_in_every_encoding_and_compression(tmp_path
     assert '"é\n8,1",' in (tmp_path / "out.csv").read_text()
     with pytest.raises(DataFileError, match=r"has an unclosed quotation mark; close it\."):
         released('id,age\n7,40\n"é,40\n')
+
+
+MISPLACED = {
+    '7,40\n"8,41\n9,"42"\n': 4,  # two rows would be one
+    '7,40\n"8"x,41\n': 3,
+    '7,40\n"8" ,41\n': 3,
+    '7,40\n "8,a",41\n': 3,
+    '7,40\n8,41\n"9\n"" """"x",42\n"9"9,43': 6,
+}
+
+
+@pytest.mark.parametrize("mark", [",", "\t", "^"])
+@pytest.mark.parametrize("text", MISPLACED)
+@pytest.mark.parametrize("reject", [False, True])
+def test_a_mark_that_encloses_no_whole_cell_is_refused_before_it_swallows_rows(tmp_path, text, mark, reject):
+    plan = bp.Plan({"id": "public", "age": bp.GRR(bp.Integers(18, 90), epsilon=1)})
+    (tmp_path / "in.csv").write_text(f"id,age\n{text}".replace(",", mark), encoding="utf-8")
+    rejected = tmp_path / "bad.csv" if reject else None
+    told = rf"line {MISPLACED[text]} of .*in\.csv has a quotation mark that does not enclose a whole cell; remove what"
+    with pytest.raises(DataFileError, match=told):
+        privatize_file(tmp_path / "in.csv", tmp_path / "out.csv", plan, delimiter=mark, reject=rejected)
+    assert [each.name for each in tmp_path.iterdir()] == ["in.csv"]
+
+
+@given(st.text('",\n x', max_size=60))
+@example('"a\n4,"b"\n')
+def test_what_is_no_misplaced_mark_is_read_as_python_reads_it(text):
+    """Python's own reader, if strict, refuses letters after a closing mark."""
+    if blocks.misplaced_mark(text.encode(), ",") < 0 and state_after(text) != "inside":
+        list(csv.reader(io.StringIO(text, newline=""), strict=True))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16"])

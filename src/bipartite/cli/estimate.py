@@ -344,7 +344,7 @@ def _find_files(options: argparse.Namespace) -> None:
 def _check(options: argparse.Namespace, release: Described | None) -> None:
     """Refuse options that contradict each other."""
     written = (options.save_counts, options.html, options.csv, options.plot, options.map, options.reject)
-    named = [path.resolve() for path in (*written, *options.files, *(options.counts or ())) if path is not None]
+    named = [path.resolve() for path in (*written, *options.files, *(options.counts or ()), options.spec) if path]
     if len(set(named)) < len(named):
         raise InputError("A file to be written is named twice, or is also read; name another one.")
     if options.counts and (options.by is not None or options.weights is not None):

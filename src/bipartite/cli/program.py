@@ -44,7 +44,8 @@ class Command(argparse.ArgumentParser):
     """
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 (argparse's own)
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
+        # Abbreviations would change their meaning whenever an option is added.
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **settings)
         self.register("action", None, _Once)  # the default action
         self.set_defaults(parsed_by=self)
         # A domain may begin with a minus sign: -5..5 is no option.

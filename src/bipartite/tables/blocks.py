@@ -17,6 +17,8 @@ import sys
 from json.decoder import scanstring  # type: ignore[attr-defined]  # C or Python, as json has it
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+import numpy as np
+
 from bipartite.errors import DataFileError, InputError
 from bipartite.tables.extras import pa
 from bipartite.tables.formats import UTF8
@@ -204,6 +206,33 @@ def opening(text: bytes, end: int, before_a_cell: frozenset[int]) -> int:
         changes += 1
         nearest = last if nearest < 0 else nearest
     return nearest if changes % 2 else -1
+
+
+def is_quoted_well(block: bytes, delimiter: str) -> bool:
+    """Whether quotation marks enclose whole cells, and are doubled within; Arrow also reads others, as it likes."""
+    if b'"' not in block:
+        return True
+    text = np.frombuffer(block, dtype=np.uint8)
+    marks = np.flatnonzero(text == ord('"'))
+    beside = np.zeros(256, dtype=np.bool_)
+    beside[list(f'\r\n"{delimiter}'.encode())] = True
+    # If all is well so far, every other mark opens a cell, or is the second of a pair. A block ends with a line end.
+    before, after = text[marks[::2] - 1], text[(marks[1::2] + 1) % len(text)]
+    return len(marks) % 2 == 0 and bool(beside[before].all() and beside[after].all())
+
+
+def misplaced_mark(block: bytes, delimiter: str) -> int:
+    """Where a quotation mark stands after blanks, or before more than the end of a cell; −1 if none does.
+
+    Arrow takes it for a letter, and where an earlier mark was never closed, the rows up to it would be lost. Marks
+    within a bare cell are letters.
+    """
+    if is_quoted_well(block, delimiter):
+        return -1
+    around = re.escape(f"\r\n{delimiter}")
+    blanks = " \t".replace(delimiter, "")
+    cells = rf'(?:\A|(?<=[{around}]))(?:([{blanks}]+")|"[^"]*+(?:""[^"]*+)*+"([^{around}])?)'
+    return next((found.end() for found in re.finditer(cells.encode(), block) if found.lastindex), -1)
 
 
 def split_header(block: bytes, written: Format, source: str) -> tuple[list[str], int]:

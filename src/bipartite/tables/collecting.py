@@ -17,10 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from bipartite.errors import DataFileError, InputError, shown
-from bipartite.tables.blocks import StandardInput, as_utf8, chunks_of, last_line_end, whole_lines
+from bipartite.tables.blocks import StandardInput, as_utf8, chunks_of, is_quoted_well, last_line_end, whole_lines
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.envelopes import REPORT, OtherQuestionError, keyed
 from bipartite.tables.extras import pa, pa_csv, pc, unreadable
@@ -357,7 +355,7 @@ class _Csv:
 
     def _batch(self, block: bytes, line: int) -> Batch:
         again = partial(self._by_row, block, line)
-        if not _is_quoted_well(block, self._delimiter):
+        if not is_quoted_well(block, self._delimiter):
             return again()
         try:
             return Batch(self._parsed(block), again=again)
@@ -403,19 +401,6 @@ def _trimmed(column: pa.DictionaryArray) -> pa.DictionaryArray:
     """Without blanks around text; blank text is missing."""
     texts = pc.utf8_trim_whitespace(column.dictionary)
     return pa.DictionaryArray.from_arrays(column.indices, pc.if_else(pc.equal(texts, ""), None, texts))
-
-
-def _is_quoted_well(block: bytes, delimiter: str) -> bool:
-    """Whether quotation marks enclose whole cells, and are doubled within; Arrow also reads others, as it likes."""
-    if b'"' not in block:
-        return True
-    text = np.frombuffer(block, dtype=np.uint8)
-    marks = np.flatnonzero(text == ord('"'))
-    beside = np.zeros(256, dtype=np.bool_)
-    beside[list(f'\r\n"{delimiter}'.encode())] = True
-    # If all is well so far, every other mark opens a cell, or is the second of a pair. A block ends with a line end.
-    before, after = text[marks[::2] - 1], text[(marks[1::2] + 1) % len(text)]
-    return len(marks) % 2 == 0 and bool(beside[before].all() and beside[after].all())
 
 
 def _count_lines(block: bytes) -> int:

@@ -6,6 +6,7 @@ import os
 import sys
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from os.path import realpath  # a loop of links is no error to it
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -202,22 +203,22 @@ def _check_targets(
 ) -> None:
     """Refuse a release that could not be written, or that would overwrite existing files."""
     problems = Problems()
-    folder = Path(local(source)).resolve()
+    folder = realpath(local(source))
     targets = [Path(target)] if target != STDIO else []
     targets += [path for path in (reject, specs) if path is not None]
-    read = {file.resolve() for file in files}
+    read = {realpath(file) for file in files}
     for path in targets:
-        if path.resolve() in read:
+        if realpath(path) in read:
             problems.add(f"{path} is both input and output; name another output.")
             continue
-        if path.resolve().parent == folder:
+        if str(Path(realpath(path)).parent) == folder:
             problems.add(f"{path} would be inside the folder that is read; write it elsewhere.")
             continue
         try:
             check_free(path, overwrite=overwrite, released=path != reject)
         except InputError as error:
             problems.add(str(error))
-    if len({path.resolve() for path in targets}) < len(targets):
+    if len({realpath(path) for path in targets}) < len(targets):
         problems.add("Expected different files for the reports, the specs and the rejected rows.")
     if reject is not None and reject.suffix.lower() != ".csv":
         problems.add(f"Expected reject= as FILE.csv, got {reject}; rejected rows are written as CSV.")

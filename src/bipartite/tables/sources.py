@@ -22,7 +22,16 @@ import numpy as np
 
 from bipartite.domains.product import tuple_of
 from bipartite.errors import DataFileError, InputError
-from bipartite.tables.blocks import JsonLines, StandardInput, as_utf8, chunks_of, not_text, split_header, whole_lines
+from bipartite.tables.blocks import (
+    JsonLines,
+    StandardInput,
+    as_utf8,
+    chunks_of,
+    misplaced_mark,
+    not_text,
+    split_header,
+    whole_lines,
+)
 from bipartite.tables.columns import plain
 from bipartite.tables.extras import culprits, pa, pa_csv, pc, pq
 from bipartite.tables.formats import LINES, unchanged
@@ -171,14 +180,25 @@ class _CsvText:
         """Refuse first rows that cannot be split into as many cells as there are names."""
         self._first = self._first or next(self._blocks, b"")
         if self._first:
+            self._check_marks(self._first)
             self._texts(self._first, [0], leaving_out=False)
 
     def parts(self, names: list[str], kinds: dict[str, _Kind], *, raw: bool) -> Iterator[Part]:
         """The rows of each block: the columns of these kinds, of all the ``names`` in the input."""
         first, self._first = self._first, b""
         for block in filter(None, itertools.chain([first], self._blocks)):
+            self._check_marks(block)
             yield self._part(block, names, kinds, raw=raw)
             self._line += block.count(b"\n")
+
+    def _check_marks(self, block: bytes) -> None:
+        at = misplaced_mark(block, self._written.delimiter)
+        if at >= 0:
+            line = self._line + block.count(b"\n", 0, at)
+            raise DataFileError(
+                f"line {line:,} of {self.source} has a quotation mark that does not enclose a whole cell; remove what "
+                "is around it, double it within a cell, or close the one before it."
+            )
 
     def _part(self, block: bytes, names: list[str], kinds: dict[str, _Kind], *, raw: bool) -> Part:
         places = [names.index(each) for each in kinds]

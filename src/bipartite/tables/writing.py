@@ -7,7 +7,7 @@ import json
 import sys
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from bipartite.errors import InputError
 from bipartite.tables.extras import pa, pa_csv, pc, pq
@@ -139,20 +139,38 @@ def _jsonl(batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: BinaryIO,
 
 
 def _json_texts(column: pa.Array) -> pa.Array:
-    """The JSON of each value; missing where the value is."""
+    """The JSON of each value; missing where the value is, or is no number."""
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         return column.cast(pa.string())
+    if pa.types.is_temporal(kind):
+        column = column.cast(pa.string())  # Python's own times hold neither nanoseconds nor far years
     try:
         held = column if pa.types.is_dictionary(kind) else column.dictionary_encode()
         values, at = held.dictionary, held.indices
     except pa.ArrowNotImplementedError:  # lists and other nested values
         values, at = column, pa.array(range(len(column)))
-    texts = [None if each is None else json.dumps(each, ensure_ascii=False, default=str) for each in values.to_pylist()]
-    return pa.array([None if text in _NO_JSON else text for text in texts], pa.string()).take(at)
+    try:
+        texts = [None if each is None else _json_text(each) for each in values.to_pylist()]
+    except (ValueError, TypeError, OverflowError):  # bytes, or nanoseconds in a list
+        texts = None
+    if texts is None:
+        raise InputError(f"JSON cannot hold {kind}; write Parquet or Arrow, cast it first, or leave it out.")
+    return pa.array([None if text == "null" else text for text in texts], pa.string()).take(at)
 
 
-_NO_JSON: Final = ("NaN", "Infinity", "-Infinity")
+def _json_text(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_as_text)
+    except ValueError:  # NaN and infinities are not JSON
+        read = partial(json.loads, parse_constant=lambda _: None)
+        return json.dumps(read(json.dumps(value, default=_as_text)), ensure_ascii=False)
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, bytes):
+        raise TypeError
+    return str(value)
 
 
 def check_flat(schema: pa.Schema, what: str) -> None:
