@@ -182,3 +182,13 @@ def test_a_file_system_without_permissions_does_not_fail_what_has_its_name(tmp_p
     monkeypatch.setattr(os, "fchmod", refuse)
     write_atomically(tmp_path / "page", "text")
     assert (tmp_path / "page").read_text() == "text" and names(tmp_path) == ["page"]
+
+
+def test_where_nothing_can_be_written_the_file_that_was_asked_for_is_named(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(OSError, match=r"cannot be written \(Read-only file system\); name another file") as told:
+        write_atomically(tmp_path / "page", "text")
+    assert told.value.filename == str(tmp_path / "page") and told.value.errno == 30

@@ -105,7 +105,10 @@ def _own_lock(path: Path) -> tuple[Path, int | None]:
     """
     lock = path.with_name(f".{path.name}.bipartite-{secrets.token_hex(4)}.lock")
     fresh = lock.with_suffix(".new")
-    opened = os.open(fresh, os.O_CREAT | os.O_RDWR | os.O_EXCL, 0o600)
+    try:
+        opened = os.open(fresh, os.O_CREAT | os.O_RDWR | os.O_EXCL, 0o600)
+    except OSError as error:  # of the file that was asked for: nobody knows the name of the lock
+        raise OSError(error.errno, f"cannot be written ({error.strerror}); name another file", str(path)) from None
     if take_lock(opened):
         fresh.rename(lock)
         return lock, opened
