@@ -10,7 +10,7 @@ import pytest
 import bipartite as bp
 from bipartite.errors import InputError, LedgerFileError
 from bipartite.ledger import copying
-from bipartite.ledger.checking import findings
+from bipartite.ledger.audit import findings
 from tests.ledger.conftest import AGE, change, refusing
 
 

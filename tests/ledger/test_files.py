@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 import bipartite as bp
 from bipartite.errors import InputError, LedgerFileError
-from bipartite.ledger.amounts import budget_units, debit_units, decimal_of
 from bipartite.ledger.connection import Connection
 from bipartite.ledger.offer import Offer, from_stored
-from bipartite.ledger.periods import Period
+from bipartite.ledger.settings import Period, budget_units, debit_units, decimal_of
 from tests.ledger.conftest import AGE, change, refusing
 from tests.ledger.forking import Within
 

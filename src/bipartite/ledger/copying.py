@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from bipartite.errors import InputError, LedgerFileError
 from bipartite.files import flush, part_of
-from bipartite.ledger.checking import findings
+from bipartite.ledger.audit import findings
 from bipartite.ledger.connection import Connection
-from bipartite.ledger.versions import view_as_current
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +92,7 @@ def _copy(file: LedgerFile, part: Path, name: str) -> None:
                     f"{name} cannot be created, its disk is full; free some space, or choose another disk."
                 ) from error
         copy.execute("PRAGMA journal_mode = DELETE")  # a single file, without a log
-        view_as_current(copy)
+        copy.view_as_current()
         wrong = findings(copy)
     if wrong:
         raise LedgerFileError(
