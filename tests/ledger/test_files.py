@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import sqlite3
 import stat
 from contextlib import closing
@@ -118,6 +119,29 @@ def test_a_ledger_that_stays_busy_says_so(make, path):
             ledger.report("ada", "age", AGE, 37)
         other.execute("ROLLBACK")
     assert ledger.report("ada", "age", AGE, 37) is not None
+
+
+def test_a_disk_that_fails_is_named_and_what_was_released_is_kept(make, path):
+    resource = pytest.importorskip("resource")  # not on Windows
+    make(budget=1).report("ada", "age", AGE, 37)
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            with bp.Ledger(path) as ledger:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+                with pytest.raises(
+                    LedgerFileError,
+                    match=r"cannot be read or written \(disk I/O error\), and nothing was released; m",
+                ):
+                    ledger.report_many([f"p{at}" for at in range(2000)], "age", AGE, [37] * 2000)
+                assert ledger.report("ada", "age", AGE, 37) is not None and ledger.check() == []
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert make().summary()["reports"] == 1
 
 
 DEBIT = "INSERT {} reports VALUES ('ada', 'forever', 'other', {}, {}, '2026-11-15T12:00:00.000000Z', 40, 0)"

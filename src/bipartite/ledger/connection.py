@@ -26,6 +26,8 @@ from bipartite.ledger import statements
 from bipartite.lottery import current_process
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bipartite.ledger.file import LedgerFile
 
 Inode = tuple[int, int]
@@ -121,6 +123,15 @@ def refuse_if_inherited(inode: Inode, name: str) -> None:
     """Refuse a file for which SQLite's table holds another process's locks or closed descriptors."""
     if any(held == inode and not witness.is_here() for held, witness in list(_OPEN.values())):
         raise inherited_error(name)
+
+
+def is_open(path: Path) -> bool:
+    """Whether this process has the file open in SQLite, whose locks it would give up by closing it elsewhere."""
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    return any(held == (found.st_dev, found.st_ino) for held, _ in list(_OPEN.values()))
 
 
 # Every ledger of this process by id: closed before a fork.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError, LedgerFileError
 from bipartite.ledger import statements
-from bipartite.ledger.connection import FILES, OPENING, Connection, inherited_error, refuse_if_inherited
+from bipartite.ledger.connection import FILES, OPENING, Connection, inherited_error, is_open, refuse_if_inherited
 from bipartite.ledger.copying import OWNER_ONLY, explain_os_errors, make_private
 from bipartite.ledger.place import Place
 from bipartite.ledger.settings import Settings
@@ -35,6 +35,10 @@ _REASONS: Final[dict[int | None, str]] = {
     sqlite3.SQLITE_CORRUPT: "is damaged; restore it from a backup, and debit nothing until then",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened; check the folder and its permissions",
     sqlite3.SQLITE_READONLY: "cannot be written; check its permissions",
+    sqlite3.SQLITE_IOERR: (
+        "cannot be read or written (disk I/O error), and nothing was released; mend the disk or raise the limit of "
+        "the size of files, then run `bipartite ledger check`"
+    ),
     sqlite3.SQLITE_FULL: "cannot grow, the disk is full; nothing was debited or released",
 }
 _BLOCK_OF_ROWS: Final = 1000
@@ -95,6 +99,7 @@ class LedgerFile:
         except OSError:
             raise self._explain(sqlite3.SQLITE_CANTOPEN, "") from None
         self._require(wanted)
+        self._refuse_other_log()
         if not self.path.parent.is_dir():
             raise LedgerFileError(
                 f"{self.path.name} cannot be created: the folder {self.path.parent} does not exist; create it first."
@@ -106,22 +111,18 @@ class LedgerFile:
         with explain_os_errors(self.path):
             self.path.chmod(OWNER_ONLY)
 
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> AbstractContextManager[Connection]:
         """One transaction with the write lock: committed to disk completely, or not at all."""
         if self._read_only:
             raise InputError(
                 f"{self.path.name} was opened with read_only=True, but a report must be debited; "
                 "open it without read_only."
             )
-        with self._transaction("BEGIN IMMEDIATE", "COMMIT") as database:
-            yield database
+        return self._transaction("BEGIN IMMEDIATE", "COMMIT")
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> AbstractContextManager[Connection]:
         """One snapshot of the ledger, whatever others write meanwhile."""
-        with self._transaction("BEGIN", "ROLLBACK") as database:
-            yield database
+        return self._transaction("BEGIN", "ROLLBACK")
 
     @contextmanager
     def _transaction(self, begin: str, end: str) -> Iterator[Connection]:
@@ -250,6 +251,7 @@ class LedgerFile:
         at_rest = self._where.at_rest() if self._read_only else None
         with OPENING:
             try:
+                self._refuse_other_log()
                 inode = self._where.inode()
             except OSError:
                 raise self._explain(sqlite3.SQLITE_CANTOPEN, "") from None
@@ -270,6 +272,16 @@ class LedgerFile:
                 self.close()
             raise
         return database
+
+    def _refuse_other_log(self) -> None:
+        """Refuse a log that SQLite would delete, or mix with a file to which it does not belong."""
+        with OPENING:
+            if not is_open(self.path) and self._where.has_other_log():
+                raise LedgerFileError(
+                    f"{self.path.name} has a log that belongs to another file (it is missing, empty or a copy, and "
+                    f"{self.path.name}-wal may hold debits of the other); put that file back, or, to go on without "
+                    "those debits, stop everything that uses the ledger and remove the log."
+                )
 
     def _begin(self, database: Connection) -> None:
         """Check what was opened before changing anything: another program's database stays as it is."""

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _RETRY_SECONDS: Final = 0.01
 # Longer than the resolution of modification times in file systems.
 _TICK_NS: Final = 20_000_000
+# Where the header of a database says how it is written; without a log, as copies of a ledger are.
+_WRITTEN: Final = slice(18, 20)
+_WITHOUT_LOG: Final = b"\x01\x01"
 
 
 class Place:
@@ -58,6 +61,22 @@ class Place:
             return self._resting() if at_rest else (self.inode(), _inode(self.log))
         except FileNotFoundError:
             return ()
+
+    def has_other_log(self) -> bool:
+        """Whether there is a log beside no file, an empty one or a copy, to which it cannot belong.
+
+        Looks at the log first: while a ledger is being made, its file is there before its log.
+        """
+        try:
+            if not os.path.getsize(self.log):  # noqa: PTH202
+                return False
+        except OSError:
+            return False
+        try:
+            with self.path.open("rb") as file:
+                return file.read(_WRITTEN.stop)[_WRITTEN] in {b"", _WITHOUT_LOG}
+        except OSError:
+            return not self.path.exists()
 
     def inode(self) -> Inode:
         """The identity of the file; a file with several hard links is refused."""
