@@ -239,6 +239,24 @@ def test_a_ledger_whose_trigger_was_taken_away_says_so(make, path):
     assert make().check() == ["1 tables or triggers that differ from those of a ledger with this budget"]
 
 
+@pytest.mark.parametrize("script", ["DROP TABLE reports", "DROP TABLE requests", "ALTER TABLE reports RENAME TO old"])
+def test_a_ledger_without_one_of_its_tables_is_damaged(make, path, script):
+    make(budget=1).report("ada", "age", AGE, 37)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(script)
+    for use in (make().check, make(read_only=True).check, lambda: make().report("bob", "age", AGE, 37, request="r")):
+        with pytest.raises(
+            LedgerFileError, match=r"spent.db is no whole ledger \(no such table: re.*; restore it from"
+        ):
+            use()
+
+
+def test_the_export_has_every_debit_even_where_its_question_was_removed(make, path):
+    make(budget=1).report("ada", "age", AGE, 37)
+    change(path, "DELETE FROM questions")
+    assert [(debit.person, debit.epsilon, debit.on_change) for debit in make().export()] == [("ada", 1, "")]
+
+
 @pytest.mark.parametrize("code", [errno.EROFS, errno.EACCES, errno.ENOSPC])
 def test_a_ledger_that_the_system_does_not_let_be_made_is_refused_in_words(make, path, monkeypatch, code):
     monkeypatch.setattr("os.open", refusing(path, code))

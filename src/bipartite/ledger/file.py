@@ -31,12 +31,13 @@ if TYPE_CHECKING:
 _RETRY_SECONDS: Final = 0.01
 _NO_RIGHTS: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
 _REASONS: Final[dict[int | None, str]] = {
+    sqlite3.SQLITE_ERROR: "is no whole ledger ({said}); restore it from a backup, and debit nothing until then",
     sqlite3.SQLITE_NOTADB: "is not a SQLite database, so not a ledger; choose another path",
     sqlite3.SQLITE_CORRUPT: "is damaged; restore it from a backup, and debit nothing until then",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened; check the folder and its permissions",
     sqlite3.SQLITE_READONLY: "cannot be written; check its permissions",
     sqlite3.SQLITE_IOERR: (
-        "cannot be read or written (disk I/O error), and nothing was released; mend the disk or raise the limit of "
+        "cannot be read or written ({said}), and nothing was released; mend the disk or raise the limit of "
         "the size of files, then run `bipartite ledger check`"
     ),
     sqlite3.SQLITE_FULL: "cannot grow, the disk is full; nothing was debited or released",
@@ -342,5 +343,5 @@ class LedgerFile:
                 "`bipartite ledger backup`, and read that"
             )
         else:
-            why = _REASONS.get(code, f"cannot be used ({said}); run `bipartite ledger check`")
+            why = _REASONS.get(code, "cannot be used ({said}); run `bipartite ledger check`").format(said=said)
         return LedgerFileError(f"{self.path.name} {why}.")

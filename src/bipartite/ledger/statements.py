@@ -92,8 +92,9 @@ QUESTIONS: Final = (
     "SELECT period, question, on_change, spec_sha256, epsilon, insecure FROM questions ORDER BY period, question"
 )
 DEBITS: Final = (
-    "SELECT person, period, question, number, on_change, spec_sha256, reports.epsilon, time, reports.insecure "
-    "FROM reports JOIN questions USING (period, question) ORDER BY person, period, question, number"
+    "SELECT person, period, question, number, coalesce(on_change, ''), coalesce(spec_sha256, ''), reports.epsilon, "
+    "time, reports.insecure FROM reports LEFT JOIN questions USING (period, question) "
+    "ORDER BY person, period, question, number"
 )
 _PERSON: Final = "SELECT sum(epsilon) AS spent FROM reports GROUP BY person"
 _SUMS: Final = "SELECT person, period, sum(epsilon) AS spent FROM reports GROUP BY person, period"
