@@ -18,8 +18,8 @@ import sqlite3
 import threading
 import time
 import weakref
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import LedgerFileError
 from bipartite.ledger import statements
@@ -136,7 +136,7 @@ def is_open(path: Path) -> bool:
 
 # Every ledger of this process by id: closed before a fork.
 FILES: Final = weakref.WeakValueDictionary[int, "LedgerFile"]()
-_forks: list[tuple[list[Any], list[LedgerFile]]] = []
+_forks: list[tuple[ExitStack, list[LedgerFile]]] = []
 """The forks in progress (a signal may fork while another fork waits): the locks each holds, and their files."""
 
 
@@ -151,31 +151,26 @@ def _before() -> None:
     while True:
         first = busy
         had = first is not None and first.turn.acquire(timeout=max(0.0, deadline - time.monotonic()))
-        OPENING.acquire()
-        files = [file for file in (each() for each in FILES.valuerefs()) if file is not None]
+        held = ExitStack()
+        held.enter_context(OPENING)
         busy, ready = None, []
-        for file in files:
+        for file in filter(None, [each() for each in FILES.valuerefs()]):
             if (file is first and had) or file.turn.acquire(blocking=False):
+                held.callback(file.turn.release)
                 ready.append(file)
             else:
                 busy = file
-        held = [OPENING, *(file.turn for file in ready)]
         if busy is None or time.monotonic() >= deadline:
             break
-        _release(held)
+        held.close()
     _forks.append((held, ready))
     for file in ready:
         with suppress(Exception):  # a file that cannot be closed stays with the parent
             file.close_for_fork()
 
 
-def _release(held: list[Any]) -> None:
-    for lock in reversed(held):
-        lock.release()
-
-
 def _after() -> None:
-    _release(_forks.pop()[0])
+    _forks.pop()[0].close()
 
 
 def _after_in_child() -> None:

@@ -166,9 +166,11 @@ class LedgerFile:
         self._check_place()
         if self._held is None and database.is_empty():
             return  # yet to be made
-        older = check_version(database, self.path.name) < statements.VERSION
-        if self._read_only:
-            database.view_as_current()
+        older = database.version() != statements.VERSION
+        if older:
+            check_version(database, self.path.name)
+            if self._read_only:
+                database.view_as_current()
         if self._held is not None and (
             (older and not self._read_only) or dict(database.execute(statements.SETTINGS)) != self._held
         ):
