@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import BipartiteError
 from bipartite.ledger import statements
@@ -109,12 +109,6 @@ def certificates(database: Connection, budget: int) -> list[QuestionCertificate]
         known = decimal_of(units), together, spec_sha256, bool(insecure)
         found.append(QuestionCertificate(question, period, on_change, *known))
     return found
-
-
-def summary(database: Connection) -> dict[str, Any]:
-    """The numbers of people, periods, questions and reports, and the most that any person has spent."""
-    counts = {name: database.execute(query).fetchone()[0] for name, query in statements.SUMMARY.items()}
-    return {name: decimal_of(count) if "spent" in name else count for name, count in counts.items()}
 
 
 def findings(database: Connection) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from bipartite.errors import InputError, Problems, is_one_of, shown
 from bipartite.ledger import statements
-from bipartite.ledger.audit import Debit, QuestionCertificate, certificates, findings, summary
+from bipartite.ledger.audit import Debit, QuestionCertificate, certificates, findings
 from bipartite.ledger.copying import back_up
 from bipartite.ledger.file import LedgerFile
 from bipartite.ledger.names import People, name_of
@@ -269,7 +269,8 @@ class Ledger:
     def summary(self) -> dict[str, Any]:
         """The numbers of people, periods, questions and reports, and the most that any person has spent."""
         with self._file.reading() as database:
-            return summary(database)
+            counts = {name: database.execute(query).fetchone()[0] for name, query in statements.SUMMARY.items()}
+        return {name: decimal_of(count) if "spent" in name else count for name, count in counts.items()}
 
     def export(self) -> Iterator[Debit]:
         """Every debit, ordered by person, period and question, for an auditor; without values or reports.
