@@ -113,7 +113,7 @@ def certificates(database: Connection, budget: int) -> list[QuestionCertificate]
 
 def findings(database: Connection) -> list[str]:
     """A description of every inconsistency; an empty list if there is none."""
-    broken = [f"SQLite: {row[0]}" for row in database.execute("PRAGMA integrity_check(10)") if row[0] != "ok"]
+    damage = database.damage()
     current = database.version() == statements.VERSION
     wrong = counted(database, statements.FINDINGS if current else statements.FINDINGS | statements.FINDINGS_2)
     settings = Settings.of(dict(database.execute(statements.SETTINGS)))
@@ -134,7 +134,7 @@ def findings(database: Connection) -> list[str]:
         expected = statements.TABLES | statements.triggers(settings.budget)
         differ = expected.items() ^ set(database.execute(statements.SCHEMA))
         counts["{} tables or triggers that differ from those of a ledger with this budget"] = len(dict(differ))
-    return broken + wrong + _told(counts)
+    return damage + wrong + _told(counts)
 
 
 def counted(database: Connection, queries: Mapping[str, str]) -> list[str]:

@@ -79,6 +79,10 @@ class Connection(sqlite3.Connection):
         version: int = self.execute("PRAGMA user_version").fetchone()[0]
         return version
 
+    def is_ledger(self) -> bool:
+        """Whether a bipartite made these tables."""
+        return bool(self.execute("PRAGMA application_id").fetchone()[0] == statements.APPLICATION_ID)
+
     def is_empty(self) -> bool:
         """Whether there are no tables yet."""
         return bool(self.execute("SELECT count(*) = 0 FROM sqlite_schema").fetchone()[0])
@@ -87,6 +91,10 @@ class Connection(sqlite3.Connection):
         """Read a ledger of version 2 as one of this version; the file stays unchanged."""
         if self.version() < statements.VERSION:
             self.execute(statements.READ_2)
+
+    def damage(self) -> list[str]:
+        """What SQLite itself finds wrong with the file."""
+        return [f"SQLite: {row[0]}" for row in self.execute("PRAGMA integrity_check(10)") if row[0] != "ok"]
 
     def forbid(self) -> None:
         """Deny all further statements: for a child that was forked inside its parent's transaction."""

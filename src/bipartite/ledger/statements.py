@@ -1,4 +1,4 @@
-"""Every statement that a ledger sends to its database, apart from those that open it and begin and end transactions.
+"""Every statement about the tables of a ledger; what SQLite is asked about the file itself is with its connection.
 
 ====  ====================================================================================================
 2     a table of balances beside the reports, kept equal to their sums by the program

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def check_version(database: Connection, name: str) -> int:
     """The version of a ledger; refuse another program's database, and a ledger that cannot be read."""
-    if database.execute("PRAGMA application_id").fetchone()[0] != statements.APPLICATION_ID:
+    if not database.is_ledger():
         raise LedgerFileError(f"{name} is a SQLite database, but not a bipartite ledger; choose another path.")
     version = database.version()
     if version == 1 or (version == OLDEST and database.execute(statements.BEGUN_AS_1).fetchone()):
