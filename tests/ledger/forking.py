@@ -454,12 +454,12 @@ def a_thread_that_never_ends_its_transaction_keeps_the_file(desk):
 
 
 def collected_ledgers_are_forgotten(desk):
-    before = len(connection._FILES), len(connection._OPEN)
+    before = len(connection.FILES), len(connection._OPEN)
     for _ in range(5):
         with bp.Ledger(desk.path) as one:
             one.check()
         del one
-    assert (len(connection._FILES), len(connection._OPEN)) == before
+    assert (len(connection.FILES), len(connection._OPEN)) == before
     ended(child(lambda: desk.ask("ada")))
 
 

@@ -10,7 +10,7 @@ import pytest
 import bipartite as bp
 from bipartite.errors import InputError, LedgerFileError
 from bipartite.ledger import copying
-from bipartite.ledger.checking import findings
+from bipartite.ledger.audit import findings
 from tests.ledger.conftest import AGE, change, refusing
 
 
@@ -154,6 +154,44 @@ def test_a_copy_on_a_full_disk_names_the_copy_and_leaves_nothing(book, tmp_path,
     ):
         book.backup(tmp_path / "copy.db")
     assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("statement", ["PRAGMA journal_mode", "PRAGMA integrity_check"])
+def test_a_disk_that_fills_up_later_leaves_nothing_either(book, tmp_path, monkeypatch, statement):
+    class Small(copying.Connection):
+        def execute(self, text, *given):
+            if text.startswith(statement):
+                super().execute("PRAGMA max_page_count = 20")
+                super().execute("CREATE TABLE much AS SELECT zeroblob(100000)")
+            return super().execute(text, *given)
+
+    monkeypatch.setattr(copying, "Connection", Small)
+    before = set(tmp_path.iterdir())
+    with pytest.raises(LedgerFileError, match=r"copy.db cannot be created, its disk is full; free some space, or"):
+        book.backup(tmp_path / "copy.db")
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_a_damaged_ledger_is_not_copied_and_says_so(book, path, tmp_path):
+    book.report_many([f"p{at}" for at in range(3000)], "age", AGE, [40] * 3000)
+    book.close()
+    held = bytearray(path.read_bytes())
+    for page in range(10, 40):
+        held[page * 4096 : page * 4096 + 64] = b"\xff" * 64
+    path.write_bytes(held)
+    with pytest.raises(LedgerFileError, match=r"spent.db is (damaged; restore it|inconsistent \()"):
+        book.backup(tmp_path / "copy.db")
+    assert not (tmp_path / "copy.db").exists()
+
+
+def test_a_copy_whose_place_cannot_even_be_held_leaves_nothing(book, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.write", full)  # an empty file would be taken for a ledger yet to be made
+    with pytest.raises(LedgerFileError, match=r"copy.db cannot be created in .* \(No space left on device\); fix that"):
+        book.backup(tmp_path / "copy.db")
+    assert not (tmp_path / "copy.db").exists()
 
 
 def test_a_copy_on_a_file_system_that_is_read_only_is_refused_in_words(book, tmp_path, monkeypatch):

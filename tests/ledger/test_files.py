@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import sqlite3
 import stat
 from contextlib import closing
@@ -15,10 +16,9 @@ from hypothesis import strategies as st
 
 import bipartite as bp
 from bipartite.errors import InputError, LedgerFileError
-from bipartite.ledger.amounts import budget_units, debit_units, decimal_of
 from bipartite.ledger.connection import Connection
 from bipartite.ledger.offer import Offer, from_stored
-from bipartite.ledger.periods import Period
+from bipartite.ledger.settings import Period, budget_units, debit_units, decimal_of
 from tests.ledger.conftest import AGE, change, refusing
 from tests.ledger.forking import Within
 
@@ -121,6 +121,29 @@ def test_a_ledger_that_stays_busy_says_so(make, path):
     assert ledger.report("ada", "age", AGE, 37) is not None
 
 
+def test_a_disk_that_fails_is_named_and_what_was_released_is_kept(make, path):
+    resource = pytest.importorskip("resource")  # not on Windows
+    make(budget=1).report("ada", "age", AGE, 37)
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            with bp.Ledger(path) as ledger:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+                with pytest.raises(
+                    LedgerFileError,
+                    match=r"cannot be read or written \(disk I/O error\), and nothing was released; m",
+                ):
+                    ledger.report_many([f"p{at}" for at in range(2000)], "age", AGE, [37] * 2000)
+                assert ledger.report("ada", "age", AGE, 37) is not None and ledger.check() == []
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert make().summary()["reports"] == 1
+
+
 DEBIT = "INSERT {} reports VALUES ('ada', 'forever', 'other', {}, {}, '2026-11-15T12:00:00.000000Z', 40, 0)"
 REFUSED = {
     DEBIT.format("INTO", 1, 1): "the budget does not allow this debit",
@@ -214,6 +237,24 @@ def test_a_ledger_whose_trigger_was_taken_away_says_so(make, path):
     with closing(sqlite3.connect(path)) as database:
         database.execute("DROP TRIGGER debits_within_the_budget")
     assert make().check() == ["1 tables or triggers that differ from those of a ledger with this budget"]
+
+
+@pytest.mark.parametrize("script", ["DROP TABLE reports", "DROP TABLE requests", "ALTER TABLE reports RENAME TO old"])
+def test_a_ledger_without_one_of_its_tables_is_damaged(make, path, script):
+    make(budget=1).report("ada", "age", AGE, 37)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(script)
+    for use in (make().check, make(read_only=True).check, lambda: make().report("bob", "age", AGE, 37, request="r")):
+        with pytest.raises(
+            LedgerFileError, match=r"spent.db is no whole ledger \(no such table: re.*; restore it from"
+        ):
+            use()
+
+
+def test_the_export_has_every_debit_even_where_its_question_was_removed(make, path):
+    make(budget=1).report("ada", "age", AGE, 37)
+    change(path, "DELETE FROM questions")
+    assert [(debit.person, debit.epsilon, debit.on_change) for debit in make().export()] == [("ada", 1, "")]
 
 
 @pytest.mark.parametrize("code", [errno.EROFS, errno.EACCES, errno.ENOSPC])

@@ -185,3 +185,38 @@ def test_no_ledger_and_no_copy_has_a_name_that_sqlite_gives_to_its_own_files(mak
         ):
             use()
     assert [each.name for each in path.parent.iterdir()] == ["spent.db"]
+
+
+@pytest.fixture
+def killed(make, path, tmp_path):
+    """The folder of a ledger as a killed process leaves it, ten debits in the log; and an older copy beside it."""
+    ledger = make(budget=1)
+    ledger.report_many([f"older {at}" for at in range(400)], "age", AGE, [37] * 400)
+    folder = tmp_path / "killed"
+    folder.mkdir()
+    ledger.backup(folder / "copy.db")
+    ledger.report_many([f"later {at}" for at in range(300)], "age", AGE, [37] * 300)
+    ledger.close()
+    ledger.report_many([f"last {at}" for at in range(10)], "age", AGE, [37] * 10)
+    for each in (path, path.with_name("spent.db-wal")):
+        shutil.copy(each, folder)
+    return folder
+
+
+def _restore(path):
+    shutil.copy(path.with_name("copy.db"), path)
+
+
+@pytest.mark.parametrize("happens", [os.unlink, _move, lambda path: os.truncate(path, 0), _restore])
+def test_a_log_beside_no_file_or_another_is_neither_deleted_nor_mixed_with_it(killed, happens):
+    path = killed / "spent.db"
+    held = path.read_bytes()
+    happens(path)
+    before = {each.name: each.read_bytes() for each in killed.iterdir()}
+    for options in ({"budget": 1}, {"read_only": True}):
+        with pytest.raises(LedgerFileError, match=r"has a log that belongs to another file .*; put that file back, or"):
+            bp.Ledger(path, **options)
+    assert {each.name: each.read_bytes() for each in killed.iterdir()} == before
+    path.write_bytes(held)
+    with bp.Ledger(path) as ledger:
+        assert ledger.summary()["reports"] == 710 and ledger.check() == []

@@ -1,19 +1,24 @@
-"""What an auditor reads: every debit, and what all reports to one question that were drawn in one period guarantee."""
+"""What an auditor reads: every debit, what the reports to a question guarantee, and everything that does not add up."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from bipartite.errors import BipartiteError
 from bipartite.ledger import statements
-from bipartite.ledger.amounts import decimal_of
-from bipartite.ledger.periods import FOREVER
+from bipartite.ledger.names import canonical
+from bipartite.ledger.offer import Offer
+from bipartite.ledger.settings import FOREVER, Period, Settings, check_now, decimal_of
+from bipartite.mechanisms.spec import load_spec
 from bipartite.texts import Printed, escaped
 
 if TYPE_CHECKING:
-    import sqlite3
+    from collections.abc import Mapping
 
+    from bipartite.ledger.connection import Connection
     from bipartite.ledger.serving import OnChange
 
 _RETRIES: Final = "; retrying a request of an earlier period repeats that period's report: see its certificate"
@@ -93,22 +98,65 @@ class QuestionCertificate(Printed):
         )
 
 
-def certificates(database: sqlite3.Connection, budget: int) -> list[QuestionCertificate]:
+def certificates(database: Connection, budget: int) -> list[QuestionCertificate]:
     """The certificates of all questions, ordered by period and name."""
-    return [_certificate(budget, *row) for row in database.execute(statements.QUESTIONS)]
+    found = []
+    for period, question, on_change, spec_sha256, units, insecure in database.execute(statements.QUESTIONS):
+        # Fresh reports: as many as fit into the budget, whatever else was asked.
+        together = decimal_of(budget // max(units, 1) * units if on_change == "fresh" else units)
+        if insecure or on_change == "when-changed":
+            together = Decimal("Infinity")
+        known = decimal_of(units), together, spec_sha256, bool(insecure)
+        found.append(QuestionCertificate(question, period, on_change, *known))
+    return found
 
 
-def _certificate(
-    budget: int, period: str, question: str, on_change: OnChange, spec_sha256: str, units: int, mark: int
-) -> QuestionCertificate:
-    # Fresh reports: as many as fit into the budget, whatever else was asked.
-    together = decimal_of(budget // max(units, 1) * units if on_change == "fresh" else units)
-    if mark or on_change == "when-changed":
-        together = Decimal("Infinity")
-    return QuestionCertificate(question, period, on_change, decimal_of(units), together, spec_sha256, bool(mark))
+def findings(database: Connection) -> list[str]:
+    """A description of every inconsistency; an empty list if there is none."""
+    damage = database.damage()
+    current = database.version() == statements.VERSION
+    wrong = counted(database, statements.FINDINGS if current else statements.FINDINGS | statements.FINDINGS_2)
+    settings = Settings.of(dict(database.execute(statements.SETTINGS)))
+    counts: dict[str, int] = {}
+    for kind, query in statements.NAMES.items():
+        text = f"{{}} names of a {kind} that are not in canonical form, so that debits under them are not counted"
+        counts[text] = sum(name != canonical(name) for (name,) in database.execute(query))
+    counts["{} periods with reports dated outside them"] = sum(
+        {_period_of(settings.period, first), _period_of(settings.period, last)} != {period}  # times sort as text
+        for period, first, last in database.execute(statements.TIMES)
+    )
+    prices = {sha256: _price(sha256, spec) for sha256, spec in database.execute(statements.SPECS)}
+    counts["{} specs that do not match their SHA-256"] = sum(price is None for price in prices.values())
+    counts["{} questions at another ε than that of their mechanism"] = sum(
+        prices.get(sha256) not in {None, epsilon} for sha256, epsilon in database.execute(statements.PRICES)
+    )
+    if current:
+        expected = statements.TABLES | statements.triggers(settings.budget)
+        differ = expected.items() ^ set(database.execute(statements.SCHEMA))
+        counts["{} tables or triggers that differ from those of a ledger with this budget"] = len(dict(differ))
+    return damage + wrong + _told(counts)
 
 
-def summary(database: sqlite3.Connection) -> dict[str, Any]:
-    """The numbers of people, periods, questions and reports, and the most that any person has spent."""
-    counts = {name: database.execute(query).fetchone()[0] for name, query in statements.SUMMARY.items()}
-    return {name: decimal_of(count) if "spent" in name else count for name, count in counts.items()}
+def counted(database: Connection, queries: Mapping[str, str]) -> list[str]:
+    """What these queries count, described; without those that count nothing."""
+    return _told({text: database.execute(query).fetchone()[0] for text, query in queries.items()})
+
+
+def _told(counts: Mapping[str, int]) -> list[str]:
+    return [text.format(count) for text, count in counts.items() if count]
+
+
+def _period_of(how: Period, time: str) -> str | None:
+    try:
+        return how.name_at(check_now(datetime.fromisoformat(time)))
+    except (ValueError, TypeError):
+        return None
+
+
+def _price(sha256: str, spec: str) -> int | None:
+    """The debit for a report of this spec; None if it is not an ε-LDP mechanism or its hash differs."""
+    try:
+        offer = Offer.of(load_spec(spec))
+    except BipartiteError:
+        return None
+    return offer.units if offer.spec_sha256 == sha256 else None

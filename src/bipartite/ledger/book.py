@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from bipartite.errors import InputError, Problems, is_one_of, shown
 from bipartite.ledger import statements
-from bipartite.ledger.amounts import budget_units, decimal_of
-from bipartite.ledger.audit import Debit, QuestionCertificate, certificates, summary
-from bipartite.ledger.checking import findings
+from bipartite.ledger.audit import Debit, QuestionCertificate, certificates, findings
 from bipartite.ledger.copying import back_up
 from bipartite.ledger.file import LedgerFile
-from bipartite.ledger.names import People, canonical, check_texts, note_text
+from bipartite.ledger.names import People, name_of
 from bipartite.ledger.offer import Offer
-from bipartite.ledger.periods import FOREVER, Period, check_now, utc_now
 from bipartite.ledger.serving import ON_CHANGE, Ask, OnChange, Question, WhenSpent, serve
-from bipartite.ledger.settings import Settings
+from bipartite.ledger.settings import FOREVER, Period, Settings, budget_units, check_now, decimal_of, utc_now
 from bipartite.lottery import is_secure
 
 if TYPE_CHECKING:
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from bipartite.domains import Outside
-    from bipartite.ledger.periods import Clock
+    from bipartite.ledger.settings import Clock
     from bipartite.lottery import Source
     from bipartite.mechanisms import Mechanism
 
@@ -220,13 +217,11 @@ class Ledger:
 
     def spent(self, person: str, *, now: datetime | None = None) -> Decimal:
         """The ε that a person has spent in the period of ``now``."""
-        period = self._period_at(now)
-        return decimal_of(self._units(self._stored(person)).get(period, 0))
+        return decimal_of(self._spent(person, now))
 
     def remaining(self, person: str, *, now: datetime | None = None) -> Decimal:
         """The ε that a person has left in the period of ``now``."""
-        period = self._period_at(now)
-        return decimal_of(self._settings.budget - self._units(self._stored(person)).get(period, 0))
+        return decimal_of(self._settings.budget - self._spent(person, now))
 
     def spent_ever(self, person: str) -> Decimal:
         """The ε that a person has spent in all periods: a bound on the privacy loss of all their reports together.
@@ -237,11 +232,15 @@ class Ledger:
 
     def balances(self, stored_name: str) -> dict[str, Decimal]:
         """What a person, given by the stored name, has spent in each period; empty if unknown."""
-        check_texts(stored_name=stored_name)
-        return {period: decimal_of(units) for period, units in self._units(canonical(stored_name)).items()}
+        units = self._units(name_of("stored_name", stored_name))
+        return {period: decimal_of(spent) for period, spent in units.items()}
 
     def _stored(self, person: str) -> str:
         return self._people.stored(person, keyed=self.names_are_keyed)
+
+    def _spent(self, person: str, now: datetime | None) -> int:
+        period = self._period_at(now)
+        return self._units(self._stored(person)).get(period, 0)
 
     def _units(self, stored_name: str) -> dict[str, int]:
         with self._file.reading() as database:
@@ -249,8 +248,7 @@ class Ledger:
 
     def certificate(self, question: str, *, now: datetime | None = None) -> QuestionCertificate:
         """The guarantee of all reports to a question about one person drawn in the period of ``now``."""
-        check_texts(question=question)
-        period, name = self._period_at(now), canonical(question)
+        name, period = name_of("question", question), self._period_at(now)
         for each in self.questions():
             if (each.period, each.question) == (period, name):
                 return each
@@ -271,7 +269,8 @@ class Ledger:
     def summary(self) -> dict[str, Any]:
         """The numbers of people, periods, questions and reports, and the most that any person has spent."""
         with self._file.reading() as database:
-            return summary(database)
+            counts = {name: database.execute(query).fetchone()[0] for name, query in statements.SUMMARY.items()}
+        return {name: decimal_of(count) if "spent" in name else count for name, count in counts.items()}
 
     def export(self) -> Iterator[Debit]:
         """Every debit, ordered by person, period and question, for an auditor; without values or reports.
@@ -316,18 +315,19 @@ class Ledger:
         return self._settings.period.name_at(self._instant(now))
 
     def _check_question(
-        self, name: str, mech: object, on_change: OnChange, now: datetime | None, rng: Source | None
+        self, question: str, mech: object, on_change: OnChange, now: datetime | None, rng: Source | None
     ) -> Question:
         problems = Problems()
-        note_text("question", name, problems)
+        with problems.noting():
+            name = name_of("question", question)
         if not is_one_of(on_change, ON_CHANGE):
             problems.add(f"Expected on_change='repeat', 'fresh' or 'when-changed', got {shown(on_change)}.")
         problems.raise_if_any(InputError)
         instant = self._instant(now)
         period = self._settings.period.name_at(instant)
-        return Question(canonical(name), self._verify(mech), on_change, period, instant, not is_secure(rng))
+        return Question(name, self._offer(mech), on_change, period, instant, not is_secure(rng))
 
-    def _verify(self, mech: object) -> Offer:
+    def _offer(self, mech: object) -> Offer:
         """Verify a mechanism, once: mechanisms are immutable."""
         known = self._offers.get(id(mech))
         if known is None or known.mechanism is not mech:
@@ -342,9 +342,8 @@ class Ledger:
             raise InputError(
                 f"Expected changed=True or False, and only with on_change='when-changed', got {shown(changed)}."
             )
-        if request is not None:
-            check_texts(request=request)
-        return Ask(self._stored(person), None if request is None else canonical(request), changed)
+        key = None if request is None else name_of("request", request)
+        return Ask(self._stored(person), key, changed)
 
 
 def _as_list(given: object) -> list[Any]:

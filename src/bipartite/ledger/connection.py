@@ -18,13 +18,16 @@ import sqlite3
 import threading
 import time
 import weakref
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import LedgerFileError
+from bipartite.ledger import statements
 from bipartite.lottery import current_process
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bipartite.ledger.file import LedgerFile
 
 Inode = tuple[int, int]
@@ -45,18 +48,14 @@ class _Witness:
         self._process = current_process()
         self._end, other = os.pipe()
         os.close(other)
-        self._pipe = self._found()
-
-    def _found(self) -> Inode | None:
-        try:
-            found = os.fstat(self._end)
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
+        self._pipe = os.fstat(self._end)
 
     def is_here(self) -> bool:
         """Whether this is the same process and its descriptors are still open."""
-        return self._process is current_process() and self._found() == self._pipe
+        try:
+            return self._process is current_process() and os.path.samestat(os.fstat(self._end), self._pipe)
+        except OSError:
+            return False
 
     def close(self) -> None:
         os.close(self._end)
@@ -75,6 +74,28 @@ class Connection(sqlite3.Connection):
         """Whether this process opened it and it is still usable."""
         return self._witness.is_here()
 
+    def version(self) -> int:
+        """The version of the tables; 0 if there are none."""
+        version: int = self.execute("PRAGMA user_version").fetchone()[0]
+        return version
+
+    def is_ledger(self) -> bool:
+        """Whether a bipartite made these tables."""
+        return bool(self.execute("PRAGMA application_id").fetchone()[0] == statements.APPLICATION_ID)
+
+    def is_empty(self) -> bool:
+        """Whether there are no tables yet."""
+        return bool(self.execute("SELECT count(*) = 0 FROM sqlite_schema").fetchone()[0])
+
+    def view_as_current(self) -> None:
+        """Read a ledger of version 2 as one of this version; the file stays unchanged."""
+        if self.version() < statements.VERSION:
+            self.execute(statements.READ_2)
+
+    def damage(self) -> list[str]:
+        """What SQLite itself finds wrong with the file."""
+        return [f"SQLite: {row[0]}" for row in self.execute("PRAGMA integrity_check(10)") if row[0] != "ok"]
+
     def forbid(self) -> None:
         """Deny all further statements: for a child that was forked inside its parent's transaction."""
         self.set_authorizer(lambda *_: sqlite3.SQLITE_DENY)
@@ -91,14 +112,10 @@ class Connection(sqlite3.Connection):
     def __del__(self) -> None:
         if id(self) not in _OPEN or self.is_ours:
             self._forget()
-            getattr(super(), "__del__", _do_nothing)()
+            getattr(super(), "__del__", lambda: None)()  # older Pythons have none
         else:
             # Closing it here would delete files that belong to the parent, so it is kept alive forever.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
-
-
-def _do_nothing() -> None:
-    """The finalizer of connections in older Pythons."""
 
 
 def inherited_error(name: str) -> LedgerFileError:
@@ -116,15 +133,19 @@ def refuse_if_inherited(inode: Inode, name: str) -> None:
         raise inherited_error(name)
 
 
-_FILES: Final[dict[int, weakref.ref[LedgerFile]]] = {}
-_forks: list[tuple[list[Any], list[LedgerFile]]] = []
+def is_open(path: Path) -> bool:
+    """Whether this process has the file open in SQLite, whose locks it would give up by closing it elsewhere."""
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    return any(held == (found.st_dev, found.st_ino) for held, _ in list(_OPEN.values()))
+
+
+# Every ledger of this process by id: closed before a fork.
+FILES: Final = weakref.WeakValueDictionary[int, "LedgerFile"]()
+_forks: list[tuple[ExitStack, list[LedgerFile]]] = []
 """The forks in progress (a signal may fork while another fork waits): the locks each holds, and their files."""
-
-
-def close_at_fork(file: LedgerFile) -> None:
-    """Close this file before every fork, as long as it lives."""
-    key = id(file)
-    _FILES[key] = weakref.ref(file, lambda _: _FILES.pop(key, None))
 
 
 def _before() -> None:
@@ -138,31 +159,26 @@ def _before() -> None:
     while True:
         first = busy
         had = first is not None and first.turn.acquire(timeout=max(0.0, deadline - time.monotonic()))
-        OPENING.acquire()
-        files = [file for file in (each() for each in list(_FILES.values())) if file is not None]
+        held = ExitStack()
+        held.enter_context(OPENING)
         busy, ready = None, []
-        for file in files:
+        for file in filter(None, [each() for each in FILES.valuerefs()]):
             if (file is first and had) or file.turn.acquire(blocking=False):
+                held.callback(file.turn.release)
                 ready.append(file)
             else:
                 busy = file
-        held = [OPENING, *(file.turn for file in ready)]
         if busy is None or time.monotonic() >= deadline:
             break
-        _release(held)
+        held.close()
     _forks.append((held, ready))
     for file in ready:
         with suppress(Exception):  # a file that cannot be closed stays with the parent
             file.close_for_fork()
 
 
-def _release(held: list[Any]) -> None:
-    for lock in reversed(held):
-        lock.release()
-
-
 def _after() -> None:
-    _release(_forks.pop()[0])
+    _forks.pop()[0].close()
 
 
 def _after_in_child() -> None:

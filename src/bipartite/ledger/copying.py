@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from bipartite.errors import InputError, LedgerFileError
 from bipartite.files import flush, part_of
-from bipartite.ledger.checking import findings
+from bipartite.ledger.audit import findings
 from bipartite.ledger.connection import Connection
-from bipartite.ledger.versions import view_as_current
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +60,9 @@ def make_private(path: Path, content: bytes = b"") -> None:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
         try:
             os.write(handle, content)
+        except OSError:
+            path.unlink()
+            raise
         finally:
             os.close(handle)
 
@@ -80,23 +82,31 @@ def explain_os_errors(path: Path) -> Iterator[None]:
 
 def _copy(file: LedgerFile, part: Path, name: str) -> None:
     found = part.stat()
-    # Our own connection class, so that a fork meanwhile leaves it to this process.
-    copy = Connection(part.as_uri(), (found.st_dev, found.st_ino))
-    with closing(copy):
-        with file.reading() as database:
-            try:
-                database.backup(copy)
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
-                    raise
-                raise LedgerFileError(
-                    f"{name} cannot be created, its disk is full; free some space, or choose another disk."
-                ) from error
-        copy.execute("PRAGMA journal_mode = DELETE")  # a single file, without a log
-        view_as_current(copy)
-        wrong = findings(copy)
+    try:
+        # Our own connection class, so that a fork meanwhile leaves it to this process.
+        with closing(Connection(part.as_uri(), (found.st_dev, found.st_ino))) as copy, file.reading() as database:
+            wrong = _fill(copy, database, name)
+    finally:
+        for left in _BESIDE:  # after an error
+            Path(f"{part}{left}").unlink(missing_ok=True)
     if wrong:
         raise LedgerFileError(
             f"{file.path.name} is inconsistent ({'; '.join(wrong[:3])}), and no copy was made; run `bipartite ledger "
             "check`, and keep the older copies."
         )
+
+
+def _fill(copy: Connection, database: Connection, name: str) -> list[str]:
+    """Make this a copy of a ledger, and check it."""
+    try:
+        copy.execute("PRAGMA locking_mode = EXCLUSIVE")  # no file of shared memory beside it
+        database.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")  # a single file, without a log
+        copy.view_as_current()
+        return findings(copy)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
+            raise
+        raise LedgerFileError(
+            f"{name} cannot be created, its disk is full; free some space, or choose another disk."
+        ) from error

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError, LedgerFileError
 from bipartite.ledger import statements
-from bipartite.ledger.connection import OPENING, Connection, close_at_fork, inherited_error, refuse_if_inherited
+from bipartite.ledger.connection import FILES, OPENING, Connection, inherited_error, is_open, refuse_if_inherited
 from bipartite.ledger.copying import OWNER_ONLY, explain_os_errors, make_private
 from bipartite.ledger.place import Place
 from bipartite.ledger.settings import Settings
-from bipartite.ledger.upgrading import upgrade
-from bipartite.ledger.versions import check_version, is_empty, make_tables, version_of, view_as_current
+from bipartite.ledger.versions import check_version, make_tables, upgrade
 from bipartite.lottery import current_process
 
 if TYPE_CHECKING:
@@ -32,10 +31,15 @@ if TYPE_CHECKING:
 _RETRY_SECONDS: Final = 0.01
 _NO_RIGHTS: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
 _REASONS: Final[dict[int | None, str]] = {
+    sqlite3.SQLITE_ERROR: "is no whole ledger ({said}); restore it from a backup, and debit nothing until then",
     sqlite3.SQLITE_NOTADB: "is not a SQLite database, so not a ledger; choose another path",
     sqlite3.SQLITE_CORRUPT: "is damaged; restore it from a backup, and debit nothing until then",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened; check the folder and its permissions",
     sqlite3.SQLITE_READONLY: "cannot be written; check its permissions",
+    sqlite3.SQLITE_IOERR: (
+        "cannot be read or written ({said}), and nothing was released; mend the disk or raise the limit of "
+        "the size of files, then run `bipartite ledger check`"
+    ),
     sqlite3.SQLITE_FULL: "cannot grow, the disk is full; nothing was debited or released",
 }
 _BLOCK_OF_ROWS: Final = 1000
@@ -55,24 +59,28 @@ class LedgerFile:
         self._process = current_process()
         self._depth = 0
         self._connection: Connection | None = None
-        self._place: tuple[object, ...] | None = None
+        self._place: tuple[object, ...] = ()
         self._unread: sqlite3.Cursor | list[Any] | None = None
-        close_at_fork(self)
+        FILES[id(self)] = self
 
     def prepare(self, wanted: Settings | None) -> Settings:
         """Create the ledger with these settings, or read the settings of an existing one."""
-        if self._read_only:
-            with self.reading() as database:
-                return self._settings(database)
-        if self._is_new():
-            self._require(wanted)
-            self._make_file()
-        with self.writing() as database:
-            if is_empty(database):  # its creator may have died before this
+        if not self._read_only:
+            self._make_file(wanted)
+        with self.reading() if self._read_only else self.writing() as database:
+            if database.is_empty():  # its creator may have died before this
                 make_tables(database, self._require(wanted).constants())
-            elif check_version(database, self.path.name) < statements.VERSION:
+            elif not self._read_only and database.version() < statements.VERSION:
                 upgrade(database, self)
-            return self._settings(database)
+            held = dict(database.execute(statements.SETTINGS))
+            try:
+                settings = Settings.of(held)
+            except (KeyError, ValueError):
+                raise LedgerFileError(
+                    f"{self.path.name} has no budget or no valid period: it is damaged; restore it from a backup."
+                ) from None
+            self._held = held
+            return settings
 
     def _require(self, wanted: Settings | None) -> Settings:
         """Refuse a new ledger without a budget."""
@@ -82,27 +90,17 @@ class LedgerFile:
             )
         return wanted
 
-    def _settings(self, database: sqlite3.Connection) -> Settings:
-        held = dict(database.execute(statements.SETTINGS))
+    def _make_file(self, wanted: Settings | None) -> None:
+        """Create an empty file readable by its owner only, if there is none; its log will have the same permissions."""
         try:
-            settings = Settings.of(held)
-        except (KeyError, ValueError):
-            raise LedgerFileError(
-                f"{self.path.name} has no budget or no valid period: it is damaged; restore it from a backup."
-            ) from None
-        self._held = held
-        return settings
-
-    def _is_new(self) -> bool:
-        try:
-            return self.path.stat().st_size == 0
+            if self.path.stat().st_size:
+                return
         except (FileNotFoundError, NotADirectoryError):
-            return True
+            pass
         except OSError:
             raise self._explain(sqlite3.SQLITE_CANTOPEN, "") from None
-
-    def _make_file(self) -> None:
-        """Create an empty file readable by its owner only; SQLite gives its log the same permissions."""
+        self._require(wanted)
+        self._refuse_other_log()
         if not self.path.parent.is_dir():
             raise LedgerFileError(
                 f"{self.path.name} cannot be created: the folder {self.path.parent} does not exist; create it first."
@@ -114,22 +112,18 @@ class LedgerFile:
         with explain_os_errors(self.path):
             self.path.chmod(OWNER_ONLY)
 
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> AbstractContextManager[Connection]:
         """One transaction with the write lock: committed to disk completely, or not at all."""
         if self._read_only:
             raise InputError(
                 f"{self.path.name} was opened with read_only=True, but a report must be debited; "
                 "open it without read_only."
             )
-        with self._transaction("BEGIN IMMEDIATE", "COMMIT") as database:
-            yield database
+        return self._transaction("BEGIN IMMEDIATE", "COMMIT")
 
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> AbstractContextManager[Connection]:
         """One snapshot of the ledger, whatever others write meanwhile."""
-        with self._transaction("BEGIN", "ROLLBACK") as database:
-            yield database
+        return self._transaction("BEGIN", "ROLLBACK")
 
     @contextmanager
     def _transaction(self, begin: str, end: str) -> Iterator[Connection]:
@@ -170,11 +164,13 @@ class LedgerFile:
         sees a ledger of version 2 as if it were upgraded, until the transaction ends.
         """
         self._check_place()
-        if self._held is None and is_empty(database):
+        if self._held is None and database.is_empty():
             return  # yet to be made
-        older = version_of(database) != statements.VERSION and bool(check_version(database, self.path.name))
-        if older and self._read_only:
-            view_as_current(database)
+        older = database.version() != statements.VERSION
+        if older:
+            check_version(database, self.path.name)
+            if self._read_only:
+                database.view_as_current()
         if self._held is not None and (
             (older and not self._read_only) or dict(database.execute(statements.SETTINGS)) != self._held
         ):
@@ -250,35 +246,29 @@ class LedgerFile:
     def _ensure_connected(self) -> Connection:
         if self._connection is not None:
             self._check_ours(self._connection)
-        if (
-            self._connection is not None
-            and self._quiet
-            and self._unread is None
-            and self._place != self._where.look(at_rest=True)
-        ):
-            self.close()  # it was written since the last read
-        if self._connection is None:
-            self._connection = self._connect()
-        return self._connection
+            if self._quiet and self._unread is None and self._place != self._where.look(at_rest=True):
+                self.close()  # it was written since the last read
+        return self._connection or self._connect()
 
     def _connect(self) -> Connection:
         at_rest = self._where.at_rest() if self._read_only else None
         with OPENING:
             try:
+                self._refuse_other_log()
                 inode = self._where.inode()
             except OSError:
                 raise self._explain(sqlite3.SQLITE_CANTOPEN, "") from None
             refuse_if_inherited(inode, self.path.name)
-            self._quiet, self._place = at_rest is not None, at_rest
+            self._quiet = at_rest is not None
             rights = "mode=rw" if not self._read_only else "mode=ro&immutable=1" if self._quiet else "mode=ro"
             database = Connection(f"{self.path.as_uri()}?{rights}", inode, self._wait)
             self._connection = database  # set at once, so that a child forked by a signal finds it
         try:
             self._check_ours(database)
             self._begin(database)
-            self._place = self._place or self._where.look(at_rest=self._quiet)
+            self._place = at_rest or self._where.look(at_rest=False)
             if self._place[:1] != (inode,):
-                self._place = None  # it was replaced while it was opened
+                self._place = ()  # it was replaced while it was opened
             self._check_place()
         except BaseException:
             if database.is_ours:
@@ -286,9 +276,19 @@ class LedgerFile:
             raise
         return database
 
+    def _refuse_other_log(self) -> None:
+        """Refuse a log that SQLite would delete, or mix with a file to which it does not belong."""
+        with OPENING:
+            if not is_open(self.path) and self._where.has_other_log():
+                raise LedgerFileError(
+                    f"{self.path.name} has a log that belongs to another file (it is missing, empty or a copy, and "
+                    f"{self.path.name}-wal may hold debits of the other); put that file back, or, to go on without "
+                    "those debits, stop everything that uses the ledger and remove the log."
+                )
+
     def _begin(self, database: Connection) -> None:
         """Check what was opened before changing anything: another program's database stays as it is."""
-        if not is_empty(database):
+        if not database.is_empty():
             check_version(database, self.path.name)
         elif self._read_only:
             raise LedgerFileError(
@@ -298,7 +298,7 @@ class LedgerFile:
             self._use_log(database)
             for setting in ("synchronous = FULL", "fullfsync = ON", "foreign_keys = ON"):
                 database.execute(f"PRAGMA {setting}")
-            is_empty(database)  # opens the log
+            database.is_empty()  # opens the log
 
     def _check_place(self) -> None:
         """Refuse to continue with a file or log that is no longer where others will look for it."""
@@ -312,7 +312,7 @@ class LedgerFile:
                 "run `bipartite ledger check`."
             )
 
-    def _use_log(self, database: sqlite3.Connection) -> None:
+    def _use_log(self, database: Connection) -> None:
         """Switch to the write-ahead log; while others open the file, SQLite may fail at once instead of waiting."""
         deadline = time.monotonic() + self._wait
         while True:
@@ -345,5 +345,5 @@ class LedgerFile:
                 "`bipartite ledger backup`, and read that"
             )
         else:
-            why = _REASONS.get(code, f"cannot be used ({said}); run `bipartite ledger check`")
+            why = _REASONS.get(code, "cannot be used ({said}); run `bipartite ledger check`").format(said=said)
         return LedgerFileError(f"{self.path.name} {why}.")

@@ -21,39 +21,23 @@ _LEAST_KEY_BYTES: Final = 16
 _KEY_CHECK: Final = b"bipartite ledger: is this the key?"
 
 
-def check_texts(**given: object) -> None:
-    """Refuse invalid names, listing every problem."""
-    problems = Problems()
-    for name, value in given.items():
-        note_text(name, value, problems)
-    problems.raise_if_any(InputError)
-
-
-def note_text(name: str, value: object, problems: Problems) -> None:
-    """Record why this is not a valid name."""
-    text = str.__str__(value) if isinstance(value, str) else ""  # the text of any subclass of str
-    if not 1 <= len(text) <= _LONGEST_NAME or "\0" in text or not _is_unicode(text):
-        what = "" if isinstance(value, str) else f", got {type(value).__name__}"
-        problems.add(f"Expected {name} as text of 1 to {_LONGEST_NAME} characters{what}; pass a str.")
-    elif not text.isascii() and "Cn" in map(unicodedata.category, text):
-        # Unicode guarantees stable normalisation only for assigned characters.
-        problems.add(
-            f"Expected {name} of characters assigned in Unicode {unicodedata.unidata_version}, the version of this "
+def name_of(what: str, given: object) -> str:
+    """The canonical form of a name, or an error that says why it is none."""
+    text = str.__str__(given) if isinstance(given, str) else ""  # the text of any subclass of str
+    kinds = set() if text.isascii() else set(map(unicodedata.category, text))
+    if not 1 <= len(text) <= _LONGEST_NAME or "\0" in text or "Cs" in kinds:  # lone surrogates cannot be encoded
+        got = "" if isinstance(given, str) else f", got {type(given).__name__}"
+        raise InputError(f"Expected {what} as text of 1 to {_LONGEST_NAME} characters{got}; pass a str.")
+    if "Cn" in kinds:  # Unicode guarantees stable normalisation only for assigned characters
+        raise InputError(
+            f"Expected {what} of characters assigned in Unicode {unicodedata.unidata_version}, the version of this "
             "Python: the normal form of others may still change; use a newer Python, or other characters."
         )
-
-
-def _is_unicode(text: str) -> bool:
-    """Whether the text can be encoded, which rules out lone surrogates."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return canonical(text)
 
 
 def canonical(text: str) -> str:
-    """The canonical form (NFC) of a name."""
+    """The canonical form (NFC) of a text."""
     return unicodedata.normalize("NFC", str.__str__(text))
 
 
@@ -82,11 +66,11 @@ class People:
     def stored(self, person: str, *, keyed: bool) -> str:
         """The stored form of a person, in a ledger whose names are keyed or not."""
         problems = Problems()
-        note_text("person", person, problems)
+        with problems.noting():
+            name = name_of("person", person)
         if keyed and self.key is None:
             problems.add("Expected person_key=, the secret under which this ledger stores people; open it with that.")
         problems.raise_if_any(InputError)
-        name = canonical(person)
         return name if self.key is None else _keyed(self.key, name.encode())
 
 

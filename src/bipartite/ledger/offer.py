@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bipartite.domains.product import tuple_text
 from bipartite.errors import DataError, InputError, LedgerFileError
-from bipartite.ledger.amounts import debit_units
+from bipartite.ledger.settings import debit_units
 from bipartite.mechanisms import Mechanism, Record
 from bipartite.mechanisms.spec import spec_json
 from bipartite.verification import verify

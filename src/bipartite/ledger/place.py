@@ -6,7 +6,7 @@ import os
 import stat
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import LedgerFileError
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _RETRY_SECONDS: Final = 0.01
 # Longer than the resolution of modification times in file systems.
 _TICK_NS: Final = 20_000_000
+# Where the header of a database says how it is written; without a log, as copies of a ledger are.
+_WRITTEN: Final = slice(18, 20)
+_WITHOUT_LOG: Final = b"\x01\x01"
 
 
 class Place:
@@ -28,7 +31,7 @@ class Place:
         # Where others look for it; not normalised, since ".." after a link is not the folder before it.
         self._given = os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118
 
-    def at_rest(self) -> tuple[object, ...] | None:
+    def at_rest(self) -> tuple[Any, ...] | None:
         """The state of a file that is not open anywhere, hence has no log; None for one in use.
 
         Such a file is read without a log, so that a reader without write permission leaves no log that writers could
@@ -37,27 +40,38 @@ class Place:
         """
         while True:
             now = time.time_ns()
-            try:
-                found = self._resting()
-            except FileNotFoundError:
-                return None
-            if found[-1]:
+            found = self.look(at_rest=True)
+            if not found or found[-1]:
                 return None
             if abs(now - found[2]) > _TICK_NS:
                 return found
             time.sleep(_RETRY_SECONDS)
 
-    def _resting(self) -> tuple[Inode, int, int, bool]:
-        found = self.path.stat()
-        logs = (self.log, f"{self._name}-journal")
-        return self.inode(), found.st_size, found.st_mtime_ns, any(map(os.path.exists, logs))
-
-    def look(self, *, at_rest: bool) -> tuple[object, ...]:
-        """The identities of the file and its log; for a file at rest, also its size and modification time."""
+    def look(self, *, at_rest: bool) -> tuple[Any, ...]:
+        """The identities of the file and its log; for a file at rest, its size and time, and whether it has a log."""
         try:
-            return self._resting() if at_rest else (self.inode(), _inode(self.log))
+            if not at_rest:
+                return self.inode(), _inode(self.log)
+            found, logs = self.path.stat(), (self.log, f"{self._name}-journal")
+            return self.inode(), found.st_size, found.st_mtime_ns, any(map(os.path.exists, logs))
         except FileNotFoundError:
             return ()
+
+    def has_other_log(self) -> bool:
+        """Whether there is a log beside no file, an empty one or a copy, to which it cannot belong.
+
+        Looks at the log first: while a ledger is being made, its file is there before its log.
+        """
+        try:
+            if not os.path.getsize(self.log):  # noqa: PTH202
+                return False
+        except OSError:
+            return False
+        try:
+            with self.path.open("rb") as file:
+                return file.read(_WRITTEN.stop)[_WRITTEN] in {b"", _WITHOUT_LOG}
+        except OSError:
+            return not self.path.exists()
 
     def inode(self) -> Inode:
         """The identity of the file; a file with several hard links is refused."""

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from bipartite.errors import BudgetSpentError, InputError
 from bipartite.ledger import statements
-from bipartite.ledger.amounts import decimal_of
 from bipartite.ledger.offer import from_stored, to_stored
-from bipartite.ledger.periods import FOREVER
+from bipartite.ledger.settings import FOREVER, decimal_of
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from bipartite.ledger.connection import Connection
     from bipartite.ledger.offer import Offer
 
 OnChange = Literal["repeat", "fresh", "when-changed"]
@@ -53,7 +52,7 @@ class _Entry:
 
 
 def serve(
-    database: sqlite3.Connection,
+    database: Connection,
     question: Question,
     asks: Sequence[Ask],
     draw: Callable[[Sequence[int]], Sequence[Any]],
@@ -79,7 +78,7 @@ def serve(
 class _Transaction:
     """The requests of one transaction, in order: which reports exist, and which are to be drawn."""
 
-    def __init__(self, database: sqlite3.Connection, question: Question, budget: int) -> None:
+    def __init__(self, database: Connection, question: Question, budget: int) -> None:
         self.database, self.question, self.budget = database, question, budget
         self.settled = False
         self.last: dict[str, _Entry | None] = {}
@@ -168,12 +167,23 @@ class _Transaction:
         self.settled = True
         question, offer = self.question, self.question.offer
         row = self.database.execute(statements.QUESTION, (question.period, question.name)).fetchone()
-        if row is not None:
-            _check_meaning(question, *row)
+        if row is None:
+            self.database.execute(statements.ADD_CONSTANT, (offer.spec_sha256, offer.spec))
+            settled = (question.period, question.name, question.on_change, offer.spec_sha256, offer.units)
+            self.database.execute(statements.ADD_QUESTION, settled)
             return
-        self.database.execute(statements.ADD_CONSTANT, (offer.spec_sha256, offer.spec))
-        settled = (question.period, question.name, question.on_change, offer.spec_sha256, offer.units)
-        self.database.execute(statements.ADD_QUESTION, settled)
+        spec_sha256, on_change = row
+        elsewhere = "ask under another name" + ("" if question.period == FOREVER else ", or wait for the next period")
+        if spec_sha256 != offer.spec_sha256:
+            raise InputError(
+                f"Expected the mechanism that {question.name!r} has in the period {question.period} "
+                f"(spec {spec_sha256[:12]}…), got another (spec {offer.spec_sha256[:12]}…); {elsewhere}."
+            )
+        if on_change != question.on_change:
+            raise InputError(
+                f"Expected on_change={on_change!r}, as {question.name!r} has it in the period {question.period}, "
+                f"got {question.on_change!r}; {elsewhere}."
+            )
 
     def _last(self, person: str) -> _Entry | None:
         if person not in self.last:
@@ -198,17 +208,3 @@ class _Transaction:
                 "no value, so only you can say whether it changed."
             )
         return ask.changed
-
-
-def _check_meaning(question: Question, spec_sha256: str, on_change: str) -> None:
-    elsewhere = "ask under another name" + ("" if question.period == FOREVER else ", or wait for the next period")
-    if spec_sha256 != question.offer.spec_sha256:
-        raise InputError(
-            f"Expected the mechanism that {question.name!r} has in the period {question.period} "
-            f"(spec {spec_sha256[:12]}…), got another (spec {question.offer.spec_sha256[:12]}…); {elsewhere}."
-        )
-    if on_change != question.on_change:
-        raise InputError(
-            f"Expected on_change={on_change!r}, as {question.name!r} has it in the period {question.period}, "
-            f"got {question.on_change!r}; {elsewhere}."
-        )

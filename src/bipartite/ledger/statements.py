@@ -1,4 +1,4 @@
-"""Every statement that a ledger sends to its database, apart from those that open it and begin and end transactions.
+"""Every statement about the tables of a ledger; what SQLite is asked about the file itself is with its connection.
 
 ====  ====================================================================================================
 2     a table of balances beside the reports, kept equal to their sums by the program
@@ -55,9 +55,9 @@ BEGIN SELECT RAISE(ABORT, 'a debit is never removed'); END""",
 }
 
 
-def schema(budget: int) -> dict[str, str]:
-    """The statements that make the tables and triggers of a ledger, by name."""
-    return TABLES | {name: trigger.format(budget=budget) for name, trigger in _TRIGGERS.items()}
+def triggers(budget: int) -> dict[str, str]:
+    """The statements that make the triggers of a ledger with this budget, by name."""
+    return {name: trigger.format(budget=budget) for name, trigger in _TRIGGERS.items()}
 
 
 MARKS: Final = (f"PRAGMA application_id = {APPLICATION_ID}", f"PRAGMA user_version = {VERSION}")
@@ -92,8 +92,9 @@ QUESTIONS: Final = (
     "SELECT period, question, on_change, spec_sha256, epsilon, insecure FROM questions ORDER BY period, question"
 )
 DEBITS: Final = (
-    "SELECT person, period, question, number, on_change, spec_sha256, reports.epsilon, time, reports.insecure "
-    "FROM reports JOIN questions USING (period, question) ORDER BY person, period, question, number"
+    "SELECT person, period, question, number, coalesce(on_change, ''), coalesce(spec_sha256, ''), reports.epsilon, "
+    "time, reports.insecure FROM reports LEFT JOIN questions USING (period, question) "
+    "ORDER BY person, period, question, number"
 )
 _PERSON: Final = "SELECT sum(epsilon) AS spent FROM reports GROUP BY person"
 _SUMS: Final = "SELECT person, period, sum(epsilon) AS spent FROM reports GROUP BY person, period"
@@ -115,6 +116,9 @@ _INSECURE_REPORT: Final = (
 )
 FINDINGS: Final = {
     "{} balances beyond the budget": f"SELECT count(*) FROM ({_SUMS}) AS balance WHERE spent > {_BUDGET}",
+    "{} questions with an unknown on_change rule": (
+        "SELECT count(*) FROM questions WHERE on_change NOT IN ('repeat', 'fresh', 'when-changed')"
+    ),
     "{} reports to a question that the period does not have, or at another ε": (
         "SELECT count(*) FROM reports LEFT JOIN questions USING (period, question) "
         "WHERE questions.epsilon IS NULL OR reports.epsilon <> questions.epsilon"
@@ -147,7 +151,6 @@ NAMES: Final = {
     "person": "SELECT DISTINCT person FROM reports WHERE typeof(person) = 'text'",
     "question": "SELECT DISTINCT question FROM questions WHERE typeof(question) = 'text'",
 }
-RULES: Final = "SELECT on_change FROM questions"
 TIMES: Final = "SELECT period, min(time), max(time) FROM reports GROUP BY period"
 PRICES: Final = "SELECT spec_sha256, epsilon FROM questions"
 
