@@ -176,6 +176,22 @@ def test_two_who_upgrade_at_once_make_one_ledger_and_one_copy(plain, tmp_path):
         assert [each.name for each in tmp_path.glob(f"two-{turn}.db.*")] == [f"two-{turn}.db.version-2"]
 
 
+def test_one_that_is_upgraded_while_its_version_is_read_is_opened_all_the_same(plain, monkeypatch):
+    change(plain, "PRAGMA journal_mode = WAL")  # as every ledger that was ever debited
+    version = Connection.version
+
+    def upgraded_meanwhile(database):
+        found = version(database)
+        monkeypatch.setattr(Connection, "version", version)
+        bp.Ledger(plain).close()
+        return found
+
+    monkeypatch.setattr(Connection, "version", upgraded_meanwhile)
+    with bp.Ledger(plain) as ledger:
+        assert ledger.check() == [] and ledger.summary()["reports"] > 0
+    assert held(plain)[0] == 3
+
+
 BEGUN_AS_1 = [
     "UPDATE settings SET older_names = 1",
     "INSERT INTO spellings VALUES ('person', 'e\u0301', 'é')",

@@ -288,9 +288,15 @@ class LedgerFile:
 
     def _begin(self, database: Connection) -> None:
         """Check what was opened before changing anything: another program's database stays as it is."""
-        if not database.is_empty():
-            check_version(database, self.path.name)
-        elif self._read_only:
+        database.execute("BEGIN")  # one snapshot: another process may upgrade the ledger meanwhile
+        try:
+            is_empty = database.is_empty()
+            if not is_empty:
+                check_version(database, self.path.name)
+        finally:
+            if database.is_ours and database.in_transaction:
+                database.execute("ROLLBACK")
+        if is_empty and self._read_only:
             raise LedgerFileError(
                 f"{self.path.name} is empty: nothing has been debited yet, so there is no ledger to read."
             )
