@@ -26,7 +26,7 @@ PRINTED = {
     "design-compare": "bipartite.cli.design:PrintedComparison",
     "design-people": "bipartite.cli.design:PrintedPeople",
     "error": "bipartite.cli.output:PrintedError",
-    "estimate": "bipartite.cli.estimate:PrintedEstimate",
+    "estimate": "bipartite.cli.estimate_json:PrintedEstimate",
     "explain": "bipartite.cli.explain:PrintedExplain",
     "ledger-check": "bipartite.cli.ledger:PrintedCheck",
     "ledger-export": "bipartite.ledger:Debit",

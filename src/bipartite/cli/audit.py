@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
+from bipartite.cli.arguments import refuse_given
 from bipartite.cli.audited_command import reports_of
-from bipartite.cli.output import FINDING, OK, Progress, announce, print_json
+from bipartite.cli.output import FINDING, OK, Progress, announce, print_json, printed
 from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.mechanisms.spec import load_spec
 from bipartite.tables.domain_files import read_text
@@ -16,7 +18,7 @@ from bipartite.verification.audit import EventCounts
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -80,15 +82,15 @@ def run(options: argparse.Namespace) -> int:
         audited = _audit_mechanism if options.command is None else _audit_command
         found = audited(options, settings, progress)
     if options.json:
-        print_json(_as_json(found))
+        inputs = [each if isinstance(each, int | float) else str(each) for each in found.inputs]
+        print_json(printed(PrintedAudit, found, inputs=inputs, event=found.event.description))
     else:
         print(found)
     return FINDING if found.holds is False else OK
 
 
 def _audit_mechanism(options: argparse.Namespace, settings: dict[str, Any], progress: Progress) -> Audit:
-    if options.each or options.epsilon is not None:
-        raise InputError(f"{'--each' if options.each else '--epsilon'} is for --command; leave it out.")
+    refuse_given(options, ("each", "epsilon"), "--each and --epsilon are for --command")
     mechanism = load_spec(read_text(options.spec))
     inputs = [_value_of(mechanism, text) for text in options.inputs]
     return audit(mechanism, inputs, progress=progress.advance, **settings)
@@ -96,14 +98,15 @@ def _audit_mechanism(options: argparse.Namespace, settings: dict[str, Any], prog
 
 def _audit_command(options: argparse.Namespace, settings: dict[str, Any], progress: Progress) -> Audit:
     claimed = None if options.epsilon is None else _number(options.epsilon)
-    drawn: dict[str, Callable[[int], list[Any]]] = {}
+    drawn: dict[str, Iterator[Any]] = {}
 
     def sampler(values: NDArray[Any]) -> list[Any]:  # all equal
         text = str(values[0])
         if text not in drawn:
             # One run for all trials: a command that seeds itself must not repeat its reports within a sample.
-            drawn[text] = reports_of(options.command, text, options.trials, progress.advance, each=options.each)
-        return drawn[text](len(values))
+            reports = reports_of(options.command, text, options.trials, progress.advance, each=options.each)
+            drawn[text] = iter(reports)
+        return list(islice(drawn[text], len(values)))
 
     return audit(sampler, options.inputs, epsilon=claimed, **settings)
 
@@ -136,9 +139,3 @@ def _value_of(mechanism: Mechanism, text: str) -> object:
         else:
             return value
     raise DataFileError(f"Expected --inputs in the domain, got {text!r}; choose other values.")
-
-
-def _as_json(found: Audit) -> PrintedAudit:
-    same: dict[str, Any] = {name: getattr(found, name) for name in PrintedAudit.__annotations__}
-    inputs = [each if isinstance(each, int | float) else str(each) for each in found.inputs]
-    return cast("PrintedAudit", same | {"inputs": inputs, "event": found.event.description})

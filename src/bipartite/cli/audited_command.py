@@ -6,6 +6,7 @@ import json
 import shlex
 import subprocess
 import threading
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from bipartite.errors import DataFileError, InputError
@@ -16,24 +17,11 @@ if TYPE_CHECKING:
 _LINES: Final = 2**12
 
 
-def reports_of(
-    command: str,
-    value: str,
-    trials: int,
-    progress: Callable[[int], None],
-    *,
-    each: bool,
-) -> Callable[[int], list[Any]]:
-    """Draw all reports of one value; the result hands them out in order."""
+def reports_of(command: str, value: str, trials: int, progress: Callable[[int], None], *, each: bool) -> list[Any]:
+    """Draw all reports of one value; with ``each``, the command is started for every one."""
     arguments = _split(command)
-    reports: list[Any] = []
-    if each:
-        for _ in range(trials):
-            reports.extend(_run(arguments, value, 1, progress))
-    else:
-        reports = _run(arguments, value, trials, progress)
-    left = iter(reports)
-    return lambda size: [next(left) for _ in range(size)]
+    runs, lines = (trials, 1) if each else (1, trials)
+    return [report for _ in range(runs) for report in _run(arguments, value, lines, progress)]
 
 
 def _split(command: str) -> list[str]:
@@ -95,17 +83,10 @@ def _feed(pipe: IO[str], value: str, lines: int) -> None:
 def _report(line: str) -> float | str | tuple[object, ...]:
     """A report as a number, a vector, or text."""
     text = line.strip()
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        return float(text)
-    except ValueError:
-        pass
     if text.startswith("["):
-        try:
+        with suppress(ValueError, RecursionError):
             return tuple(json.loads(text))
-        except (ValueError, RecursionError):
-            pass
+    for read in (int, float):
+        with suppress(ValueError):
+            return read(text)
     return text

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
@@ -16,8 +17,8 @@ import numpy as np
 from bipartite.answers.advise import recommend
 from bipartite.answers.estimation.carried import carried_edges
 from bipartite.answers.estimation.rows import ranges
-from bipartite.cli.output import OK, print_json, print_table
-from bipartite.cli.plan import PrintedPrecision, half, precision
+from bipartite.cli.output import OK, print_json, print_table, printed
+from bipartite.cli.plan import PrintedPrecision, half
 from bipartite.cli.program import BIPARTITE
 from bipartite.domains import Integers
 from bipartite.errors import DataFileError, InputError, MissingExtraError
@@ -52,7 +53,8 @@ _EXAMPLES = """examples:
 """
 
 
-class PrintedAnswer(TypedDict):
+@dataclass(frozen=True)
+class PrintedAnswer:
     """What the reports say, with its interval, beside the truth that only a demo knows."""
 
     of: str
@@ -83,14 +85,11 @@ class PrintedDemo(TypedDict):
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.epilog = _EXAMPLES
-    parser.add_argument(
-        "--n", metavar="N", type=int, default=_PEOPLE, help=f"the number of readers (default: {_PEOPLE:,})"
-    )
-    parser.add_argument("--epsilon", metavar="E", default="1", help="the privacy budget of one report (default: 1)")
-    parser.add_argument(
-        "--output", metavar="DIR", type=Path, default=Path("out"), help="the folder to write to (default: out)"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/demo.json)")
+    add = parser.add_argument
+    add("--n", metavar="N", type=int, default=_PEOPLE, help=f"the number of readers (default: {_PEOPLE:,})")
+    add("--epsilon", metavar="E", default="1", help="the privacy budget of one report (default: 1)")
+    add("--output", metavar="DIR", type=Path, default=Path("out"), help="the folder to write to (default: out)")
+    add("--json", action="store_true", help="print one JSON object (schemas/demo.json)")
     parser.set_defaults(run=run)
 
 
@@ -126,7 +125,7 @@ def run(options: argparse.Namespace) -> int:
         folder=str(options.output),
         page=str(page) if missing is None else None,
         confidence=CONFIDENCE,
-        promised=precision(prospect(Plan.read(plan).mechanisms()["age"], options.n)),
+        promised=printed(PrintedPrecision, prospect(Plan.read(plan).mechanisms()["age"], options.n)),
         warning=recommend(_AGES, epsilon, "distribution", n=options.n).warning,
         answers=_answers(reports, readers),
         commands=[shlex.join([*_program(), *arguments]) for arguments in commands],
@@ -173,17 +172,14 @@ def _answers(reports: Path, readers: dict[str, NDArray[np.int64]]) -> list[Print
     (everyone,) = estimate_file(reports).columns["age"].values()
     by_country = estimate_file(reports, by="country").columns["age"]
     ages = np.concatenate(list(readers.values()))
-    found: list[PrintedAnswer] = []
+    found = []
     for who, each, truth in [("all", everyone, ages), *((name, by_country[name], readers[name]) for name in readers)]:
         # From very few reports an unbiased mean may lie beyond all ages.
         value, low, high = np.clip([each.mean, *each.ask().ci(CONFIDENCE)], _AGES.low, _AGES.high).tolist()
-        of = f"mean age, {who}"
-        found.append({"of": of, "unit": "years", "value": value, "low": low, "high": high, "true": float(truth.mean())})
+        found.append(PrintedAnswer(f"mean age, {who}", "years", value, low, high, float(truth.mean())))
     for part in ranges(everyone, carried_edges(everyone.mechanism, len(ages)), CONFIDENCE):
         of, true = f"aged {part.first:.0f} to {part.last:.0f}", ((ages >= part.first) & (ages <= part.last)).mean()
-        found.append(
-            {"of": of, "unit": "share", "value": part.share, "low": part.low, "high": part.high, "true": float(true)}
-        )
+        found.append(PrintedAnswer(of, "share", part.share, part.low, part.high, float(true)))
     return found
 
 
@@ -204,9 +200,9 @@ def _show(found: PrintedDemo, charts: str) -> None:
     print(f"Answers from one random report of each at ε = {found['epsilon']}, and the truth, which only a demo knows:")
     rows = []
     for each in found["answers"]:
-        scale, sign = (1, "") if each["unit"] == "years" else (100, " %")
-        value, low, high = in_digits(*(scale * each[key] for key in ("value", "low", "high")))
-        rows.append((f"  {each['of']}", value + sign, f"{low} to {high}{sign}", f"{scale * each['true']:.1f}{sign}"))
+        scale, sign = (1, "") if each.unit == "years" else (100, " %")
+        value, low, high = in_digits(scale * each.value, scale * each.low, scale * each.high)
+        rows.append((f"  {each.of}", value + sign, f"{low} to {high}{sign}", f"{scale * each.true:.1f}{sign}"))
     print_table(("", "answer", "interval", "truth"), rows)
     print(f"An interval misses the truth in about {100 - 100 * CONFIDENCE:.0f} of 100 surveys, perhaps in this one.")
     print(f"\n{charts}\nThese commands were run; run them again, or with a table and a plan of your own:")

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bipartite.answers.estimation import Estimates
 from bipartite.answers.estimation.carried import carried_arcs, carried_edges
+from bipartite.answers.estimation.methods import FEW_VALUES
 from bipartite.answers.estimation.pictures import UNNAMED
-from bipartite.answers.estimation.rows import (
-    RANGE_COLUMNS,
-    VALUE_COLUMNS,
-    finite,
-    forging,
-    insides,
-    range_rows,
-    value_rows,
-)
+from bipartite.answers.estimation.rows import RANGE_COLUMNS, VALUE_COLUMNS, insides, range_rows, value_rows
 from bipartite.answers.estimation.wording import shows_ranges
+from bipartite.cli.estimate_json import described
 from bipartite.cli.estimate_map import heat_file
 from bipartite.cli.estimate_page import page
-from bipartite.cli.output import Progress, announce, print_json
+from bipartite.cli.output import Progress, announce, note, print_json
 from bipartite.files import write_atomically
-from bipartite.mechanisms.spec import spec_sha256
 from bipartite.plots.figure import as_file
 from bipartite.tables.collecting import STDIN
 from bipartite.tables.metadata import NOT_PRIVATE
@@ -33,18 +24,14 @@ from bipartite.texts import as_csv, escaped
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
     from pathlib import Path
 
     from matplotlib.axes import Axes
 
     from bipartite.answers.estimation import Counts, Estimate
     from bipartite.answers.estimation.ranges import Bins
-    from bipartite.cli.estimate import PrintedColumn, PrintedEstimate, PrintedGroup, PrintedNumber
+    from bipartite.mechanisms import Mechanism
     from bipartite.tables.metadata import Described
-
-
-_TWO = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,29 +95,34 @@ class Found:
         return carried(one.mechanism, min(insides(each)[0].effective for each in groups.values()))
 
 
-def compute(found: Found, progress: Progress, *, as_json: bool) -> None:
+def compute(found: Found, *, as_json: bool) -> None:
     """Compute what is shown, all that takes long, with its progress; it is kept, and shown later."""
-    steps, began = 2 * sum(map(len, found.columns.values())), time.monotonic()
-    for groups in found.columns.values():
-        for each in groups.values():
+    groups = [(name, each) for name, some in found.columns.items() for each in some.values()]
+    announce("estimating", sum(_seconds(each.mechanism) for _, each in groups))
+    with Progress("steps", 2 * len(groups)) as progress:
+        for _, each in groups:
             _ = each.shares, each.check
-            if not progress.done and steps > _TWO:
-                announce("estimating", steps * (time.monotonic() - began))
-            progress.reach(progress.done + 1, steps)
-    for name, groups in found.columns.items():
-        bins = found.bins_of(name) if as_json else found.carried(name)
-        for each in groups.values():
-            _ = range_rows(each, found.confidence, bins)
             progress.advance(1)
+        bins = {name: found.bins_of(name) if as_json else found.carried(name) for name in found.columns}
+        for name, each in groups:
+            _ = range_rows(each, found.confidence, bins[name])
+            progress.advance(1)
+
+
+def _seconds(mechanism: Mechanism) -> float:
+    """How long one estimate takes, roughly: longest where a curve is fitted."""
+    size = len(mechanism.domain)
+    fitted = size > FEW_VALUES and not mechanism.flat
+    return 0.4 + 2.5e-3 * min(size, 1000) if fitted else 0.02 + 1e-4 * size
 
 
 def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
     """Write and print the estimates; everything is computed before anything is written."""
-    first = STANDARD_INPUT if STDIN in options.files[:1] else options.files[0].name if options.files else ""
     files: list[tuple[Path, str | bytes]] = []
     if options.save_counts is not None:
         files.append((options.save_counts, counts.to_json() + "\n"))
     if options.html is not None and found.release is not None:
+        first = STANDARD_INPUT if options.files[0] == STDIN else options.files[0].name
         files.append((options.html, page(found, found.release, first)))
     if options.csv is not None:
         files.append((options.csv, _as_csv(found)))
@@ -140,84 +132,14 @@ def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
     if options.map is not None:
         places = found.columns[found.mapped][None]
         files.append((options.map, heat_file(places, options.map, found.confidence, insecure=bool(found.insecure))))
-    described = _described(found) if options.json else None
+    answers = described(found) if options.json else None
     for path, content in files:
         write_atomically(path, content)
-    if described is not None:
-        _warn(found)
-        print_json({**described})
-    else:
+    if answers is None:
         _show(found)
-
-
-def _as_json(label: str | None, estimate: Estimate, confidence: float, bins: Bins | None) -> PrintedGroup:
-    """The answers of one group."""
-    source, histogram = insides(estimate)
-    known, line, circle = source.found, estimate.domain.has_ends, estimate.domain.wraps
-    forged: Any = forging(estimate)
-    return {
-        "group": label,
-        "people": estimate.nobs,
-        "effective_people": source.effective,
-        "method": estimate.method,
-        "reason": histogram.reason,
-        "identifiable": None if known is None else known.identifiable,
-        "not_identifiable": None if known is None or known.identifiable else str(known),
-        "cannot_be_told_apart": [] if known is None else [list(group) for group in known.groups],
-        "mean": _number(estimate, "mean", confidence) if line else None,
-        "median": _number(estimate, "median", confidence) if line else None,
-        "circular_mean": _number(estimate, "circular_mean", confidence) if circle else None,
-        "resultant_length": _number(estimate, "resultant_length", confidence) if circle else None,
-        "circular_spread": _number(estimate, "circular_spread", confidence) if circle else None,
-        "fits": {"p_value": estimate.check.p_value, "verdict": estimate.check.verdict},
-        "poisoning": None if forged is None else forged._asdict(),
-        "bins_note": histogram.bins_note,
-        "shares": _rows(VALUE_COLUMNS, value_rows(estimate, confidence)),
-        "ranges": _rows(RANGE_COLUMNS, range_rows(estimate, confidence, bins)),
-    }
-
-
-def _rows(names: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> list[Any]:
-    return [dict(zip(names, row, strict=True)) for row in rows]
-
-
-def _number(estimate: Estimate, of: str, confidence: float) -> PrintedNumber:
-    answer = estimate.ask(of)
-    held = answer.ci(confidence)
-    return {
-        "value": finite(answer.value),
-        "standard_error": finite(answer.se),
-        "low": finite(held.low),
-        "high": finite(held.high),
-        "note": held.note,
-    }
-
-
-def _described(found: Found) -> PrintedEstimate:
-    """What is printed as JSON."""
-    columns: list[PrintedColumn] = [
-        {
-            "name": name,
-            "spec_sha256": spec_sha256(next(iter(groups.values())).mechanism),
-            "unreported": found.unreported[name],
-            "estimates": [
-                _as_json(label, each, found.confidence, found.bins_of(name)) for label, each in groups.items()
-            ],
-        }
-        for name, groups in found.columns.items()
-    ]
-    release = found.release
-    return {
-        "guarantee": None if release is None else found.guarantee_of(release),
-        "epsilon": None if release is None or found.doubted else release.epsilon_text,
-        "insecure": found.insecure,
-        "confidence": found.confidence,
-        "repeated": found.repeated,
-        "rejected": found.rejected,
-        "publishes": [] if release is None else list(release.publishes),
-        "by": found.by,
-        "columns": columns,
-    }
+    else:
+        _warn(found)
+        print_json(answers)
 
 
 def _as_csv(found: Found) -> str:
@@ -246,7 +168,7 @@ def _warn(found: Found) -> None:
         for label, estimate in groups.items():
             if doubt := estimate.check.doubt:
                 place = ", ".join(each for each in (where, label and escaped(label)) if each)
-                print(f"bipartite: {place + ': ' if place else ''}{doubt}", file=sys.stderr)
+                note(f"{place + ': ' if place else ''}{doubt}")
 
 
 def _show(found: Found) -> None:

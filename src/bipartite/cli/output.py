@@ -7,14 +7,16 @@ import re
 import sys
 import time
 from dataclasses import asdict, is_dataclass
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar
 
 from bipartite.texts import align_columns, escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from types import TracebackType
     from typing import Self
+
+T = TypeVar("T")
 
 OK: Final = 0
 FINDING: Final = 1
@@ -39,23 +41,38 @@ class PrintedError(TypedDict):
     exit_code: int
 
 
+def note(words: str) -> None:
+    """Say on stderr what a person should know beside the data."""
+    print(f"bipartite: {words}", file=sys.stderr)
+
+
 def announce(what: str, seconds: float, hint: str = "") -> None:
     """Say on stderr, before it starts, that something takes long."""
     if seconds > LONG:
         about = f"{seconds:.0f} s" if seconds < 2 * 60 else f"{seconds / 60:.0f} min"
-        print(f"bipartite: {what} takes about {about}{f'; {hint}' if hint else ''}.", file=sys.stderr)
+        note(f"{what} takes about {about}{f'; {hint}' if hint else ''}.")
 
 
 def complain(message: object, code: int, *, as_json: bool = False) -> int:
     """Print on stderr what went wrong, as JSON if that was asked for, and return the exit code."""
     # A list of problems has these line ends and no others.
     said = "\n- ".join(map(escaped, str(message).split("\n- ")))
-    printed = PrintedError(error=said, exit_code=code)
-    print(json.dumps(printed, ensure_ascii=False) if as_json else f"bipartite: {said}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(PrintedError(error=said, exit_code=code), ensure_ascii=False), file=sys.stderr)
+    else:
+        note(said)
     return code
 
 
-def print_json(value: Mapping[str, object]) -> None:
+def printed(kind: type[T], result: object, **others: object) -> T:
+    """What a command prints of a result: the values that are named here, and its attributes for all other keys."""
+    found: T = kind(
+        **{name: others[name] if name in others else getattr(result, name) for name in kind.__annotations__}
+    )
+    return found
+
+
+def print_json(value: object) -> None:
     """Print one JSON object on one line of stdout; exact decimals are text, a dataclass is an object of its fields."""
     print(json.dumps(value, default=_plain))
 
