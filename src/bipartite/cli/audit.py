@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from bipartite.cli.arguments import refuse_given
 from bipartite.cli.audited_command import reports_of
-from bipartite.cli.output import FINDING, OK, Progress, announce, print_json, printed
+from bipartite.cli.output import FINDING, NUMBER, OK, Progress, announce, print_json, printed
 from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.mechanisms.spec import load_spec
 from bipartite.tables.domain_files import read_text
@@ -33,7 +34,7 @@ vector as JSON, [0, 1, 1]. It runs once per input, with all trials; with --each 
 The bound is one-sided: with the stated confidence, ε is at least that large. A small bound proves
 nothing. The exit code is 1 if the claimed ε is refuted.
 """
-_EXAMPLES = """examples:
+EXAMPLES: Final = """examples:
   bipartite audit --command "python client.py" --epsilon 1 --inputs 18 90 --trials 100000
   bipartite audit age.json --inputs 18 90 --trials 1000000
 """
@@ -57,7 +58,7 @@ class PrintedAudit(TypedDict):
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.usage = "%(prog)s (SPEC.json | --command 'PROGRAM …' [--epsilon E]) --inputs X Y [options]"
-    parser.description, parser.epilog = _ABOUT, _EXAMPLES
+    parser.description = _ABOUT
     add = parser.add_argument
     add("spec", metavar="SPEC.json", type=Path, nargs="?", help="the spec of a mechanism, audited against its tickets")
     add("--command", metavar="'PROGRAM …'", help="a program that reads values and writes reports")
@@ -68,7 +69,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--bins", metavar="N", type=int, help="sort numbers into this many ranges")
     add("--each", action="store_true", help="start the command again for every report")
     add("--json", action="store_true", help="print one JSON object (schemas/audit.json)")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -97,7 +97,7 @@ def _audit_mechanism(options: argparse.Namespace, settings: dict[str, Any], prog
 
 
 def _audit_command(options: argparse.Namespace, settings: dict[str, Any], progress: Progress) -> Audit:
-    claimed = None if options.epsilon is None else _number(options.epsilon)
+    claimed = None if options.epsilon is None else _claimed(options.epsilon)
     drawn: dict[str, Iterator[Any]] = {}
 
     def sampler(values: NDArray[Any]) -> list[Any]:  # all equal
@@ -111,16 +111,12 @@ def _audit_command(options: argparse.Namespace, settings: dict[str, Any], progre
     return audit(sampler, options.inputs, epsilon=claimed, **settings)
 
 
-def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < math.inf:
+def _claimed(text: str) -> float:
+    if not NUMBER.fullmatch(text) or not 0 <= float(text) < math.inf:
         raise InputError(
             f"Expected --epsilon, the claimed ε, as a number of at least 0, got {text!r}; try --epsilon 1."
         )
-    return value
+    return float(text)
 
 
 def _value_of(mechanism: Mechanism, text: str) -> object:
@@ -131,11 +127,8 @@ def _value_of(mechanism: Mechanism, text: str) -> object:
         if text in named:
             return named[text]
     else:
-        try:
+        with suppress(ValueError, DataError):
             value = int(text) if mechanism.domain.whole else float(text)
             mechanism.domain.encode(value)
-        except (ValueError, DataError):
-            pass
-        else:
             return value
     raise DataFileError(f"Expected --inputs in the domain, got {text!r}; choose other values.")

@@ -47,7 +47,7 @@ epsilon = {epsilon}
 [columns.country]
 public = true
 """
-_EXAMPLES = """examples:
+EXAMPLES: Final = """examples:
   bipartite demo
   bipartite demo --n 1000000 --epsilon 3 --output /tmp/demo
 """
@@ -84,13 +84,11 @@ class PrintedDemo(TypedDict):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog = _EXAMPLES
     add = parser.add_argument
     add("--n", metavar="N", type=int, default=_PEOPLE, help=f"the number of readers (default: {_PEOPLE:,})")
     add("--epsilon", metavar="E", default="1", help="the privacy budget of one report (default: 1)")
     add("--output", metavar="DIR", type=Path, default=Path("out"), help="the folder to write to (default: out)")
     add("--json", action="store_true", help="print one JSON object (schemas/demo.json)")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

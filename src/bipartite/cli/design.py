@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, cast
@@ -49,7 +50,7 @@ _DOMAINS = """What may be reported, DOMAIN, is one of
   cities                    the built-in list; grid:S,W,N,E/METRES is the cells of a box
   age.json                  the domain of a spec; without --epsilon, its mechanism
 """
-_EXAMPLES = """examples:
+EXAMPLES: Final = """examples:
   bipartite design 18..90 --epsilon 1 --for mean --output age.json
   bipartite design 18..90 --epsilon 0.25..4 --compare --plot loss.svg
 """
@@ -156,7 +157,7 @@ class PrintedPeople(TypedDict):
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.usage = "%(prog)s DOMAIN --epsilon E [options]"
-    parser.description, parser.epilog = _DOMAINS, _EXAMPLES
+    parser.description = _DOMAINS
     add, named = parser.add_argument, tuple(by_column())
     add("domain", metavar="DOMAIN", help="what may be reported")
     add("--epsilon", metavar="E", help="the budget of one report, such as 0.5; to compare: 0.5,1,2 or LOW..HIGH")
@@ -177,7 +178,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(ARE_PUBLIC, action="store_true", help="the list is public, though it repeats places or names people or times")
     add("--output", metavar="FILE", type=Path, help="write the spec to this file, or the rows of a comparison as CSV")
     add("--json", action="store_true", help="print one JSON object (schemas/design*.json)")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -209,10 +209,9 @@ def _design(options: argparse.Namespace) -> int:
         spec=mechanism.to_spec(),
         values=len(mechanism.domain),
         epsilon_upper=str(certificate.epsilon_upper),
-        **_of_one_report(mechanism, prior, options.epsilon),
         purpose=options.purpose,
         people=people,
-        **_of_many_reports(mechanism, prior, people),
+        **_figures(mechanism, prior, people, options.epsilon),
         recommendation=None if found is None else str(found),
     )
     places = cast("Points", domain)
@@ -374,38 +373,27 @@ def _rows_of_design(domain: Domain, m: str) -> int:
     return len(domain) * max(1, searched + found)
 
 
-def _of_one_report(mechanism: Mechanism, prior: list[float] | None, epsilon: str | None) -> dict[str, Any]:
-    """The errors of one report, beside GRR and the constant answer; None if reports are not values."""
-    if mechanism.flat:
-        return dict.fromkeys(("outputs", *(key for _, key, _ in _SHOWN)))
-    # A window has two probabilities; other mechanisms have many.
-    window = mechanism if isinstance(mechanism, BRR) else None
-    total, about = mechanism.lottery.total, loss(mechanism, prior)
-    try:
-        grr = loss(GRR(mechanism.domain, epsilon or mechanism.epsilon_decimal), prior).mean
-    except InputError:  # it cannot be made with this ε
-        grr = None
-    return {
-        "outputs": len(mechanism.outputs),
-        "m": None if window is None else window.m,
-        "near_probability": None if window is None else window.tickets.near / total,
-        "far_probability": None if window is None else window.tickets.far / total,
-        "expected_loss": about.mean,
-        "worst_loss": about.worst,
-        "gap": mechanism.gap if isinstance(mechanism, Anchored) else None,
-        "expected_loss_grr": grr,
-        "expected_loss_constant": loss(Constant(mechanism.domain, prior=prior), prior).mean,
-    }
-
-
-def _of_many_reports(mechanism: Mechanism, prior: list[float] | None, people: int) -> dict[str, float | None]:
-    """The errors of estimates; None if the reports cannot tell, or it would take too long to compute."""
+def _figures(mechanism: Mechanism, prior: list[float] | None, people: int, epsilon: str | None) -> dict[str, Any]:
+    """The errors of one report, beside GRR and the constant answer, and those of estimates; None for what it lacks."""
+    found: dict[str, Any] = dict.fromkeys(("outputs", *(key for _, key, _ in (*_SHOWN, *_ESTIMATED))))
+    if not mechanism.flat:  # reports are values
+        about = loss(mechanism, prior)
+        always = loss(Constant(mechanism.domain, prior=prior), prior).mean
+        found |= {"outputs": len(mechanism.outputs), "expected_loss_constant": always}
+        found |= {"expected_loss": about.mean, "worst_loss": about.worst}
+        with suppress(InputError):  # there is no GRR of every ε
+            found["expected_loss_grr"] = loss(GRR(mechanism.domain, epsilon or mechanism.epsilon_decimal), prior).mean
+    if isinstance(mechanism, Anchored):
+        found["gap"] = mechanism.gap
+    if isinstance(mechanism, BRR):  # a window has two probabilities; other mechanisms have many
+        window, total = mechanism.tickets, mechanism.lottery.total
+        found |= {"m": mechanism.m, "near_probability": window.near / total, "far_probability": window.far / total}
     foreseen, size = Foreseen(mechanism), len(mechanism.domain)
-    if foreseen.too_large is not None:
-        return dict.fromkeys(key for _, key, _ in _ESTIMATED)
     shares = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
-    errors = {key: foreseen.errors(of, shares[None, :], people) for _, key, of in _ESTIMATED}
-    return {key: None if error is None else float(error[0]) for key, error in errors.items()}
+    for _, key, of in _ESTIMATED if foreseen.too_large is None else ():
+        errors = foreseen.errors(of, shares[None, :], people)
+        found[key] = None if errors is None else float(errors[0])
+    return found
 
 
 def _rows(described: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -51,7 +51,7 @@ _NO_SPEC: Final = (
     "Expected --spec: standard input is read as CSV and does not say which mechanism made the reports. Parquet or "
     "Arrow files that contain their specs must be named."
 )
-_EXAMPLES = """examples:
+EXAMPLES: Final = """examples:
   bipartite estimate reports.parquet --by country --html answers.html
   bipartite estimate monday.csv tuesday.csv --spec age.json --bins 30,45,65 --plot ages.svg
 """
@@ -59,7 +59,6 @@ _EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog = _EXAMPLES
     add = parser.add_argument
     add("files", metavar="FILE", nargs="*", help="reports: files, folders, quoted patterns; - for standard input")
     spec = "the mechanism or the release, unless the files contain it"
@@ -82,7 +81,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--html", metavar="FILE.html", type=Path, help="write a page about a release")
     add("--map", metavar="FILE", type=Path, help="map a column of places: .html, .svg, .png or .geojson")
     add("--json", action="store_true", help="print one JSON object (schemas/estimate.json)")
-    parser.set_defaults(run=run)
 
 
 def _bins_of(text: str) -> Bins:
@@ -133,10 +131,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _count(
-    options: argparse.Namespace,
-    mechanisms: dict[str | None, Mechanism],
-    release: Described | None,
-    rejected: Rejected,
+    options: argparse.Namespace, mechanisms: dict[str | None, Mechanism], release: Described | None, rejected: Rejected
 ) -> tuple[dict[str | None, Counted], int]:
     """(the sums of each column, the number of lines that repeat a key)."""
     if not options.files:

@@ -39,22 +39,15 @@ def heat_file(places: Estimate, path: Path, confidence: float, *, insecure: bool
     return as_file(heat.plot, path)
 
 
-def _largest(heat: HeatMap, confidence: float) -> list[list[str]]:
-    """The cells of the largest shares, with intervals that hold for all places together, if there are any."""
-    names, top = names_of(heat.places), np.argsort(-heat.shares, kind="stable")[:_LISTED].tolist()
-    rows = [[escape(names[at]), percent(float(heat.shares[at]))] for at in top]
-    if heat.has_intervals:
-        low, high = heat.intervals(confidence, together=True)
-        rows = [[*row, f"{percent(low[at])} to {percent(high[at])}"] for row, at in zip(rows, top, strict=True)]
-    return rows
-
-
 def page(heat: HeatMap, confidence: float) -> str:
-    """The picture with its guarantee, and the largest shares."""
-    header = ["place", "share", *["interval"] * heat.has_intervals]
+    """The picture with its guarantee, and the largest shares, with intervals that hold for all places together."""
+    names, top = names_of(heat.places), np.argsort(-heat.shares, kind="stable")[:_LISTED].tolist()
+    header, rows = ["place", "share"], [[escape(names[at]), percent(float(heat.shares[at]))] for at in top]
     text = f"{'These shares are guesses: t' if heat.standard_errors is None else 'T'}here are no intervals."
     if heat.has_intervals:
-        low, _ = heat.intervals(confidence, together=True)
+        low, high = heat.intervals(confidence, together=True)
+        header.append("interval")
+        rows = [[*row, f"{percent(low[at])} to {percent(high[at])}"] for row, at in zip(rows, top, strict=True)]
         text = (
             f"The intervals hold for all {len(low):,} places together with {100 * confidence:g} % confidence. "
             f"Those of {int((low <= 0).sum()):,} places include 0: perhaps nobody is there."
@@ -67,7 +60,7 @@ def page(heat: HeatMap, confidence: float) -> str:
         figure(heat.plot),
         "<h2>The largest shares</h2>",
         f"<p>{escape(text)}</p>",
-        html_table(header, _largest(heat, confidence)),
+        html_table(header, rows),
         f"<footer>Made by bipartite {__version__}; this page loads nothing.</footer>",
     ]
     return whole_page(_TITLE, parts)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import argparse
 
 _WIDTH: Final = 96
-_EXAMPLES = """Every number is an upper bound on what a report can reveal, rounded up.
+EXAMPLES: Final = """Every number is an upper bound on what a report can reveal, rounded up.
 
 examples:
   bipartite explain 1
@@ -51,12 +51,10 @@ class PrintedExplain(TypedDict):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog = _EXAMPLES
     add = parser.add_argument
     add("epsilon", metavar="EPSILON", help="the privacy budget of one report, a decimal such as 1 or 0.5")
     add("--reports", metavar="N", type=int, help="also show what N reports about the same answer add up to")
     add("--json", action="store_true", help="print one JSON object (schemas/explain.json)")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

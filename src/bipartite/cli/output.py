@@ -106,18 +106,15 @@ class Progress:
         self.done += by
         now = time.monotonic()
         if self._visible and (now >= self._next_at or (self._width and self.done == self._total)):
-            self._write(self._line(), now)
+            line = self._line()  # in place of the one before, which may have been longer
+            sys.stderr.write(f"\r{line.ljust(self._width)}")
+            sys.stderr.flush()
+            self._next_at, self._width = now + _REDRAW_SECONDS, len(line)
 
     def reach(self, done: int, total: int | None) -> None:
         """Note that ``done`` are done in all, of ``total`` if that is known by now."""
         self._total = total
         self.advance(done - self.done)
-
-    def _write(self, line: str, now: float) -> None:
-        """Show a line in place of the one before, which may have been longer."""
-        sys.stderr.write(f"\r{line.ljust(self._width)}")
-        sys.stderr.flush()
-        self._next_at, self._width = now + _REDRAW_SECONDS, len(line)
 
     def _line(self) -> str:
         if not self._total:

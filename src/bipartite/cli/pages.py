@@ -20,10 +20,8 @@ _STYLE: Final = f"""
          color: {looks.INK}; font: 17px/1.55 system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif; }}
   h1 {{ font-size: 34px; line-height: 1.2; margin: 0 0 12px; }}
   h2 {{ font-size: 25px; margin: 64px 0 4px; padding-top: 24px; border-top: 2px solid {looks.INK}; }}
-  h3 {{ font-size: 18px; margin: 32px 0 4px; }}
   p {{ margin: 8px 0; max-width: 44em; }}
   .lead {{ font-size: 19px; }}
-  .said {{ border-left: 4px solid {looks.BLUE}; padding: 4px 0 4px 16px; margin: 16px 0; }}
   figure {{ margin: 12px 0; max-width: 560px; }}
   svg {{ display: block; width: 100%; }}
   table {{ border-collapse: collapse; margin: 12px 0; font-variant-numeric: tabular-nums;
@@ -40,7 +38,6 @@ _STYLE: Final = f"""
   th, td:first-child {{ white-space: normal; overflow-wrap: anywhere; min-width: 6em; }}
   th:first-child, td:first-child {{ text-align: left; }}
   thead th {{ border-bottom: 1.5px solid {looks.INK}; }}
-  code {{ font-size: 14px; overflow-wrap: anywhere; }}
   @media (max-width: 640px) {{ body {{ padding: 16px 12px 32px; font-size: 16px; }} th, td {{ padding-right: 12px; }}
     .groups thead {{ display: none; }} .groups tr {{ display: block; }}
     .groups td {{ display: inline-block; box-sizing: border-box; width: 50%; border: 0; }}
@@ -49,7 +46,7 @@ _STYLE: Final = f"""
   @media (min-width: 641px) {{ .narrow {{ display: none; }} }}
   @media print {{ body {{ max-width: none; padding: 0; font-size: 10pt; }}
     svg {{ print-color-adjust: exact; }} table {{ overflow: visible; }}
-    h2, h3 {{ break-after: avoid; }} figure, tr {{ break-inside: avoid; }}
+    h2 {{ break-after: avoid; }} figure, tr {{ break-inside: avoid; }}
     th, td {{ padding-right: 10px; }} small {{ font-size: 8pt; }} }}
   footer {{ margin-top: 64px; padding-top: 12px; border-top: 1px solid {looks.GREY}; font-size: 14px; }}
 """

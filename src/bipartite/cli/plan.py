@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from bipartite.cli.arguments import refuse_given
 from bipartite.cli.output import OK, note, print_json, print_table, printed
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 _WHOLE = 100
 _MUCH = 4  # of ε for one row
-_EXAMPLES = """A plan says how every column of a table is released: [columns.age] with a domain, a mechanism and an
-epsilon, or public = true. Columns that it does not name are dropped. `new` writes a first one from names, declared
-types and your answers, never from values.
+EXAMPLES: Final = """A plan says how every column of a table is released: [columns.age] with a domain, a mechanism and
+an epsilon, or public = true. Columns that it does not name are dropped. `new` writes a first one from names,
+declared types and your answers, never from values.
 
 examples:
   bipartite plan new people.csv --output plan.toml
@@ -90,7 +90,6 @@ class PrintedPlan(TypedDict):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog = _EXAMPLES
     add = parser.add_argument
     add("action", choices=["new", "check", "show"], help="write a first plan, check one, or show one")
     add("file", metavar="FILE", help="new: a table in any format that privatize reads; otherwise a plan")
@@ -104,7 +103,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--no-questions", action="store_true", help="new: write TODO instead of asking at a terminal")
     add("--n", metavar="N", type=int, help="check: how precise the answers from N people will be")
     add("--json", action="store_true", help="check, show: print one JSON object (schemas/plan.json)")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

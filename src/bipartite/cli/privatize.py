@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from bipartite.cli.output import BAD_DATA, NUMBER, OK, Progress, note, print_json, printed
 from bipartite.errors import InputError, how_many
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bipartite.lottery import InsecureSeed
     from bipartite.tables import Released
 
-_EXAMPLES = """Formats follow from the names: .csv .tsv .jsonl .parquet .arrow, also compressed as .gz or .zst.
+EXAMPLES: Final = """Formats follow from the names: .csv .tsv .jsonl .parquet .arrow, also compressed as .gz or .zst.
 A file is written beside its place and renamed when it is complete: a failed run releases nothing. Text comes with its
 specs in OUT.bipartite.json, other files contain them. Standard output cannot be taken back.
 With --spec, IN and OUT are one value a line without a header, and tuples are JSON arrays. Values are no arguments
@@ -54,7 +54,6 @@ class PrintedRelease(TypedDict):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog = _EXAMPLES
     add, kinds = parser.add_argument, ", ".join(KINDS)
     add("source", metavar="IN", help="a file, a folder, a quoted pattern such as 'part-*.csv', or -")
     add("target", metavar="OUT", help="a file, or - for standard output")
@@ -72,7 +71,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--specs", metavar="FILE.json", type=Path, help="where to write the specs if text goes to standard output")
     add("--insecure-seed", metavar="N", type=int, help="repeatable reports, for experiments: NOT private")
     add("--json", action="store_true", help="print one JSON object (schemas/privatize.json)")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -105,7 +105,7 @@ class Program:
     name: str
     description: str
     home: str
-    """The package that holds a module with ``configure(parser)`` for each command."""
+    """The package of the commands: modules with ``configure(parser)``, ``run(options)`` and ``EXAMPLES``, if any."""
     commands: Mapping[str, str]
     """One line about each command."""
     former: Mapping[str, str] = field(default_factory=dict)
@@ -125,7 +125,10 @@ class Program:
         for name, what in self.commands.items():
             added = named.add_parser(name, help=what)
             if command in {None, name}:
-                importlib.import_module(f"{self.home}.{name.replace('-', '_')}").configure(added)
+                module = importlib.import_module(f"{self.home}.{name}")
+                added.epilog = getattr(module, "EXAMPLES", None)
+                added.set_defaults(run=getattr(module, "run", None))
+                module.configure(added)
         return parser
 
 
