@@ -21,7 +21,6 @@ import msgspec
 FOLDER = Path(__file__).parents[1] / "src" / "bipartite" / "cli" / "schemas"
 PRINTED = {
     "audit": "bipartite.cli.audit:PrintedAudit",
-    "demo": "bipartite.cli.demo:PrintedDemo",
     "design": "bipartite.cli.design:PrintedDesign",
     "design-compare": "bipartite.cli.design:PrintedComparison",
     "design-people": "bipartite.cli.design:PrintedPeople",

@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from bipartite.cli.arguments import refuse_given
 from bipartite.cli.audited_command import reports_of
 from bipartite.cli.output import FINDING, NUMBER, OK, Progress, announce, print_json, printed
+from bipartite.cli.program import refuse_given
 from bipartite.errors import DataError, DataFileError, InputError
 from bipartite.mechanisms.spec import load_spec
 from bipartite.tables.domain_files import read_text

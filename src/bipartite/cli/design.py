@@ -16,9 +16,9 @@ from bipartite.answers.advise import Row, compare, recommend, sample_size
 from bipartite.answers.advise.candidates import PURPOSES
 from bipartite.answers.advise.forecasting import Foreseen, check_n
 from bipartite.answers.quality import loss
-from bipartite.cli.arguments import refuse_given
 from bipartite.cli.literals import ARE_PUBLIC, credit_of, domain_or_mechanism
 from bipartite.cli.output import OK, Progress, note, print_json, print_table, printed
+from bipartite.cli.program import refuse_given
 from bipartite.cli.waiting import announce_design, announce_proof, announce_search
 from bipartite.domains import Domain, Points
 from bipartite.errors import DataFileError, InputError

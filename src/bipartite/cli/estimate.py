@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.answers.estimation.ranges import spans
-from bipartite.cli.arguments import refuse_given
 from bipartite.cli.estimate_output import Found, compute, write
 from bipartite.cli.output import NUMBER, OK, Progress, announce, note
+from bipartite.cli.program import refuse_given
 from bipartite.cli.rejected import set_aside
 from bipartite.errors import InputError, how_many
 from bipartite.mechanisms.spec import load_spec
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from bipartite.answers.estimation.ranges import Bins
     from bipartite.cli.rejected import Rejected
+    from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
 
 
@@ -99,8 +100,7 @@ def run(options: argparse.Namespace) -> int:
     _check(options, release)
     saved = [Counts.from_json(read_text(path)) for path in options.counts or ()]
     mechanisms = {options.column: _mechanism(options, saved)} if release is None else _of_release(options, release)
-    _check_bins(options.bins, mechanisms)
-    mapped = _mapped(options, mechanisms)
+    _check_columns(options, [each.domain for each in mechanisms.values()])
     with set_aside(options.reject) as rejected:
         counted, repeated = _count(options, mechanisms, release, rejected)
     _mention_skipped(options, counted, repeated, rejected)
@@ -123,7 +123,6 @@ def run(options: argparse.Namespace) -> int:
         bins=options.bins,
         repeated=repeated,
         rejected=rejected.count,
-        mapped=mapped,
     )
     compute(found, as_json=options.json)
     write(found, options, counts)
@@ -233,12 +232,14 @@ def _check(options: argparse.Namespace, release: Described | None) -> None:
         refuse_given(options, of_files, "--column, --reject, --study and --question are for files of reports")
 
 
-def _check_bins(bins: Bins | None, mechanisms: dict[str | None, Mechanism]) -> None:
-    """Refuse edges that fit no column, before anything is read."""
-    domains = [each.domain for each in mechanisms.values()]
+def _check_columns(options: argparse.Namespace, domains: list[Domain]) -> None:
+    """Refuse edges that fit no column, and maps of anything but one column of places, before anything is read."""
     ranged = [domain for domain in domains if domain.has_ranges]
-    for domain in (ranged or domains[:1]) if bins is not None else ():
-        spans(domain, bins or 0, None)
+    for domain in (ranged or domains[:1]) if options.bins is not None else ():
+        spans(domain, options.bins or 0, None)
+    places = [domain for domain in domains if domain.coordinates is not None]
+    if options.map is not None and (len(places) != 1 or options.by is not None):
+        raise InputError("--map draws one column of places, without groups; name it with --column, and leave out --by.")
 
 
 def _mechanism(options: argparse.Namespace, saved: list[Counts]) -> Mechanism:
@@ -264,13 +265,3 @@ def _of_release(options: argparse.Namespace, release: Described) -> dict[str | N
         )
     check_asked(release, names, options.by, options.weights)
     return {name: release.mechanisms[name] for name in names}
-
-
-def _mapped(options: argparse.Namespace, mechanisms: dict[str | None, Mechanism]) -> str | None:
-    """The column of places that a map shows, if one is asked for."""
-    places = [name for name, each in mechanisms.items() if each.domain.coordinates is not None]
-    if options.map is None:
-        return None
-    if len(places) != 1 or options.by is not None:
-        raise InputError("--map draws one column of places, without groups; name it with --column, and leave out --by.")
-    return places[0]

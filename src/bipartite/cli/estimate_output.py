@@ -48,21 +48,22 @@ class Found:
     """Whether the reports were drawn from random words that someone may know; None if nothing says so."""
     release: Described | None
     """The release that the reports belong to; None for other reports, which are one column."""
-    bins: Bins | None = None
+    bins: Bins | None
     """The requested public ranges, for values that have ranges; None for ten."""
-    repeated: int = 0
+    repeated: int
     """The number of lines that repeat a key, and do not count."""
-    rejected: int = 0
+    rejected: int
     """The number of lines that were set aside, and do not count."""
-    mapped: str | None = None
-    """The column of places that a map shows."""
+
+    @property
+    def groups(self) -> list[tuple[str | None, str | None, Estimate]]:
+        """Every estimate, with its column and group."""
+        return [(name, label, each) for name, groups in self.columns.items() for label, each in groups.items()]
 
     @property
     def doubted(self) -> list[str]:
         """The columns whose reports cannot have come from their mechanism."""
-        return [
-            repr(name) for name, groups in self.columns.items() if any(each.check.doubt for each in groups.values())
-        ]
+        return list(dict.fromkeys(repr(name) for name, _, each in self.groups if each.check.doubt))
 
     def guarantee_of(self, release: Described) -> str:
         """What the release promises; no ε if its reports cannot have come from its mechanism."""
@@ -97,14 +98,13 @@ class Found:
 
 def compute(found: Found, *, as_json: bool) -> None:
     """Compute what is shown, all that takes long, with its progress; it is kept, and shown later."""
-    groups = [(name, each) for name, some in found.columns.items() for each in some.values()]
-    announce("estimating", sum(_seconds(each.mechanism) for _, each in groups))
-    with Progress("steps", 2 * len(groups)) as progress:
-        for _, each in groups:
+    announce("estimating", sum(_seconds(each.mechanism) for _, _, each in found.groups))
+    with Progress("steps", 2 * len(found.groups)) as progress:
+        for _, _, each in found.groups:
             _ = each.shares, each.check
             progress.advance(1)
         bins = {name: found.bins_of(name) if as_json else found.carried(name) for name in found.columns}
-        for name, each in groups:
+        for name, _, each in found.groups:
             _ = range_rows(each, found.confidence, bins[name])
             progress.advance(1)
 
@@ -130,7 +130,7 @@ def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
         name = next(iter(found.columns))
         files.append((options.plot, as_file(lambda: found.plot(name, found.bins_of(name)), options.plot)))
     if options.map is not None:
-        places = found.columns[found.mapped][None]
+        (places,) = (each for _, _, each in found.groups if each.domain.coordinates is not None)
         files.append((options.map, heat_file(places, options.map, found.confidence, insecure=bool(found.insecure))))
     answers = described(found) if options.json else None
     for path, content in files:
@@ -150,8 +150,7 @@ def _as_csv(found: Found) -> str:
         ["column"] * released + ["group"] * grouped + list(RANGE_COLUMNS if ranges else VALUE_COLUMNS),
         (
             [name] * released + [label] * grouped + list(row)
-            for name, groups in found.columns.items()
-            for label, estimate in groups.items()
+            for name, label, estimate in found.groups
             for row in (
                 range_rows(estimate, found.confidence, found.bins_of(name))
                 if ranges
@@ -163,12 +162,11 @@ def _as_csv(found: Found) -> str:
 
 def _warn(found: Found) -> None:
     """Say on stderr which reports cannot have come from their mechanism; the text for people contains that."""
-    for name, groups in found.columns.items():
-        where = "" if found.release is None else f"column {name!r}"
-        for label, estimate in groups.items():
-            if doubt := estimate.check.doubt:
-                place = ", ".join(each for each in (where, label and escaped(label)) if each)
-                note(f"{place + ': ' if place else ''}{doubt}")
+    for name, label, estimate in found.groups:
+        if doubt := estimate.check.doubt:
+            where = "" if found.release is None else f"column {name!r}"
+            place = ", ".join(each for each in (where, label and escaped(label)) if each)
+            note(f"{place + ': ' if place else ''}{doubt}")
 
 
 def _show(found: Found) -> None:

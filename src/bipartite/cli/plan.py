@@ -7,9 +7,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
-from bipartite.cli.arguments import refuse_given
 from bipartite.cli.output import OK, note, print_json, print_table, printed
 from bipartite.cli.plan_questions import Questions, at_a_terminal
+from bipartite.cli.program import refuse_given
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
 from bipartite.lottery import Epsilon

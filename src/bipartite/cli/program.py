@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite._version import __version__
 from bipartite.cli import former
+from bipartite.errors import InputError
 from bipartite.names import nearest_name
 
 if TYPE_CHECKING:
@@ -96,6 +97,14 @@ class Command(argparse.ArgumentParser):
             return found[0] if found[1] is None else flags[found[1]] + (" " if found[3] else "")
 
         return re.sub(pattern, flag, message)
+
+
+def refuse_given(options: argparse.Namespace, names: Sequence[str], why: str) -> None:
+    """Refuse options that make no sense here, by their destinations."""
+    flags: dict[str, str] = options.parsed_by.flags
+    given = [flags[name] for name in names if not any(getattr(options, name) is absent for absent in (None, False))]
+    if given:
+        raise InputError(f"{why}; leave out {', '.join(given)}.")
 
 
 @dataclass(frozen=True)
