@@ -7,6 +7,7 @@ import re
 import shlex
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, cast
 
@@ -17,12 +18,11 @@ from bipartite.answers.advise.candidates import PURPOSES
 from bipartite.answers.advise.forecasting import Foreseen, check_n
 from bipartite.answers.quality import loss
 from bipartite.cli.literals import ARE_PUBLIC, credit_of, domain_or_mechanism
-from bipartite.cli.output import OK, Progress, note, print_json, print_table, printed
+from bipartite.cli.output import OK, Progress, note, print_json, print_table, printed, write_all
 from bipartite.cli.program import refuse_given
 from bipartite.cli.waiting import announce_design, announce_proof, announce_search
 from bipartite.domains import Domain, Points
 from bipartite.errors import DataFileError, InputError
-from bipartite.files import write_atomically
 from bipartite.locations import plot
 from bipartite.lottery import PREPARE_FROM
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Custom, Mechanism
@@ -35,9 +35,7 @@ from bipartite.verification import verify
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping
-
-    from matplotlib.axes import Axes
+    from collections.abc import Mapping
 
     from bipartite.answers.advise import Recommendation
 
@@ -215,9 +213,9 @@ def _design(options: argparse.Namespace) -> int:
         recommendation=None if found is None else str(found),
     )
     places = cast("Points", domain)
-    _write(
-        options, json.dumps(described["spec"], indent=2) + "\n", lambda: plot(places, credit=credit_of(options.domain))
-    )
+    text = json.dumps(described["spec"], indent=2) + "\n"
+    picture = partial(as_file, lambda: plot(places, credit=credit_of(options.domain)), options.plot)
+    write_all([(options.output, lambda: text), (options.plot, picture)])
     if options.json:
         print_json(described)
         return OK
@@ -256,7 +254,8 @@ def _compare(options: argparse.Namespace) -> int:
     announce_search(domain, len(epsilons), statistics=people is not None)
     also = {"Custom": spec} if isinstance(spec, Custom) else None
     found = compare(domain, epsilons, n=people, prior=_prior(options), purpose=options.purpose, also=also)
-    _write(options, found.to_csv(), lambda: found.plot(_DRAWN.get(options.purpose, "expected_loss")))
+    picture = partial(as_file, lambda: found.plot(_DRAWN.get(options.purpose, "expected_loss")), options.plot)
+    write_all([(options.output, found.to_csv), (options.plot, picture)])
     if options.json:
         print_json(found.to_dict())
     else:
@@ -296,15 +295,6 @@ def _given(options: argparse.Namespace) -> tuple[Domain, Mechanism | None]:
     """The domain; of a spec its mechanism, too."""
     given = domain_or_mechanism(options.domain, are_public=options.places_are_public)
     return (given, None) if isinstance(given, Domain) else (given.domain, given)
-
-
-def _write(options: argparse.Namespace, text: str, draw: Callable[[], Axes]) -> None:
-    """Write the files that are asked for; everything is computed before anything is written."""
-    picture = None if options.plot is None else as_file(draw, options.plot)
-    if options.output is not None:
-        write_atomically(options.output, text)
-    if picture is not None:
-        write_atomically(options.plot, picture)
 
 
 def _epsilon(options: argparse.Namespace) -> str:

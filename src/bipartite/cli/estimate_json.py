@@ -132,7 +132,6 @@ def described(found: Found) -> PrintedEstimate:
     return printed(
         PrintedEstimate,
         found,
-        guarantee=None if release is None else found.guarantee_of(release),
         epsilon=None if release is None or found.doubted else release.epsilon_text,
         publishes=() if release is None else release.publishes,
         columns=columns,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bipartite.answers.estimation import Estimates
@@ -12,10 +13,9 @@ from bipartite.answers.estimation.pictures import UNNAMED
 from bipartite.answers.estimation.rows import RANGE_COLUMNS, VALUE_COLUMNS, insides, range_rows, value_rows
 from bipartite.answers.estimation.wording import shows_ranges
 from bipartite.cli.estimate_json import described
-from bipartite.cli.estimate_map import heat_file
-from bipartite.cli.estimate_page import page
-from bipartite.cli.output import Progress, announce, note, print_json
-from bipartite.files import write_atomically
+from bipartite.cli.estimate_pages import map_page, release_page
+from bipartite.cli.output import Progress, announce, note, print_json, write_all
+from bipartite.locations import heat_map
 from bipartite.plots.figure import as_file
 from bipartite.tables.collecting import STDIN
 from bipartite.tables.metadata import NOT_PRIVATE
@@ -65,10 +65,13 @@ class Found:
         """The columns whose reports cannot have come from their mechanism."""
         return list(dict.fromkeys(repr(name) for name, _, each in self.groups if each.check.doubt))
 
-    def guarantee_of(self, release: Described) -> str:
-        """What the release promises; no ε if its reports cannot have come from its mechanism."""
+    @property
+    def guarantee(self) -> str | None:
+        """What the release promises, if there is one: no ε if its reports cannot have come from its mechanism."""
+        if self.release is None:
+            return None
         if not self.doubted:
-            return release.guarantee
+            return self.release.guarantee
         which = ", ".join(self.doubted)
         return f"no ε is claimed: the reports of {which} cannot have come from the mechanism of the release"
 
@@ -118,28 +121,34 @@ def _seconds(mechanism: Mechanism) -> float:
 
 def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
     """Write and print the estimates; everything is computed before anything is written."""
-    files: list[tuple[Path, str | bytes]] = []
-    if options.save_counts is not None:
-        files.append((options.save_counts, counts.to_json() + "\n"))
-    if options.html is not None and found.release is not None:
-        first = STANDARD_INPUT if options.files[0] == STDIN else options.files[0].name
-        files.append((options.html, page(found, found.release, first)))
-    if options.csv is not None:
-        files.append((options.csv, _as_csv(found)))
-    if options.plot is not None:
-        name = next(iter(found.columns))
-        files.append((options.plot, as_file(lambda: found.plot(name, found.bins_of(name)), options.plot)))
-    if options.map is not None:
-        (places,) = (each for _, _, each in found.groups if each.domain.coordinates is not None)
-        files.append((options.map, heat_file(places, options.map, found.confidence, insecure=bool(found.insecure))))
+    first = STANDARD_INPUT if STDIN in options.files[:1] else options.files[0].name if options.files else ""
+    one = next(iter(found.columns))
     answers = described(found) if options.json else None
-    for path, content in files:
-        write_atomically(path, content)
+    write_all(
+        [
+            (options.save_counts, lambda: counts.to_json() + "\n"),
+            (options.html, lambda: release_page(found, first)),
+            (options.csv, lambda: _as_csv(found)),
+            (options.plot, lambda: as_file(lambda: found.plot(one, found.bins_of(one)), options.plot)),
+            (options.map, lambda: _map_file(found, options.map)),
+        ]
+    )
     if answers is None:
         _show(found)
     else:
         _warn(found)
         print_json(answers)
+
+
+def _map_file(found: Found, path: Path) -> str | bytes:
+    """The map of the column of places, as the name of its file says; its guarantee says so if it is not private."""
+    (places,) = (each for _, _, each in found.groups if each.domain.coordinates is not None)
+    heat = heat_map(places)
+    if found.insecure:
+        heat = replace(heat, guarantee=NOT_PRIVATE)
+    if path.suffix.lower() == ".geojson":
+        return json.dumps(heat.to_geojson(found.confidence), ensure_ascii=False, allow_nan=False) + "\n"
+    return map_page(heat, found.confidence) if path.suffix.lower() == ".html" else as_file(heat.plot, path)
 
 
 def _as_csv(found: Found) -> str:
@@ -172,7 +181,7 @@ def _warn(found: Found) -> None:
 def _show(found: Found) -> None:
     """Print the answers of every column and group."""
     if found.release is not None:
-        print(f"{found.guarantee_of(found.release)}.")
+        print(f"{found.guarantee}.")
     elif found.insecure:
         print(f"{NOT_PRIVATE}.\n")
     for name in found.columns:

@@ -74,11 +74,10 @@ def run(options: argparse.Namespace) -> int:
         )
         print_json(described)
         return OK
-    _say(f"ε = {explained.epsilon}: what one report can tell about you")
-    _say(explained.guess)
-    if explained.warning is not None:
-        _say(explained.warning)
-    _say(explained.growth)
+    title = f"ε = {explained.epsilon}: what one report can tell about you"
+    for words in (title, explained.guess, explained.warning, explained.growth):
+        if words is not None:
+            _say(words)
     print_table(
         ("how sure of something about you", *(percent(belief.before) for belief in explained.beliefs)),
         [("  after your report, at most", *(percent(belief.after) for belief in explained.beliefs))],
@@ -92,8 +91,7 @@ def run(options: argparse.Namespace) -> int:
             for each in explained.reports
         ],
     )
-    print()
-    print("How far this goes:")
+    print("\nHow far this goes:")
     for sentence in ASSUMPTIONS:
         print(textwrap.fill(sentence, _WIDTH, initial_indent="- ", subsequent_indent="  "))
     return OK

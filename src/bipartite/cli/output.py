@@ -9,10 +9,12 @@ import time
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar
 
+from bipartite.files import write_atomically
 from bipartite.texts import align_columns, escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
     from types import TracebackType
     from typing import Self
 
@@ -79,6 +81,12 @@ def print_json(value: object) -> None:
 
 def _plain(value: Any) -> object:  # noqa: ANN401 (a dataclass or a decimal)
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else f"{value:f}"
+
+
+def write_all(files: Iterable[tuple[Path | None, Callable[[], str | bytes]]]) -> None:
+    """Write the files that are asked for; everything is computed before anything is written."""
+    for path, content in [(path, make()) for path, make in files if path is not None]:
+        write_atomically(path, content)
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
