@@ -142,9 +142,8 @@ def _group(label: str | None, estimate: Estimate, confidence: float, bins: Bins 
     """The answers of one group."""
     source, histogram = insides(estimate)
     known, line, circle = source.found, estimate.domain.has_ends, estimate.domain.wraps
-    of_a_line = dict.fromkeys(("mean", "median"), line)
-    of_a_circle = dict.fromkeys(("circular_mean", "resultant_length", "circular_spread"), circle)
-    asked = (of_a_line | of_a_circle).items()
+    asked = {"mean": line, "median": line}
+    asked |= dict.fromkeys(("circular_mean", "resultant_length", "circular_spread"), circle)
     return printed(
         PrintedGroup,
         estimate,
@@ -155,7 +154,7 @@ def _group(label: str | None, estimate: Estimate, confidence: float, bins: Bins 
         identifiable=None if known is None else known.identifiable,
         not_identifiable=None if known is None or known.identifiable else str(known),
         cannot_be_told_apart=[] if known is None else known.groups,
-        **{of: _number(estimate, of, confidence) if answered else None for of, answered in asked},
+        **{of: _number(estimate, of, confidence) if answered else None for of, answered in asked.items()},
         fits=printed(PrintedFit, estimate.check),
         poisoning=forging(estimate),
         bins_note=histogram.bins_note,

@@ -8,7 +8,7 @@ import sys
 from dataclasses import asdict, fields
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from bipartite.cli.output import FINDING, OK, Progress, print_json, print_table, printed
 from bipartite.cli.program import Command
@@ -19,7 +19,7 @@ from bipartite.ledger.serving import OnChange
 if TYPE_CHECKING:
     import argparse
 
-_EXAMPLES = """A ledger is begun and debited in Python: bp.Ledger("spent.db", budget=1).report(…).
+EXAMPLES: Final = """A ledger is begun and debited in Python: bp.Ledger("spent.db", budget=1).report(…).
 No command needs write access to the ledger. It holds no private values, and no command shows a report.
 A copy does not know of debits made after it.
 
@@ -81,7 +81,6 @@ class PrintedCheck(TypedDict):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog = _EXAMPLES
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION", parser_class=Command)
     for name, help_text, run, what in (
         ("show", "people, periods, questions and what they promise", run_show, "one JSON object"),
@@ -89,7 +88,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("check", "whether every balance is the sum of its debits", run_check, "one JSON object"),
         ("backup", "a consistent copy of the ledger", run_backup, None),
     ):
-        action = actions.add_parser(name, help=help_text, epilog=_EXAMPLES)
+        action = actions.add_parser(name, help=help_text, epilog=EXAMPLES)
         add = action.add_argument
         add("ledger", metavar="FILE", type=Path, help="the ledger")
         if name == "show":
@@ -107,12 +106,7 @@ def run_show(options: argparse.Namespace) -> int:
         held, questions = ledger.summary(), ledger.questions()
         person = None if options.person is None else ledger.balances(options.person)
         if options.json:
-            certificates = [
-                printed(
-                    PrintedCertificate, each, epsilon_period=each.epsilon_period if each.ldp_for_sequences else None
-                )
-                for each in questions
-            ]
+            certificates = [printed(PrintedCertificate, each) for each in questions]
             specs = {sha256: json.loads(spec) for sha256, spec in ledger.specs().items()}
             print_json(printed(PrintedLedger, ledger, **held, certificates=certificates, specs=specs, person=person))
             return OK
@@ -122,8 +116,7 @@ def run_show(options: argparse.Namespace) -> int:
     print(f"{how_many(held['reports'], 'report')} of {people}; the most that anyone has spent:")
     print(f"  in one period  {held['most_spent_in_a_period']}")
     print(f"  in all         {held['most_spent_ever']}")
-    if held["insecure_reports"]:
-        print(_insecure(held["insecure_reports"]))
+    _tell_insecure(held["insecure_reports"])
     for each in questions:
         print(each)
     if person:
@@ -163,8 +156,8 @@ def run_check(options: argparse.Namespace) -> int:
         print("\n".join(found))
     else:
         print(f"{options.ledger.name} adds up: {how_many(reports, 'report')}, every balance is the sum of its debits.")
-    if insecure and not options.json:
-        print(_insecure(insecure))
+    if not options.json:
+        _tell_insecure(insecure)
     return FINDING if found else OK
 
 
@@ -178,10 +171,10 @@ def run_backup(options: argparse.Namespace) -> int:
     return OK
 
 
-def _insecure(reports: int) -> str:
-    return (
-        f"{reports:,} of the reports are NOT PRIVATE: they were drawn from random words that someone may know (rng=)."
-    )
+def _tell_insecure(reports: int) -> None:
+    if reports:
+        why = "they were drawn from random words that someone may know (rng=)"
+        print(f"{reports:,} of the reports are NOT PRIVATE: {why}.")
 
 
 def _opened(path: Path) -> Ledger:

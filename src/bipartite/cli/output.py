@@ -75,12 +75,14 @@ def printed(kind: type[T], result: object, **others: object) -> T:
 
 
 def print_json(value: object) -> None:
-    """Print one JSON object on one line of stdout; exact decimals are text, a dataclass is an object of its fields."""
+    """Print one JSON object on one line of stdout: exact decimals as text, a dataclass as an object of its fields."""
     print(json.dumps(value, default=_plain))
 
 
 def _plain(value: Any) -> object:  # noqa: ANN401 (a dataclass or a decimal)
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else f"{value:f}"
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return f"{value:f}" if value.is_finite() else None
 
 
 def write_all(files: Iterable[tuple[Path | None, Callable[[], str | bytes]]]) -> None:

@@ -139,15 +139,14 @@ def _in_all(epsilon: Decimal) -> str:
 
 def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None:
     """Print what each column will answer; with a number of people, how precisely."""
+    by = {name: entry_of(type(mechanism)).name for name, mechanism in plan.mechanisms().items()}
     if people is None:
         for name, each in found.items():
-            column = plan.private()[name]
             told = ", ".join(each.questions) or "single reports only, no statistics"
-            print(f"  {escaped(name)}, by {entry_of(type(column.mechanism)).name}: {told}")
+            print(f"  {escaped(name)}, by {by[name]}: {told}")
     else:
         sure = f"± at {CONFIDENCE:.0%} confidence, if all values are equally common"
         print(f"Precision with {people:,} people, {sure}:\n")
-        by = {name: entry_of(type(mechanism)).name for name, mechanism in plan.mechanisms().items()}
         rows = [
             (name, by[name], *(half(error, points=points) for error, points in each.errors()))
             for name, each in found.items()
