@@ -292,7 +292,7 @@ def test_envelopes_of_records_are_opened_and_checked(run, tmp_path, sample):
 def test_options_of_files_need_files(run, option, write):
     saved = write("counts.json", bp.Counts(RATING).add(DRAWN).to_json())
     code, out, err = run("estimate", "--counts", saved, f"--{option}", "x")
-    assert (code, out) == (2, "") and f"--{option} is for files of reports; leave it out." in err
+    assert (code, out) == (2, "") and f"are for files of reports; leave out --{option}." in err
 
 
 def test_a_column_of_bits_is_set_aside_by_row(run, tmp_path, write):

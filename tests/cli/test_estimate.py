@@ -410,7 +410,7 @@ def test_doubt_is_said_before_any_number(run, spec, write):
         (["-"], "Expected --spec: standard input is read as CSV"),
         (["FILE", "FILE", "--spec", "SPEC"], "A file is named twice, and its reports would count twice"),
         (["--counts", "FILE", "--by", "g"], "--by and --weights need the reports themselves"),
-        (["--counts", "FILE", "--column", "g"], "--column is for files of reports"),
+        (["--counts", "FILE", "--column", "g"], "are for files of reports; leave out --column."),
         (["FILE", "--spec", "SPEC", "--by", "g", "--save-counts", "x"], "--save-counts counts all reports alike"),
         (["FILE", "--spec", "SPEC", "--html", "x.html"], "--html is for tables that bipartite privatize wrote"),
         (["FILE", "--spec", "SPEC", "--confidence", "1"], "Expected confidence between 0 and 1"),

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from bipartite import BRR, GRR, insecure_seed
-from bipartite.cli.estimate_map import page
+from bipartite.cli.estimate_pages import map_page
 from bipartite.locations import grid, heat_map
 from bipartite.mechanisms.spec import load_spec, spec_sha256
 from tests.cli.schemas import conforms
@@ -67,7 +67,7 @@ def test_the_page_names_the_promise_and_the_confidence(run, spec, reports, tmp_p
 
 def test_a_page_has_the_map_the_promise_and_a_table_and_loads_nothing():
     square = heated(SQUARE, [0] * 12_000 + [5] * 4_000)
-    text = page(square, 0.9)
+    text = map_page(square, 0.9)
     assert "<script" not in text
     allowed = ("http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink", "http-equiv")
     assert "http" not in functools.reduce(lambda left, each: left.replace(each, ""), allowed, text)
@@ -84,12 +84,12 @@ def test_a_page_has_the_map_the_promise_and_a_table_and_loads_nothing():
     assert f"Those of {(low <= 0).sum()} places include 0: perhaps nobody is there." in text
     assert f"{100 * low[0]:.0f} % to {100 * high[0]:.0f} %</td>" in text
     assert "A dark edge marks a cell whose interval excludes 0" in text
-    few = page(heated(SQUARE, [0] * 20), 0.95)
+    few = map_page(heated(SQUARE, [0] * 20), 0.95)
     assert "too few for intervals. There are no intervals.</p>" in few and "dark edge" not in few
-    guessed = page(heat_map(BRR(SQUARE, 1, m=3), [0] * 60), 0.95)
+    guessed = map_page(heat_map(BRR(SQUARE, 1, m=3), [0] * 60), 0.95)
     assert "These shares are guesses: there are no intervals." in guessed
     unfit = heat_map(GRR(SQUARE, 1), [0] * 5000)
-    assert "<strong>Guarantee: no ε is claimed" in page(unfit, 0.95)
+    assert "<strong>Guarantee: no ε is claimed" in map_page(unfit, 0.95)
 
 
 def test_collected_reports_count_once_and_what_is_none_is_set_aside(run, spec, reports, tmp_path):

@@ -211,3 +211,20 @@ def test_the_default_plan_gives_the_mean_of_fifty_thousand_ages(typed, run, tmp_
     code, told, _ = run("estimate", out, "--json")
     mean = json.loads(told)["columns"][0]["estimates"][0]["mean"]
     assert code == 0 and mean["low"] < np.mean(ages) < mean["high"] and (mean["high"] - mean["low"]) / 2 < 0.85
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["new", "--n", 5], "only plan check is about a number of people; leave out --n."),
+        (["show", "--n", 5], "only plan check is about a number of people; leave out --n."),
+        (["new", "--json"], "plan new writes TOML; leave out --json."),
+        (["check", "--header", "--output", "x.toml"], "plan check reads a plan; leave out --output, --header."),
+        (["show", "--from", "csv", "--no-questions"], "plan show reads a plan; leave out --from, --no-questions."),
+        (["check", "--n", 0], "Expected --n of at least 1, got 0."),
+    ],
+)
+def test_an_action_refuses_the_options_of_the_others(run, arguments, told):
+    action, *options = arguments
+    code, out, err = run("plan", action, "plan.toml", *options)
+    assert (code, out) == (2, "") and told in err

@@ -72,7 +72,8 @@ def test_an_option_of_before_names_what_to_use(run, command, flag):
     for words in ([flag, "3"], [f"{flag}=3"], ["x", flag]):
         code, out, err = run(command, *ACTIONS.get(command, []), *words)
         assert (code, out) == (2, "")
-        assert err.endswith(f" error: {flag} is gone: {former.FLAGS[command][flag]}.\n")
+        said = f"{flag} is gone: {former.FLAGS[command][flag]}."
+        assert json.loads(err)["error"] == said if "--json" in words else err.endswith(f" error: {said}\n")
 
 
 def test_an_option_that_a_command_lacks_brings_its_usage_and_the_one_that_was_meant(run):

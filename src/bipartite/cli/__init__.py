@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Program": "bipartite.cli.program",
     **dict.fromkeys(
-        ["BAD_DATA", "BUG", "MISSING", "OK", "Progress", "print_json", "print_table"],
-        "bipartite.cli.output",
+        ["BAD_DATA", "BUG", "MISSING", "OK", "Progress", "print_json", "print_table"], "bipartite.cli.output"
     ),
     **dict.fromkeys(["credit_of", "domain_of"], "bipartite.cli.literals"),
 }

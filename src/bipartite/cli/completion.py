@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import argparse
 
 _SHELLS: Final = ["bash", "zsh", "tcsh"]
-_EXAMPLES = """examples:
+EXAMPLES: Final = """examples:
   eval "$(bipartite completion bash)"              for this shell
   bipartite completion zsh > ~/.zfunc/_bipartite   for every zsh
 """
@@ -20,9 +20,7 @@ _EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog = _EXAMPLES
     parser.add_argument("shell", choices=_SHELLS, help="the shell")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

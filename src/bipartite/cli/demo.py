@@ -9,15 +9,15 @@ import shutil
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypedDict
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from bipartite.answers.advise import recommend
 from bipartite.answers.estimation.carried import carried_edges
 from bipartite.answers.estimation.rows import ranges
-from bipartite.cli.output import OK, print_json, print_table
-from bipartite.cli.plan import PrintedPrecision, half, precision
+from bipartite.cli.output import OK, print_table
+from bipartite.cli.plan import half
 from bipartite.cli.program import BIPARTITE
 from bipartite.domains import Integers
 from bipartite.errors import DataFileError, InputError, MissingExtraError
@@ -29,6 +29,8 @@ from bipartite.tables.purposes import CONFIDENCE, prospect
 from bipartite.texts import in_digits
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 _AGES: Final = Integers(18, 90)
@@ -46,52 +48,18 @@ epsilon = {epsilon}
 [columns.country]
 public = true
 """
-_EXAMPLES = """examples:
+EXAMPLES: Final = """examples:
   bipartite demo
   bipartite demo --n 1000000 --epsilon 3 --output /tmp/demo
 """
 
 
-class PrintedAnswer(TypedDict):
-    """What the reports say, with its interval, beside the truth that only a demo knows."""
-
-    of: str
-    unit: Literal["years", "share"]
-    value: float
-    low: float
-    high: float
-    true: float
-
-
-class PrintedDemo(TypedDict):
-    """What ``demo`` prints."""
-
-    people: int
-    epsilon: str
-    folder: str
-    page: str | None
-    """The page with charts; null without matplotlib, which draws them."""
-    confidence: float
-    promised: PrintedPrecision
-    warning: str
-    """Why the reports say little; or empty."""
-    answers: list[PrintedAnswer]
-    commands: list[str]
-    """The commands that were run, to be run again."""
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog = _EXAMPLES
-    parser.add_argument(
-        "--n", metavar="N", type=int, default=_PEOPLE, help=f"the number of readers (default: {_PEOPLE:,})"
-    )
-    parser.add_argument("--epsilon", metavar="E", default="1", help="the privacy budget of one report (default: 1)")
-    parser.add_argument(
-        "--output", metavar="DIR", type=Path, default=Path("out"), help="the folder to write to (default: out)"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/demo.json)")
-    parser.set_defaults(run=run)
+    add = parser.add_argument
+    add("--n", metavar="N", type=int, default=_PEOPLE, help=f"the number of readers (default: {_PEOPLE:,})")
+    add("--epsilon", metavar="E", default="1", help="the privacy budget of one report (default: 1)")
+    add("--output", metavar="DIR", type=Path, default=Path("out"), help="the folder to write to (default: out)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -120,21 +88,19 @@ def run(options: argparse.Namespace) -> int:
     ]
     for arguments in commands:
         _run(arguments)
-    found = PrintedDemo(
-        people=options.n,
-        epsilon=epsilon,
-        folder=str(options.output),
-        page=str(page) if missing is None else None,
-        confidence=CONFIDENCE,
-        promised=precision(prospect(Plan.read(plan).mechanisms()["age"], options.n)),
-        warning=recommend(_AGES, epsilon, "distribution", n=options.n).warning,
-        answers=_answers(reports, readers),
-        commands=[shlex.join([*_program(), *arguments]) for arguments in commands],
-    )
-    if options.json:
-        print_json(found)
-    else:
-        _show(found, f"With charts: {page}" if missing is None else missing)
+    promised = prospect(Plan.read(plan).mechanisms()["age"], options.n)
+    warning = recommend(_AGES, epsilon, "distribution", n=options.n).warning
+    print(f"How old are {options.n:,} readers, if none of them says so? They are made up, in {options.output}.")
+    print(f"Promised before anybody is asked, at {100 * CONFIDENCE:g} % confidence:")
+    mean, share = half(promised.mean, points=False), half(promised.tenth, points=True)
+    print(f"  mean age {mean} years, share of a tenth of all ages {share}")
+    print(*([f"  {warning}"] if warning else []), "", sep="\n")
+    print(f"Answers from one random report of each at ε = {epsilon}, and the truth, which only a demo knows:")
+    print_table(("", "answer", "interval", "truth"), _answers(reports, readers))
+    print(f"An interval misses the truth in about {100 - 100 * CONFIDENCE:.0f} of 100 surveys, perhaps in this one.")
+    charts = f"With charts: {page}" if missing is None else missing
+    print(f"\n{charts}\nThese commands were run; run them again, or with a table and a plan of your own:")
+    print(*(f"  {shlex.join([*_program(), *arguments])}" for arguments in commands), sep="\n")
     return OK
 
 
@@ -168,23 +134,26 @@ def _run(arguments: list[str]) -> None:
         options.run(options)
 
 
-def _answers(reports: Path, readers: dict[str, NDArray[np.int64]]) -> list[PrintedAnswer]:
+def _answers(reports: Path, readers: dict[str, NDArray[np.int64]]) -> list[tuple[str, ...]]:
     """The answers beside the truth: means of all and of each country, and shares of ages."""
     (everyone,) = estimate_file(reports).columns["age"].values()
     by_country = estimate_file(reports, by="country").columns["age"]
     ages = np.concatenate(list(readers.values()))
-    found: list[PrintedAnswer] = []
+    rows = []
     for who, each, truth in [("all", everyone, ages), *((name, by_country[name], readers[name]) for name in readers)]:
         # From very few reports an unbiased mean may lie beyond all ages.
-        value, low, high = np.clip([each.mean, *each.ask().ci(CONFIDENCE)], _AGES.low, _AGES.high).tolist()
-        of = f"mean age, {who}"
-        found.append({"of": of, "unit": "years", "value": value, "low": low, "high": high, "true": float(truth.mean())})
+        held = np.clip([each.mean, *each.ask().ci(CONFIDENCE)], _AGES.low, _AGES.high).tolist()
+        rows.append(_row(f"mean age, {who}", (*held, truth.mean())))
     for part in ranges(everyone, carried_edges(everyone.mechanism, len(ages)), CONFIDENCE):
-        of, true = f"aged {part.first:.0f} to {part.last:.0f}", ((ages >= part.first) & (ages <= part.last)).mean()
-        found.append(
-            {"of": of, "unit": "share", "value": part.share, "low": part.low, "high": part.high, "true": float(true)}
-        )
-    return found
+        shares = part.share, part.low, part.high, ((ages >= part.first) & (ages <= part.last)).mean()
+        rows.append(_row(f"aged {part.first:.0f} to {part.last:.0f}", [100 * each for each in shares], " %"))
+    return rows
+
+
+def _row(of: str, numbers: Sequence[float], unit: str = "") -> tuple[str, ...]:
+    *answered, true = numbers
+    value, low, high = in_digits(*answered)
+    return f"  {of}", value + unit, f"{low} to {high}{unit}", f"{true:.1f}{unit}"
 
 
 def _program() -> list[str]:
@@ -192,22 +161,3 @@ def _program() -> list[str]:
     if shutil.which("bipartite"):
         return ["bipartite"]
     return [sys.argv[0]] if Path(sys.argv[0]).stem == "bipartite" else [sys.executable, "-m", "bipartite"]
-
-
-def _show(found: PrintedDemo, charts: str) -> None:
-    print(f"How old are {found['people']:,} readers, if none of them says so? They are made up, in {found['folder']}.")
-    print(f"Promised before anybody is asked, at {100 * CONFIDENCE:g} % confidence:")
-    promised = found["promised"]
-    mean, share = half(promised["mean"], points=False), half(promised["tenth"], points=True)
-    print(f"  mean age {mean} years, share of a tenth of all ages {share}")
-    print(*([f"  {found['warning']}"] if found["warning"] else []), "", sep="\n")
-    print(f"Answers from one random report of each at ε = {found['epsilon']}, and the truth, which only a demo knows:")
-    rows = []
-    for each in found["answers"]:
-        scale, sign = (1, "") if each["unit"] == "years" else (100, " %")
-        value, low, high = in_digits(*(scale * each[key] for key in ("value", "low", "high")))
-        rows.append((f"  {each['of']}", value + sign, f"{low} to {high}{sign}", f"{scale * each['true']:.1f}{sign}"))
-    print_table(("", "answer", "interval", "truth"), rows)
-    print(f"An interval misses the truth in about {100 - 100 * CONFIDENCE:.0f} of 100 surveys, perhaps in this one.")
-    print(f"\n{charts}\nThese commands were run; run them again, or with a table and a plan of your own:")
-    print(*(f"  {command}" for command in found["commands"]), sep="\n")

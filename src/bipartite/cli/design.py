@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import sys
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, cast
 
@@ -16,13 +17,12 @@ from bipartite.answers.advise import Row, compare, recommend, sample_size
 from bipartite.answers.advise.candidates import PURPOSES
 from bipartite.answers.advise.forecasting import Foreseen, check_n
 from bipartite.answers.quality import loss
-from bipartite.cli.arguments import refuse_given
 from bipartite.cli.literals import ARE_PUBLIC, credit_of, domain_or_mechanism
-from bipartite.cli.output import OK, Progress, print_json, print_table
+from bipartite.cli.output import OK, Progress, note, print_json, print_table, printed, write_all
+from bipartite.cli.program import refuse_given
 from bipartite.cli.waiting import announce_design, announce_proof, announce_search
 from bipartite.domains import Domain, Points
 from bipartite.errors import DataFileError, InputError
-from bipartite.files import write_atomically
 from bipartite.locations import plot
 from bipartite.lottery import PREPARE_FROM
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Custom, Mechanism
@@ -48,7 +48,7 @@ _DOMAINS = """What may be reported, DOMAIN, is one of
   cities                    the built-in list; grid:S,W,N,E/METRES is the cells of a box
   age.json                  the domain of a spec; without --epsilon, its mechanism
 """
-_EXAMPLES = """examples:
+EXAMPLES: Final = """examples:
   bipartite design 18..90 --epsilon 1 --for mean --output age.json
   bipartite design 18..90 --epsilon 0.25..4 --compare --plot loss.svg
 """
@@ -155,44 +155,27 @@ class PrintedPeople(TypedDict):
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.usage = "%(prog)s DOMAIN --epsilon E [options]"
-    parser.description, parser.epilog = _DOMAINS, _EXAMPLES
-    add = parser.add_argument
+    parser.description = _DOMAINS
+    add, named = parser.add_argument, tuple(by_column())
     add("domain", metavar="DOMAIN", help="what may be reported")
     add("--epsilon", metavar="E", help="the budget of one report, such as 0.5; to compare: 0.5,1,2 or LOW..HIGH")
-    add(
-        "--for",
-        dest="purpose",
-        choices=_ONE_OF,
-        metavar="PURPOSE",
-        help="take what is best for: release (each report as it is), mean, distribution, categories (shares), map",
-    )
-    add(
-        "--mechanism",
-        metavar="NAME",
-        choices=tuple(by_column()),
-        help=f"without --for (default: brr): {', '.join(by_column())}",
-    )
+    best = "take what is best for: release (each report as it is), mean, distribution, categories (shares), map"
+    add("--for", dest="purpose", choices=_ONE_OF, metavar="PURPOSE", help=best)
+    add("--mechanism", metavar="NAME", choices=named, help=f"without --for (default: brr): {', '.join(named)}")
     add("--m", metavar="M", help="of brr: safe (default), best, a number; padded or cyclic: mean, cdf, histogram")
     add("--edges", choices=["clamped", "padded"], help="of brr; padded: reports extend past both ends, for statistics")
     add("--prior", metavar="FILE", type=Path, help="public probabilities of the values, one per line")
-    add(
-        "--n",
-        metavar="N",
-        type=int,
-        help=f"people who report ({PEOPLE:,}; none with --compare alone)",
-    )
+    add("--n", metavar="N", type=int, help=f"people who report ({PEOPLE:,}; none with --compare alone)")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--compare", action="store_true", help="every mechanism side by side, and which to use")
     which.add_argument("--mean-within", metavar="D", type=float, help="how many people, for a mean within D?")
-    which.add_argument(
-        "--share-within", metavar="D", type=float, help="how many people, for shares within D, such as 0.01?"
-    )
+    people = "how many people, for shares within D, such as 0.01?"
+    which.add_argument("--share-within", metavar="D", type=float, help=people)
     add("--confidence", metavar="C", type=float, help="the probability of being so close (default: 0.95)")
     add("--plot", metavar="FILE", type=Path, help="draw the comparison, or the places: .svg, .png or .pdf")
     add(ARE_PUBLIC, action="store_true", help="the list is public, though it repeats places or names people or times")
     add("--output", metavar="FILE", type=Path, help="write the spec to this file, or the rows of a comparison as CSV")
     add("--json", action="store_true", help="print one JSON object (schemas/design*.json)")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -210,39 +193,29 @@ def run(options: argparse.Namespace) -> int:
 def _design(options: argparse.Namespace) -> int:
     refuse_given(options, ("confidence",), "--confidence belongs to --mean-within or --share-within")
     people = PEOPLE if options.n is None else check_n(options.n)
-    given = domain_or_mechanism(options.domain, are_public=options.places_are_public)
-    domain = _domain(given)
+    domain, spec = _given(options)
     if options.plot is not None and not isinstance(domain, Points):
         raise InputError("--plot draws places, or a comparison; add --compare, or leave it out.")
     found = None if options.purpose is None else _recommended(options, domain)
-    mechanism = _named(options, given) if found is None else found.mechanism
+    mechanism = _named(options, domain, spec) if found is None else found.mechanism
     prior = _prior(options)
     announce_proof(mechanism)
     certificate = verify(mechanism)
-    described = cast(
-        "PrintedDesign",
-        {
-            "spec": mechanism.to_spec(),
-            "spec_sha256": certificate.spec_sha256,
-            "values": len(mechanism.domain),
-            "epsilon_upper": str(certificate.epsilon_upper),
-            "holds": certificate.holds,
-            "guarantee": certificate.guarantee,
-            **_of_one_report(mechanism, prior, options.epsilon),
-            "purpose": options.purpose,
-            "people": people,
-            **_of_many_reports(mechanism, prior, people),
-            "recommendation": None if found is None else str(found),
-        },
+    described = printed(
+        PrintedDesign,
+        certificate,
+        spec=mechanism.to_spec(),
+        values=len(mechanism.domain),
+        epsilon_upper=str(certificate.epsilon_upper),
+        purpose=options.purpose,
+        people=people,
+        **_figures(mechanism, prior, people, options.epsilon),
+        recommendation=None if found is None else str(found),
     )
-    # Everything is computed before anything is written.
-    drawn = options.plot and as_file(
-        lambda: plot(cast("Points", domain), credit=credit_of(options.domain)), options.plot
-    )
-    if options.output is not None:
-        write_atomically(options.output, json.dumps(described["spec"], indent=2) + "\n")
-    if drawn is not None:
-        write_atomically(options.plot, drawn)
+    places = cast("Points", domain)
+    text = json.dumps(described["spec"], indent=2) + "\n"
+    picture = partial(as_file, lambda: plot(places, credit=credit_of(options.domain)), options.plot)
+    write_all([(options.output, lambda: text), (options.plot, picture)])
     if options.json:
         print_json(described)
         return OK
@@ -253,15 +226,11 @@ def _design(options: argparse.Namespace) -> int:
         found or f"Another mechanism may be better, depending on what the reports are for: add {budget}--for PURPOSE."
     )
     if options.output is not None:
-        print(f"bipartite: next: {_next(options, domain)}", file=sys.stderr)
+        # Positions come from two columns of a table, other values one a line.
+        in_plan = f'a plan with [columns.place], from = ["lat", "lon"], spec = {json.dumps(str(options.output))}'
+        values = f"bipartite privatize IN OUT --spec {shlex.quote(str(options.output))}, with one value a line in IN"
+        note(f"next: {in_plan if isinstance(domain, Points) else values}")
     return OK
-
-
-def _next(options: argparse.Namespace, domain: Domain) -> str:
-    """What to do with a spec: positions come from two columns of a table, other values one a line."""
-    if isinstance(domain, Points):
-        return f'a plan with [columns.place], from = ["lat", "lon"], spec = {json.dumps(str(options.output))}'
-    return f"bipartite privatize IN OUT --spec {shlex.quote(str(options.output))}, with one value a line in IN"
 
 
 def _recommended(options: argparse.Namespace, domain: Domain) -> Recommendation:
@@ -275,30 +244,20 @@ def _compare(options: argparse.Namespace) -> int:
     refuse_given(options, ("mechanism", "m", "edges", "confidence"), "--compare takes every mechanism")
     if options.output is not None and options.output.suffix.lower() != ".csv":
         raise InputError(f"Expected --output as a file ending in .csv with --compare, got {str(options.output)!r}.")
-    given = domain_or_mechanism(options.domain, are_public=options.places_are_public)
-    if isinstance(given, Mechanism) and options.epsilon is None:
-        epsilons = [format(given.epsilon_decimal, "f")]
+    domain, spec = _given(options)
+    if spec is not None and options.epsilon is None:
+        epsilons = [format(spec.epsilon_decimal, "f")]
     else:
-        _epsilon(options)
-        epsilons = [each for text in options.epsilon.split(",") for each in _between(text)]
+        epsilons = [each for text in _epsilon(options).split(",") for each in _between(text)]
     # Without people no error of an estimate is known, and --plot would have nothing to draw.
     people = PEOPLE if options.n is None and options.purpose in _DRAWN else options.n
-    announce_search(_domain(given), len(epsilons), statistics=people is not None)
-    found = compare(
-        _domain(given),
-        epsilons,
-        n=people,
-        prior=_prior(options),
-        purpose=options.purpose,
-        also={"Custom": given} if isinstance(given, Custom) else None,
-    )
-    picture = options.plot and as_file(lambda: found.plot(_DRAWN.get(options.purpose, "expected_loss")), options.plot)
-    if options.output is not None:
-        write_atomically(options.output, found.to_csv())
-    if picture is not None:
-        write_atomically(options.plot, picture)
+    announce_search(domain, len(epsilons), statistics=people is not None)
+    also = {"Custom": spec} if isinstance(spec, Custom) else None
+    found = compare(domain, epsilons, n=people, prior=_prior(options), purpose=options.purpose, also=also)
+    picture = partial(as_file, lambda: found.plot(_DRAWN.get(options.purpose, "expected_loss")), options.plot)
+    write_all([(options.output, found.to_csv), (options.plot, picture)])
     if options.json:
-        print_json(cast("PrintedComparison", found.to_dict()))
+        print_json(found.to_dict())
     else:
         print(found)
     return OK
@@ -306,7 +265,7 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _people(options: argparse.Namespace) -> int:
     refuse_given(options, ("purpose", "n", "plot", "output"), "the answer is a number of people")
-    given = domain_or_mechanism(options.domain, are_public=options.places_are_public)
+    domain, spec = _given(options)
     asked = {
         "mean_within": options.mean_within,
         "share_within": options.share_within,
@@ -314,31 +273,32 @@ def _people(options: argparse.Namespace) -> int:
         "prior": _prior(options),
     }
     named = any(each is not None for each in (options.mechanism, options.m, options.edges))
-    if named or (isinstance(given, Mechanism) and options.epsilon is None):
-        found = sample_size(_named(options, given, assumed=True), **asked)
+    if named or (spec is not None and options.epsilon is None):
+        found = sample_size(_named(options, domain, spec, assumed=True), **asked)
     else:
         epsilon = _epsilon(options)
-        announce_search(_domain(given))
-        found = sample_size(_domain(given), epsilon, **asked)
+        announce_search(domain)
+        found = sample_size(domain, epsilon, **asked)
     if options.json:
-        print_json(cast("PrintedPeople", found.to_dict()))
+        print_json(found.to_dict())
         return OK
     print(found)
     if found.chosen:
-        asked_of = shlex.quote(options.domain)
         purpose = "mean" if found.of == "mean" else "categories"
-        prior = f" --prior {shlex.quote(str(options.prior))}" if options.prior is not None else ""
-        how = f"bipartite design {asked_of} --epsilon {options.epsilon} --for {purpose}{prior} --output spec.json"
-        print(f"bipartite: next: {how}", file=sys.stderr)
+        words = ["bipartite", "design", options.domain, "--epsilon", options.epsilon, "--for", purpose]
+        words += ["--prior", str(options.prior)] if options.prior is not None else []
+        note(f"next: {shlex.join([*words, '--output', 'spec.json'])}")
     return OK
 
 
-def _domain(given: Domain | Mechanism) -> Domain:
-    return given if isinstance(given, Domain) else given.domain
+def _given(options: argparse.Namespace) -> tuple[Domain, Mechanism | None]:
+    """The domain; of a spec its mechanism, too."""
+    given = domain_or_mechanism(options.domain, are_public=options.places_are_public)
+    return (given, None) if isinstance(given, Domain) else (given.domain, given)
 
 
 def _epsilon(options: argparse.Namespace) -> str:
-    """The first ε, which has no default."""
+    """The ε, or several of a comparison; it has no default."""
     if options.epsilon is None:
         raise InputError("Expected --epsilon, the privacy budget of one report; try --epsilon 1.")
     return str(options.epsilon)
@@ -368,13 +328,13 @@ def _prior(options: argparse.Namespace) -> list[float] | None:
         raise DataFileError(f"{options.prior} does not hold one probability per line.") from None
 
 
-def _named(options: argparse.Namespace, given: Domain | Mechanism, *, assumed: bool = False) -> Mechanism:
+def _named(options: argparse.Namespace, domain: Domain, spec: Mechanism | None, *, assumed: bool = False) -> Mechanism:
     """The mechanism of a spec, or the one that is named; a prior that is ``assumed`` need not be one of its options."""
-    if isinstance(given, Mechanism) and options.epsilon is None:
+    if spec is not None and options.epsilon is None:
         left = ("mechanism", "m", "edges") if assumed else ("mechanism", "m", "edges", "prior")
         refuse_given(options, left, "without --epsilon, the spec describes the whole mechanism")
-        return given
-    entry, domain = by_column()[options.mechanism or "brr"], _domain(given)
+        return spec
+    entry = by_column()[options.mechanism or "brr"]
     is_brr = entry.name == "brr"
     takes_prior = entry.prior or (is_brr and (options.m == "best" or not assumed))
     if not is_brr:
@@ -403,42 +363,27 @@ def _rows_of_design(domain: Domain, m: str) -> int:
     return len(domain) * max(1, searched + found)
 
 
-def _of_one_report(mechanism: Mechanism, prior: list[float] | None, epsilon: str | None) -> dict[str, Any]:
-    """The errors of one report, beside GRR and the constant answer; None if reports are not values."""
-    if mechanism.flat:
-        return dict.fromkeys(("outputs", *(key for _, key, _ in _SHOWN)))
-    # A window has two probabilities; other mechanisms have many.
-    window = mechanism.tickets if isinstance(mechanism, BRR) else None
-    total, about = mechanism.lottery.total, loss(mechanism, prior)
-    return {
-        "outputs": len(mechanism.outputs),
-        "m": mechanism.m if isinstance(mechanism, BRR) else None,
-        "near_probability": None if window is None else window.near / total,
-        "far_probability": None if window is None else window.far / total,
-        "expected_loss": about.mean,
-        "worst_loss": about.worst,
-        "gap": mechanism.gap if isinstance(mechanism, Anchored) else None,
-        "expected_loss_grr": _loss_of_grr(mechanism, prior, epsilon),
-        "expected_loss_constant": loss(Constant(mechanism.domain, prior=prior), prior).mean,
-    }
-
-
-def _of_many_reports(mechanism: Mechanism, prior: list[float] | None, people: int) -> dict[str, float | None]:
-    """The errors of estimates; None if the reports cannot tell, or it would take too long to compute."""
+def _figures(mechanism: Mechanism, prior: list[float] | None, people: int, epsilon: str | None) -> dict[str, Any]:
+    """The errors of one report, beside GRR and the constant answer, and those of estimates; None for what it lacks."""
+    found: dict[str, Any] = dict.fromkeys(("outputs", *(key for _, key, _ in (*_SHOWN, *_ESTIMATED))))
+    if not mechanism.flat:  # reports are values
+        about = loss(mechanism, prior)
+        always = loss(Constant(mechanism.domain, prior=prior), prior).mean
+        found |= {"outputs": len(mechanism.outputs), "expected_loss_constant": always}
+        found |= {"expected_loss": about.mean, "worst_loss": about.worst}
+        with suppress(InputError):  # there is no GRR of every ε
+            found["expected_loss_grr"] = loss(GRR(mechanism.domain, epsilon or mechanism.epsilon_decimal), prior).mean
+    if isinstance(mechanism, Anchored):
+        found["gap"] = mechanism.gap
+    if isinstance(mechanism, BRR):  # a window has two probabilities; other mechanisms have many
+        window, total = mechanism.tickets, mechanism.lottery.total
+        found |= {"m": mechanism.m, "near_probability": window.near / total, "far_probability": window.far / total}
     foreseen, size = Foreseen(mechanism), len(mechanism.domain)
-    if foreseen.too_large is not None:
-        return dict.fromkeys(key for _, key, _ in _ESTIMATED)
     shares = np.full(size, 1 / size) if prior is None else check_prior(prior, size)
-    errors = {key: foreseen.errors(of, shares[None, :], people) for _, key, of in _ESTIMATED}
-    return {key: None if error is None else float(error[0]) for key, error in errors.items()}
-
-
-def _loss_of_grr(mechanism: Mechanism, prior: list[float] | None, epsilon: str | None) -> float | None:
-    """The expected loss of GRR; None if it cannot be made with this ε."""
-    try:
-        return loss(GRR(mechanism.domain, epsilon or mechanism.epsilon_decimal), prior).mean
-    except InputError:
-        return None
+    for _, key, of in _ESTIMATED if foreseen.too_large is None else ():
+        errors = foreseen.errors(of, shares[None, :], people)
+        found[key] = None if errors is None else float(errors[0])
+    return found
 
 
 def _rows(described: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Final
 
 from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.intervals import check_confidence
-from bipartite.answers.estimation.methods import FEW_VALUES
 from bipartite.answers.estimation.ranges import spans
 from bipartite.cli.estimate_output import Found, compute, write
-from bipartite.cli.output import NUMBER, OK, Progress, announce
+from bipartite.cli.output import NUMBER, OK, Progress, announce, note
+from bipartite.cli.program import refuse_given
 from bipartite.cli.rejected import set_aside
 from bipartite.errors import InputError, how_many
 from bipartite.mechanisms.spec import load_spec
@@ -40,114 +39,8 @@ if TYPE_CHECKING:
 
     from bipartite.answers.estimation.ranges import Bins
     from bipartite.cli.rejected import Rejected
+    from bipartite.domains import Domain
     from bipartite.mechanisms import Mechanism
-
-
-class PrintedNumber(TypedDict):
-    """A number with its interval; null where it is infinite, cannot be known, or is not defined.
-
-    The arc of a direction runs from low up to high, which is smaller than low if it passes the last value.
-    """
-
-    value: float | None
-    standard_error: float | None
-    low: float | None
-    high: float | None
-    note: str
-
-
-class PrintedFit(TypedDict):
-    """Whether the reports can have come from the mechanism; the p-value is a bound, null if it was not tested."""
-
-    p_value: float | None
-    verdict: str
-
-
-class PrintedForging(TypedDict):
-    """What forging one report in a hundred could do to an answer."""
-
-    of: str
-    reports: int
-    value: float
-    low: float
-    high: float
-    exact: bool
-    note: str
-
-
-class PrintedShare(TypedDict):
-    """The share of one value; null for an error or interval that does not exist."""
-
-    value: float | str | list[Any]
-    share: float
-    standard_error: float | None
-    low: float | None
-    high: float | None
-
-
-class PrintedRange(TypedDict):
-    """The share of a public range, from a first value to a last one; null if the method has no intervals."""
-
-    first: float | str
-    last: float | str
-    share: float
-    low: float | None
-    high: float | None
-
-
-class PrintedGroup(TypedDict):
-    """The answers of one group, or of all reports."""
-
-    group: str | None
-    people: int
-    effective_people: float
-    method: str
-    reason: str
-    identifiable: bool | None
-    not_identifiable: str | None
-    cannot_be_told_apart: list[list[Any]]
-    """Values that no number of reports tells apart."""
-    mean: PrintedNumber | None
-    median: PrintedNumber | None
-    circular_mean: PrintedNumber | None
-    resultant_length: PrintedNumber | None
-    circular_spread: PrintedNumber | None
-    fits: PrintedFit
-    poisoning: PrintedForging | None
-    bins_note: str
-    """Why single shares have no intervals; empty if they have."""
-    shares: list[PrintedShare]
-    ranges: list[PrintedRange]
-
-
-class PrintedColumn(TypedDict):
-    """The answers of one column."""
-
-    name: str | None
-    spec_sha256: str
-    unreported: int
-    """The number of rows without a report, which are skipped."""
-    estimates: list[PrintedGroup]
-
-
-class PrintedEstimate(TypedDict):
-    """What ``bipartite estimate --json`` prints."""
-
-    guarantee: str | None
-    """What the release promises; null if the reports belong to none."""
-    epsilon: str | None
-    """The ε of a row of the release; null if nothing is promised."""
-    insecure: bool | None
-    """Whether the reports were drawn from random words that someone may know; null if nothing says so."""
-    confidence: float
-    repeated: int
-    """The number of lines that repeat a key, and do not count."""
-    rejected: int
-    """The number of lines that were set aside, and do not count."""
-    publishes: list[str]
-    """What the release reveals that no ε covers."""
-    by: str | None
-    columns: list[PrintedColumn]
 
 
 RELEASE: Final = re.compile(r'"bipartite_release"\s*:')
@@ -159,7 +52,7 @@ _NO_SPEC: Final = (
     "Expected --spec: standard input is read as CSV and does not say which mechanism made the reports. Parquet or "
     "Arrow files that contain their specs must be named."
 )
-_EXAMPLES = """examples:
+EXAMPLES: Final = """examples:
   bipartite estimate reports.parquet --by country --html answers.html
   bipartite estimate monday.csv tuesday.csv --spec age.json --bins 30,45,65 --plot ages.svg
 """
@@ -167,42 +60,28 @@ _EXAMPLES = """examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog = _EXAMPLES
-    parser.add_argument(
-        "files", metavar="FILE", nargs="*", help="reports: files, folders, quoted patterns; - for standard input"
-    )
-    parser.add_argument(
-        "--spec", metavar="FILE.json", type=Path, help="the mechanism or the release, unless the files contain it"
-    )
-    parser.add_argument("--column", metavar="NAME", help='the reports (default: all of a release; or "report")')
-    parser.add_argument("--by", metavar="COLUMN", help="a public column of groups; each is estimated on its own")
-    parser.add_argument("--weights", metavar="COLUMN", help="a public column of weights")
-    parser.add_argument(
-        "--counts", metavar="FILE.json", type=Path, action="append", help="saved counts; may be repeated"
-    )
-    parser.add_argument(
-        "--nulls", choices=["error", "drop"], default="error", help="refuse missing reports, or skip them"
-    )
-    parser.add_argument("--reject", metavar="FILE", type=Path, help="set lines that are no reports aside, and go on")
+    add = parser.add_argument
+    add("files", metavar="FILE", nargs="*", help="reports: files, folders, quoted patterns; - for standard input")
+    spec = "the mechanism or the release, unless the files contain it"
+    add("--spec", metavar="FILE.json", type=Path, help=spec)
+    add("--column", metavar="NAME", help='the reports (default: all of a release; or "report")')
+    add("--by", metavar="COLUMN", help="a public column of groups; each is estimated on its own")
+    add("--weights", metavar="COLUMN", help="a public column of weights")
+    add("--counts", metavar="FILE.json", type=Path, action="append", help="saved counts; may be repeated")
+    add("--nulls", choices=["error", "drop"], default="error", help="refuse missing reports, or skip them")
+    add("--reject", metavar="FILE", type=Path, help="set lines that are no reports aside, and go on")
     for field in ("study", "question"):
-        parser.add_argument(f"--{field}", metavar="NAME", help=f"the {field} to count, if envelopes are of several")
-    parser.add_argument(
-        "--confidence", metavar="C", type=float, default=0.95, help="the confidence of every interval (default: 0.95)"
-    )
-    parser.add_argument(
-        "--bins", metavar="EDGES", type=_bins_of, help="public edges of ranges, such as 30,45,65; or a number of ranges"
-    )
-    parser.add_argument(
-        "--save-counts", metavar="FILE.json", type=Path, help="save all counts, to be merged with others"
-    )
-    parser.add_argument("--csv", metavar="FILE.csv", type=Path, help="write the shares of values, or of --bins")
-    parser.add_argument("--plot", metavar="FILE.svg", type=Path, help="plot the shares: .svg, .png or .pdf")
-    parser.add_argument("--html", metavar="FILE.html", type=Path, help="write a page about a release")
-    parser.add_argument(
-        "--map", metavar="FILE", type=Path, help="map a column of places: .html, .svg, .png or .geojson"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/estimate.json)")
-    parser.set_defaults(run=run)
+        add(f"--{field}", metavar="NAME", help=f"the {field} to count, if envelopes are of several")
+    sure = "the confidence of every interval (default: 0.95)"
+    add("--confidence", metavar="C", type=float, default=0.95, help=sure)
+    edges = "public edges of ranges, such as 30,45,65; or a number of ranges"
+    add("--bins", metavar="EDGES", type=_bins_of, help=edges)
+    add("--save-counts", metavar="FILE.json", type=Path, help="save all counts, to be merged with others")
+    add("--csv", metavar="FILE.csv", type=Path, help="write the shares of values, or of --bins")
+    add("--plot", metavar="FILE.svg", type=Path, help="plot the shares: .svg, .png or .pdf")
+    add("--html", metavar="FILE.html", type=Path, help="write a page about a release")
+    add("--map", metavar="FILE", type=Path, help="map a column of places: .html, .svg, .png or .geojson")
+    add("--json", action="store_true", help="print one JSON object (schemas/estimate.json)")
 
 
 def _bins_of(text: str) -> Bins:
@@ -221,8 +100,7 @@ def run(options: argparse.Namespace) -> int:
     _check(options, release)
     saved = [Counts.from_json(read_text(path)) for path in options.counts or ()]
     mechanisms = {options.column: _mechanism(options, saved)} if release is None else _of_release(options, release)
-    _check_bins(options.bins, mechanisms)
-    mapped = _mapped(options, mechanisms)
+    _check_columns(options, [each.domain for each in mechanisms.values()])
     with set_aside(options.reject) as rejected:
         counted, repeated = _count(options, mechanisms, release, rejected)
     _mention_skipped(options, counted, repeated, rejected)
@@ -236,30 +114,23 @@ def run(options: argparse.Namespace) -> int:
     columns = {name: estimates_of(name if options.files else None, each) for name, each in counted.items()}
     counts = next(iter(next(iter(counted.values())).groups.values())).counts
     found = Found(
-        columns,
-        {name: each.unreported for name, each in counted.items()},
-        options.by,
-        confidence,
-        counts.insecure,
-        None if release is None or saved else replace(release, insecure=bool(mark)),
-        options.bins,
-        repeated,
-        rejected.count,
-        mapped,
+        columns=columns,
+        unreported={name: each.unreported for name, each in counted.items()},
+        by=options.by,
+        confidence=confidence,
+        insecure=counts.insecure,
+        release=None if release is None or saved else replace(release, insecure=bool(mark)),
+        bins=options.bins,
+        repeated=repeated,
+        rejected=rejected.count,
     )
-    if sum(len(each) for each in columns.values()) == 1:
-        announce("estimating", sum(map(_seconds, mechanisms.values())))
-    with Progress("steps", None) as progress:
-        compute(found, progress, as_json=options.json)
+    compute(found, as_json=options.json)
     write(found, options, counts)
     return OK
 
 
 def _count(
-    options: argparse.Namespace,
-    mechanisms: dict[str | None, Mechanism],
-    release: Described | None,
-    rejected: Rejected,
+    options: argparse.Namespace, mechanisms: dict[str | None, Mechanism], release: Described | None, rejected: Rejected
 ) -> tuple[dict[str | None, Counted], int]:
     """(the sums of each column, the number of lines that repeat a key)."""
     if not options.files:
@@ -295,7 +166,7 @@ def _mention_skipped(
     aside = f"{how_many(rejected.count, 'line')} set aside in {options.reject}, and counted as not received; the first:"
     for count, what in (*said, (repeated, retries), (rejected.count, f"{aside} {rejected.first}")):
         if count:
-            print(f"bipartite: {escaped(options.parsed_by.in_flags(what))}", file=sys.stderr)
+            note(escaped(options.parsed_by.in_flags(what)))
 
 
 def _release_of(options: argparse.Namespace) -> Described | None:
@@ -330,40 +201,45 @@ def _check_pictures(options: argparse.Namespace) -> None:
 
 
 def _find_files(options: argparse.Namespace) -> None:
-    """Find the named files, and refuse reports that would count twice."""
+    """Find the named files, and refuse reports that would count twice or files that would be replaced."""
     if not options.files and not options.counts:
         raise InputError(
             "Expected files of reports, or --counts; for example bipartite estimate reports.csv --spec age.json."
         )
     options.files = [path for name in options.files for path in ([STDIN] if name == str(STDIN) else files_at([name]))]
-    named = [path.resolve() for path in (*options.files, *(options.counts or ()))]
-    if len(set(named)) < len(named):
+    read = [*options.files, *(options.counts or ())]
+    if _twice(read):
         raise InputError("A file is named twice, and its reports would count twice; name each file once.")
+    written = (options.save_counts, options.html, options.csv, options.plot, options.map, options.reject)
+    if _twice([path for path in (*written, *read, options.spec) if path]):
+        raise InputError("A file to be written is named twice, or is also read; name another one.")
+
+
+def _twice(paths: list[Path]) -> bool:
+    return len({path.resolve() for path in paths}) < len(paths)
 
 
 def _check(options: argparse.Namespace, release: Described | None) -> None:
     """Refuse options that contradict each other."""
-    written = (options.save_counts, options.html, options.csv, options.plot, options.map, options.reject)
-    named = [path.resolve() for path in (*written, *options.files, *(options.counts or ()), options.spec) if path]
-    if len(set(named)) < len(named):
-        raise InputError("A file to be written is named twice, or is also read; name another one.")
     if options.counts and (options.by is not None or options.weights is not None):
         raise InputError("--by and --weights need the reports themselves; leave out --counts.")
-    if options.save_counts is not None and (options.by is not None or options.weights is not None):
-        raise InputError("--save-counts counts all reports alike; leave out --by and --weights.")
+    if options.save_counts is not None:
+        refuse_given(options, ("by", "weights"), "--save-counts counts all reports alike")
     if options.html is not None and (release is None or options.counts):
         raise InputError("--html is for tables that bipartite privatize wrote, which contain their specs; use --plot.")
-    for option in ("column", "reject", "study", "question"):
-        if not options.files and getattr(options, option) is not None:
-            raise InputError(f"--{option} is for files of reports; leave it out.")
+    if not options.files:
+        of_files = ("column", "reject", "study", "question")
+        refuse_given(options, of_files, "--column, --reject, --study and --question are for files of reports")
 
 
-def _check_bins(bins: Bins | None, mechanisms: dict[str | None, Mechanism]) -> None:
-    """Refuse edges that fit no column, before anything is read."""
-    domains = [each.domain for each in mechanisms.values()]
+def _check_columns(options: argparse.Namespace, domains: list[Domain]) -> None:
+    """Refuse edges that fit no column, and maps of anything but one column of places, before anything is read."""
     ranged = [domain for domain in domains if domain.has_ranges]
-    for domain in (ranged or domains[:1]) if bins is not None else ():
-        spans(domain, bins or 0, None)
+    for domain in (ranged or domains[:1]) if options.bins is not None else ():
+        spans(domain, options.bins or 0, None)
+    places = [domain for domain in domains if domain.coordinates is not None]
+    if options.map is not None and (len(places) != 1 or options.by is not None):
+        raise InputError("--map draws one column of places, without groups; name it with --column, and leave out --by.")
 
 
 def _mechanism(options: argparse.Namespace, saved: list[Counts]) -> Mechanism:
@@ -389,20 +265,3 @@ def _of_release(options: argparse.Namespace, release: Described) -> dict[str | N
         )
     check_asked(release, names, options.by, options.weights)
     return {name: release.mechanisms[name] for name in names}
-
-
-def _mapped(options: argparse.Namespace, mechanisms: dict[str | None, Mechanism]) -> str | None:
-    """The column of places that a map shows, if one is asked for."""
-    places = [name for name, each in mechanisms.items() if each.domain.coordinates is not None]
-    if options.map is None:
-        return None
-    if len(places) != 1 or options.by is not None:
-        raise InputError("--map draws one column of places, without groups; name it with --column, and leave out --by.")
-    return places[0]
-
-
-def _seconds(mechanism: Mechanism) -> float:
-    """How long one estimate takes, roughly: longest where a curve is fitted."""
-    size = len(mechanism.domain)
-    fitted = size > FEW_VALUES and not mechanism.flat
-    return 0.4 + 2.5e-3 * min(size, 1000) if fitted else 0.02 + 1e-4 * size

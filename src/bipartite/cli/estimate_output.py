@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from bipartite.answers.estimation import Estimates
 from bipartite.answers.estimation.carried import carried_arcs, carried_edges
+from bipartite.answers.estimation.methods import FEW_VALUES
 from bipartite.answers.estimation.pictures import UNNAMED
-from bipartite.answers.estimation.rows import (
-    RANGE_COLUMNS,
-    VALUE_COLUMNS,
-    finite,
-    forging,
-    insides,
-    range_rows,
-    value_rows,
-)
+from bipartite.answers.estimation.rows import RANGE_COLUMNS, VALUE_COLUMNS, insides, range_rows, value_rows
 from bipartite.answers.estimation.wording import shows_ranges
-from bipartite.cli.estimate_map import heat_file
-from bipartite.cli.estimate_page import page
-from bipartite.cli.output import Progress, announce, print_json
-from bipartite.files import write_atomically
-from bipartite.mechanisms.spec import spec_sha256
+from bipartite.cli.estimate_json import described
+from bipartite.cli.estimate_pages import map_page, release_page
+from bipartite.cli.output import Progress, announce, note, print_json, write_all
+from bipartite.locations import heat_map
 from bipartite.plots.figure import as_file
 from bipartite.tables.collecting import STDIN
 from bipartite.tables.metadata import NOT_PRIVATE
@@ -33,18 +24,14 @@ from bipartite.texts import as_csv, escaped
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
     from pathlib import Path
 
     from matplotlib.axes import Axes
 
     from bipartite.answers.estimation import Counts, Estimate
     from bipartite.answers.estimation.ranges import Bins
-    from bipartite.cli.estimate import PrintedColumn, PrintedEstimate, PrintedGroup, PrintedNumber
+    from bipartite.mechanisms import Mechanism
     from bipartite.tables.metadata import Described
-
-
-_TWO = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,26 +48,30 @@ class Found:
     """Whether the reports were drawn from random words that someone may know; None if nothing says so."""
     release: Described | None
     """The release that the reports belong to; None for other reports, which are one column."""
-    bins: Bins | None = None
+    bins: Bins | None
     """The requested public ranges, for values that have ranges; None for ten."""
-    repeated: int = 0
+    repeated: int
     """The number of lines that repeat a key, and do not count."""
-    rejected: int = 0
+    rejected: int
     """The number of lines that were set aside, and do not count."""
-    mapped: str | None = None
-    """The column of places that a map shows."""
+
+    @property
+    def groups(self) -> list[tuple[str | None, str | None, Estimate]]:
+        """Every estimate, with its column and group."""
+        return [(name, label, each) for name, groups in self.columns.items() for label, each in groups.items()]
 
     @property
     def doubted(self) -> list[str]:
         """The columns whose reports cannot have come from their mechanism."""
-        return [
-            repr(name) for name, groups in self.columns.items() if any(each.check.doubt for each in groups.values())
-        ]
+        return list(dict.fromkeys(repr(name) for name, _, each in self.groups if each.check.doubt))
 
-    def guarantee_of(self, release: Described) -> str:
-        """What the release promises; no ε if its reports cannot have come from its mechanism."""
+    @property
+    def guarantee(self) -> str | None:
+        """What the release promises, if there is one: no ε if its reports cannot have come from its mechanism."""
+        if self.release is None:
+            return None
         if not self.doubted:
-            return release.guarantee
+            return self.release.guarantee
         which = ", ".join(self.doubted)
         return f"no ε is claimed: the reports of {which} cannot have come from the mechanism of the release"
 
@@ -108,116 +99,56 @@ class Found:
         return carried(one.mechanism, min(insides(each)[0].effective for each in groups.values()))
 
 
-def compute(found: Found, progress: Progress, *, as_json: bool) -> None:
+def compute(found: Found, *, as_json: bool) -> None:
     """Compute what is shown, all that takes long, with its progress; it is kept, and shown later."""
-    steps, began = 2 * sum(map(len, found.columns.values())), time.monotonic()
-    for groups in found.columns.values():
-        for each in groups.values():
+    announce("estimating", sum(_seconds(each.mechanism) for _, _, each in found.groups))
+    with Progress("steps", 2 * len(found.groups)) as progress:
+        for _, _, each in found.groups:
             _ = each.shares, each.check
-            if not progress.done and steps > _TWO:
-                announce("estimating", steps * (time.monotonic() - began))
-            progress.reach(progress.done + 1, steps)
-    for name, groups in found.columns.items():
-        bins = found.bins_of(name) if as_json else found.carried(name)
-        for each in groups.values():
-            _ = range_rows(each, found.confidence, bins)
             progress.advance(1)
+        bins = {name: found.bins_of(name) if as_json else found.carried(name) for name in found.columns}
+        for name, _, each in found.groups:
+            _ = range_rows(each, found.confidence, bins[name])
+            progress.advance(1)
+
+
+def _seconds(mechanism: Mechanism) -> float:
+    """How long one estimate takes, roughly: longest where a curve is fitted."""
+    size = len(mechanism.domain)
+    fitted = size > FEW_VALUES and not mechanism.flat
+    return 0.4 + 2.5e-3 * min(size, 1000) if fitted else 0.02 + 1e-4 * size
 
 
 def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
     """Write and print the estimates; everything is computed before anything is written."""
     first = STANDARD_INPUT if STDIN in options.files[:1] else options.files[0].name if options.files else ""
-    files: list[tuple[Path, str | bytes]] = []
-    if options.save_counts is not None:
-        files.append((options.save_counts, counts.to_json() + "\n"))
-    if options.html is not None and found.release is not None:
-        files.append((options.html, page(found, found.release, first)))
-    if options.csv is not None:
-        files.append((options.csv, _as_csv(found)))
-    if options.plot is not None:
-        name = next(iter(found.columns))
-        files.append((options.plot, as_file(lambda: found.plot(name, found.bins_of(name)), options.plot)))
-    if options.map is not None:
-        places = found.columns[found.mapped][None]
-        files.append((options.map, heat_file(places, options.map, found.confidence, insecure=bool(found.insecure))))
-    described = _described(found) if options.json else None
-    for path, content in files:
-        write_atomically(path, content)
-    if described is not None:
-        _warn(found)
-        print_json({**described})
-    else:
+    one = next(iter(found.columns))
+    answers = described(found) if options.json else None
+    write_all(
+        [
+            (options.save_counts, lambda: counts.to_json() + "\n"),
+            (options.html, lambda: release_page(found, first)),
+            (options.csv, lambda: _as_csv(found)),
+            (options.plot, lambda: as_file(lambda: found.plot(one, found.bins_of(one)), options.plot)),
+            (options.map, lambda: _map_file(found, options.map)),
+        ]
+    )
+    if answers is None:
         _show(found)
+    else:
+        _warn(found)
+        print_json(answers)
 
 
-def _as_json(label: str | None, estimate: Estimate, confidence: float, bins: Bins | None) -> PrintedGroup:
-    """The answers of one group."""
-    source, histogram = insides(estimate)
-    known, line, circle = source.found, estimate.domain.has_ends, estimate.domain.wraps
-    forged: Any = forging(estimate)
-    return {
-        "group": label,
-        "people": estimate.nobs,
-        "effective_people": source.effective,
-        "method": estimate.method,
-        "reason": histogram.reason,
-        "identifiable": None if known is None else known.identifiable,
-        "not_identifiable": None if known is None or known.identifiable else str(known),
-        "cannot_be_told_apart": [] if known is None else [list(group) for group in known.groups],
-        "mean": _number(estimate, "mean", confidence) if line else None,
-        "median": _number(estimate, "median", confidence) if line else None,
-        "circular_mean": _number(estimate, "circular_mean", confidence) if circle else None,
-        "resultant_length": _number(estimate, "resultant_length", confidence) if circle else None,
-        "circular_spread": _number(estimate, "circular_spread", confidence) if circle else None,
-        "fits": {"p_value": estimate.check.p_value, "verdict": estimate.check.verdict},
-        "poisoning": None if forged is None else forged._asdict(),
-        "bins_note": histogram.bins_note,
-        "shares": _rows(VALUE_COLUMNS, value_rows(estimate, confidence)),
-        "ranges": _rows(RANGE_COLUMNS, range_rows(estimate, confidence, bins)),
-    }
-
-
-def _rows(names: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> list[Any]:
-    return [dict(zip(names, row, strict=True)) for row in rows]
-
-
-def _number(estimate: Estimate, of: str, confidence: float) -> PrintedNumber:
-    answer = estimate.ask(of)
-    held = answer.ci(confidence)
-    return {
-        "value": finite(answer.value),
-        "standard_error": finite(answer.se),
-        "low": finite(held.low),
-        "high": finite(held.high),
-        "note": held.note,
-    }
-
-
-def _described(found: Found) -> PrintedEstimate:
-    """What is printed as JSON."""
-    columns: list[PrintedColumn] = [
-        {
-            "name": name,
-            "spec_sha256": spec_sha256(next(iter(groups.values())).mechanism),
-            "unreported": found.unreported[name],
-            "estimates": [
-                _as_json(label, each, found.confidence, found.bins_of(name)) for label, each in groups.items()
-            ],
-        }
-        for name, groups in found.columns.items()
-    ]
-    release = found.release
-    return {
-        "guarantee": None if release is None else found.guarantee_of(release),
-        "epsilon": None if release is None or found.doubted else release.epsilon_text,
-        "insecure": found.insecure,
-        "confidence": found.confidence,
-        "repeated": found.repeated,
-        "rejected": found.rejected,
-        "publishes": [] if release is None else list(release.publishes),
-        "by": found.by,
-        "columns": columns,
-    }
+def _map_file(found: Found, path: Path) -> str | bytes:
+    """The map of the column of places, as the name of its file says; its guarantee says so if it is not private."""
+    (places,) = (each for _, _, each in found.groups if each.domain.coordinates is not None)
+    heat = heat_map(places)
+    if found.insecure:
+        heat = replace(heat, guarantee=NOT_PRIVATE)
+    if path.suffix.lower() == ".geojson":
+        return json.dumps(heat.to_geojson(found.confidence), ensure_ascii=False, allow_nan=False) + "\n"
+    return map_page(heat, found.confidence) if path.suffix.lower() == ".html" else as_file(heat.plot, path)
 
 
 def _as_csv(found: Found) -> str:
@@ -228,8 +159,7 @@ def _as_csv(found: Found) -> str:
         ["column"] * released + ["group"] * grouped + list(RANGE_COLUMNS if ranges else VALUE_COLUMNS),
         (
             [name] * released + [label] * grouped + list(row)
-            for name, groups in found.columns.items()
-            for label, estimate in groups.items()
+            for name, label, estimate in found.groups
             for row in (
                 range_rows(estimate, found.confidence, found.bins_of(name))
                 if ranges
@@ -241,18 +171,17 @@ def _as_csv(found: Found) -> str:
 
 def _warn(found: Found) -> None:
     """Say on stderr which reports cannot have come from their mechanism; the text for people contains that."""
-    for name, groups in found.columns.items():
-        where = "" if found.release is None else f"column {name!r}"
-        for label, estimate in groups.items():
-            if doubt := estimate.check.doubt:
-                place = ", ".join(each for each in (where, label and escaped(label)) if each)
-                print(f"bipartite: {place + ': ' if place else ''}{doubt}", file=sys.stderr)
+    for name, label, estimate in found.groups:
+        if doubt := estimate.check.doubt:
+            where = "" if found.release is None else f"column {name!r}"
+            place = ", ".join(each for each in (where, label and escaped(label)) if each)
+            note(f"{place + ': ' if place else ''}{doubt}")
 
 
 def _show(found: Found) -> None:
     """Print the answers of every column and group."""
     if found.release is not None:
-        print(f"{found.guarantee_of(found.release)}.")
+        print(f"{found.guarantee}.")
     elif found.insecure:
         print(f"{NOT_PRIVATE}.\n")
     for name in found.columns:

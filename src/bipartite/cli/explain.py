@@ -6,15 +6,13 @@ import textwrap
 from typing import TYPE_CHECKING, Final, TypedDict
 
 from bipartite.answers.explain import ASSUMPTIONS, Crowd, explain, percent
-from bipartite.cli.output import OK, print_json, print_table
+from bipartite.cli.output import OK, print_json, print_table, printed
 
 if TYPE_CHECKING:
     import argparse
 
-    from bipartite.answers.explain import Explanation
-
 _WIDTH: Final = 96
-_EXAMPLES = """Every number is an upper bound on what a report can reveal, rounded up.
+EXAMPLES: Final = """Every number is an upper bound on what a report can reveal, rounded up.
 
 examples:
   bipartite explain 1
@@ -53,28 +51,33 @@ class PrintedExplain(TypedDict):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog = _EXAMPLES
-    parser.add_argument(
-        "epsilon", metavar="EPSILON", help="the privacy budget of one report, a decimal such as 1 or 0.5"
-    )
-    parser.add_argument(
-        "--reports", metavar="N", type=int, help="also show what N reports about the same answer add up to"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/explain.json)")
-    parser.set_defaults(run=run)
+    add = parser.add_argument
+    add("epsilon", metavar="EPSILON", help="the privacy budget of one report, a decimal such as 1 or 0.5")
+    add("--reports", metavar="N", type=int, help="also show what N reports about the same answer add up to")
+    add("--json", action="store_true", help="print one JSON object (schemas/explain.json)")
 
 
 def run(options: argparse.Namespace) -> int:
     """Explain ε."""
     explained = explain(options.epsilon, options.reports)
     if options.json:
-        print_json(_as_json(explained))
+        sentences = (explained.guess, explained.warning, explained.growth, explained.coin)
+        described = printed(
+            PrintedExplain,
+            explained,
+            odds=float(explained.odds),
+            certainty=float(explained.certainty),
+            beliefs=[PrintedBelief(before=float(each.before), after=float(each.after)) for each in explained.beliefs],
+            reports=[printed(PrintedReports, each, certainty=float(each.certainty)) for each in explained.reports],
+            sentences=[words for words in sentences if words is not None],
+            assumptions=ASSUMPTIONS,
+        )
+        print_json(described)
         return OK
-    _say(f"ε = {explained.epsilon}: what one report can tell about you")
-    _say(explained.guess)
-    if explained.warning is not None:
-        _say(explained.warning)
-    _say(explained.growth)
+    title = f"ε = {explained.epsilon}: what one report can tell about you"
+    for words in (title, explained.guess, explained.warning, explained.growth):
+        if words is not None:
+            _say(words)
     print_table(
         ("how sure of something about you", *(percent(belief.before) for belief in explained.beliefs)),
         [("  after your report, at most", *(percent(belief.after) for belief in explained.beliefs))],
@@ -88,8 +91,7 @@ def run(options: argparse.Namespace) -> int:
             for each in explained.reports
         ],
     )
-    print()
-    print("How far this goes:")
+    print("\nHow far this goes:")
     for sentence in ASSUMPTIONS:
         print(textwrap.fill(sentence, _WIDTH, initial_indent="- ", subsequent_indent="  "))
     return OK
@@ -98,25 +100,3 @@ def run(options: argparse.Namespace) -> int:
 def _say(words: str) -> None:
     """Print a paragraph."""
     print(textwrap.fill(words, _WIDTH) + "\n")
-
-
-def _as_json(explained: Explanation) -> PrintedExplain:
-    sentences = (explained.guess, explained.warning, explained.growth, explained.coin)
-    return {
-        "epsilon": explained.epsilon,
-        "odds": float(explained.odds),
-        "certainty": float(explained.certainty),
-        "crowd": explained.crowd,
-        "beliefs": [{"before": float(each.before), "after": float(each.after)} for each in explained.beliefs],
-        "reports": [
-            {
-                "reports": each.reports,
-                "epsilon": each.epsilon,
-                "certainty": float(each.certainty),
-                "crowd": each.crowd,
-            }
-            for each in explained.reports
-        ],
-        "sentences": [words for words in sentences if words is not None],
-        "assumptions": list(ASSUMPTIONS),
-    }

@@ -72,6 +72,6 @@ FLAGS: Final[dict[str, dict[str, str]]] = {
     },
     "verify": {**_WITH_EPSILON, "--spec": "give the file alone: bipartite verify age.json"},
     "audit": {**_MECHANISMS, "--spec": "give the file alone: bipartite audit age.json --inputs X Y"},
-    "demo": _PEOPLE,
+    "demo": {**_PEOPLE, "--json": "the commands that it runs have it: bipartite estimate out/reports.csv --json"},
 }
 """What to do in place of an option, by command."""

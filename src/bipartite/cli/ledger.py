@@ -8,9 +8,9 @@ import sys
 from dataclasses import asdict, fields
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from bipartite.cli.output import FINDING, OK, Progress, print_json, print_table
+from bipartite.cli.output import FINDING, OK, Progress, print_json, print_table, printed
 from bipartite.cli.program import Command
 from bipartite.errors import MissingDataError, how_many
 from bipartite.ledger import Debit, Ledger
@@ -19,9 +19,7 @@ from bipartite.ledger.serving import OnChange
 if TYPE_CHECKING:
     import argparse
 
-    from bipartite.ledger.audit import QuestionCertificate
-
-_EXAMPLES = """A ledger is begun and debited in Python: bp.Ledger("spent.db", budget=1).report(…).
+EXAMPLES: Final = """A ledger is begun and debited in Python: bp.Ledger("spent.db", budget=1).report(…).
 No command needs write access to the ledger. It holds no private values, and no command shows a report.
 A copy does not know of debits made after it.
 
@@ -83,25 +81,23 @@ class PrintedCheck(TypedDict):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog = _EXAMPLES
     actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION", parser_class=Command)
     for name, help_text, run, what in (
         ("show", "people, periods, questions and what they promise", run_show, "one JSON object"),
         ("export", "every debit as CSV, for an auditor", run_export, "one JSON object per line"),
         ("check", "whether every balance is the sum of its debits", run_check, "one JSON object"),
+        ("backup", "a consistent copy of the ledger", run_backup, None),
     ):
-        action = actions.add_parser(name, help=help_text, epilog=_EXAMPLES)
-        action.add_argument("ledger", metavar="FILE", type=Path, help="the ledger")
+        action = actions.add_parser(name, help=help_text, epilog=EXAMPLES)
+        add = action.add_argument
+        add("ledger", metavar="FILE", type=Path, help="the ledger")
         if name == "show":
-            action.add_argument(
-                "--person", metavar="NAME", help="what this person has spent; as stored, if names are keyed"
-            )
-        action.add_argument("--json", action="store_true", help=f"print {what} (schemas/ledger-{name}.json)")
+            add("--person", metavar="NAME", help="what this person has spent; as stored, if names are keyed")
+        if what is None:
+            add("copy", metavar="COPY", type=Path, help="the new file")
+        else:
+            add("--json", action="store_true", help=f"print {what} (schemas/ledger-{name}.json)")
         action.set_defaults(run=run)
-    action = actions.add_parser("backup", help="a consistent copy of the ledger", epilog=_EXAMPLES)
-    action.add_argument("ledger", metavar="FILE", type=Path, help="the ledger")
-    action.add_argument("copy", metavar="COPY", type=Path, help="the new file")
-    action.set_defaults(run=run_backup)
 
 
 def run_show(options: argparse.Namespace) -> int:
@@ -110,22 +106,9 @@ def run_show(options: argparse.Namespace) -> int:
         held, questions = ledger.summary(), ledger.questions()
         person = None if options.person is None else ledger.balances(options.person)
         if options.json:
-            described = PrintedLedger(
-                budget=ledger.budget,
-                period=ledger.period,
-                names_are_keyed=ledger.names_are_keyed,
-                people=held["people"],
-                periods=held["periods"],
-                questions=held["questions"],
-                reports=held["reports"],
-                insecure_reports=held["insecure_reports"],
-                most_spent_in_a_period=held["most_spent_in_a_period"],
-                most_spent_ever=held["most_spent_ever"],
-                certificates=[_certificate(each) for each in questions],
-                specs={sha256: json.loads(spec) for sha256, spec in ledger.specs().items()},
-                person=person,
-            )
-            print_json(described)
+            certificates = [printed(PrintedCertificate, each) for each in questions]
+            specs = {sha256: json.loads(spec) for sha256, spec in ledger.specs().items()}
+            print_json(printed(PrintedLedger, ledger, **held, certificates=certificates, specs=specs, person=person))
             return OK
         keyed = ", names are keyed" if ledger.names_are_keyed else ""
         print(f"{options.ledger.name}: ε = {ledger.budget} per person and period ({ledger.period}){keyed}")
@@ -133,8 +116,7 @@ def run_show(options: argparse.Namespace) -> int:
     print(f"{how_many(held['reports'], 'report')} of {people}; the most that anyone has spent:")
     print(f"  in one period  {held['most_spent_in_a_period']}")
     print(f"  in all         {held['most_spent_ever']}")
-    if held["insecure_reports"]:
-        print(_insecure(held["insecure_reports"]))
+    _tell_insecure(held["insecure_reports"])
     for each in questions:
         print(each)
     if person:
@@ -146,35 +128,19 @@ def run_show(options: argparse.Namespace) -> int:
     return OK
 
 
-def _certificate(each: QuestionCertificate) -> PrintedCertificate:
-    return {
-        "question": each.question,
-        "period": each.period,
-        "on_change": each.on_change,
-        "epsilon_report": each.epsilon_report,
-        "epsilon_period": each.epsilon_period if each.ldp_for_sequences else None,
-        "guarantee": each.guarantee,
-        "spec_sha256": each.spec_sha256,
-        "insecure": each.insecure,
-    }
-
-
 def run_export(options: argparse.Namespace) -> int:
     """Print every debit."""
-    columns = [each.name for each in fields(Debit)]
-    with _opened(options.ledger) as ledger:
-        total = ledger.summary()["reports"]
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer = csv.DictWriter(sys.stdout, [each.name for each in fields(Debit)], lineterminator="\n")
+    with _opened(options.ledger) as ledger, Progress("debits", ledger.summary()["reports"]) as progress:
         if not options.json:
-            writer.writerow(columns)
-        with Progress("debits", total) as progress:
-            for debit in ledger.export():
-                if options.json:
-                    print_json(asdict(debit))
-                else:
-                    written = {"epsilon": f"{debit.epsilon:f}", "insecure": str(debit.insecure).lower()}
-                    writer.writerow((asdict(debit) | written).values())
-                progress.advance(1)
+            writer.writeheader()
+        for debit in ledger.export():
+            if options.json:
+                print_json(debit)
+            else:
+                written = {"epsilon": f"{debit.epsilon:f}", "insecure": str(debit.insecure).lower()}
+                writer.writerow(asdict(debit) | written)
+            progress.advance(1)
     return OK
 
 
@@ -190,8 +156,8 @@ def run_check(options: argparse.Namespace) -> int:
         print("\n".join(found))
     else:
         print(f"{options.ledger.name} adds up: {how_many(reports, 'report')}, every balance is the sum of its debits.")
-    if insecure and not options.json:
-        print(_insecure(insecure))
+    if not options.json:
+        _tell_insecure(insecure)
     return FINDING if found else OK
 
 
@@ -200,16 +166,15 @@ def run_backup(options: argparse.Namespace) -> int:
     with _opened(options.ledger) as ledger:
         ledger.backup(options.copy)
     with _opened(options.copy) as copy:
-        reports = copy.summary()["reports"]
-    held = how_many(reports, "report")
+        held = how_many(copy.summary()["reports"], "report")
     print(f"{options.copy.name}: {held}, and everything adds up. It does not know of debits made from now on.")
     return OK
 
 
-def _insecure(reports: int) -> str:
-    return (
-        f"{reports:,} of the reports are NOT PRIVATE: they were drawn from random words that someone may know (rng=)."
-    )
+def _tell_insecure(reports: int) -> None:
+    if reports:
+        why = "they were drawn from random words that someone may know (rng=)"
+        print(f"{reports:,} of the reports are NOT PRIVATE: {why}.")
 
 
 def _opened(path: Path) -> Ledger:

@@ -7,14 +7,18 @@ import re
 import sys
 import time
 from dataclasses import asdict, is_dataclass
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar
 
+from bipartite.files import write_atomically
 from bipartite.texts import align_columns, escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
     from types import TracebackType
     from typing import Self
+
+T = TypeVar("T")
 
 OK: Final = 0
 FINDING: Final = 1
@@ -39,29 +43,52 @@ class PrintedError(TypedDict):
     exit_code: int
 
 
+def note(words: str) -> None:
+    """Say on stderr what a person should know beside the data."""
+    print(f"bipartite: {words}", file=sys.stderr)
+
+
 def announce(what: str, seconds: float, hint: str = "") -> None:
     """Say on stderr, before it starts, that something takes long."""
     if seconds > LONG:
         about = f"{seconds:.0f} s" if seconds < 2 * 60 else f"{seconds / 60:.0f} min"
-        print(f"bipartite: {what} takes about {about}{f'; {hint}' if hint else ''}.", file=sys.stderr)
+        note(f"{what} takes about {about}{f'; {hint}' if hint else ''}.")
 
 
 def complain(message: object, code: int, *, as_json: bool = False) -> int:
     """Print on stderr what went wrong, as JSON if that was asked for, and return the exit code."""
     # A list of problems has these line ends and no others.
     said = "\n- ".join(map(escaped, str(message).split("\n- ")))
-    printed = PrintedError(error=said, exit_code=code)
-    print(json.dumps(printed, ensure_ascii=False) if as_json else f"bipartite: {said}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(PrintedError(error=said, exit_code=code), ensure_ascii=False), file=sys.stderr)
+    else:
+        note(said)
     return code
 
 
-def print_json(value: Mapping[str, object]) -> None:
-    """Print one JSON object on one line of stdout; exact decimals are text, a dataclass is an object of its fields."""
+def printed(kind: type[T], result: object, **others: object) -> T:
+    """What a command prints of a result: the values that are named here, and its attributes for all other keys."""
+    found: T = kind(
+        **{name: others[name] if name in others else getattr(result, name) for name in kind.__annotations__}
+    )
+    return found
+
+
+def print_json(value: object) -> None:
+    """Print one JSON object on one line of stdout: exact decimals as text, a dataclass as an object of its fields."""
     print(json.dumps(value, default=_plain))
 
 
 def _plain(value: Any) -> object:  # noqa: ANN401 (a dataclass or a decimal)
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else f"{value:f}"
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return f"{value:f}" if value.is_finite() else None
+
+
+def write_all(files: Iterable[tuple[Path | None, Callable[[], str | bytes]]]) -> None:
+    """Write the files that are asked for; everything is computed before anything is written."""
+    for path, content in [(path, make()) for path, make in files if path is not None]:
+        write_atomically(path, content)
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -89,18 +116,15 @@ class Progress:
         self.done += by
         now = time.monotonic()
         if self._visible and (now >= self._next_at or (self._width and self.done == self._total)):
-            self._write(self._line(), now)
+            line = self._line()  # in place of the one before, which may have been longer
+            sys.stderr.write(f"\r{line.ljust(self._width)}")
+            sys.stderr.flush()
+            self._next_at, self._width = now + _REDRAW_SECONDS, len(line)
 
     def reach(self, done: int, total: int | None) -> None:
         """Note that ``done`` are done in all, of ``total`` if that is known by now."""
         self._total = total
         self.advance(done - self.done)
-
-    def _write(self, line: str, now: float) -> None:
-        """Show a line in place of the one before, which may have been longer."""
-        sys.stderr.write(f"\r{line.ljust(self._width)}")
-        sys.stderr.flush()
-        self._next_at, self._width = now + _REDRAW_SECONDS, len(line)
 
     def _line(self) -> str:
         if not self._total:

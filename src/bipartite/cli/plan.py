@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import tomllib
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
-from bipartite.cli.output import OK, print_json, print_table
+from bipartite.cli.output import OK, note, print_json, print_table, printed
 from bipartite.cli.plan_questions import Questions, at_a_terminal
+from bipartite.cli.program import refuse_given
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
 from bipartite.lottery import Epsilon
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 _WHOLE = 100
 _MUCH = 4  # of ε for one row
-_EXAMPLES = """A plan says how every column of a table is released: [columns.age] with a domain, a mechanism and an
-epsilon, or public = true. Columns that it does not name are dropped. `new` writes a first one from names, declared
-types and your answers, never from values.
+EXAMPLES: Final = """A plan says how every column of a table is released: [columns.age] with a domain, a mechanism and
+an epsilon, or public = true. Columns that it does not name are dropped. `new` writes a first one from names,
+declared types and your answers, never from values.
 
 examples:
   bipartite plan new people.csv --output plan.toml
@@ -90,40 +90,32 @@ class PrintedPlan(TypedDict):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog = _EXAMPLES
-    parser.add_argument("action", choices=["new", "check", "show"], help="write a first plan, check one, or show one")
-    parser.add_argument(
-        "file", metavar="FILE", help="new: a table in any format that privatize reads; otherwise a plan"
-    )
-    parser.add_argument("--output", metavar="PLAN.toml", type=Path, help="new: where to write (default: stdout)")
-    parser.add_argument("--from", dest="input_format", metavar="FORMAT", help="new: csv, tsv, jsonl, parquet or arrow")
-    parser.add_argument("--delimiter", metavar="MARK", help="new: the delimiter of CSV, such as ';'")
-    parser.add_argument(
-        "--encoding", metavar="NAME", help="new: the encoding of CSV: utf-8 (default), utf-16 or latin-1"
-    )
-    parser.add_argument(
-        "--header", action="store_true", help="new: the first line holds names even if it looks like values"
-    )
-    parser.add_argument(
-        "--for",
-        dest="purpose",
-        choices=tuple(PURPOSES),
-        help=f"new: what the columns are for (default: {STATISTICS}); the file may set it for each",
-    )
-    parser.add_argument("--no-questions", action="store_true", help="new: write TODO instead of asking at a terminal")
-    parser.add_argument("--n", metavar="N", type=int, help="check: how precise the answers from N people will be")
-    parser.add_argument("--json", action="store_true", help="check, show: print one JSON object (schemas/plan.json)")
-    parser.set_defaults(run=run)
+    add = parser.add_argument
+    add("action", choices=["new", "check", "show"], help="write a first plan, check one, or show one")
+    add("file", metavar="FILE", help="new: a table in any format that privatize reads; otherwise a plan")
+    add("--output", metavar="PLAN.toml", type=Path, help="new: where to write (default: stdout)")
+    add("--from", dest="input_format", metavar="FORMAT", help="new: csv, tsv, jsonl, parquet or arrow")
+    add("--delimiter", metavar="MARK", help="new: the delimiter of CSV, such as ';'")
+    add("--encoding", metavar="NAME", help="new: the encoding of CSV: utf-8 (default), utf-16 or latin-1")
+    add("--header", action="store_true", help="new: the first line holds names even if it looks like values")
+    purpose = f"new: what the columns are for (default: {STATISTICS}); the file may set it for each"
+    add("--for", dest="purpose", choices=tuple(PURPOSES), help=purpose)
+    add("--no-questions", action="store_true", help="new: write TODO instead of asking at a terminal")
+    add("--n", metavar="N", type=int, help="check: how precise the answers from N people will be")
+    add("--json", action="store_true", help="check, show: print one JSON object (schemas/plan.json)")
 
 
 def run(options: argparse.Namespace) -> int:
     """Write, check or show a plan."""
+    if options.action != "check":
+        refuse_given(options, ("n",), "only plan check is about a number of people")
     if options.action == "new":
+        refuse_given(options, ("json",), "plan new writes TOML")
         return _new(options)
-    for name in ("output", "input_format", "delimiter", "encoding", "header", "purpose", "no_questions"):
-        if getattr(options, name):
-            raise InputError(f"{name}= is for plan new; leave it out.")
-    _check_n(options)
+    of_new = ("output", "input_format", "delimiter", "encoding", "header", "purpose", "no_questions")
+    refuse_given(options, of_new, f"plan {options.action} reads a plan")
+    if options.n is not None and options.n < 1:
+        raise InputError(f"Expected --n of at least 1, got {options.n}.")
     plan = Plan.read(options.file)
     if options.action == "check" or options.json:
         found = {name: prospect(mechanism, options.n) for name, mechanism in plan.mechanisms().items()}
@@ -135,7 +127,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         _show(plan)
     if plan.epsilon_decimal > _MUCH:
-        print(f"bipartite: {_in_all(plan.epsilon_decimal)}", file=sys.stderr)
+        note(_in_all(plan.epsilon_decimal))
     return OK
 
 
@@ -145,32 +137,18 @@ def _in_all(epsilon: Decimal) -> str:
     return f"a row spends ε = {epsilon:f} in all{little if epsilon > _MUCH else ''}."
 
 
-def _check_n(options: argparse.Namespace) -> None:
-    if options.n is None:
-        return
-    if options.action != "check":
-        raise InputError("--n is for plan check; leave it out.")
-    if options.n < 1:
-        raise InputError(f"Expected --n of at least 1, got {options.n}.")
-
-
 def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None:
     """Print what each column will answer; with a number of people, how precisely."""
+    by = {name: entry_of(type(mechanism)).name for name, mechanism in plan.mechanisms().items()}
     if people is None:
         for name, each in found.items():
-            column = plan.private()[name]
             told = ", ".join(each.questions) or "single reports only, no statistics"
-            print(f"  {escaped(name)}, by {entry_of(type(column.mechanism)).name}: {told}")
+            print(f"  {escaped(name)}, by {by[name]}: {told}")
     else:
-        print(
-            f"Precision with {people:,} people, ± at {CONFIDENCE:.0%} confidence, if all values are equally common:\n"
-        )
+        sure = f"± at {CONFIDENCE:.0%} confidence, if all values are equally common"
+        print(f"Precision with {people:,} people, {sure}:\n")
         rows = [
-            (
-                name,
-                entry_of(type(plan.mechanisms()[name])).name,
-                *(half(error, points=points) for error, points in each.errors()),
-            )
+            (name, by[name], *(half(error, points=points) for error, points in each.errors()))
             for name, each in found.items()
         ]
         print_table(("column", "by", "mean", "median", "a tenth of the range", "one value"), rows)
@@ -204,9 +182,6 @@ def _short(number: float) -> str:
 
 
 def _new(options: argparse.Namespace) -> int:
-    _check_n(options)
-    if options.json:
-        raise InputError("plan new writes TOML; leave out --json.")
     asked = Asked(options.input_format, options.delimiter, options.encoding)
     if options.output is not None and options.output.exists():
         raise InputError(f"{options.output} already exists; name another file, or remove it.")
@@ -220,44 +195,30 @@ def _new(options: argparse.Namespace) -> int:
     columns = tomllib.loads(written, parse_float=Decimal).get("columns", {}).values()
     epsilons = [each["epsilon"] for each in columns if "epsilon" in each]
     if epsilons and TODO not in epsilons:
-        print(f"bipartite: {_in_all(exact_sum([Epsilon.of(each).value for each in epsilons]))}", file=sys.stderr)
+        note(_in_all(exact_sum([Epsilon.of(each).value for each in epsilons])))
     todo = f'"{TODO}"' in written
-    told = LEAK if todo else f"next: bipartite plan check {options.output or 'PLAN.toml'} --n N"
-    print(f"bipartite: {told}", file=sys.stderr)
+    note(LEAK if todo else f"next: bipartite plan check {options.output or 'PLAN.toml'} --n N")
     return OK
 
 
 def _printed(plan: Plan, found: dict[str, Prospect], people: int | None) -> PrintedPlan:
-    return {
-        "people": people,
-        "epsilon": plan.epsilon_decimal,
-        "guarantee": plan.guarantee,
-        "publishes": list(plan.publishes),
-        "public": plan.public(),
-        "columns": [
-            {
-                "name": name,
-                "from": list(plan.inputs_of(name)),
-                "mechanism": entry_of(type(mechanism)).name,
-                "epsilon": mechanism.epsilon_decimal,
-                "guarantee": mechanism.guarantee,
-                "holds": verify(mechanism).holds,
-                "outputs": None if mechanism.flat else len(mechanism.outputs),
-                "spec_sha256": verify(mechanism).spec_sha256,
-                "for": plan.private()[name].purpose,
-                "chosen": dict(plan.private()[name].chosen),
-                "answers": found[name].questions,
-                "half_widths": None if people is None else precision(found[name]),
-                "note": found[name].note,
-            }
-            for name, mechanism in plan.mechanisms().items()
-        ],
-    }
-
-
-def precision(found: Prospect) -> PrintedPrecision:
-    """What a mechanism can answer, as it is printed."""
-    return {"mean": found.mean, "median": found.median, "tenth": found.tenth, "share": found.share}
+    columns = [
+        printed(
+            PrintedColumn,
+            verify(column.mechanism),
+            **{"name": name, "from": plan.inputs_of(name), "for": column.purpose},
+            mechanism=entry_of(type(column.mechanism)).name,
+            epsilon=column.mechanism.epsilon_decimal,
+            outputs=None if column.mechanism.flat else len(column.mechanism.outputs),
+            chosen=dict(column.chosen),
+            answers=found[name].questions,
+            half_widths=None if people is None else printed(PrintedPrecision, found[name]),
+            note=found[name].note,
+        )
+        for name, column in plan.private().items()
+    ]
+    epsilon, public = plan.epsilon_decimal, plan.public()
+    return printed(PrintedPlan, plan, people=people, epsilon=epsilon, public=public, columns=columns)
 
 
 def _show(plan: Plan) -> None:
@@ -274,6 +235,4 @@ def _show(plan: Plan) -> None:
     print_table(("column", "ε", "mechanism", "values", "ε-LDP of each report"), rows)
     print(f"\nA row spends ε = {plan.epsilon_decimal:f}: {plan.guarantee}.")
     print("A person in n rows, or a table released n times, spends n times as much.")
-    print("\nPublished beside it, not covered by any ε:")
-    for each in plan.publishes:
-        print(f"  {each}")
+    print("\nPublished beside it, not covered by any ε:", *plan.publishes, sep="\n  ")

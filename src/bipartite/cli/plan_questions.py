@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from bipartite.cli.output import NUMBER
 from bipartite.domains import Integers, Interval
@@ -16,8 +16,11 @@ from bipartite.tables.reading import categories_of
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bipartite.tables.drafting import Draft
 
+T = TypeVar("T")
 _ABOUT: Final = """Answer from public knowledge, never from these data.
 Press Enter to leave TODO, or type "public" to publish a column unchanged, or "drop" to leave it out.
 """
@@ -50,44 +53,39 @@ class Questions:
     def __call__(self, name: str, draft: Draft) -> Draft | None:
         """What a person knows about a column; None to leave it out."""
         name = escaped(name)
-        prompt = _ASKED[draft.kind].format(name=name)
-        while True:
-            answer = _ask(prompt)
-            if answer.lower() == "drop":
-                return None
-            if answer.lower() == "public":
-                return replace(draft, public=True)
-            try:
-                filled = _filled(draft, answer) if answer else draft
-            except InputError as error:
-                print(f"  {error}", file=sys.stderr)
-                continue
-            if draft.kind not in {OPEN, filled.kind}:
-                print(f"  Taken as {'a list of answers' if filled.kind == 'text' else 'a range'}.", file=sys.stderr)
-            return self._with_epsilon(name, filled)
-
-    def _with_epsilon(self, name: str, draft: Draft) -> Draft:
-        """Ask for the ε of one report; the only default is that of the column before."""
+        filled = _asked(_ASKED[draft.kind].format(name=name), lambda answer: _decided(draft, answer))
+        if filled is None or filled.public:
+            return filled
+        if draft.kind not in {OPEN, filled.kind}:
+            print(f"  Taken as {'a list of answers' if filled.kind == 'text' else 'a range'}.", file=sys.stderr)
+        # The only default is the ε of the column before.
         before = "" if self._epsilon is None else f" (Enter: {self._epsilon}, as before)"
-        while True:
-            answer = _ask(f"{name}: ε of one report, such as 1{before}: ") or self._epsilon
-            if answer is None:
-                return draft
-            try:
-                self._epsilon = Epsilon.of(answer).text
-            except InputError as error:
-                print(f"  {error}", file=sys.stderr)
-                continue
-            return replace(draft, epsilon=self._epsilon)
+        self._epsilon = _asked(f"{name}: ε of one report, such as 1{before}: ", self._epsilon_of)
+        return replace(filled, epsilon=self._epsilon)
+
+    def _epsilon_of(self, answer: str) -> str | None:
+        return Epsilon.of(answer).text if answer else self._epsilon
 
 
-def _ask(prompt: str) -> str:
-    print(prompt, end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip()
+def _asked(prompt: str, read: Callable[[str], T]) -> T:
+    """What an answer means; asks again until it means something."""
+    while True:
+        print(prompt, end="", file=sys.stderr, flush=True)
+        try:
+            return read(sys.stdin.readline().strip())
+        except InputError as error:
+            print(f"  {error}", file=sys.stderr)
+
+
+def _decided(draft: Draft, answer: str) -> Draft | None:
+    """The draft with this answer, or None to leave the column out."""
+    if answer.lower() == "drop":
+        return None
+    return replace(draft, public=bool(answer)) if answer.lower() in {"", "public"} else _filled(draft, answer)
 
 
 def _filled(draft: Draft, answer: str) -> Draft:
-    """The draft with this answer, checked as in a plan."""
+    """The draft with these values, checked as in a plan."""
     if draft.kind == "truth":
         raise InputError('Expected Enter, "public" or "drop"; its values are known.')
     ends = answer.replace("..", " ").replace(",", " ").split()

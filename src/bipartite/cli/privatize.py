@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Final, TypedDict
 
-from bipartite.cli.arguments import add_seed, source_of
-from bipartite.cli.output import BAD_DATA, NUMBER, OK, Progress, print_json
+from bipartite.cli.output import BAD_DATA, NUMBER, OK, Progress, note, print_json, printed
 from bipartite.errors import InputError, how_many
+from bipartite.lottery import insecure_seed
 from bipartite.mechanisms.spec import load_spec
 from bipartite.tables import Column, Plan, privatize_file
 from bipartite.tables.domain_files import read_text
@@ -23,9 +22,10 @@ from bipartite.texts import escaped
 if TYPE_CHECKING:
     import argparse
 
+    from bipartite.lottery import InsecureSeed
     from bipartite.tables import Released
 
-_EXAMPLES = """Formats follow from the names: .csv .tsv .jsonl .parquet .arrow, also compressed as .gz or .zst.
+EXAMPLES: Final = """Formats follow from the names: .csv .tsv .jsonl .parquet .arrow, also compressed as .gz or .zst.
 A file is written beside its place and renamed when it is complete: a failed run releases nothing. Text comes with its
 specs in OUT.bipartite.json, other files contain them. Standard output cannot be taken back.
 With --spec, IN and OUT are one value a line without a header, and tuples are JSON arrays. Values are no arguments
@@ -52,38 +52,25 @@ class PrintedRelease(TypedDict):
     next: str
 
 
-_CANNOT_BE_TAKEN_BACK = "rows already written to standard output are released and have spent their ε."
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog = _EXAMPLES
-    parser.add_argument("source", metavar="IN", help="a file, a folder, a quoted pattern such as 'part-*.csv', or -")
-    parser.add_argument("target", metavar="OUT", help="a file, or - for standard output")
+    add, kinds = parser.add_argument, ", ".join(KINDS)
+    add("source", metavar="IN", help="a file, a folder, a quoted pattern such as 'part-*.csv', or -")
+    add("target", metavar="OUT", help="a file, or - for standard output")
     how = parser.add_mutually_exclusive_group(required=True)
     how.add_argument("--plan", metavar="PLAN.toml", type=Path, help="how each column of a table is released")
     how.add_argument("--spec", metavar="SPEC.json", type=Path, help="the mechanism of values that come one a line")
-    parser.add_argument("--outside", choices=["clip"], help="with --spec: clip values to the range, not refuse them")
-    parser.add_argument(
-        "--overwrite", action="store_true", help="replace OUT; a second release of the same rows adds its ε"
-    )
-    parser.add_argument(
-        "--reject",
-        metavar="FILE.csv",
-        type=Path,
-        help="skip bad rows and write them to FILE, which is as private as the input",
-    )
-    kinds = ", ".join(KINDS)
-    parser.add_argument("--from", dest="input_format", metavar="FORMAT", choices=KINDS, help=f"of IN: {kinds}")
-    parser.add_argument("--to", dest="output_format", metavar="FORMAT", choices=KINDS, help="of OUT, one of the same")
-    parser.add_argument("--delimiter", metavar="MARK", help="the delimiter of CSV in IN, such as ';'")
-    parser.add_argument("--encoding", metavar="NAME", help="the encoding of CSV in IN, such as latin-1")
-    parser.add_argument(
-        "--specs", metavar="FILE.json", type=Path, help="where to write the specs if text goes to standard output"
-    )
-    add_seed(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/privatize.json)")
-    parser.set_defaults(run=run)
+    add("--outside", choices=["clip"], help="with --spec: clip values to the range, not refuse them")
+    add("--overwrite", action="store_true", help="replace OUT; a second release of the same rows adds its ε")
+    skipped = "skip bad rows and write them to FILE, which is as private as the input"
+    add("--reject", metavar="FILE.csv", type=Path, help=skipped)
+    add("--from", dest="input_format", metavar="FORMAT", choices=KINDS, help=f"of IN: {kinds}")
+    add("--to", dest="output_format", metavar="FORMAT", choices=KINDS, help="of OUT, one of the same")
+    add("--delimiter", metavar="MARK", help="the delimiter of CSV in IN, such as ';'")
+    add("--encoding", metavar="NAME", help="the encoding of CSV in IN, such as latin-1")
+    add("--specs", metavar="FILE.json", type=Path, help="where to write the specs if text goes to standard output")
+    add("--insecure-seed", metavar="N", type=int, help="repeatable reports, for experiments: NOT private")
+    add("--json", action="store_true", help="print one JSON object (schemas/privatize.json)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -104,10 +91,19 @@ def run(options: argparse.Namespace) -> int:
             done = privatize_file(options.source, options.target, plan, rng=rng, progress=rows.reach, **given)
         except BaseException as error:
             if options.target == STDIO and rows.done and not isinstance(error, BrokenPipeError):
-                print(f"bipartite: {_CANNOT_BE_TAKEN_BACK}", file=sys.stderr)
+                note("rows already written to standard output are released and have spent their ε.")
             raise
-    _conclude(options, plan, done)
+    _conclude(options, done, _next(options, plan))
     return BAD_DATA if done.rows and done.rows == done.rejected else OK
+
+
+def source_of(options: argparse.Namespace) -> InsecureSeed | None:
+    """The random words that reports are drawn from, with a warning if someone may know them."""
+    if options.insecure_seed is None:
+        return None
+    source = insecure_seed(options.insecure_seed)
+    note("--insecure-seed: these reports are NOT private; whoever knows the seed can undo them.")
+    return source
 
 
 def _plan_of(options: argparse.Namespace) -> Plan:
@@ -149,54 +145,35 @@ def _check(options: argparse.Namespace) -> None:
 def _warn(options: argparse.Namespace, plan: Plan) -> None:
     """Print what a person should know before rows are released."""
     if options.overwrite:
-        print(
-            "bipartite: --overwrite: if these rows were released before, this release adds "
-            f"ε = {plan.epsilon_decimal:f} to what each of them has spent; deleting old reports does not undo that.",
-            file=sys.stderr,
+        note(
+            "--overwrite: if these rows were released before, this release adds "
+            f"ε = {plan.epsilon_decimal:f} to what each of them has spent; deleting old reports does not undo that."
         )
         for link in filter(os.path.islink, filter(None, (options.target, options.reject, options.specs))):
             what = escaped(f"{link} is a link to {Path(link).readlink()}")
-            print(
-                f"bipartite: --overwrite: {what}, which stays as it is; the link is replaced by a file.",
-                file=sys.stderr,
-            )
+            note(f"--overwrite: {what}, which stays as it is; the link is replaced by a file.")
     bare = options.plan is not None and options.specs is None and (options.output_format or "csv") in TEXT
     if bare and options.target == STDIO:
-        print(
-            "bipartite: these reports come without specs, which an estimate needs; save those with --specs.",
-            file=sys.stderr,
-        )
+        note("these reports come without specs, which an estimate needs; save those with --specs.")
     if options.reject is not None:
-        print(
-            f"bipartite: --reject: {options.reject} will hold private rows unchanged; protect it like the input. "
-            "Skipping rows publishes that they were bad.",
-            file=sys.stderr,
+        note(
+            f"--reject: {options.reject} will hold private rows unchanged; protect it like the input. "
+            "Skipping rows publishes that they were bad."
         )
 
 
-def _conclude(options: argparse.Namespace, plan: Plan, done: Released) -> None:
+def _conclude(options: argparse.Namespace, done: Released, then: str) -> None:
+    released = done.rows - done.rejected
     if options.json:
-        printed = PrintedRelease(
-            rows=done.rows,
-            rejected=done.rejected,
-            released=done.rows - done.rejected,
-            epsilon=done.epsilon,
-            insecure=done.insecure,
-            guarantee=done.guarantee,
-            publishes=list(done.publishes),
-            next=_next(options, plan),
-        )
-        print_json(printed)
-        return
-    if done.rows == done.rejected:
+        print_json(printed(PrintedRelease, done, released=released, next=then))
+    elif not released:
         why = f"all {done.rows:,} were rejected" if done.rows else "the input has none"
-        print(f"bipartite: no row was released: {why}.", file=sys.stderr)
-        return
-    rejected = f", {done.rejected:,} rejected" if options.reject is not None else ""
-    spent = done.guarantee if done.insecure else f"each spent ε = {done.epsilon}"
-    rows = how_many(done.rows - done.rejected, "row")
-    print(f"bipartite: {rows} released{rejected}; {spent}.", file=sys.stderr)
-    print(f"bipartite: {_next(options, plan)}", file=sys.stderr)
+        note(f"no row was released: {why}.")
+    else:
+        rejected = f", {done.rejected:,} rejected" if options.reject is not None else ""
+        spent = done.guarantee if done.insecure else f"each spent ε = {done.epsilon}"
+        note(f"{how_many(released, 'row')} released{rejected}; {spent}.")
+        note(then)
 
 
 def _next(options: argparse.Namespace, plan: Plan) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite._version import __version__
 from bipartite.cli import former
+from bipartite.errors import InputError
 from bipartite.names import nearest_name
 
 if TYPE_CHECKING:
@@ -98,6 +99,14 @@ class Command(argparse.ArgumentParser):
         return re.sub(pattern, flag, message)
 
 
+def refuse_given(options: argparse.Namespace, names: Sequence[str], why: str) -> None:
+    """Refuse options that make no sense here, by their destinations."""
+    flags: dict[str, str] = options.parsed_by.flags
+    given = [flags[name] for name in names if not any(getattr(options, name) is absent for absent in (None, False))]
+    if given:
+        raise InputError(f"{why}; leave out {', '.join(given)}.")
+
+
 @dataclass(frozen=True)
 class Program:
     """A program: its name and its commands."""
@@ -105,7 +114,7 @@ class Program:
     name: str
     description: str
     home: str
-    """The package that holds a module with ``configure(parser)`` for each command."""
+    """The package of the commands: modules with ``configure(parser)``, ``run(options)`` and ``EXAMPLES``, if any."""
     commands: Mapping[str, str]
     """One line about each command."""
     former: Mapping[str, str] = field(default_factory=dict)
@@ -125,7 +134,10 @@ class Program:
         for name, what in self.commands.items():
             added = named.add_parser(name, help=what)
             if command in {None, name}:
-                importlib.import_module(f"{self.home}.{name.replace('-', '_')}").configure(added)
+                module = importlib.import_module(f"{self.home}.{name}")
+                added.epilog = getattr(module, "EXAMPLES", None)
+                added.set_defaults(run=getattr(module, "run", None))
+                module.configure(added)
         return parser
 
 

@@ -10,16 +10,7 @@ import warnings
 from contextlib import redirect_stderr
 from typing import TYPE_CHECKING, Final
 
-from bipartite.cli.output import (
-    BAD_DATA,
-    BROKEN_PIPE,
-    BUG,
-    DISK_FULL,
-    FINDING,
-    MISSING,
-    USAGE,
-    complain,
-)
+from bipartite.cli.output import BAD_DATA, BROKEN_PIPE, BUG, DISK_FULL, FINDING, MISSING, USAGE, complain
 from bipartite.errors import (
     BipartiteError,
     BrokenPromiseError,
@@ -65,15 +56,13 @@ def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -
     try:
         code: int = options.run(options)
         sys.stdout.flush()
-    except KeyboardInterrupt:
-        return complain("interrupted", stopping.exit_code, as_json=as_json)
     except BrokenPipeError:
         # The reader is gone, as with `head`. Nothing more can be written, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    except Exception as error:  # noqa: BLE001
+    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001
         # A library that was interrupted may raise an error of its own.
-        if stopping.requested:
+        if stopping.requested or isinstance(error, KeyboardInterrupt):
             return complain("interrupted", stopping.exit_code, as_json=as_json)
         message, exit_code = _complaint(error, options.parsed_by)
         return complain(message, exit_code, as_json=as_json)
@@ -89,14 +78,11 @@ def _no_command(program: Program, words: Sequence[str]) -> str | None:
 
 def _parsed(program: Program, words: Sequence[str]) -> argparse.Namespace:
     """The options of a command; argparse prints what is wrong with them, which must be JSON where JSON is asked for."""
-    # The other commands are slow to import, and --help only lists them.
-    parser = program.parser(words[0])
-    if "--json" not in words:
-        return parser.parse_args(words)
     said = io.StringIO()
     try:
-        with redirect_stderr(said):
-            return parser.parse_args(words)
+        with redirect_stderr(said if "--json" in words else sys.stderr):
+            # The other commands are slow to import, and --help only lists them.
+            return program.parser(words[0]).parse_args(words)
     except SystemExit:
         if said.getvalue():
             complain(said.getvalue().partition(": error: ")[2].strip(), USAGE, as_json=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
 
 from bipartite.cli.output import FINDING, OK, print_json
 from bipartite.cli.waiting import announce_proof
@@ -15,7 +15,7 @@ from bipartite.verification import verify
 if TYPE_CHECKING:
     import argparse
 
-_EXAMPLES = """The exit code is 1 if the tickets of the spec break the ε that it states.
+EXAMPLES: Final = """The exit code is 1 if the tickets of the spec break the ε that it states.
 
 examples:
   bipartite verify age.json
@@ -36,10 +36,8 @@ class PrintedVerify(TypedDict):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
-    parser.epilog = _EXAMPLES
     parser.add_argument("spec", metavar="SPEC.json", type=Path, help="the spec of a mechanism, as design writes it")
     parser.add_argument("--json", action="store_true", help="print one JSON object (schemas/verify.json)")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

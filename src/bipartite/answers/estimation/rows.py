@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -33,7 +34,8 @@ _FORGED: Final = 100
 """One report in so many is forged."""
 
 
-class Forging(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Forging:
     """What forging some reports could do to an answer."""
 
     of: str
