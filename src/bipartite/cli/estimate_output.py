@@ -26,9 +26,9 @@ from bipartite.cli.output import Progress, announce, print_json
 from bipartite.files import write_atomically
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.plots.figure import as_file
+from bipartite.tables.blocks import STANDARD_INPUT
 from bipartite.tables.collecting import STDIN
 from bipartite.tables.metadata import NOT_PRIVATE
-from bipartite.tables.sources import STANDARD_INPUT
 from bipartite.texts import as_csv, escaped
 
 if TYPE_CHECKING:

@@ -6,8 +6,6 @@ and can set them aside as they came. Lines may be hostile: they are never shown.
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
 import re
@@ -18,16 +16,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import DataFileError, InputError, shown
-from bipartite.tables.blocks import StandardInput, as_utf8, chunks_of, is_quoted_well, last_line_end, whole_lines
+from bipartite.tables.blocks import (
+    STANDARD_INPUT,
+    are_text,
+    is_quoted_well,
+    lines_of,
+    name_of,
+    parsed,
+    rows_of,
+    text_of,
+    whole_lines,
+)
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.envelopes import REPORT, OtherQuestionError, keyed
-from bipartite.tables.extras import pa, pa_csv, pc, unreadable
+from bipartite.tables.extras import pa, pc, unreadable
 from bipartite.tables.formats import STDIO, unchanged
 from bipartite.tables.plan import Plan
-from bipartite.tables.sources import STANDARD_INPUT, Wanted, open_rows
+from bipartite.tables.sources import Wanted, open_rows
 from bipartite.texts import RepeatedKeyError, read_json
 
 if TYPE_CHECKING:
+    import csv
     from collections.abc import Callable, Iterator, Sequence
 
     from bipartite.tables.envelopes import Envelopes
@@ -82,17 +91,15 @@ class Batch:
 def batches(file: Path, written: Format, wished: Wished) -> Iterator[Batch]:
     """The rows of a file, or of standard input."""
     check = unchanged([file])
+    text = None if file == STDIN else file
     if not written.is_text:
         yield from _table(file, written, wished)
     elif written.kind == "jsonl":
-        yield from _json(_name(file), _blocks(file, written, None), wished)
+        yield from _json(name_of(text), _blocks(text, written), wished)
     else:
-        yield from _Csv(_name(file), written.delimiter, wished).batches(_blocks(file, written, written.delimiter))
+        csv_rows = _Csv(name_of(text), written.delimiter, wished)
+        yield from csv_rows.batches(_blocks(text, written, written.delimiter))
     check()
-
-
-def _name(file: Path) -> str:
-    return STANDARD_INPUT if file == STDIN else str(file)
 
 
 def _check_columns(source: str, there: Sequence[str], names: Sequence[str]) -> None:
@@ -152,38 +159,29 @@ def _as_json(rows: pa.RecordBatch, row: int) -> str:
 # --- Text
 
 
-def _blocks(file: Path, written: Format, delimiter: str | None) -> Iterator[bytes]:
+def _blocks(file: Path | None, written: Format, delimiter: str | None = None) -> Iterator[bytes]:
     """Blocks of whole lines; those of CSV end outside quotation marks, unless one never closes.
 
     A file whose last line has no line end may be truncated, even within a number, and is refused.
     """
-    name, empty, held = _name(file), True, b""
-    chunks = _standard_input() if file == STDIN else chunks_of(file, written.compression)
-    before_a_cell = frozenset(b"\r\n" + (delimiter or "").encode())
-    for block in whole_lines(as_utf8(chunks, written, name), None, name):
-        empty, held = False, held + block
-        if not held.endswith((b"\n", b"\r")):
+    block = b""
+    for block in whole_lines(_text(file, written), delimiter, name_of(file), _LONGEST):
+        if not block.endswith((b"\n", b"\r")):
             raise DataFileError(
-                f"{name}: the last line has no line end: the file may be truncated; if it is complete, add one."
+                f"{name_of(file)}: the last line has no line end: the file may be truncated; if it is complete, add "
+                "one."
             )
-        cut = len(held)
-        if delimiter is not None and cut < _LONGEST:
-            cut = last_line_end(held, held[-1:], before_a_cell)
-        if cut:
-            yield held[:cut]
-            held = held[cut:]
-    if empty:
-        raise DataFileError(f"{name} is empty; it holds no reports.")
-    if held:
-        yield held
+        yield block
+    if not block:
+        raise DataFileError(f"{name_of(file)} is empty; it holds no reports.")
 
 
-def _standard_input() -> Iterator[bytes]:
-    if sys.stdin is None:
+def _text(file: Path | None, written: Format) -> Iterator[bytes]:
+    if file is None and sys.stdin is None:
         raise DataFileError("standard input is closed; pass the reports there, or name a file.")
-    chunks = StandardInput().chunks()
+    chunks = text_of(file, written)
     first = next(chunks, b"")
-    if first.startswith(_NO_TEXT):
+    if file is None and first.startswith(_NO_TEXT):
         raise DataFileError(
             f"{STANDARD_INPUT} is read as CSV, and this is not UTF-8 text; save Parquet or Arrow to a file, and name "
             "the file."
@@ -203,7 +201,7 @@ class _Lines:
 
     def add(self, line: int, cells: list[str], text: str, key: str | None = None) -> None:
         """Add a row."""
-        if not _is_text(cells):
+        if not are_text(cells):
             self._wished.refuse(f"{self._source}: line {line} is not UTF-8 text; repair or remove it.", text)
             return
         self._numbers.append(line)
@@ -222,26 +220,12 @@ class _Lines:
         return f"{self._source}: line {self._numbers[row]}"
 
 
-def _is_text(cells: Sequence[str]) -> bool:
-    """Whether cells were valid UTF-8."""
-    try:
-        "".join(cells).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _decoded(block: bytes) -> Iterator[str]:
-    """The lines of a block; what is not UTF-8 is refused later, in the cells that are read."""
-    return io.StringIO(block.decode(errors="surrogateescape"), newline="")
-
-
 def _json(source: str, blocks: Iterator[bytes], wished: Wished) -> Iterator[Batch]:
     """JSON lines; a name that a line after the first lacks is an empty cell."""
     line, begun = 0, False
     for block in blocks:
         lines = _Lines(source, wished)
-        for text in _decoded(block):
+        for text in lines_of(block):
             line += 1
             if text.isspace():
                 continue
@@ -331,27 +315,14 @@ class _Csv:
 
     def _rows(self, block: bytes, line: int) -> Iterator[tuple[int, list[str], str]]:
         """(the line on which it ends, its cells, its text) of every row; lines that cannot be split are refused."""
-        latest: list[str] = []
 
-        def watched() -> Iterator[str]:
-            for each in _decoded(block):
-                latest.append(each)
-                yield each
+        def refuse(at: int, error: csv.Error, text: str) -> None:
+            self._wished.refuse(
+                f"{self._source}: line {at} cannot be read as CSV ({error}); repair or remove it.", text
+            )
 
-        reader = csv.reader(watched(), strict=True, delimiter=self._delimiter)
-        while True:
-            latest.clear()
-            try:
-                cells = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                why = (
-                    f"line {line + reader.line_num - len(latest)} cannot be read as CSV ({error}); repair or remove it."
-                )
-                self._wished.refuse(f"{self._source}: {why}", "".join(latest))
-                continue
-            yield line + reader.line_num - 1, cells, "".join(latest)
+        for _, last, cells, text in rows_of(block, line, self._delimiter, refuse):
+            yield last, cells, text
 
     def _batch(self, block: bytes, line: int) -> Batch:
         again = partial(self._by_row, block, line)
@@ -374,26 +345,10 @@ class _Csv:
         return lines.batch()
 
     def _parsed(self, block: bytes) -> list[pa.Array]:
-        names = [f"c{at}" for at in range(self._width)]
-        wanted = [names[at] for at in self._places]
-        encoded = pa.dictionary(pa.int32(), pa.string())
+        encoded, count = pa.dictionary(pa.int32(), pa.string()), len(self._wished.reports)
         few = [pa.string() if each in self._wished.as_text else encoded for each in self._wished.reports]
-        table = pa_csv.read_csv(
-            pa.BufferReader(block),
-            read_options=pa_csv.ReadOptions(column_names=names, block_size=len(block) + 1),
-            parse_options=pa_csv.ParseOptions(
-                delimiter=self._delimiter, newlines_in_values=b'"' in block, ignore_empty_lines=False
-            ),
-            convert_options=pa_csv.ConvertOptions(
-                include_columns=wanted,
-                column_types=dict(zip(wanted, [*few, *[encoded] * len(self._wished.others)], strict=True)),
-                null_values=[""],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=True,
-            ),
-        )
-        found = [column.combine_chunks() if column.num_chunks != 1 else column.chunk(0) for column in table.columns]
-        count = len(self._wished.reports)
+        types = dict(zip(self._places, [*few, *[encoded] * len(self._wished.others)], strict=True))
+        found = parsed(block, self._delimiter, self._width, types, blank_lines=True)
         return [*found[:count], *map(_trimmed, found[count:])]
 
 

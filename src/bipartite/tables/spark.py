@@ -304,7 +304,7 @@ def private_schema(frame: DataFrame, plan: Plan) -> pa.Schema:
     from pyspark.sql import types  # noqa: PLC0415
     from pyspark.sql.pandas.types import to_arrow_type  # noqa: PLC0415
 
-    private = {each for name in plan.private() for each in plan.inputs_of(name)}
+    private = {each for each, _ in plan.readers()}
     problems = Problems()
     fields = []
     for field in frame.schema:
