@@ -32,6 +32,7 @@ from bipartite.tables.envelopes import REPORT, OtherQuestionError, keyed
 from bipartite.tables.extras import pa, pc, unreadable
 from bipartite.tables.formats import STDIO, unchanged
 from bipartite.tables.plan import Plan
+from bipartite.tables.reports import THERE, reports_of
 from bipartite.tables.sources import Wanted, open_rows
 from bipartite.texts import RepeatedKeyError, read_json
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     import csv
     from collections.abc import Callable, Iterator, Sequence
 
+    from bipartite.answers.estimation.reports import Missing
+    from bipartite.mechanisms import Mechanism
     from bipartite.tables.envelopes import Envelopes
     from bipartite.tables.formats import Format
 
@@ -46,29 +49,42 @@ if TYPE_CHECKING:
     """Gets what is wrong with a row, and its text; if it returns, the row does not count."""
 
 STDIN: Final = Path(STDIO)
+_NOT_A_NAME: Final = re.compile(r"[-+.0-9\[].*|nan|inf|infinity|na|n/a|null|none|true|false|", re.IGNORECASE)
 _NO_TEXT: Final = (b"PAR1", b"ARROW1", b"\xff" * 4)  # the first bytes of Parquet and Arrow files, and of Arrow streams
 _LINE_END: Final = re.compile(rb"\r\n?|\n")
 _LONGEST: Final = 2**23  # bytes of a row within quotation marks; far more than any report
 _NAMED: Final = 8  # columns named in an error
 
 
-@dataclass(frozen=True, slots=True)
-class Wished:
-    """The columns to read: those of the reports, and public ones; None for the only column, or the one of reports."""
+def raise_refusal(why: str, _: str) -> None:
+    """Refuse a row with an error."""
+    raise DataFileError(why)
 
-    reports: Sequence[str | None]
-    others: Sequence[str]
-    is_header: Callable[[str], bool | None]
-    """Whether the first cell of an only column is its name; None if it is neither that nor a report."""
-    refuse: Refuse
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is counted, and what happens to a row that cannot be."""
+
+    mechanisms: dict[str | None, Mechanism]
+    """By column; None for the only column, or the one that is called "report"."""
+    by: str | None = None
+    weights: str | None = None
+    nulls: Missing = "drop"
     envelopes: Envelopes | None = None
-    as_text: frozenset[str | None] = frozenset()
-    """The columns of which few cells are equal."""
+    """What the envelopes of JSON lines must hold."""
+    refuse: Refuse = raise_refusal
+    progress: Callable[[int], None] = lambda _: None
+    """Gets the number of rows of each batch."""
+
+    @property
+    def others(self) -> list[str]:
+        """The public columns to read."""
+        return [name for name in (self.by, self.weights) if name is not None]
 
     @property
     def names(self) -> list[str]:
-        """The names of all columns."""
-        return [*(each or REPORT for each in self.reports), *self.others]
+        """The names of all columns to read."""
+        return [*(name or REPORT for name in self.mechanisms), *self.others]
 
 
 @dataclass(slots=True)
@@ -88,16 +104,16 @@ class Batch:
         return len(self.columns[0])
 
 
-def batches(file: Path, written: Format, wished: Wished) -> Iterator[Batch]:
+def batches(file: Path, written: Format, asked: Asked) -> Iterator[Batch]:
     """The rows of a file, or of standard input."""
     check = unchanged([file])
     text = None if file == STDIN else file
     if not written.is_text:
-        yield from _table(file, written, wished)
+        yield from _table(file, written, asked)
     elif written.kind == "jsonl":
-        yield from _json(name_of(text), _blocks(text, written), wished)
+        yield from _json(name_of(text), _blocks(text, written), asked)
     else:
-        csv_rows = _Csv(name_of(text), written.delimiter, wished)
+        csv_rows = _Csv(name_of(text), written.delimiter, asked)
         yield from csv_rows.batches(_blocks(text, written, written.delimiter))
     check()
 
@@ -129,13 +145,13 @@ class _ReadOnlyPlan(Plan):
         _check_columns(self._source, given.names, self.inputs())
 
 
-def _table(file: Path, written: Format, wished: Wished) -> Iterator[Batch]:
+def _table(file: Path, written: Format, asked: Asked) -> Iterator[Batch]:
     first = 0
     try:
-        for part in open_rows([file], written, Wanted(_ReadOnlyPlan(str(file), wished.names))).parts:
+        for part in open_rows([file], written, Wanted(_ReadOnlyPlan(str(file), asked.names))).parts:
             rows = part.batch
             yield Batch(
-                [rows.column(name) for name in wished.names], partial(_row, file, first), partial(_as_json, rows)
+                [rows.column(name) for name in asked.names], partial(_row, file, first), partial(_as_json, rows)
             )
             first += len(rows)
     except InputError as error:
@@ -192,21 +208,21 @@ def _text(file: Path | None, written: Format) -> Iterator[bytes]:
 class _Lines:
     """The rows of some lines of text, one by one."""
 
-    def __init__(self, source: str, wished: Wished) -> None:
-        self._source, self._wished = source, wished
+    def __init__(self, source: str, asked: Asked) -> None:
+        self._source, self._asked = source, asked
         self._numbers: list[int] = []
         self._texts: list[str] = []
         self._keys: list[tuple[bytes, bytes] | None] = []
-        self._columns: list[list[str | None]] = [[] for _ in wished.names]
+        self._columns: list[list[str | None]] = [[] for _ in asked.names]
 
     def add(self, line: int, cells: list[str], text: str, key: str | None = None) -> None:
         """Add a row."""
         if not are_text(cells):
-            self._wished.refuse(f"{self._source}: line {line} is not UTF-8 text; repair or remove it.", text)
+            self._asked.refuse(f"{self._source}: line {line} is not UTF-8 text; repair or remove it.", text)
             return
         self._numbers.append(line)
         self._texts.append(text)
-        count = len(self._wished.reports)
+        count = len(self._asked.mechanisms)
         self._keys.append(None if key is None else keyed(key, cells[:count]))
         for at, (column, cell) in enumerate(zip(self._columns, cells, strict=True)):
             column.append(cell if at < count else cell.strip() or None)
@@ -220,11 +236,11 @@ class _Lines:
         return f"{self._source}: line {self._numbers[row]}"
 
 
-def _json(source: str, blocks: Iterator[bytes], wished: Wished) -> Iterator[Batch]:
+def _json(source: str, blocks: Iterator[bytes], asked: Asked) -> Iterator[Batch]:
     """JSON lines; a name that a line after the first lacks is an empty cell."""
     line, begun = 0, False
     for block in blocks:
-        lines = _Lines(source, wished)
+        lines = _Lines(source, asked)
         for text in lines_of(block):
             line += 1
             if text.isspace():
@@ -232,9 +248,9 @@ def _json(source: str, blocks: Iterator[bytes], wished: Wished) -> Iterator[Batc
             place, key = f"{source}: line {line}", None
             try:
                 held = _object(text)
-                if wished.envelopes is not None:
-                    held, key = wished.envelopes.open(held, place)
-                missing = [] if begun else [each for each in wished.names if each not in held]
+                if asked.envelopes is not None:
+                    held, key = asked.envelopes.open(held, place)
+                missing = [] if begun else [each for each in asked.names if each not in held]
                 if missing:
                     raise DataFileError(  # noqa: TRY301 (as any other line that is no report)
                         f"has no column {shown(missing[0])}; check the name, and that the specs are those of this file."
@@ -242,10 +258,10 @@ def _json(source: str, blocks: Iterator[bytes], wished: Wished) -> Iterator[Batc
             except OtherQuestionError:
                 raise
             except DataFileError as error:
-                wished.refuse(f"{place} {error}", text)
+                asked.refuse(f"{place} {error}", text)
                 continue
             begun = True
-            lines.add(line, [_cell(held.get(each)) for each in wished.names], text, key)
+            lines.add(line, [_cell(held.get(each)) for each in asked.names], text, key)
         yield lines.batch()
 
 
@@ -268,11 +284,25 @@ def _cell(value: object) -> str:
     return "" if value is None else str(value) if type(value) is int else json.dumps(value)
 
 
+def _is_header(mechanism: Mechanism, cell: str) -> bool | None:
+    """Whether a cell is the name of a column; None if it is neither that nor a report."""
+    try:
+        if reports_of(mechanism).look_up(pa.array([cell]))[1][0] == THERE:
+            return False
+        name = cell.strip()
+    except UnicodeEncodeError:  # not valid UTF-8
+        return None
+    # Where reports are labels, a name may be a label with a slip.
+    labels = () if mechanism.flat else mechanism.report_labels or ()
+    may_be = name == REPORT if any(isinstance(each, str) for each in labels) else not _NOT_A_NAME.fullmatch(name)
+    return True if may_be else None
+
+
 class _Csv:
     """The rows of a CSV file."""
 
-    def __init__(self, source: str, delimiter: str, wished: Wished) -> None:
-        self._source, self._delimiter, self._wished = source, delimiter, wished
+    def __init__(self, source: str, delimiter: str, asked: Asked) -> None:
+        self._source, self._delimiter, self._asked = source, delimiter, asked
         self._places: list[int] = []
         self._width = 0
 
@@ -280,11 +310,9 @@ class _Csv:
         """The rows of each block."""
         line = 1
         for block in blocks:
-            rest, skipped = block, 0
-            if not self._width:
-                skipped = self._begin(block, line)
-                ends = itertools.islice(_LINE_END.finditer(block), skipped)
-                rest = block[max((each.end() for each in ends), default=0) :]
+            skipped = 0 if self._width else self._begin(block, line)
+            ends = (each.end() for each in itertools.islice(_LINE_END.finditer(block), skipped))
+            rest = block[max(ends, default=0) :]
             if rest:
                 yield self._batch(rest, line + skipped)
             line += _count_lines(block)
@@ -298,15 +326,17 @@ class _Csv:
 
     def _is_header(self, first: list[str], place: str, text: str) -> bool:
         """Find the columns; whether the first row is not one of reports."""
-        reports, others = self._wished.reports, self._wished.others
+        reports, others = list(self._asked.mechanisms), self._asked.others
         names = [cell.strip() for cell in first]
         self._places = [0]
-        if len(names) <= 1 and list(reports) == [None] and not others:
+        if len(names) <= 1 and reports == [None] and not others:
             cell = first[0] if names else ""
-            answer = self._wished.is_header(cell) if cell.strip() else False  # a missing report is not a name
+            answer = (
+                _is_header(self._asked.mechanisms[None], cell) if cell.strip() else False
+            )  # a missing report is not a name
             if answer is None:
                 why = "is neither a report nor a column name; repair it, or name the column with column=."
-                self._wished.refuse(f"{self._source}: {place} {why}", text)
+                self._asked.refuse(f"{self._source}: {place} {why}", text)
             return answer is not False
         wanted = [names[0] if each is None and len(names) == 1 else each or REPORT for each in reports]
         _check_columns(self._source, names, [*wanted, *others])
@@ -317,9 +347,7 @@ class _Csv:
         """(the line on which it ends, its cells, its text) of every row; lines that cannot be split are refused."""
 
         def refuse(at: int, error: csv.Error, text: str) -> None:
-            self._wished.refuse(
-                f"{self._source}: line {at} cannot be read as CSV ({error}); repair or remove it.", text
-            )
+            self._asked.refuse(f"{self._source}: line {at} cannot be read as CSV ({error}); repair or remove it.", text)
 
         for _, last, cells, text in rows_of(block, line, self._delimiter, refuse):
             yield last, cells, text
@@ -334,22 +362,22 @@ class _Csv:
             return again()
 
     def _by_row(self, block: bytes, line: int) -> Batch:
-        lines = _Lines(self._source, self._wished)
+        lines = _Lines(self._source, self._asked)
         for number, row, text in self._rows(block, line):
             cells = row or [""] * (self._width == 1)
             if len(cells) == self._width:
                 lines.add(number, [cells[at] for at in self._places], text)
             else:
                 why = f"line {number} has {len(row)} cells instead of {self._width}; repair or remove it."
-                self._wished.refuse(f"{self._source}: {why}", text)
+                self._asked.refuse(f"{self._source}: {why}", text)
         return lines.batch()
 
     def _parsed(self, block: bytes) -> list[pa.Array]:
-        encoded, count = pa.dictionary(pa.int32(), pa.string()), len(self._wished.reports)
-        few = [pa.string() if each in self._wished.as_text else encoded for each in self._wished.reports]
-        types = dict(zip(self._places, [*few, *[encoded] * len(self._wished.others)], strict=True))
+        encoded, reports = pa.dictionary(pa.int32(), pa.string()), self._asked.mechanisms.values()
+        kinds = [pa.string() if each.flat else encoded for each in reports]  # few of a flat one's cells are equal
+        types = dict(zip(self._places, [*kinds, *[encoded] * len(self._asked.others)], strict=True))
         found = parsed(block, self._delimiter, self._width, types, blank_lines=True)
-        return [*found[:count], *map(_trimmed, found[count:])]
+        return [*found[: len(reports)], *map(_trimmed, found[len(reports) :])]
 
 
 def _trimmed(column: pa.DictionaryArray) -> pa.DictionaryArray:

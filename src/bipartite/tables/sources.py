@@ -123,11 +123,9 @@ def _cut(parts: Iterator[Part], most: int) -> Iterator[Part]:
 
 def columns_of(files: Sequence[Path], written: Format) -> tuple[list[str], list[pa.DataType] | None]:
     """(the names of the columns, the types that the files declare; None for text, which declares none)."""
-    if written.kind == "parquet":
-        schema = _parquet_schema([(str(file), _parquet_file(file)) for file in files])
-        return schema.names, schema.types
-    if written.kind == "arrow":
-        schema = arrow_schema(files, written)
+    if not written.is_text:
+        opened = ((str(file), _parquet_file(file)) for file in files)
+        schema = _parquet_schema([*opened]) if written.kind == "parquet" else _arrow_schema(files, written)
         return schema.names, schema.types
     if written.kind == "jsonl":
         found: dict[str, None] = {}
@@ -486,7 +484,7 @@ def _parquet_schema(files: Sequence[tuple[str, pq.ParquetFile]]) -> pa.Schema:
     return files[0][1].schema_arrow
 
 
-def arrow_schema(files: Sequence[Path], written: Format) -> pa.Schema:
+def _arrow_schema(files: Sequence[Path], written: Format) -> pa.Schema:
     """The common schema of Arrow files."""
     schemas = [(str(file), open_arrow(file, written).schema) for file in files]
     check_alike(schemas)
@@ -500,22 +498,19 @@ def open_arrow(file: Path, written: Format) -> pa.RecordBatchReader:
             return pa.ipc.open_stream(pa.input_stream(str(file), compression=written.compression))
         mapped = pa.memory_map(str(file))
         try:
-            return _batches(pa.ipc.open_file(mapped))
+            opened = pa.ipc.open_file(mapped)
         except pa.ArrowInvalid:
             mapped.seek(0)
             return pa.ipc.open_stream(mapped)
+        batches = (opened.get_batch(at) for at in range(opened.num_record_batches))
+        return pa.RecordBatchReader.from_batches(opened.schema, batches)
     except (pa.ArrowInvalid, OSError):
         raise DataFileError(f"{file} is not an Arrow file or stream; it may be truncated.") from None
 
 
-def _batches(file: pa.RecordBatchFileReader) -> pa.RecordBatchReader:
-    numbers = range(file.num_record_batches)
-    return pa.RecordBatchReader.from_batches(file.schema, (file.get_batch(at) for at in numbers))
-
-
 def _arrow(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
     if files:
-        schema = arrow_schema(files, written)
+        schema = _arrow_schema(files, written)
         for file in files:
             check_metadata(wanted.plan, open_arrow(file, written).schema.metadata, str(file))
         # Only one file is open at a time.

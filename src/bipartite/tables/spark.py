@@ -20,6 +20,7 @@ import numpy as np
 
 from bipartite import errors
 from bipartite.answers.estimation import Counts
+from bipartite.answers.estimation.tally import Tally
 from bipartite.errors import DataError, InputError, NullError, Problems, missing_library
 from bipartite.mechanisms import Mechanism  # noqa: TC001 (for pages of the reference, which resolve it)
 from bipartite.mechanisms.spec import load_spec, spec_json
@@ -199,7 +200,7 @@ def _count_task(batches: Batches, mechanism: Mechanism, nulls: Missing) -> Batch
         column, gone = batch.column(0), batch.column(0).null_count
         if gone and nulls == "error":
             raise NullError(f"{gone} of {len(column)} reports are missing; remove them, or use nulls='drop'.")
-        counts.values += reports.count(reports.read(column.drop_null()))
+        counts.values += Tally.of(mechanism, reports.read(column.drop_null())).counts
         counts.n += len(column) - gone
     came = np.flatnonzero(counts.values)
     yield pa.RecordBatch.from_pydict(
