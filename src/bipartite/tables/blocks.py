@@ -26,7 +26,7 @@ from bipartite.tables.formats import UTF8
 from bipartite.tables.streams import POLL_SECONDS, check_wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from bipartite.tables.formats import Format
@@ -407,7 +407,7 @@ class JsonLines:
         self._line = 0
         return found
 
-    def cells(self, block: bytes, names: list[str], kept: list[str]) -> list[pa.Array]:
+    def cells(self, block: bytes, names: Sequence[str], kept: Sequence[str]) -> list[pa.Array]:
         """A column of text for each name; missing keys are null, and columns of ``kept`` hold JSON."""
         columns: dict[str, list[str | None]] = {name: [] for name in names}
         for row in self._rows(block):

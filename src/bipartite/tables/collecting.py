@@ -33,7 +33,7 @@ from bipartite.tables.extras import pa, pc, unreadable
 from bipartite.tables.formats import STDIO, unchanged
 from bipartite.tables.plan import Plan
 from bipartite.tables.reports import THERE, reports_of
-from bipartite.tables.sources import Wanted, open_rows
+from bipartite.tables.sources import Wanted, columns_of, open_rows
 from bipartite.texts import RepeatedKeyError, read_json
 
 if TYPE_CHECKING:
@@ -132,23 +132,18 @@ def _check_columns(source: str, there: Sequence[str], names: Sequence[str]) -> N
 # --- Parquet and Arrow
 
 
-class _ReadOnlyPlan(Plan):
+class _Columns(Plan):
     """A plan that only reads columns, unchanged."""
 
-    _source: str
-
-    def __init__(self, source: str, names: Sequence[str]) -> None:
-        self._set(_columns=tuple((name, PUBLIC) for name in names), _source=source)
-
-    def check_inputs(self, given: pa.Schema) -> None:
-        """Refuse a table that lacks a column, or has it twice."""
-        _check_columns(self._source, given.names, self.inputs())
+    def __init__(self, names: Sequence[str]) -> None:
+        self._set(_columns=tuple((name, PUBLIC) for name in names))
 
 
 def _table(file: Path, written: Format, asked: Asked) -> Iterator[Batch]:
     first = 0
     try:
-        for part in open_rows([file], written, Wanted(_ReadOnlyPlan(str(file), asked.names))).parts:
+        _check_columns(str(file), columns_of([file], written)[0], asked.names)
+        for part in open_rows([file], written, Wanted(_Columns(asked.names))).parts:
             rows = part.batch
             yield Batch(
                 [rows.column(name) for name in asked.names], partial(_row, file, first), partial(_as_json, rows)

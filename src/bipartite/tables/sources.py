@@ -84,19 +84,18 @@ class Rows:
     """The names of all columns, if they are wanted unchanged."""
     count: int | None = None
     """The number of rows, if known in advance."""
-    json: list[str] = field(default_factory=list)
-    """Public columns whose text is JSON."""
     check_unchanged: Callable[[], None] = lambda: None
     """Raises if a file has changed since it was opened: call it with the first rows and after the last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is read from an input: the columns of a plan, all of them unchanged, public values as JSON."""
+    """What is read from an input: the columns of a plan, and all of them unchanged if they are to be rejected."""
 
     plan: Plan
     raw: bool = False
-    keep_json: bool = False
+    as_json: Sequence[str] = ()
+    """Public columns of JSON lines whose values stay JSON."""
 
 
 def open_rows(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
@@ -264,7 +263,6 @@ def _csv(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
 def _json(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
     plan = wanted.plan
     kinds = _kinds(plan, trimmed=False)
-    kept = plan.public() if wanted.keep_json else []
     opened = [(JsonLines(name_of(file)), blocks_of(file, written)) for file in files or (None,)]
     firsts = [(lines, next(blocks, b""), blocks) for lines, blocks in opened]
     names: dict[str, None] = {}
@@ -280,13 +278,13 @@ def _json(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
     def parts() -> Iterator[Part]:
         for lines, first, blocks in firsts:
             for block in filter(None, itertools.chain([first], blocks)):
-                columns = dict(zip(every, lines.cells(block, every, kept), strict=True))
+                columns = dict(zip(every, lines.cells(block, every, wanted.as_json), strict=True))
                 part = _part_of([columns[each] for each in kinds], kinds)
                 if wanted.raw:
                     part.raw = pa.RecordBatch.from_pydict(columns)
                 yield part
 
-    return Rows(_schema(kinds), parts(), every if wanted.raw else [], json=kept)
+    return Rows(_schema(kinds), parts(), every if wanted.raw else [])
 
 
 def _lines(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:

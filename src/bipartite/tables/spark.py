@@ -160,14 +160,12 @@ def count(
         if refusal is None:
             raise
     else:
-        values = np.zeros(len(totals.values), dtype=np.int64)
-        people = 0
         for report, times in rows:
             if report == _PEOPLE:
-                people = times
+                totals.n = times
             else:
-                values[report] = times
-        return Counts.from_dict(totals.to_dict() | {"people": people, "counts": values.tolist()})
+                totals.values[report] = times
+        return totals
     raise refusal
 
 
