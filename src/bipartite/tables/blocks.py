@@ -11,6 +11,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import itertools
 import json
 import re
 import select
@@ -121,13 +122,18 @@ def as_utf8(chunks: Iterator[bytes], written: Format, source: str) -> Iterator[b
         return
     decoder = _decoder(written.encoding)
     line = 1
-    for at, chunk in enumerate(chunks):
-        if not at and written.encoding == "utf-16" and not chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    marks, wrong = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), None
+    for at, chunk in enumerate(itertools.chain(chunks, [b""])):  # only the end is empty
+        if chunk and not at and written.encoding == "utf-16" and not chunk.startswith(marks):
             raise DataFileError(f"{source} does not start with the byte order mark of UTF-16; save it with one.")
-        text = _decoded(decoder, chunk, line, written, source)
+        try:
+            text = decoder.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            wrong = line + chunk[: error.start].count(b"\n")
+        if wrong is not None:  # outside the handler, whose error holds the bytes
+            raise not_text(wrong, source, written.encoding)
         line += text.count("\n")
         yield text.encode()
-    yield _decoded(decoder, b"", line, written, source, final=True).encode()
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder:
@@ -139,16 +145,6 @@ def _decoder(encoding: str) -> codecs.IncrementalDecoder:
             f"Expected encoding= as the name of an encoding, such as utf-8, utf-16 or latin-1, got {encoding!r}; "
             "convert the file first."
         ) from None
-
-
-def _decoded(
-    decoder: codecs.IncrementalDecoder, chunk: bytes, line: int, written: Format, source: str, *, final: bool = False
-) -> str:
-    try:
-        return decoder.decode(chunk, final)
-    except UnicodeDecodeError as error:
-        line += chunk[: error.start].count(b"\n")
-    raise not_text(line, source, written.encoding)
 
 
 def not_text(line: int, source: str, encoding: str = UTF8) -> DataFileError:

@@ -29,10 +29,10 @@ from bipartite.tables.blocks import (
 )
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.envelopes import REPORT, OtherQuestionError, keyed
-from bipartite.tables.extras import pa, pc, unreadable
+from bipartite.tables.extras import pa, unreadable
 from bipartite.tables.formats import STDIO, unchanged
 from bipartite.tables.plan import Plan
-from bipartite.tables.reports import THERE, reports_of
+from bipartite.tables.reports import THERE, reports_of, tidied
 from bipartite.tables.sources import Wanted, columns_of, open_rows
 from bipartite.texts import RepeatedKeyError, read_json
 
@@ -372,13 +372,9 @@ class _Csv:
         kinds = [pa.string() if each.flat else encoded for each in reports]  # few of a flat one's cells are equal
         types = dict(zip(self._places, [*kinds, *[encoded] * len(self._asked.others)], strict=True))
         found = parsed(block, self._delimiter, self._width, types, blank_lines=True)
-        return [*found[: len(reports)], *map(_trimmed, found[len(reports) :])]
-
-
-def _trimmed(column: pa.DictionaryArray) -> pa.DictionaryArray:
-    """Without blanks around text; blank text is missing."""
-    texts = pc.utf8_trim_whitespace(column.dictionary)
-    return pa.DictionaryArray.from_arrays(column.indices, pc.if_else(pc.equal(texts, ""), None, texts))
+        others = found[len(reports) :]
+        trimmed = [pa.DictionaryArray.from_arrays(each.indices, tidied(each.dictionary)) for each in others]
+        return [*found[: len(reports)], *trimmed]
 
 
 def _count_lines(block: bytes) -> int:

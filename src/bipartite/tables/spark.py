@@ -265,11 +265,6 @@ _MONTHS: Final = ("interval year", "interval month", "interval year to month")
 _AMBIGUOUS: Final = ("[AMBIGUOUS_REFERENCE]", "[COLUMN_ALREADY_EXISTS]")
 
 
-def quoted(name: str) -> str:
-    """A quoted name for Spark, in which dots do not select fields."""
-    return "`" + name.replace("`", "``") + "`"
-
-
 def take(frame: DataFrame, names: Sequence[str]) -> DataFrame:
     """Select columns of a frame, each once and by its exact name: Spark would return ``ID`` for ``id``."""
     for name in names:
@@ -278,7 +273,8 @@ def take(frame: DataFrame, names: Sequence[str]) -> DataFrame:
                 f"Expected a column of the frame, got {name!r}; it has {', '.join(map(repr, frame.columns))}."
             )
     try:
-        return frame.select(*[quoted(name) for name in dict.fromkeys(names)])
+        # In quotation marks, dots do not select fields.
+        return frame.select(*["`" + name.replace("`", "``") + "`" for name in dict.fromkeys(names)])
     except Exception as error:
         if not is_ambiguous(error):
             raise
