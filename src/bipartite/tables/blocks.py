@@ -193,6 +193,11 @@ def whole_lines(
             )
     if most_quoted is None and before_a_cell is not None and opening(held, len(held), before_a_cell) >= 0:
         raise DataFileError(f"{source} has an unclosed quotation mark; close it.")
+    if most_quoted is not None and held.endswith((b"\n", b"\r")):
+        cut = last_line_end(held, held[-1:], before_a_cell)
+        if cut:  # what is in front of an open quotation mark is read alone
+            yield held[:cut]
+            held = held[cut:]
     if held:
         yield held
 
