@@ -12,7 +12,7 @@ import bipartite as bp
 from bipartite.cli import main
 from bipartite.errors import DataFileError, InputError
 from bipartite.mechanisms.spec import canonical
-from bipartite.tables import collecting, counting, estimate_file, formats, metadata
+from bipartite.tables import blocks, counting, estimate_file, formats, metadata
 from tests.tables.files import put, table
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1, edges="padded")
@@ -71,8 +71,8 @@ def test_a_file_is_scanned_once_for_all_columns_and_groups(tmp_path, monkeypatch
     draw = np.random.default_rng(1)
     rows = {name: draw.integers(18, 91, 300) for name in names} | {"country": draw.choice(["DE", "FR"], 300)}
     file = write_csv(tmp_path / "r.csv", plan, rows)
-    opened, real = [], collecting.chunks_of
-    monkeypatch.setattr(collecting, "chunks_of", lambda *given: opened.append(given) or real(*given))
+    opened, real = [], blocks.chunks_of
+    monkeypatch.setattr(blocks, "chunks_of", lambda *given: opened.append(given) or real(*given))
     found = estimate_file(file, by="country")
     assert len(opened) == 1
     for name in names:

@@ -26,8 +26,8 @@ from bipartite.tables.answering import (
     insecure_by,
     no_specs,
 )
-from bipartite.tables.collecting import STDIN
-from bipartite.tables.counting import Asked, Counted, Sums, count_reports
+from bipartite.tables.collecting import STDIN, Asked
+from bipartite.tables.counting import Counted, Sums, count_reports
 from bipartite.tables.domain_files import read_text
 from bipartite.tables.envelopes import Envelopes
 from bipartite.tables.formats import Format

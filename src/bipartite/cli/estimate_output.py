@@ -17,9 +17,9 @@ from bipartite.cli.estimate_pages import map_page, release_page
 from bipartite.cli.output import Progress, announce, note, print_json, write_all
 from bipartite.locations import heat_map
 from bipartite.plots.figure import as_file
+from bipartite.tables.blocks import STANDARD_INPUT
 from bipartite.tables.collecting import STDIN
 from bipartite.tables.metadata import NOT_PRIVATE
-from bipartite.tables.sources import STANDARD_INPUT
 from bipartite.texts import as_csv, escaped
 
 if TYPE_CHECKING:

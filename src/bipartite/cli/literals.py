@@ -10,8 +10,7 @@ from bipartite.domains import Cyclic, Domain, Integers, Interval
 from bipartite.errors import InputError
 from bipartite.locations import cities, grid, places
 from bipartite.mechanisms.spec import load_spec
-from bipartite.tables.domain_files import read_items, read_text
-from bipartite.tables.place_files import read_places
+from bipartite.tables.domain_files import read_items, read_places, read_text
 
 if TYPE_CHECKING:
     from bipartite.domains import Points

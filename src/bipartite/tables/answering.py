@@ -11,7 +11,8 @@ from bipartite.answers.estimation import Estimates
 from bipartite.answers.estimation.estimating import from_tally
 from bipartite.answers.estimation.methods import check_method
 from bipartite.errors import DataFileError, InputError, SpecError, shown
-from bipartite.tables.counting import Asked, count_reports
+from bipartite.tables.collecting import Asked
+from bipartite.tables.counting import count_reports
 from bipartite.tables.envelopes import Envelopes
 from bipartite.tables.extras import need, pa, without_lines
 from bipartite.tables.formats import Format, files_named, format_of, local, side_file

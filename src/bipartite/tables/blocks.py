@@ -1,8 +1,9 @@
-"""Text input as blocks of whole lines, for files, compressed files, other encodings and standard input; JSON lines.
+"""Text input as blocks of whole lines, for files, compressed files, other encodings and standard input; what they hold.
 
 A block ends where a line ends outside quotation marks, so each can be parsed alone, and a slow pipe gives its lines as
 they come. Arrow does not notice a quotation mark that never closes, which swallows all rows after it: that is refused
-here.
+here. Tables to release and collected reports are read by the same functions: they differ in what they do about a row
+that is wrong.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import itertools
 import json
 import re
 import select
@@ -20,21 +22,38 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import numpy as np
 
 from bipartite.errors import DataFileError, InputError
-from bipartite.tables.extras import pa
+from bipartite.tables.extras import pa, pa_csv
 from bipartite.tables.formats import UTF8
 from bipartite.tables.streams import POLL_SECONDS, check_wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from bipartite.tables.formats import Format
 
+STANDARD_INPUT: Final = "standard input"
 BLOCK: Final = 2**22
 """Bytes that are read at once."""
 LONGEST: Final = 2**26
 """The most bytes of one line."""
 _QUOTE: Final = ord('"')
+
+
+def name_of(file: Path | None) -> str:
+    """How errors name a file, or standard input if there is none."""
+    return STANDARD_INPUT if file is None else str(file)
+
+
+def text_of(file: Path | None, written: Format) -> Iterator[bytes]:
+    """The text of a file, or of standard input, in UTF-8 and as it comes."""
+    chunks = StandardInput().chunks() if file is None else chunks_of(file, written.compression)
+    return as_utf8(chunks, written, name_of(file))
+
+
+def blocks_of(file: Path | None, written: Format, delimiter: str | None = None) -> Iterator[bytes]:
+    """The :func:`whole_lines` of a file, or of standard input."""
+    return whole_lines(text_of(file, written), delimiter, name_of(file))
 
 
 def chunks_of(file: Path, compression: str | None) -> Iterator[bytes]:
@@ -103,13 +122,18 @@ def as_utf8(chunks: Iterator[bytes], written: Format, source: str) -> Iterator[b
         return
     decoder = _decoder(written.encoding)
     line = 1
-    for at, chunk in enumerate(chunks):
-        if not at and written.encoding == "utf-16" and not chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    marks, wrong = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), None
+    for at, chunk in enumerate(itertools.chain(chunks, [b""])):  # only the end is empty
+        if chunk and not at and written.encoding == "utf-16" and not chunk.startswith(marks):
             raise DataFileError(f"{source} does not start with the byte order mark of UTF-16; save it with one.")
-        text = _decoded(decoder, chunk, line, written, source)
+        try:
+            text = decoder.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            wrong = line + chunk[: error.start].count(b"\n")
+        if wrong is not None:  # outside the handler, whose error holds the bytes
+            raise not_text(wrong, source, written.encoding)
         line += text.count("\n")
         yield text.encode()
-    yield _decoded(decoder, b"", line, written, source, final=True).encode()
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder:
@@ -123,16 +147,6 @@ def _decoder(encoding: str) -> codecs.IncrementalDecoder:
         ) from None
 
 
-def _decoded(
-    decoder: codecs.IncrementalDecoder, chunk: bytes, line: int, written: Format, source: str, *, final: bool = False
-) -> str:
-    try:
-        return decoder.decode(chunk, final)
-    except UnicodeDecodeError as error:
-        line += chunk[: error.start].count(b"\n")
-    raise not_text(line, source, written.encoding)
-
-
 def not_text(line: int, source: str, encoding: str = UTF8) -> DataFileError:
     """The error for bytes that are not text of an encoding."""
     where = "the first line" if line == 1 else f"line {line:,}"
@@ -142,10 +156,24 @@ def not_text(line: int, source: str, encoding: str = UTF8) -> DataFileError:
     )
 
 
-def whole_lines(chunks: Iterator[bytes], delimiter: str | None, source: str) -> Iterator[bytes]:
+def check_text(block: bytes, first_line: int, source: str) -> None:
+    """Refuse a block that is not UTF-8."""
+    wrong = None
+    try:
+        block.decode()
+    except UnicodeDecodeError as error:
+        wrong = first_line + block.count(b"\n", 0, error.start)
+    if wrong is not None:  # outside the handler, whose error holds the bytes
+        raise not_text(wrong, source)
+
+
+def whole_lines(
+    chunks: Iterator[bytes], delimiter: str | None, source: str, most_quoted: int | None = None
+) -> Iterator[bytes]:
     """Blocks of UTF-8 text that end where a line ends, the last perhaps without a line ending.
 
-    Line endings within quotation marks end no line of CSV; ``delimiter`` is None for other text.
+    Line endings within quotation marks end no line of CSV; ``delimiter`` is None for other text. A quotation mark that
+    never closes is refused; with ``most_quoted``, one that is open for so many bytes does not count.
     """
     before_a_cell = None if delimiter is None else frozenset(b"\r\n" + delimiter.encode())
     held, end = b"", b""
@@ -154,6 +182,8 @@ def whole_lines(chunks: Iterator[bytes], delimiter: str | None, source: str) -> 
         if not end:
             end = _line_end(held)
         cut = last_line_end(held, end, before_a_cell) if end else 0
+        if not cut and end and most_quoted is not None and len(held) >= most_quoted:
+            cut = last_line_end(held, end, None)
         if cut:
             yield held[:cut]
             held = held[cut:]
@@ -161,8 +191,13 @@ def whole_lines(chunks: Iterator[bytes], delimiter: str | None, source: str) -> 
             raise DataFileError(
                 f"{source} has a line of more than {LONGEST:,} bytes; shorten it, or close a quotation mark."
             )
-    if before_a_cell is not None and opening(held, len(held), before_a_cell) >= 0:
+    if most_quoted is None and before_a_cell is not None and opening(held, len(held), before_a_cell) >= 0:
         raise DataFileError(f"{source} has an unclosed quotation mark; close it.")
+    if most_quoted is not None and held.endswith((b"\n", b"\r")):
+        cut = last_line_end(held, held[-1:], before_a_cell)
+        if cut:  # what is in front of an open quotation mark is read alone
+            yield held[:cut]
+            held = held[cut:]
     if held:
         yield held
 
@@ -260,6 +295,87 @@ def split_header(block: bytes, written: Format, source: str) -> tuple[list[str],
     return names, len(text[: lines.tell()].encode())
 
 
+def parsed(
+    block: bytes,
+    delimiter: str,
+    width: int,
+    types: Mapping[int, pa.DataType],
+    *,
+    skipped: list[object] | None = None,
+    blank_lines: bool = False,
+) -> list[pa.Array]:
+    """The columns at some places of a block of CSV, as Arrow reads them in these types.
+
+    Raises ArrowInvalid where a cell is not of its type, or a line has another number of cells than ``width``, unless
+    ``skipped`` is there to get such lines. Lines without cells are left out unless ``blank_lines``; in one column, each
+    is an empty cell.
+    """
+    columns = [f"c{at}" for at in range(width)]
+
+    def skip(row: object) -> str:
+        if skipped is not None:
+            skipped.append(row)
+        return "skip"
+
+    table = pa_csv.read_csv(
+        pa.BufferReader(block),
+        read_options=pa_csv.ReadOptions(column_names=columns, block_size=len(block) + 1),
+        parse_options=pa_csv.ParseOptions(
+            delimiter=delimiter,
+            newlines_in_values=b'"' in block,
+            ignore_empty_lines=width > 1 and not blank_lines,
+            invalid_row_handler=None if skipped is None else skip,
+        ),
+        convert_options=pa_csv.ConvertOptions(
+            include_columns=[columns[at] for at in types],
+            column_types={columns[at]: kind for at, kind in types.items()},
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,
+        ),
+    )
+    return [each.chunk(0) if each.num_chunks == 1 else each.combine_chunks() for each in table.columns]
+
+
+def rows_of(
+    block: bytes, first_line: int, delimiter: str, refuse: Callable[[int, csv.Error, str], None]
+) -> Iterator[tuple[int, int, list[str], str]]:
+    """(its first line, its last one, its cells, its text) of every row; ``refuse`` gets those without cells."""
+    latest: list[str] = []
+
+    def watched() -> Iterator[str]:
+        for each in lines_of(block):
+            latest.append(each)
+            yield each
+
+    reader = csv.reader(watched(), strict=True, delimiter=delimiter)
+    while True:
+        latest.clear()
+        first = first_line + reader.line_num
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            refuse(first, error, "".join(latest))
+            continue
+        yield first, first_line + reader.line_num - 1, cells, "".join(latest)
+
+
+def lines_of(block: bytes) -> Iterator[str]:
+    """The lines of a block; what is not UTF-8 is refused later, in the cells that are read."""
+    return io.StringIO(block.decode(errors="surrogateescape"), newline="")
+
+
+def are_text(cells: Iterable[str]) -> bool:
+    """Whether cells are letters throughout: neither bytes that are not UTF-8, nor half of a surrogate pair."""
+    try:
+        "".join(cells).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 # --- JSON lines: the values of each object, as text or as the JSON that they were written in.
 
 
@@ -292,7 +408,7 @@ class JsonLines:
         self._line = 0
         return found
 
-    def cells(self, block: bytes, names: list[str], kept: list[str]) -> list[pa.Array]:
+    def cells(self, block: bytes, names: Sequence[str], kept: Sequence[str]) -> list[pa.Array]:
         """A column of text for each name; missing keys are null, and columns of ``kept`` hold JSON."""
         columns: dict[str, list[str | None]] = {name: [] for name in names}
         for row in self._rows(block):

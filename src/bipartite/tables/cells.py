@@ -228,13 +228,10 @@ class _Tuples(Reader):
     __slots__ = ()
 
     def each(self, count: int) -> Sequence[Reader]:  # noqa: ARG002 (as many as there are parts)
-        def at(given: Any, place: int) -> Any:  # noqa: ANN401 (a tuple of the domain)
-            return None if given is None else given[place]
-
-        return [
-            reader_of(part, 1, self.outside, self.nulls, at(self.outside_as, place), at(self.nulls_as, place))
-            for place, part in enumerate(self.domain.parts)
-        ]
+        parts = self.domain.parts
+        outside, nulls = ((None,) * len(parts) if each is None else each for each in (self.outside_as, self.nulls_as))
+        replaced = zip(parts, outside, nulls, strict=True)
+        return [reader_of(part, 1, self.outside, self.nulls, *stand_ins) for part, *stand_ins in replaced]
 
     def read(self, arrays: Sequence[pa.Array], unreadable: Sequence[Mask | None]) -> Opened:
         """Join the parts; a tuple with a missing part is missing."""

@@ -6,8 +6,6 @@ and can set them aside as they came. Lines may be hostile: they are never shown.
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
 import re
@@ -18,18 +16,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import DataFileError, InputError, shown
-from bipartite.tables.blocks import StandardInput, as_utf8, chunks_of, is_quoted_well, last_line_end, whole_lines
+from bipartite.tables.blocks import (
+    STANDARD_INPUT,
+    are_text,
+    is_quoted_well,
+    lines_of,
+    name_of,
+    parsed,
+    rows_of,
+    text_of,
+    whole_lines,
+)
 from bipartite.tables.columns import PUBLIC
 from bipartite.tables.envelopes import REPORT, OtherQuestionError, keyed
-from bipartite.tables.extras import pa, pa_csv, pc, unreadable
+from bipartite.tables.extras import pa, unreadable
 from bipartite.tables.formats import STDIO, unchanged
 from bipartite.tables.plan import Plan
-from bipartite.tables.sources import STANDARD_INPUT, Wanted, open_rows
+from bipartite.tables.reports import THERE, reports_of, tidied
+from bipartite.tables.sources import Wanted, columns_of, open_rows
 from bipartite.texts import RepeatedKeyError, read_json
 
 if TYPE_CHECKING:
+    import csv
     from collections.abc import Callable, Iterator, Sequence
 
+    from bipartite.answers.estimation.reports import Missing
+    from bipartite.mechanisms import Mechanism
     from bipartite.tables.envelopes import Envelopes
     from bipartite.tables.formats import Format
 
@@ -37,29 +49,42 @@ if TYPE_CHECKING:
     """Gets what is wrong with a row, and its text; if it returns, the row does not count."""
 
 STDIN: Final = Path(STDIO)
+_NOT_A_NAME: Final = re.compile(r"[-+.0-9\[].*|nan|inf|infinity|na|n/a|null|none|true|false|", re.IGNORECASE)
 _NO_TEXT: Final = (b"PAR1", b"ARROW1", b"\xff" * 4)  # the first bytes of Parquet and Arrow files, and of Arrow streams
 _LINE_END: Final = re.compile(rb"\r\n?|\n")
 _LONGEST: Final = 2**23  # bytes of a row within quotation marks; far more than any report
 _NAMED: Final = 8  # columns named in an error
 
 
-@dataclass(frozen=True, slots=True)
-class Wished:
-    """The columns to read: those of the reports, and public ones; None for the only column, or the one of reports."""
+def raise_refusal(why: str, _: str) -> None:
+    """Refuse a row with an error."""
+    raise DataFileError(why)
 
-    reports: Sequence[str | None]
-    others: Sequence[str]
-    is_header: Callable[[str], bool | None]
-    """Whether the first cell of an only column is its name; None if it is neither that nor a report."""
-    refuse: Refuse
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is counted, and what happens to a row that cannot be."""
+
+    mechanisms: dict[str | None, Mechanism]
+    """By column; None for the only column, or the one that is called "report"."""
+    by: str | None = None
+    weights: str | None = None
+    nulls: Missing = "drop"
     envelopes: Envelopes | None = None
-    as_text: frozenset[str | None] = frozenset()
-    """The columns of which few cells are equal."""
+    """What the envelopes of JSON lines must hold."""
+    refuse: Refuse = raise_refusal
+    progress: Callable[[int], None] = lambda _: None
+    """Gets the number of rows of each batch."""
+
+    @property
+    def others(self) -> list[str]:
+        """The public columns to read."""
+        return [name for name in (self.by, self.weights) if name is not None]
 
     @property
     def names(self) -> list[str]:
-        """The names of all columns."""
-        return [*(each or REPORT for each in self.reports), *self.others]
+        """The names of all columns to read."""
+        return [*(name or REPORT for name in self.mechanisms), *self.others]
 
 
 @dataclass(slots=True)
@@ -79,20 +104,18 @@ class Batch:
         return len(self.columns[0])
 
 
-def batches(file: Path, written: Format, wished: Wished) -> Iterator[Batch]:
+def batches(file: Path, written: Format, asked: Asked) -> Iterator[Batch]:
     """The rows of a file, or of standard input."""
     check = unchanged([file])
+    text = None if file == STDIN else file
     if not written.is_text:
-        yield from _table(file, written, wished)
+        yield from _table(file, written, asked)
     elif written.kind == "jsonl":
-        yield from _json(_name(file), _blocks(file, written, None), wished)
+        yield from _json(name_of(text), _blocks(text, written), asked)
     else:
-        yield from _Csv(_name(file), written.delimiter, wished).batches(_blocks(file, written, written.delimiter))
+        csv_rows = _Csv(name_of(text), written.delimiter, asked)
+        yield from csv_rows.batches(_blocks(text, written, written.delimiter))
     check()
-
-
-def _name(file: Path) -> str:
-    return STANDARD_INPUT if file == STDIN else str(file)
 
 
 def _check_columns(source: str, there: Sequence[str], names: Sequence[str]) -> None:
@@ -109,26 +132,21 @@ def _check_columns(source: str, there: Sequence[str], names: Sequence[str]) -> N
 # --- Parquet and Arrow
 
 
-class _ReadOnlyPlan(Plan):
+class _Columns(Plan):
     """A plan that only reads columns, unchanged."""
 
-    _source: str
-
-    def __init__(self, source: str, names: Sequence[str]) -> None:
-        self._set(_columns=tuple((name, PUBLIC) for name in names), _source=source)
-
-    def check_inputs(self, given: pa.Schema) -> None:
-        """Refuse a table that lacks a column, or has it twice."""
-        _check_columns(self._source, given.names, self.inputs())
+    def __init__(self, names: Sequence[str]) -> None:
+        self._set(_columns=tuple((name, PUBLIC) for name in names))
 
 
-def _table(file: Path, written: Format, wished: Wished) -> Iterator[Batch]:
+def _table(file: Path, written: Format, asked: Asked) -> Iterator[Batch]:
     first = 0
     try:
-        for part in open_rows([file], written, Wanted(_ReadOnlyPlan(str(file), wished.names))).parts:
+        _check_columns(str(file), columns_of([file], written)[0], asked.names)
+        for part in open_rows([file], written, Wanted(_Columns(asked.names))).parts:
             rows = part.batch
             yield Batch(
-                [rows.column(name) for name in wished.names], partial(_row, file, first), partial(_as_json, rows)
+                [rows.column(name) for name in asked.names], partial(_row, file, first), partial(_as_json, rows)
             )
             first += len(rows)
     except InputError as error:
@@ -152,38 +170,29 @@ def _as_json(rows: pa.RecordBatch, row: int) -> str:
 # --- Text
 
 
-def _blocks(file: Path, written: Format, delimiter: str | None) -> Iterator[bytes]:
+def _blocks(file: Path | None, written: Format, delimiter: str | None = None) -> Iterator[bytes]:
     """Blocks of whole lines; those of CSV end outside quotation marks, unless one never closes.
 
     A file whose last line has no line end may be truncated, even within a number, and is refused.
     """
-    name, empty, held = _name(file), True, b""
-    chunks = _standard_input() if file == STDIN else chunks_of(file, written.compression)
-    before_a_cell = frozenset(b"\r\n" + (delimiter or "").encode())
-    for block in whole_lines(as_utf8(chunks, written, name), None, name):
-        empty, held = False, held + block
-        if not held.endswith((b"\n", b"\r")):
+    block = b""
+    for block in whole_lines(_text(file, written), delimiter, name_of(file), _LONGEST):
+        if not block.endswith((b"\n", b"\r")):
             raise DataFileError(
-                f"{name}: the last line has no line end: the file may be truncated; if it is complete, add one."
+                f"{name_of(file)}: the last line has no line end: the file may be truncated; if it is complete, add "
+                "one."
             )
-        cut = len(held)
-        if delimiter is not None and cut < _LONGEST:
-            cut = last_line_end(held, held[-1:], before_a_cell)
-        if cut:
-            yield held[:cut]
-            held = held[cut:]
-    if empty:
-        raise DataFileError(f"{name} is empty; it holds no reports.")
-    if held:
-        yield held
+        yield block
+    if not block:
+        raise DataFileError(f"{name_of(file)} is empty; it holds no reports.")
 
 
-def _standard_input() -> Iterator[bytes]:
-    if sys.stdin is None:
+def _text(file: Path | None, written: Format) -> Iterator[bytes]:
+    if file is None and sys.stdin is None:
         raise DataFileError("standard input is closed; pass the reports there, or name a file.")
-    chunks = StandardInput().chunks()
+    chunks = text_of(file, written)
     first = next(chunks, b"")
-    if first.startswith(_NO_TEXT):
+    if file is None and first.startswith(_NO_TEXT):
         raise DataFileError(
             f"{STANDARD_INPUT} is read as CSV, and this is not UTF-8 text; save Parquet or Arrow to a file, and name "
             "the file."
@@ -194,21 +203,21 @@ def _standard_input() -> Iterator[bytes]:
 class _Lines:
     """The rows of some lines of text, one by one."""
 
-    def __init__(self, source: str, wished: Wished) -> None:
-        self._source, self._wished = source, wished
+    def __init__(self, source: str, asked: Asked) -> None:
+        self._source, self._asked = source, asked
         self._numbers: list[int] = []
         self._texts: list[str] = []
         self._keys: list[tuple[bytes, bytes] | None] = []
-        self._columns: list[list[str | None]] = [[] for _ in wished.names]
+        self._columns: list[list[str | None]] = [[] for _ in asked.names]
 
     def add(self, line: int, cells: list[str], text: str, key: str | None = None) -> None:
         """Add a row."""
-        if not _is_text(cells):
-            self._wished.refuse(f"{self._source}: line {line} is not UTF-8 text; repair or remove it.", text)
+        if not are_text(cells):
+            self._asked.refuse(f"{self._source}: line {line} is not UTF-8 text; repair or remove it.", text)
             return
         self._numbers.append(line)
         self._texts.append(text)
-        count = len(self._wished.reports)
+        count = len(self._asked.mechanisms)
         self._keys.append(None if key is None else keyed(key, cells[:count]))
         for at, (column, cell) in enumerate(zip(self._columns, cells, strict=True)):
             column.append(cell if at < count else cell.strip() or None)
@@ -222,35 +231,21 @@ class _Lines:
         return f"{self._source}: line {self._numbers[row]}"
 
 
-def _is_text(cells: Sequence[str]) -> bool:
-    """Whether cells were valid UTF-8."""
-    try:
-        "".join(cells).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _decoded(block: bytes) -> Iterator[str]:
-    """The lines of a block; what is not UTF-8 is refused later, in the cells that are read."""
-    return io.StringIO(block.decode(errors="surrogateescape"), newline="")
-
-
-def _json(source: str, blocks: Iterator[bytes], wished: Wished) -> Iterator[Batch]:
+def _json(source: str, blocks: Iterator[bytes], asked: Asked) -> Iterator[Batch]:
     """JSON lines; a name that a line after the first lacks is an empty cell."""
     line, begun = 0, False
     for block in blocks:
-        lines = _Lines(source, wished)
-        for text in _decoded(block):
+        lines = _Lines(source, asked)
+        for text in lines_of(block):
             line += 1
             if text.isspace():
                 continue
             place, key = f"{source}: line {line}", None
             try:
                 held = _object(text)
-                if wished.envelopes is not None:
-                    held, key = wished.envelopes.open(held, place)
-                missing = [] if begun else [each for each in wished.names if each not in held]
+                if asked.envelopes is not None:
+                    held, key = asked.envelopes.open(held, place)
+                missing = [] if begun else [each for each in asked.names if each not in held]
                 if missing:
                     raise DataFileError(  # noqa: TRY301 (as any other line that is no report)
                         f"has no column {shown(missing[0])}; check the name, and that the specs are those of this file."
@@ -258,10 +253,10 @@ def _json(source: str, blocks: Iterator[bytes], wished: Wished) -> Iterator[Batc
             except OtherQuestionError:
                 raise
             except DataFileError as error:
-                wished.refuse(f"{place} {error}", text)
+                asked.refuse(f"{place} {error}", text)
                 continue
             begun = True
-            lines.add(line, [_cell(held.get(each)) for each in wished.names], text, key)
+            lines.add(line, [_cell(held.get(each)) for each in asked.names], text, key)
         yield lines.batch()
 
 
@@ -284,11 +279,25 @@ def _cell(value: object) -> str:
     return "" if value is None else str(value) if type(value) is int else json.dumps(value)
 
 
+def _is_header(mechanism: Mechanism, cell: str) -> bool | None:
+    """Whether a cell is the name of a column; None if it is neither that nor a report."""
+    try:
+        if reports_of(mechanism).look_up(pa.array([cell]))[1][0] == THERE:
+            return False
+        name = cell.strip()
+    except UnicodeEncodeError:  # not valid UTF-8
+        return None
+    # Where reports are labels, a name may be a label with a slip.
+    labels = () if mechanism.flat else mechanism.report_labels or ()
+    may_be = name == REPORT if any(isinstance(each, str) for each in labels) else not _NOT_A_NAME.fullmatch(name)
+    return True if may_be else None
+
+
 class _Csv:
     """The rows of a CSV file."""
 
-    def __init__(self, source: str, delimiter: str, wished: Wished) -> None:
-        self._source, self._delimiter, self._wished = source, delimiter, wished
+    def __init__(self, source: str, delimiter: str, asked: Asked) -> None:
+        self._source, self._delimiter, self._asked = source, delimiter, asked
         self._places: list[int] = []
         self._width = 0
 
@@ -296,11 +305,9 @@ class _Csv:
         """The rows of each block."""
         line = 1
         for block in blocks:
-            rest, skipped = block, 0
-            if not self._width:
-                skipped = self._begin(block, line)
-                ends = itertools.islice(_LINE_END.finditer(block), skipped)
-                rest = block[max((each.end() for each in ends), default=0) :]
+            skipped = 0 if self._width else self._begin(block, line)
+            ends = (each.end() for each in itertools.islice(_LINE_END.finditer(block), skipped))
+            rest = block[max(ends, default=0) :]
             if rest:
                 yield self._batch(rest, line + skipped)
             line += _count_lines(block)
@@ -314,15 +321,17 @@ class _Csv:
 
     def _is_header(self, first: list[str], place: str, text: str) -> bool:
         """Find the columns; whether the first row is not one of reports."""
-        reports, others = self._wished.reports, self._wished.others
+        reports, others = list(self._asked.mechanisms), self._asked.others
         names = [cell.strip() for cell in first]
         self._places = [0]
-        if len(names) <= 1 and list(reports) == [None] and not others:
+        if len(names) <= 1 and reports == [None] and not others:
             cell = first[0] if names else ""
-            answer = self._wished.is_header(cell) if cell.strip() else False  # a missing report is not a name
+            answer = (
+                _is_header(self._asked.mechanisms[None], cell) if cell.strip() else False
+            )  # a missing report is not a name
             if answer is None:
                 why = "is neither a report nor a column name; repair it, or name the column with column=."
-                self._wished.refuse(f"{self._source}: {place} {why}", text)
+                self._asked.refuse(f"{self._source}: {place} {why}", text)
             return answer is not False
         wanted = [names[0] if each is None and len(names) == 1 else each or REPORT for each in reports]
         _check_columns(self._source, names, [*wanted, *others])
@@ -331,27 +340,12 @@ class _Csv:
 
     def _rows(self, block: bytes, line: int) -> Iterator[tuple[int, list[str], str]]:
         """(the line on which it ends, its cells, its text) of every row; lines that cannot be split are refused."""
-        latest: list[str] = []
 
-        def watched() -> Iterator[str]:
-            for each in _decoded(block):
-                latest.append(each)
-                yield each
+        def refuse(at: int, error: csv.Error, text: str) -> None:
+            self._asked.refuse(f"{self._source}: line {at} cannot be read as CSV ({error}); repair or remove it.", text)
 
-        reader = csv.reader(watched(), strict=True, delimiter=self._delimiter)
-        while True:
-            latest.clear()
-            try:
-                cells = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                why = (
-                    f"line {line + reader.line_num - len(latest)} cannot be read as CSV ({error}); repair or remove it."
-                )
-                self._wished.refuse(f"{self._source}: {why}", "".join(latest))
-                continue
-            yield line + reader.line_num - 1, cells, "".join(latest)
+        for _, last, cells, text in rows_of(block, line, self._delimiter, refuse):
+            yield last, cells, text
 
     def _batch(self, block: bytes, line: int) -> Batch:
         again = partial(self._by_row, block, line)
@@ -363,44 +357,24 @@ class _Csv:
             return again()
 
     def _by_row(self, block: bytes, line: int) -> Batch:
-        lines = _Lines(self._source, self._wished)
+        lines = _Lines(self._source, self._asked)
         for number, row, text in self._rows(block, line):
             cells = row or [""] * (self._width == 1)
             if len(cells) == self._width:
                 lines.add(number, [cells[at] for at in self._places], text)
             else:
                 why = f"line {number} has {len(row)} cells instead of {self._width}; repair or remove it."
-                self._wished.refuse(f"{self._source}: {why}", text)
+                self._asked.refuse(f"{self._source}: {why}", text)
         return lines.batch()
 
     def _parsed(self, block: bytes) -> list[pa.Array]:
-        names = [f"c{at}" for at in range(self._width)]
-        wanted = [names[at] for at in self._places]
-        encoded = pa.dictionary(pa.int32(), pa.string())
-        few = [pa.string() if each in self._wished.as_text else encoded for each in self._wished.reports]
-        table = pa_csv.read_csv(
-            pa.BufferReader(block),
-            read_options=pa_csv.ReadOptions(column_names=names, block_size=len(block) + 1),
-            parse_options=pa_csv.ParseOptions(
-                delimiter=self._delimiter, newlines_in_values=b'"' in block, ignore_empty_lines=False
-            ),
-            convert_options=pa_csv.ConvertOptions(
-                include_columns=wanted,
-                column_types=dict(zip(wanted, [*few, *[encoded] * len(self._wished.others)], strict=True)),
-                null_values=[""],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=True,
-            ),
-        )
-        found = [column.combine_chunks() if column.num_chunks != 1 else column.chunk(0) for column in table.columns]
-        count = len(self._wished.reports)
-        return [*found[:count], *map(_trimmed, found[count:])]
-
-
-def _trimmed(column: pa.DictionaryArray) -> pa.DictionaryArray:
-    """Without blanks around text; blank text is missing."""
-    texts = pc.utf8_trim_whitespace(column.dictionary)
-    return pa.DictionaryArray.from_arrays(column.indices, pc.if_else(pc.equal(texts, ""), None, texts))
+        encoded, reports = pa.dictionary(pa.int32(), pa.string()), self._asked.mechanisms.values()
+        kinds = [pa.string() if each.flat else encoded for each in reports]  # few of a flat one's cells are equal
+        types = dict(zip(self._places, [*kinds, *[encoded] * len(self._asked.others)], strict=True))
+        found = parsed(block, self._delimiter, self._width, types, blank_lines=True)
+        others = found[len(reports) :]
+        trimmed = [pa.DictionaryArray.from_arrays(each.indices, tidied(each.dictionary)) for each in others]
+        return [*found[: len(reports)], *trimmed]
 
 
 def _count_lines(block: bytes) -> int:

@@ -84,9 +84,14 @@ class Column:
 
     def __post_init__(self) -> None:
         problems = Problems()
-        problem = composition_problem("a column", self.mechanism, flat=True) or _label_problem(self.mechanism)
+        problem = composition_problem("a column", self.mechanism, flat=True)
         if problem is not None:
             raise InputError(problem)
+        if not self.mechanism.flat and self.mechanism.outputs.own_labels:
+            raise InputError(
+                f"Expected reports that are values or numbers, got {self.mechanism!r}, whose reports are other labels; "
+                "use numbers as its outputs, or report with mechanism.privatize."
+            )
         if not is_one_of(self.outside, ("error", "clip")):
             problems.add(f"Expected outside='error' or 'clip', got {shown(self.outside)}.")
         if not is_one_of(self.nulls, ("error", "keep")):
@@ -221,16 +226,6 @@ def _option(name: str) -> str:
     return f"{name}_as (in a plan file, {name} = {{ as = … }})"
 
 
-def _label_problem(mechanism: Mechanism) -> str | None:
-    """Why the reports of a mechanism do not fit a column, if they do not."""
-    if mechanism.flat or not mechanism.outputs.own_labels:
-        return None
-    return (
-        f"Expected reports that are values or numbers, got {mechanism!r}, whose reports are other labels; "
-        "use numbers as its outputs, or report with mechanism.privatize."
-    )
-
-
 def _check_inputs(column: Column, problems: Problems) -> None:
     """Record inputs that cannot form a position or tuples."""
     domain, inputs = column.mechanism.domain, column.inputs
@@ -243,17 +238,12 @@ def _check_inputs(column: Column, problems: Problems) -> None:
         problems.add(
             f"Expected at most {MOST_TUPLES} tuples in a column, got {len(domain)}; use fewer points in its parts."
         )
-    if column.is_position and not _takes_positions(column.mechanism, len(inputs)):
+    places = domain.coordinates if domain.metric != "callable" else None
+    if column.is_position and (places is None or places.shape[1] != len(inputs)):
         problems.add(
             f"Expected bp.Points of {len(inputs)} coordinates or bp.Product of {len(inputs)} parts for {len(inputs)} "
             f"input columns, got {domain!r}; use one of these, or one column."
         )
-
-
-def _takes_positions(mechanism: Mechanism, coordinates: int) -> bool:
-    domain = mechanism.domain
-    places = domain.coordinates if domain.metric != "callable" else None
-    return places is not None and places.shape[1] == coordinates
 
 
 def _is_value(mechanism: Mechanism, value: object) -> bool:
@@ -315,10 +305,8 @@ def plain(kind: pa.DataType) -> pa.DataType:
         kind = pa.struct([_plain(field) for field in kind.fields])
     elif types.is_map(kind):
         kind = pa.map_(plain(kind.key_type), _plain(kind.item_field))
-    elif types.is_fixed_size_list(kind):
-        kind = pa.list_(_plain(kind.value_field), kind.list_size)
-    elif types.is_list(kind):
-        kind = pa.list_(_plain(kind.value_field))
+    elif types.is_list(kind) or types.is_fixed_size_list(kind):
+        kind = pa.list_(_plain(kind.value_field), kind.list_size if types.is_fixed_size_list(kind) else -1)
     elif types.is_large_list(kind):
         kind = pa.large_list(_plain(kind.value_field))
     return kind

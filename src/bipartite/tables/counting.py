@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,23 +10,19 @@ import numpy as np
 from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.estimating import tally_of
 from bipartite.answers.estimation.tally import Tally
-from bipartite.errors import DataFileError, InputError
-from bipartite.mechanisms import Mechanism
-from bipartite.tables.collecting import Wished, batches
-from bipartite.tables.envelopes import REPORT
+from bipartite.errors import InputError
+from bipartite.tables.collecting import batches
 from bipartite.tables.extras import pa
-from bipartite.tables.reports import is_null, numbers_of, reports_of
+from bipartite.tables.reports import IMPOSSIBLE, MISSING, THERE, encoded, numbers_of, reports_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from bipartite.answers.estimation.reports import Missing
     from bipartite.mechanisms import Mechanism
-    from bipartite.tables.collecting import Batch, Refuse
-    from bipartite.tables.envelopes import Envelopes
+    from bipartite.tables.collecting import Asked, Batch
     from bipartite.tables.formats import Format
 
     Mask = NDArray[np.bool_]
@@ -36,8 +31,6 @@ MOST_GROUPS: Final = 10_000
 _MOST_CELLS: Final = 2**27  # counts of all groups and columns together
 _LARGEST: Final = 1e100  # the largest weight, whose square can be summed
 _FEW_CELLS: Final = 2**20  # counts of a batch
-_THERE, _MISSING, _IMPOSSIBLE = (np.int8(each) for each in range(3))
-_NOT_A_NAME: Final = re.compile(r"[-+.0-9\[].*|nan|inf|infinity|na|n/a|null|none|true|false|", re.IGNORECASE)
 
 
 class Sums:
@@ -45,10 +38,8 @@ class Sums:
 
     def __init__(self, mechanism: Mechanism, *, weighted: bool = False) -> None:
         self.counts = Counts(mechanism)
-        self._people = 0
-        self._sums = [np.zeros(len(self.counts.values)) for _ in range(2)] if weighted else None
-        self._weights = np.zeros(2)
-        """The sum of all weights, and of their squares."""
+        zeros = np.zeros(len(self.counts.values))
+        self._weighed = Tally(zeros, zeros, 0, 0.0, 0.0, self.counts.values) if weighted else None
 
     def add(self, values: NDArray[np.int64], n: int) -> None:
         """Add the counts of some reports."""
@@ -57,24 +48,18 @@ class Sums:
 
     def weigh(self, some: Tally) -> None:
         """Add the weights of some reports."""
-        self._people += some.n
-        self._weights += some.size, some.square
-        if self._sums is not None:
-            self._sums[0] += some.first
-            self._sums[1] += some.second
+        if self._weighed is not None:
+            self._weighed = self._weighed.plus(some)
 
     @property
     def empty(self) -> bool:
         """Whether no report with a positive weight was added."""
-        return not (self._weights[0] if self._sums is not None else self.counts.n)
+        return not (self.counts.n if self._weighed is None else self._weighed.size)
 
     @property
     def tally(self) -> Tally:
         """All that an estimate needs."""
-        if self._sums is None:
-            return tally_of(self.counts)
-        size, square = self._weights.tolist()
-        return Tally(self._sums[0], self._sums[1], self._people, size, square, self.counts.values)
+        return tally_of(self.counts) if self._weighed is None else replace(self._weighed, counts=self.counts.values)
 
 
 @dataclass(slots=True)
@@ -119,48 +104,15 @@ class Counted:
         return self.groups[label]
 
 
-def raise_refusal(why: str, _: str) -> None:
-    """Refuse a row with an error."""
-    raise DataFileError(why)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is counted, and what happens to a row that cannot be."""
-
-    mechanisms: dict[str | None, Mechanism]
-    """By column; None for the only column, or the one that is called "report"."""
-    by: str | None = None
-    weights: str | None = None
-    nulls: Missing = "drop"
-    envelopes: Envelopes | None = None
-    """What the envelopes of JSON lines must hold."""
-    refuse: Refuse = raise_refusal
-    progress: Callable[[int], None] = lambda _: None
-    """Gets the number of rows of each batch."""
-
-    @property
-    def most_groups(self) -> int:
-        """The number of groups whose counts fit in memory."""
-        sizes = [len(each.domain if each.flat else each.outputs) for each in self.mechanisms.values()]
-        return max(1, min(MOST_GROUPS, _MOST_CELLS // sum(sizes)))
-
-
 def count_reports(files: Sequence[Path], written: Format, asked: Asked) -> dict[str | None, Counted]:
     """Count the reports of each column, with groups ordered by name."""
-    first = next(iter(asked.mechanisms.values()))
-    flat = frozenset(name for name, each in asked.mechanisms.items() if each.flat)
-    others = [name for name in (asked.by, asked.weights) if name is not None]
-    wished = Wished(
-        list(asked.mechanisms), others, lambda cell: _is_header(first, cell), asked.refuse, asked.envelopes, flat
-    )
-    if len(set(wished.names)) < len(wished.names):
+    if len(set(asked.names)) < len(asked.names):
         raise InputError(
             "Expected column=, by= and weights= to be different columns; a group or a weight must not be private."
         )
     counted = {name: Counted(each) for name, each in asked.mechanisms.items()}
     for file in files:
-        for batch in batches(file, written, wished):
+        for batch in batches(file, written, asked):
             _count(batch, asked, counted)
             asked.progress(len(batch))
     for each in counted.values():
@@ -168,24 +120,10 @@ def count_reports(files: Sequence[Path], written: Format, asked: Asked) -> dict[
     return counted
 
 
-def _is_header(mechanism: Mechanism, cell: str) -> bool | None:
-    """Whether a cell is the name of a column; None if it is neither that nor a report."""
-    try:
-        if _reports(mechanism, pa.array([cell])).state[0] == _THERE:
-            return False
-        name = cell.strip()
-    except UnicodeEncodeError:  # not valid UTF-8
-        return None
-    # Where reports are labels, a name may be a label with a slip.
-    labels = () if mechanism.flat else mechanism.report_labels or ()
-    may_be = name == REPORT if any(isinstance(each, str) for each in labels) else not _NOT_A_NAME.fullmatch(name)
-    return True if may_be else None
-
-
 def _count(batch: Batch, asked: Asked, counted: dict[str | None, Counted]) -> None:
     """Add the reports of the rows that count: neither impossible, nor a retry."""
     columns = {
-        name: _reports(mechanism, column)
+        name: reports_of(mechanism).look_up(column)
         for (name, mechanism), column in zip(asked.mechanisms.items(), batch.columns, strict=False)
     }
     weights = None if asked.weights is None else _weights(batch.columns[-1])
@@ -198,35 +136,41 @@ def _count(batch: Batch, asked: Asked, counted: dict[str | None, Counted]) -> No
     groups = np.zeros(len(batch), dtype=np.int64)
     if asked.by is not None:
         labels, groups = _groups(asked.by, batch.columns[len(columns)])
-    for name, each in columns.items():
-        if len({*labels} | counted[name].groups.keys()) > asked.most_groups:
-            most = f"Expected at most {asked.most_groups:,} groups, got more"
+    sizes = [len(each.domain if each.flat else each.outputs) for each in asked.mechanisms.values()]
+    most_groups = max(1, min(MOST_GROUPS, _MOST_CELLS // sum(sizes)))
+    for name, (reports, state) in columns.items():
+        if len({*labels} | counted[name].groups.keys()) > most_groups:
+            most = f"Expected at most {most_groups:,} groups, got more"
             raise InputError(f"{most}; is {asked.by!r} a column of groups?")
-        there = kept & (each.state == _THERE)
-        counted[name].unreported += int(np.count_nonzero(kept & (each.state == _MISSING)))
+        there = kept & (state == THERE)
+        counted[name].unreported += int(np.count_nonzero(kept & (state == MISSING)))
         rows: Any = slice(None) if there.all() else np.flatnonzero(there)
-        counted[name].add(labels, groups[rows], each.values[rows], None if weights is None else weights[rows])
+        counted[name].add(labels, groups[rows], reports[rows], None if weights is None else weights[rows])
 
 
-def _wrong(columns: dict[str | None, _Reports], weights: NDArray[np.float64] | None, asked: Asked) -> dict[int, str]:
+def _wrong(
+    columns: dict[str | None, tuple[NDArray[Any], NDArray[np.int8]]],
+    weights: NDArray[np.float64] | None,
+    asked: Asked,
+) -> dict[int, str]:
     """What is wrong with a row, by its number; usually nothing."""
     found: dict[int, str] = {}
     if weights is not None:
         can = ((weights >= 1 / _LARGEST) & (weights <= _LARGEST)) | (weights == 0)
         found = dict.fromkeys(np.flatnonzero(~can).tolist(), " has no weight from 0 to 1e100; repair or remove it.")
     may_miss = asked.nulls == "drop" or (asked.envelopes is not None and asked.envelopes.sampled)
-    for name, each in columns.items():
-        if not each.state.any():
+    for name, (_, state) in columns.items():
+        if not state.any():
             continue
         where = "" if name is None else f", column {name!r},"
         if not may_miss:
             why = f"{where} has no report; repair or remove it, or use nulls=drop."
-            found |= dict.fromkeys(np.flatnonzero(each.state == _MISSING).tolist(), why)
+            found |= dict.fromkeys(np.flatnonzero(state == MISSING).tolist(), why)
         why = (
             f"{where} cannot have come from {asked.mechanisms[name]!r}; pass reports as they came, unclipped and "
             "unrounded, and the spec that they were made with."
         )
-        found |= dict.fromkeys(np.flatnonzero(each.state == _IMPOSSIBLE).tolist(), why)
+        found |= dict.fromkeys(np.flatnonzero(state == IMPOSSIBLE).tolist(), why)
     return found
 
 
@@ -259,38 +203,12 @@ def _in_order(groups: dict[str | None, Sums]) -> dict[str | None, Sums]:
     return found
 
 
-# --- From cells to reports, labels and weights
-
-
-@dataclass(frozen=True, slots=True)
-class _Reports:
-    """The reports of a column."""
-
-    values: NDArray[Any]
-    """The index of each row's output or, for flat categories, the report itself; arbitrary if there is none."""
-    state: NDArray[np.int8]
-    """Whether the report of each row is there, missing, or impossible."""
-
-
-def _reports(mechanism: Mechanism, column: pa.Array) -> _Reports:
-    """Read a column; each distinct cell is looked up once, if many are equal."""
-    rows: Any = slice(None)
-    reports = reports_of(mechanism)
-    try:
-        if reports.repeat:
-            column, rows = _encoded(column)
-        missing = is_null(column)
-        values, possible = reports.find(column)
-    except pa.ArrowException:  # lists, which no report is
-        return _Reports(np.zeros(len(column), dtype=np.int64)[rows], np.full(len(column), _IMPOSSIBLE)[rows])
-    state = np.where(missing, _MISSING, np.where(possible, _THERE, _IMPOSSIBLE))
-    values = values[rows]
-    return _Reports(values, state[rows] if state.any() else np.zeros(len(values), dtype=np.int8))
+# --- From cells to labels and weights
 
 
 def _weights(column: pa.Array) -> NDArray[np.float64]:
     """Weights as numbers; what is none is not a number."""
-    held, rows = _encoded(column)
+    held, rows = encoded(column)
     try:
         return numbers_of(held)[rows]
     except pa.ArrowException:
@@ -300,20 +218,9 @@ def _weights(column: pa.Array) -> NDArray[np.float64]:
 def _groups(by: str, column: pa.Array) -> tuple[list[str | None], NDArray[np.int64]]:
     """(the groups of a batch as text, the index of each row's group)."""
     try:
-        held, rows = _encoded(column)
+        held, rows = encoded(column)
         return held.cast(pa.string()).to_pylist(), rows
     except pa.ArrowException:
         raise InputError(
             f"Expected groups as text, numbers or dates, but column {by!r} holds {column.type}; name another column."
         ) from None
-
-
-def _encoded(column: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
-    """(the distinct values of a column, perhaps including null, and the index of each row's value)."""
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode(null_encoding="encode")
-    held, rows = column.dictionary, column.indices
-    if rows.null_count:
-        rows = rows.fill_null(len(held))
-        held = pa.concat_arrays([held, pa.nulls(1, held.type)])
-    return held, np.from_dlpack(rows).astype(np.int64)

@@ -142,12 +142,6 @@ def kind_by_name(name: str) -> str:
     return next((kind for kind, names in _BY_NAME.items() if plain in names.split()), OPEN)
 
 
-def check_purpose(purpose: str) -> None:
-    """Refuse an unknown purpose."""
-    if purpose not in PURPOSES:
-        raise InputError(f"Expected purpose as one of {', '.join(map(repr, PURPOSES))}, got {purpose!r}.")
-
-
 def key(name: str) -> str:
     """A name as a TOML key."""
     if name and all(letter.isascii() and (letter.isalnum() or letter in "_-") for letter in name):
@@ -229,7 +223,8 @@ def first_plan(
         Asks a person about a column: called with its name and draft, returns the completed draft, or None to drop the
         column. Without it, TODO marks everything that only a person can know.
     """
-    check_purpose(purpose)
+    if purpose not in PURPOSES:
+        raise InputError(f"Expected purpose as one of {', '.join(map(repr, PURPOSES))}, got {purpose!r}.")
     looked, columns = _looked_at(str(pattern), asked or Asked(), header=header)
     parts = [_HEAD.format(todo=TODO, looked=looked), *_about_a_position([*columns])]
     for name, declared in columns.items():

@@ -60,7 +60,6 @@ class Release:
 
         ``unreadable`` marks, for inputs that were read as text, the rows that are not values of the required type.
         """
-        self._schema(batch.schema)  # before any value is read: Arrow's message about a wrong type would show one
         opened = self._read(batch, unreadable)
         for name, rows in opened.items():
             if any(bad.any() for bad in rows.problems.values()):
@@ -73,7 +72,6 @@ class Release:
         unreadable: Mapping[str, NDArray[np.bool_]],
     ) -> tuple[pa.RecordBatch, dict[int, str]]:
         """(the reports of valid rows, the reason for each rejected row by its number from 0)."""
-        self._schema(batch.schema)
         good = np.ones(batch.num_rows, dtype=np.bool_)
         reasons: dict[int, str] = {}
         opened = self._read(batch, unreadable)
@@ -94,6 +92,7 @@ class Release:
         self.rejected += count
 
     def _read(self, batch: pa.RecordBatch, unreadable: Mapping[str, NDArray[np.bool_]]) -> dict[str, Opened]:
+        self._schema(batch.schema)  # before any value is read: Arrow's message about a wrong type would show one
         found = {}
         for name, column in self._private.items():
             inputs = self.plan.inputs_of(name)

@@ -158,11 +158,7 @@ def _converted(frame: pd.DataFrame, plan: Plan) -> pa.Table:
     """The columns that a plan reads, as an Arrow table; Arrow's own message about a mixed column would show a value."""
     columns = {}
     problems = Problems()
-    numbers = {
-        each: reader.domain.whole
-        for name, column in plan.private().items()
-        for each, reader in zip(plan.inputs_of(name), column.readers, strict=True)
-    }
+    numbers = {each: reader.domain.whole for each, reader in plan.readers()}
     for name in plan.inputs():
         try:
             columns[name] = pa.Table.from_pandas(frame[[name]], preserve_index=False).column(0)

@@ -277,8 +277,7 @@ def check_side_files(plan: Plan, files: Sequence[Path]) -> None:
 def check_description(plan: Plan, about: object, what: str, cure: str) -> None:
     """Refuse private columns of a plan, except those that a release describes as public."""
     public = _part(about, "public") or ()
-    inputs = dict.fromkeys(each for name in plan.private() for each in plan.inputs_of(name))
-    again = [each for each in inputs if each not in public]
+    again = [each for each in dict.fromkeys(each for each, _ in plan.readers()) if each not in public]
     if again:
         raise InputError(
             f"{what}: {', '.join(map(repr, again))} would be privatized a second time, and every answer would be "

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from decimal import Decimal
 
+    from bipartite.tables.cells import Reader
     from bipartite.tables.reports import Style
 
 _ROWS_ARE_PUBLIC: Final = "the number of rows, and their order"
@@ -113,6 +114,11 @@ class Plan(Frozen):
         """All input columns that are read, in order."""
         return list(dict.fromkeys(each for name, _ in self._columns for each in self.inputs_of(name)))
 
+    def readers(self) -> list[tuple[str, Reader]]:
+        """Each private input column, as often as it is read, and how."""
+        columns = self.private().items()
+        return [pair for name, each in columns for pair in zip(self.inputs_of(name), each.readers, strict=True)]
+
     @property
     def epsilon_decimal(self) -> Decimal:
         """The ε of one row as an exact decimal: the sum over the private columns."""
@@ -171,11 +177,10 @@ class Plan(Frozen):
     def wrong_types(self, given: pa.Schema) -> dict[str, str]:
         """For each private column of the wrong type, why it cannot be read."""
         found = {}
-        for name, column in self.private().items():
-            for each, reader in zip(self.inputs_of(name), column.readers, strict=True):
-                wrong = reader.type_problem(given.field(each).type) if given.names.count(each) == 1 else None
-                if wrong is not None:
-                    found[each] = wrong
+        for each, reader in self.readers():
+            wrong = reader.type_problem(given.field(each).type) if given.names.count(each) == 1 else None
+            if wrong is not None:
+                found[each] = wrong
         return found
 
     def privatize_batch(self, batch: pa.RecordBatch, rng: object = None) -> pa.RecordBatch:

@@ -131,14 +131,9 @@ def prospect(mechanism: Mechanism, people: int | None) -> Prospect:
     if tenth is not None and isinstance(mechanism, BRR) and mechanism.m > 1:
         # The histogram is fitted, without shares of single values; its intervals hold for populations of any shape.
         share, median, tenth = None, _OF_MEDIANS * median, _OF_TENTHS * cumulative
-    return Prospect(
-        mean, _in_steps(domain, min(width / 2, median)), None if tenth is None else min(1.0, tenth), share, note
-    )
-
-
-def _in_steps(domain: Domain, half: float) -> float:
-    """Round up for whole numbers, whose median is a whole number."""
-    return float(math.ceil(half)) if domain.whole else half
+    median = min(width / 2, median)
+    median = float(math.ceil(median)) if domain.whole else median  # that of whole numbers is a whole number
+    return Prospect(mean, median, None if tenth is None else min(1.0, tenth), share, note)
 
 
 def _note(mechanism: Mechanism) -> str:

@@ -17,8 +17,7 @@ from bipartite.mechanisms.catalogue import by_table
 from bipartite.mechanisms.spec import load_spec
 from bipartite.names import nearest_name, unknown_name
 from bipartite.tables.columns import PUBLIC, Column
-from bipartite.tables.domain_files import read_items, read_text
-from bipartite.tables.place_files import read_places
+from bipartite.tables.domain_files import read_items, read_places, read_text
 from bipartite.tables.purposes import PURPOSES, choice, line_choice
 
 if TYPE_CHECKING:

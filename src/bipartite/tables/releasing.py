@@ -24,6 +24,7 @@ from bipartite.tables.writing import write_batches
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from bipartite.tables.formats import Format
     from bipartite.tables.plan import Plan
     from bipartite.tables.reports import Style
     from bipartite.tables.sources import Part, Rows
@@ -103,13 +104,12 @@ def privatize_file(  # noqa: PLR0913 (none of the options changes a report)
     written = format_of(target, output_format, "output_format")
     read, files = inputs(str(source), Asked(input_format, delimiter, encoding))
     _check_streams(str(source), target)
-    _check_names(plan)
-    if LINES in {read.kind, written.kind} and len(plan.columns) > 1:
-        raise InputError("Lines hold the values of one column; write a table, or use a plan of one column.")
+    _check_columns(plan, read, written)
     _check_targets(str(source), target, files, reject, specs, overwrite=overwrite)
+    as_json = plan.public() if read.kind == written.kind == "jsonl" else []
     with ExitStack() as stack:
         try:
-            rows = open_rows(files, read, Wanted(plan, raw=reject is not None, keep_json=written.kind == "jsonl"))
+            rows = open_rows(files, read, Wanted(plan, reject is not None, as_json))
         except (pa.ArrowException, OSError) as error:
             raise unreadable(error) from None
         style: Style = "text" if written.kind in {"csv", "tsv", LINES} else "compact"
@@ -129,7 +129,7 @@ def privatize_file(  # noqa: PLR0913 (none of the options changes a report)
         pieces = drawn if part is None and written.is_text else equal_pieces(drawn)
         stages = ahead(pieces, _AHEAD)
         try:
-            write_batches((batch.cast(schema) for batch in stages), schema, part, written, rows.json)
+            write_batches((batch.cast(schema) for batch in stages), schema, part, written, as_json)
         except BrokenPipeError:
             raise
         except (pa.ArrowException, OSError) as error:
@@ -186,8 +186,8 @@ def _check_streams(source: str, target: str) -> None:
             raise InputError(f"{what} is closed; name a file instead.")
 
 
-def _check_names(plan: Plan) -> None:
-    """Refuse names that differ only in case: many readers treat Age and age as the same column."""
+def _check_columns(plan: Plan, read: Format, written: Format) -> None:
+    """Refuse names that differ only in case, since many readers treat Age and age as the same; several within lines."""
     for names in (plan.columns, plan.inputs()):
         found: dict[str, str] = {}
         for name in names:
@@ -196,6 +196,8 @@ def _check_names(plan: Plan) -> None:
                 raise InputError(
                     f"Columns {other!r} and {name!r} differ only in case, which DuckDB and Spark ignore; rename one."
                 )
+    if LINES in {read.kind, written.kind} and len(plan.columns) > 1:
+        raise InputError("Lines hold the values of one column; write a table, or use a plan of one column.")
 
 
 def _check_targets(

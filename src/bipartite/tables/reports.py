@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 Style = Literal["values", "compact", "text"]
 """``values``: unchanged; ``compact``: labels as dictionaries; ``text``: everything as dictionaries of text."""
+THERE, MISSING, IMPOSSIBLE = (np.int8(each) for each in range(3))
+"""What the cell of a report may be."""
 MOST_LISTED: Final = 2**16
 _NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _MOST_ROWS: Final = 2**31 - 1  # of one Arrow array, and bytes of its text
@@ -78,7 +80,24 @@ class Reports(ABC):
 
     @abstractmethod
     def find(self, column: pa.Array) -> Found:
-        """(the report in each cell, arbitrary if there is none; which cells hold one that the mechanism can give)."""
+        """(the report in each cell, arbitrary if there is none; which cells hold one that the mechanism can give).
+
+        It is the index of an output or, for flat categories, the report itself.
+        """
+
+    def look_up(self, column: pa.Array) -> tuple[NDArray[Any], NDArray[np.int8]]:
+        """(the report of each row, arbitrary if there is none; whether it is there, missing or impossible)."""
+        rows: Any = slice(None)
+        try:
+            if self.repeat:
+                column, rows = encoded(column)
+            missing = is_null(column)
+            values, possible = self.find(column)
+        except pa.ArrowException:  # lists, which no report is
+            return np.zeros(len(column), dtype=np.int64)[rows], np.full(len(column), IMPOSSIBLE)[rows]
+        state = np.where(missing, MISSING, np.where(possible, THERE, IMPOSSIBLE))
+        values = values[rows]
+        return values, state[rows] if state.any() else np.zeros(len(values), dtype=np.int8)
 
     def read(self, column: pa.Array) -> NDArray[Any]:
         """Reports from an Arrow array without nulls; those that cannot have come from the mechanism are refused."""
@@ -106,10 +125,6 @@ class Reports(ABC):
         values = np.zeros((len(column), *found.shape[1:]), dtype=found.dtype)
         values[possible] = found
         return values, possible
-
-    @abstractmethod
-    def count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """Count reports as :meth:`read` returns them."""
 
 
 def _spread(reports: NDArray[Any], missing: NDArray[np.bool_] | None) -> NDArray[Any]:
@@ -149,9 +164,6 @@ class _Rows(Reports):
 
     def find(self, column: pa.Array) -> Found:
         return self._tried(lambda some: cells.from_cells(self.mechanism, some.cast(self.type()).to_pylist()), column)
-
-    def count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        return self.mechanism.count(reports)
 
 
 class _Outputs(Reports):
@@ -224,7 +236,7 @@ class _Outputs(Reports):
         return pa.array(self._listed.to_numpy()[held] if self._is_listed else held, mask=missing, type=kind)
 
     def find(self, column: pa.Array) -> Found:
-        """As above, for the index of each report's output; text files hold numbers as text."""
+        """As above; text files hold numbers as text."""
         labels, outputs = self.mechanism.report_labels, self.mechanism.outputs
         known = {label: at for at, label in enumerate(labels or ())}
         if self._tuples:
@@ -241,8 +253,16 @@ class _Outputs(Reports):
         found = outputs.find(values)
         return found, (found >= 0) & (found < len(outputs))
 
-    def count(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        return np.bincount(reports, minlength=len(self.mechanism.outputs))
+
+def encoded(column: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
+    """(the distinct values of a column, perhaps including null, and the index of each row's value)."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode(null_encoding="encode")
+    held, rows = column.dictionary, column.indices
+    if rows.null_count:
+        rows = rows.fill_null(len(held))
+        held = pa.concat_arrays([held, pa.nulls(1, held.type)])
+    return held, np.from_dlpack(rows).astype(np.int64)
 
 
 def tidied(cells: pa.Array) -> pa.Array:

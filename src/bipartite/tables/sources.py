@@ -15,6 +15,7 @@ import shutil
 import sys
 import tempfile
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,17 +24,20 @@ import numpy as np
 from bipartite.domains.product import tuple_of
 from bipartite.errors import DataFileError, InputError
 from bipartite.tables.blocks import (
+    STANDARD_INPUT,
     JsonLines,
     StandardInput,
-    as_utf8,
-    chunks_of,
+    are_text,
+    blocks_of,
+    check_text,
     misplaced_mark,
-    not_text,
+    name_of,
+    parsed,
+    rows_of,
     split_header,
-    whole_lines,
 )
 from bipartite.tables.columns import plain
-from bipartite.tables.extras import culprits, pa, pa_csv, pc, pq
+from bipartite.tables.extras import culprits, pa, pc, pq
 from bipartite.tables.formats import LINES, unchanged
 from bipartite.tables.metadata import check_metadata, check_side_files
 
@@ -48,7 +52,6 @@ if TYPE_CHECKING:
 
     Marks = dict[str, NDArray[np.bool_]]
 
-STANDARD_INPUT: Final = "standard input"
 AT_ONCE: Final = 122_880
 """Rows of Parquet and Arrow that are read at once: a row group as DuckDB writes it, so that none is cut in two."""
 _BLANKS: Final = " \t"  # what Arrow trims around numbers in CSV
@@ -81,24 +84,25 @@ class Rows:
     """The names of all columns, if they are wanted unchanged."""
     count: int | None = None
     """The number of rows, if known in advance."""
-    json: list[str] = field(default_factory=list)
-    """Public columns whose text is JSON."""
     check_unchanged: Callable[[], None] = lambda: None
     """Raises if a file has changed since it was opened: call it with the first rows and after the last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is read from an input: the columns of a plan, all of them unchanged, public values as JSON."""
+    """What is read from an input: the columns of a plan, and all of them unchanged if they are to be rejected."""
 
     plan: Plan
     raw: bool = False
-    keep_json: bool = False
+    as_json: Sequence[str] = ()
+    """Public columns of JSON lines whose values stay JSON."""
 
 
 def open_rows(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
     """Open files of one format, read one after the other; standard input if there are none."""
     check = unchanged(files)
+    if written.is_text:
+        check_side_files(wanted.plan, files)
     rows = _OPENERS[written.kind](files, written, wanted)
     rows.check_unchanged = check
     wide = sum(column.reports.bytes_each for column in wanted.plan.private().values())
@@ -118,19 +122,16 @@ def _cut(parts: Iterator[Part], most: int) -> Iterator[Part]:
 
 def columns_of(files: Sequence[Path], written: Format) -> tuple[list[str], list[pa.DataType] | None]:
     """(the names of the columns, the types that the files declare; None for text, which declares none)."""
-    if written.kind == "parquet":
-        schema = _parquet_schema([(str(file), _parquet_file(file)) for file in files])
-        return schema.names, schema.types
-    if written.kind == "arrow":
-        schema = arrow_schema(files, written)
+    if not written.is_text:
+        opened = ((str(file), _parquet_file(file)) for file in files)
+        schema = _parquet_schema([*opened]) if written.kind == "parquet" else _arrow_schema(files, written)
         return schema.names, schema.types
     if written.kind == "jsonl":
         found: dict[str, None] = {}
         for file in files:
-            found |= dict.fromkeys(JsonLines(str(file)).keys(next(_blocks_of(file, written, None), b"")))
+            found |= dict.fromkeys(JsonLines(str(file)).keys(next(blocks_of(file, written), b"")))
         return list(found), None
-    texts = [_CsvText.opened(file, written) for file in files]
-    check_alike([(each.source, each.names) for each in texts])
+    texts = _csv_texts(files, written)
     for each in texts:
         each.check_first_block()  # names may stand above other columns
     return texts[0].names, None
@@ -150,31 +151,16 @@ def check_alike(schemas: Iterable[tuple[str, Any]]) -> None:
 # --- Text
 
 
-def _blocks_of(file: Path | None, written: Format, delimiter: str | None) -> Iterator[bytes]:
-    """Blocks of whole lines of a file, or of standard input."""
-    source = STANDARD_INPUT if file is None else str(file)
-    chunks = StandardInput().chunks() if file is None else chunks_of(file, written.compression)
-    return whole_lines(as_utf8(chunks, written, source), delimiter, source)
-
-
-def _or_stdin(files: Sequence[Path]) -> Sequence[Path | None]:
-    return files or (None,)
-
-
 class _CsvText:
-    """One CSV input: its names, and its rows block by block."""
+    """One CSV input, a file or standard input: its names, and its rows block by block."""
 
-    def __init__(self, blocks: Iterator[bytes], written: Format, source: str) -> None:
-        self._blocks, self._written, self.source = blocks, written, source
-        first = next(blocks, b"")
-        self.names, header = split_header(first, written, source)
+    def __init__(self, file: Path | None, written: Format) -> None:
+        self._delimiter, self.source = written.delimiter, name_of(file)
+        self._blocks = blocks_of(file, written, self._delimiter)
+        first = next(self._blocks, b"")
+        self.names, header = split_header(first, written, self.source)
         self._first = first[header:]
         self._line = 1 + first.count(b"\n", 0, header) if b"\n" in first[:header] else 2
-
-    @classmethod
-    def opened(cls, file: Path | None, written: Format) -> _CsvText:
-        """A file, or standard input."""
-        return cls(_blocks_of(file, written, written.delimiter), written, STANDARD_INPUT if file is None else str(file))
 
     def check_first_block(self) -> None:
         """Refuse first rows that cannot be split into as many cells as there are names."""
@@ -192,7 +178,7 @@ class _CsvText:
             self._line += block.count(b"\n")
 
     def _check_marks(self, block: bytes) -> None:
-        at = misplaced_mark(block, self._written.delimiter)
+        at = misplaced_mark(block, self._delimiter)
         if at >= 0:
             line = self._line + block.count(b"\n", 0, at)
             raise DataFileError(
@@ -203,12 +189,9 @@ class _CsvText:
     def _part(self, block: bytes, names: list[str], kinds: dict[str, _Kind], *, raw: bool) -> Part:
         places = [names.index(each) for each in kinds]
         if not raw:
-            try:
-                table = self._parsed(block, {at: kinds[names[at]].in_text for at in places})
-            except pa.ArrowInvalid:
-                pass  # a cell or a line is wrong: look at each
-            else:
-                return _part_of(table.columns, kinds)
+            types = {at: kinds[names[at]].in_text for at in places}
+            with suppress(pa.ArrowInvalid):  # a cell or a line is wrong: look at each
+                return _part_of(parsed(block, self._delimiter, len(names), types), kinds)
         columns, ragged = self._texts(block, range(len(names)) if raw else places, leaving_out=raw)
         every = pa.RecordBatch.from_arrays(columns, names=names) if raw else None
         part = _part_of([columns[at] for at in places] if raw else columns, kinds)
@@ -219,21 +202,14 @@ class _CsvText:
         self, block: bytes, places: Sequence[int], *, leaving_out: bool
     ) -> tuple[list[pa.Array], list[tuple[int, str]]]:
         """(columns as text, the lines with another number of cells, which are an error unless ``leaving_out``)."""
+        check_text(block, self._line, self.source)  # Arrow could not show a ragged line
         skipped: list[object] = []
-        try:
-            block.decode()  # Arrow could not show a ragged line
-        except UnicodeDecodeError as error:
-            line = self._line + block.count(b"\n", 0, error.start)
-        else:
-            line = 0
-        if line:
-            raise not_text(line, self.source)
-        try:
-            table = self._parsed(block, dict.fromkeys(places, pa.string()), skipped)
-        except pa.ArrowInvalid:
-            table = None
+        columns = None
+        with suppress(pa.ArrowInvalid):
+            types = dict.fromkeys(places, pa.string())
+            columns = parsed(block, self._delimiter, len(self.names), types, skipped=skipped)
         ragged = self._ragged(block) if skipped else []
-        if table is None or len(ragged) != len(skipped):
+        if columns is None or len(ragged) != len(skipped):
             raise DataFileError(
                 f"a line after line {self._line - 1:,} of {self.source} cannot be read as CSV; check that all lines "
                 "have the same ending, and that quotation marks enclose whole cells."
@@ -243,57 +219,32 @@ class _CsvText:
                 f"line {ragged[0][0]:,} of {self.source} has another number of cells than the first line; repair it, "
                 "name the delimiter with delimiter=, or leave such lines out with reject=."
             )
-        return [_whole(column) for column in table.columns], ragged
-
-    def _parsed(self, block: bytes, types: dict[int, pa.DataType], skipped: list[object] | None = None) -> pa.Table:
-        width = len(self.names)
-        columns = [f"c{at}" for at in range(width)]
-
-        def skip(row: object) -> str:
-            if skipped is not None:
-                skipped.append(row)
-            return "skip"
-
-        return pa_csv.read_csv(
-            pa.BufferReader(block),
-            read_options=pa_csv.ReadOptions(column_names=columns, block_size=len(block) + 1),
-            parse_options=pa_csv.ParseOptions(
-                delimiter=self._written.delimiter,
-                newlines_in_values=b'"' in block,
-                ignore_empty_lines=width > 1,  # in one column, a blank line is an empty cell
-                invalid_row_handler=None if skipped is None else skip,
-            ),
-            convert_options=pa_csv.ConvertOptions(
-                include_columns=[columns[at] for at in types],
-                column_types={columns[at]: kind for at, kind in types.items()},
-                null_values=[""],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=True,
-            ),
-        )
+        return columns, ragged
 
     def _ragged(self, block: bytes) -> list[tuple[int, str]]:
         """(number, text) of the lines of a block with another number of cells."""
-        text = io.StringIO(block.decode(errors="replace"), newline="")
-        lines = list(text)
-        reader = csv.reader(iter(lines), delimiter=self._written.delimiter)
-        found, before = [], 0
         with _FIELD_LIMIT:
             limit = csv.field_size_limit(sys.maxsize)  # of the whole process
             try:
-                for row in reader:
-                    if row and len(row) != len(self.names):
-                        found.append((self._line + before, "".join(lines[before : reader.line_num]).rstrip("\r\n")))
-                    before = reader.line_num
+                rows = rows_of(block, self._line, self._delimiter, lambda *_: None)
+                return [
+                    (first, text.rstrip("\r\n"))
+                    for first, _, cells, text in rows
+                    if cells and len(cells) != len(self.names)
+                ]
             finally:
                 csv.field_size_limit(limit)
-        return found
+
+
+def _csv_texts(files: Sequence[Path], written: Format) -> list[_CsvText]:
+    """The files, or standard input, with the same columns."""
+    texts = [_CsvText(file, written) for file in files or (None,)]
+    check_alike([(each.source, each.names) for each in texts])
+    return texts
 
 
 def _csv(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
-    check_side_files(wanted.plan, files)
-    texts = [_CsvText.opened(file, written) for file in _or_stdin(files)]
-    check_alike([(each.source, each.names) for each in texts])
+    texts = _csv_texts(files, written)
     needed = wanted.plan.inputs()
     # In a file with ", " between cells, the space is not part of a name or label.
     names = [each if each in needed else each.strip() for each in texts[0].names]
@@ -311,11 +262,8 @@ def _csv(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
 
 def _json(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
     plan = wanted.plan
-    check_side_files(plan, files)
     kinds = _kinds(plan, trimmed=False)
-    kept = plan.public() if wanted.keep_json else []
-    sources = [(JsonLines(STANDARD_INPUT if file is None else str(file)), file) for file in _or_stdin(files)]
-    opened = [(lines, _blocks_of(file, written, None)) for lines, file in sources]
+    opened = [(JsonLines(name_of(file)), blocks_of(file, written)) for file in files or (None,)]
     firsts = [(lines, next(blocks, b""), blocks) for lines, blocks in opened]
     names: dict[str, None] = {}
     for lines, first, _ in firsts:
@@ -330,22 +278,21 @@ def _json(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
     def parts() -> Iterator[Part]:
         for lines, first, blocks in firsts:
             for block in filter(None, itertools.chain([first], blocks)):
-                columns = dict(zip(every, lines.cells(block, every, kept), strict=True))
+                columns = dict(zip(every, lines.cells(block, every, wanted.as_json), strict=True))
                 part = _part_of([columns[each] for each in kinds], kinds)
                 if wanted.raw:
                     part.raw = pa.RecordBatch.from_pydict(columns)
                 yield part
 
-    return Rows(_schema(kinds), parts(), every if wanted.raw else [], json=kept)
+    return Rows(_schema(kinds), parts(), every if wanted.raw else [])
 
 
 def _lines(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
     """One value a line, for a plan of one column."""
-    check_side_files(wanted.plan, files)
     kinds = _kinds(wanted.plan, trimmed=True)
 
     def parts() -> Iterator[Part]:
-        for file in _or_stdin(files):
+        for file in files or (None,):
             for lines in _texts_of_lines(file, written):
                 part = _part_of_lines(lines, kinds)
                 part.raw = pa.RecordBatch.from_pydict({_LINE: lines}) if wanted.raw else None
@@ -356,14 +303,9 @@ def _lines(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
 
 def _texts_of_lines(file: Path | None, written: Format) -> Iterator[list[str]]:
     """The lines of each block of a file, or of standard input."""
-    done = wrong = 0
-    for block in _blocks_of(file, written, None):
-        try:
-            block.decode()
-        except UnicodeDecodeError as error:
-            wrong = done + 1 + block.count(b"\n", 0, error.start)
-        if wrong:
-            raise not_text(wrong, STANDARD_INPUT if file is None else str(file))
+    done = 0
+    for block in blocks_of(file, written):
+        check_text(block, done + 1, name_of(file))
         lines = [line.decode() for line in block.splitlines()]
         yield lines
         done += len(lines)
@@ -385,13 +327,8 @@ def _part_of_lines(lines: list[str], kinds: dict[str, _Kind]) -> Part:
 
 def _parts_of(line: str, size: int) -> list[str | None] | None:
     """The values of a JSON array as cells; None if it is none of this size."""
-    values = tuple_of(line)
-    cells = [each if each is None or isinstance(each, str) else json.dumps(each) for each in values]
-    try:
-        "".join(filter(None, cells)).encode()  # half of a surrogate pair is no letter
-    except UnicodeEncodeError:
-        return None
-    return cells if len(cells) == size else None
+    cells = [each if each is None or isinstance(each, str) else json.dumps(each) for each in tuple_of(line)]
+    return cells if len(cells) == size and are_text(filter(None, cells)) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,17 +377,16 @@ def _kinds(plan: Plan, *, trimmed: bool) -> dict[str, _Kind]:
     """How each input of a plan is read from text."""
     kinds = {each: _Kind() for each in plan.inputs()}
     readers = dict.fromkeys(plan.public(), 1)
-    for name, column in plan.private().items():
-        for each, reader in zip(plan.inputs_of(name), column.readers, strict=True):
-            readers[each] = readers.get(each, 0) + 1
-            if reader.kind == "text":
-                if kinds[each].name == "text":
-                    alone = trimmed and readers[each] == 1
-                    kinds[each] = _Kind("text", frozenset(reader.domain.labels or () if alone else ()))
-            elif kinds[each].name in {"text", reader.kind}:
-                kinds[each] = _Kind(reader.kind)
-            else:
-                raise InputError(f"Column {each!r} is read both as numbers and as labels; release it in one way only.")
+    for each, reader in plan.readers():
+        readers[each] = readers.get(each, 0) + 1
+        if reader.kind == "text":
+            if kinds[each].name == "text":
+                alone = trimmed and readers[each] == 1
+                kinds[each] = _Kind("text", frozenset(reader.domain.labels or () if alone else ()))
+        elif kinds[each].name in {"text", reader.kind}:
+            kinds[each] = _Kind(reader.kind)
+        else:
+            raise InputError(f"Column {each!r} is read both as numbers and as labels; release it in one way only.")
     return kinds
 
 
@@ -458,22 +394,15 @@ def _schema(kinds: dict[str, _Kind]) -> pa.Schema:
     return pa.schema([(name, kind.type) for name, kind in kinds.items()])
 
 
-def _part_of(columns: Sequence[pa.Array | pa.ChunkedArray], kinds: dict[str, _Kind]) -> Part:
+def _part_of(columns: Sequence[pa.Array], kinds: dict[str, _Kind]) -> Part:
     """The columns of a block of text, each read as its kind."""
     arrays, marks = [], {}
     for (name, kind), column in zip(kinds.items(), columns, strict=True):
-        array, unread = kind.read(_whole(column))
+        array, unread = kind.read(column)
         arrays.append(array)
         if unread is not None and unread.any():
             marks[name] = unread
     return Part(pa.RecordBatch.from_arrays(arrays, schema=_schema(kinds)), marks)
-
-
-def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """A column of one block as one array."""
-    if isinstance(column, pa.Array):
-        return column
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def numbers_in(cells: pa.Array) -> tuple[pa.Array, NDArray[np.bool_] | None]:
@@ -541,24 +470,19 @@ def _parquet_file(file: Any, labels: Sequence[str] = ()) -> pq.ParquetFile:  # n
 
 def _parquet_schema(files: Sequence[tuple[str, pq.ParquetFile]]) -> pa.Schema:
     """The schema of the first file; in the others, columns are the same, except that values may be missing."""
-    found = []
-    for name, file in files:
-        leaves = [file.schema.column(at) for at in range(len(file.schema.names))]
-        found.append(
-            (
-                name,
-                [
-                    (each.path, each.physical_type, str(each.logical_type), each.length, each.max_repetition_level)
-                    for each in leaves
-                ],
-            )
-        )
-    check_alike(found)
-    schema: pa.Schema = files[0][1].schema_arrow
-    return schema
+
+    def leaves(schema: pq.ParquetSchema) -> list[tuple[Any, ...]]:
+        columns = [schema.column(at) for at in range(len(schema.names))]
+        return [
+            (each.path, each.physical_type, str(each.logical_type), each.length, each.max_repetition_level)
+            for each in columns
+        ]
+
+    check_alike((name, leaves(file.schema)) for name, file in files)
+    return files[0][1].schema_arrow
 
 
-def arrow_schema(files: Sequence[Path], written: Format) -> pa.Schema:
+def _arrow_schema(files: Sequence[Path], written: Format) -> pa.Schema:
     """The common schema of Arrow files."""
     schemas = [(str(file), open_arrow(file, written).schema) for file in files]
     check_alike(schemas)
@@ -572,22 +496,19 @@ def open_arrow(file: Path, written: Format) -> pa.RecordBatchReader:
             return pa.ipc.open_stream(pa.input_stream(str(file), compression=written.compression))
         mapped = pa.memory_map(str(file))
         try:
-            return _batches(pa.ipc.open_file(mapped))
+            opened = pa.ipc.open_file(mapped)
         except pa.ArrowInvalid:
             mapped.seek(0)
             return pa.ipc.open_stream(mapped)
+        batches = (opened.get_batch(at) for at in range(opened.num_record_batches))
+        return pa.RecordBatchReader.from_batches(opened.schema, batches)
     except (pa.ArrowInvalid, OSError):
         raise DataFileError(f"{file} is not an Arrow file or stream; it may be truncated.") from None
 
 
-def _batches(file: pa.RecordBatchFileReader) -> pa.RecordBatchReader:
-    numbers = range(file.num_record_batches)
-    return pa.RecordBatchReader.from_batches(file.schema, (file.get_batch(at) for at in numbers))
-
-
 def _arrow(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:
     if files:
-        schema = arrow_schema(files, written)
+        schema = _arrow_schema(files, written)
         for file in files:
             check_metadata(wanted.plan, open_arrow(file, written).schema.metadata, str(file))
         # Only one file is open at a time.

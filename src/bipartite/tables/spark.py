@@ -20,6 +20,7 @@ import numpy as np
 
 from bipartite import errors
 from bipartite.answers.estimation import Counts
+from bipartite.answers.estimation.tally import Tally
 from bipartite.errors import DataError, InputError, NullError, Problems, missing_library
 from bipartite.mechanisms import Mechanism  # noqa: TC001 (for pages of the reference, which resolve it)
 from bipartite.mechanisms.spec import load_spec, spec_json
@@ -159,14 +160,12 @@ def count(
         if refusal is None:
             raise
     else:
-        values = np.zeros(len(totals.values), dtype=np.int64)
-        people = 0
         for report, times in rows:
             if report == _PEOPLE:
-                people = times
+                totals.n = times
             else:
-                values[report] = times
-        return Counts.from_dict(totals.to_dict() | {"people": people, "counts": values.tolist()})
+                totals.values[report] = times
+        return totals
     raise refusal
 
 
@@ -199,7 +198,7 @@ def _count_task(batches: Batches, mechanism: Mechanism, nulls: Missing) -> Batch
         column, gone = batch.column(0), batch.column(0).null_count
         if gone and nulls == "error":
             raise NullError(f"{gone} of {len(column)} reports are missing; remove them, or use nulls='drop'.")
-        counts.values += reports.count(reports.read(column.drop_null()))
+        counts.values += Tally.of(mechanism, reports.read(column.drop_null())).counts
         counts.n += len(column) - gone
     came = np.flatnonzero(counts.values)
     yield pa.RecordBatch.from_pydict(
@@ -266,11 +265,6 @@ _MONTHS: Final = ("interval year", "interval month", "interval year to month")
 _AMBIGUOUS: Final = ("[AMBIGUOUS_REFERENCE]", "[COLUMN_ALREADY_EXISTS]")
 
 
-def quoted(name: str) -> str:
-    """A quoted name for Spark, in which dots do not select fields."""
-    return "`" + name.replace("`", "``") + "`"
-
-
 def take(frame: DataFrame, names: Sequence[str]) -> DataFrame:
     """Select columns of a frame, each once and by its exact name: Spark would return ``ID`` for ``id``."""
     for name in names:
@@ -279,7 +273,8 @@ def take(frame: DataFrame, names: Sequence[str]) -> DataFrame:
                 f"Expected a column of the frame, got {name!r}; it has {', '.join(map(repr, frame.columns))}."
             )
     try:
-        return frame.select(*[quoted(name) for name in dict.fromkeys(names)])
+        # In quotation marks, dots do not select fields.
+        return frame.select(*["`" + name.replace("`", "``") + "`" for name in dict.fromkeys(names)])
     except Exception as error:
         if not is_ambiguous(error):
             raise
@@ -304,7 +299,7 @@ def private_schema(frame: DataFrame, plan: Plan) -> pa.Schema:
     from pyspark.sql import types  # noqa: PLC0415
     from pyspark.sql.pandas.types import to_arrow_type  # noqa: PLC0415
 
-    private = {each for name in plan.private() for each in plan.inputs_of(name)}
+    private = {each for each, _ in plan.readers()}
     problems = Problems()
     fields = []
     for field in frame.schema:

@@ -34,7 +34,7 @@ def write_batches(
         LINES: partial(_csv, mark=",", header=False),
         "jsonl": partial(_jsonl, as_json=as_json),
         "parquet": _parquet,
-        "arrow": _arrow if part is not None and written.compression is None else _arrow_stream,
+        "arrow": partial(_arrow, is_file=part is not None and written.compression is None),
     }
     write = writers[written.kind]
     with _stdout() if part is None else _sink(part, written.compression) as sink:
@@ -58,26 +58,18 @@ def _stdout() -> Iterator[BinaryIO]:
     stream.flush()
 
 
-def _write_all(writer: Any, batches: Iterable[pa.RecordBatch]) -> None:  # noqa: ANN401 (one of Arrow's writers)
-    for batch in batches:
-        writer.write_batch(batch)
-
-
-def _arrow(batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: BinaryIO) -> None:
-    with pa.ipc.new_file(sink, schema) as writer:
-        _write_all(writer, batches)
-
-
-def _arrow_stream(batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: BinaryIO) -> None:
-    with pa.ipc.new_stream(sink, schema) as writer:
-        _write_all(writer, batches)
+def _arrow(batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: BinaryIO, *, is_file: bool) -> None:
+    with (pa.ipc.new_file if is_file else pa.ipc.new_stream)(sink, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
 
 
 def _parquet(batches: Iterable[pa.RecordBatch], schema: pa.Schema, sink: BinaryIO) -> None:
     # Without Arrow's own schema beside the file's: labels are text for every reader.
     with pq.ParquetWriter(sink, schema, store_schema=False) as writer:
         writer.add_key_value_metadata(schema.metadata)
-        _write_all(writer, batches)
+        for batch in batches:
+            writer.write_batch(batch)
 
 
 def _csv(
@@ -108,14 +100,10 @@ def _csv_text(batch: pa.RecordBatch, mark: str) -> bytes:
     columns = []
     for column in batch.columns:
         texts = pc.fill_null(_texts(column), "")
-        needs = pc.match_substring_regex(texts, f'["\r\n{_in_a_class(mark)}]')
+        needs = pc.match_substring_regex(texts, f'["\r\n{mark}]')
         doubled = pc.binary_join_element_wise('"', pc.replace_substring(texts, '"', '""'), '"', "")
         columns.append(pc.if_else(needs, doubled, texts))
     return _lines(pc.binary_join_element_wise(*columns, mark))
-
-
-def _in_a_class(mark: str) -> str:
-    return "\\" + mark if not mark.isalnum() else mark
 
 
 def _lines(rows: pa.Array) -> bytes:

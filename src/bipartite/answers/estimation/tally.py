@@ -61,6 +61,17 @@ class Tally:
         n = int(np.count_nonzero(held))
         return cls(first, second, n, float(held.sum()), float((held**2).sum()), counts, rows, held)
 
+    def plus(self, other: Tally) -> Tally:
+        """The sums over the reports of both."""
+        return Tally(
+            self.first + other.first,
+            self.second + other.second,
+            self.n + other.n,
+            self.size + other.size,
+            self.square + other.square,
+            self.counts + other.counts,
+        )
+
     @property
     def effective(self) -> float:
         """The number of equally weighted reports with the same precision: (Σw)²/Σw² (Kish)."""
