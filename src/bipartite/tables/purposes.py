@@ -1,4 +1,7 @@
-"""What a column is for, the mechanism that serves it, and what that can answer: a plan's open choices are made here."""
+"""What a column is for, the mechanism that serves it, and what that can answer: a plan's open choices are made here.
+
+Advice is imported where it is asked for: most releases need none, and a small table takes no longer than the import.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.answers.advise import recommend
-from bipartite.answers.advise.forecasting import Foreseen
-from bipartite.answers.advise.recommending import for_statistics
-from bipartite.answers.estimation import identifiability
 from bipartite.errors import InputError
 from bipartite.mechanisms import BRR, Mechanism
 from bipartite.mechanisms.catalogue import entry_of
@@ -45,6 +44,8 @@ def choice(purpose: str, domain: Domain, epsilon: object, *, flat: bool) -> dict
     if domain.has_ends:
         return line_choice(purpose)
     if domain.wraps and purpose == STATISTICS:
+        from bipartite.answers.advise.recommending import for_statistics  # noqa: PLC0415 (see above)
+
         # Direction and arcs: windows, where shares of single values would take a set.
         taken = for_statistics(domain, epsilon)
         return {"mechanism": taken.entry.name, **{name: str(value) for name, value in taken.form.options.items()}}
@@ -66,6 +67,8 @@ def best_for_shares(domain: Domain, epsilon: object) -> str:
     >>> [best_for_shares(Items(range(n)), 1) for n in (4, 40)]
     ['grr', 'subset-selection']
     """
+    from bipartite.answers.advise import recommend  # noqa: PLC0415 (see above)
+
     return entry_of(type(recommend(domain, epsilon, "categories").mechanism)).name
 
 
@@ -112,6 +115,8 @@ class Prospect:
 
 def prospect(mechanism: Mechanism, people: int | None) -> Prospect:
     """What a mechanism can answer with this many people; None asks what it can answer at all."""
+    from bipartite.answers.advise.forecasting import Foreseen  # noqa: PLC0415 (see above)
+
     foreseen, domain = Foreseen(mechanism), mechanism.domain
     if foreseen.too_large is not None:
         return Prospect(None, None, None, None, f"no forecast: {foreseen.too_large}; use fewer values.")
@@ -140,6 +145,8 @@ def _note(mechanism: Mechanism) -> str:
     """Which values are indistinguishable, or why not all shares can be estimated."""
     if mechanism.flat:
         return ""
+    from bipartite.answers.estimation import identifiability  # noqa: PLC0415 (see above)
+
     known = identifiability(mechanism)
     if known.identifiable:
         return ""

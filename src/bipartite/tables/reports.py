@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import numpy as np
 
-from bipartite.answers.estimation.reports import indices_of
 from bipartite.domains.product import tuple_text
 from bipartite.errors import DataError, OutsideDomainError
 from bipartite.lottery import FixedWords, ValuesRefusedError, draw_many
@@ -240,6 +239,8 @@ class _Outputs(Reports):
         labels, outputs = self.mechanism.report_labels, self.mechanism.outputs
         known = {label: at for at, label in enumerate(labels or ())}
         if self._tuples:
+            from bipartite.answers.estimation.reports import indices_of  # noqa: PLC0415 (a release does without answers)
+
             return self._tried(lambda some: indices_of(self.mechanism, some.cast(pa.string()).to_pylist()), column)
         values: Any
         if labels is not None and isinstance(labels[0], str):
