@@ -50,7 +50,7 @@ def answer(run, tmp_path):
 
     def ask(*arguments):
         code, out, err = run("estimate", *arguments, "--spec", tmp_path / "spec.json", "--json")
-        return code, conforms(out, "estimate") if code == 0 else out, err
+        return code, conforms(out, "estimate") if code in {0, 1} else out, err
 
     return ask
 
@@ -315,7 +315,7 @@ def test_a_row_among_envelopes_does_not_make_a_table_of_them(run, tmp_path, null
     file.write_text("".join([*lines, *lines, '{"age": 89, "job": "nurse"}\n']), encoding="utf-8")
     code, out, err = run("estimate", file, "--spec", specs, "--json", "--nulls", nulls)
     found = json.loads(out)
-    assert (code, found["repeated"]) == (0, 60), err
+    assert (code, found["repeated"]) == (1, 60), err  # nobody is a nurse so often
     assert [column["estimates"][0]["people"] for column in found["columns"]] == [61, 61]
 
 
@@ -343,7 +343,7 @@ def test_an_open_quotation_mark_does_not_swallow_the_rest_of_a_large_file(collec
     assert (code, out) == (3, "") and "line 21 cannot be read as CSV (unexpected end of data)" in err
     code, found, err = answer(file, "--reject", tmp_path / "aside")
     people = found["columns"][0]["estimates"][0]["people"]
-    assert code == 0 and people + found["rejected"] == 1021 and 1 < found["rejected"] < 200
+    assert code == 1 and people + found["rejected"] == 1021 and 1 < found["rejected"] < 200
 
 
 @pytest.mark.usefixtures("collected")

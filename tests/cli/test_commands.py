@@ -219,8 +219,8 @@ def test_unreadable_files_are_bad_data(run, tmp_path):
     assert run("verify", tmp_path)[0] == 3
 
 
-def test_a_spec_is_written_whole_or_not_at_all(run, tmp_path, monkeypatch, write):
-    file = write("age.json", "old")
+def test_a_spec_is_written_whole_or_not_at_all(run, tmp_path, monkeypatch):
+    file = tmp_path / "age.json"
 
     def fail(*_):
         raise OSError(28, "No space left on device")
@@ -229,8 +229,7 @@ def test_a_spec_is_written_whole_or_not_at_all(run, tmp_path, monkeypatch, write
     code, _, err = run("design", *AGES, "--output", file)
     assert code == 5
     assert "No space left on device" in err
-    assert file.read_text(encoding="utf-8") == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["age.json"]
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -258,9 +257,19 @@ def test_output_is_utf8_whatever_the_system_gives_to_pipes(piped, spec, options)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links and rights of files as POSIX has them")
+def test_a_spec_takes_the_place_of_no_other(run, tmp_path):
+    """Reports of the other could no longer be read."""
+    file = tmp_path / "age.json"
+    for _ in range(2):  # the same again is no loss
+        assert run("design", *AGES, "--output", file)[0] == 0
+    before = file.read_bytes()
+    code, out, err = run("design", *AGES[:-1], "2", "--output", file, "--json")
+    assert (code, out) == (2, "") and "already exists, and reports drawn with its spec cannot be read without it" in err
+    assert file.read_bytes() == before
+
+
 def test_a_spec_is_written_through_links_with_the_rights_of_a_new_file(run, tmp_path, write):
     target, link = tmp_path / "target.json", tmp_path / "link.json"
-    target.write_text("old", encoding="utf-8")
     link.symlink_to(target)
     assert run("design", *AGES, "--output", link)[0] == 0
     assert link.is_symlink()

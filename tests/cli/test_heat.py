@@ -156,7 +156,7 @@ def test_a_release_carries_what_it_was_made_with(run, tmp_path):
     found = json.loads(target.read_text(encoding="utf-8"))
     assert len(found["features"]) == 6 and "ε = 2" in found["bipartite"]["guarantee"]
     code, _, err = run("estimate", released, "--column", "age", "--map", target)
-    assert code == 2 and "--map draws one column of places" in err
+    assert code == 2 and "--map draws places, and no column that is read has any; use --plot, or name another" in err
     code, _, err = run("estimate", released, "--column", "name", "--map", target)
     assert code == 2 and "Expected a private column of the release, got 'name'" in err
     known = tmp_path / "known.parquet"

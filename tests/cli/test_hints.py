@@ -67,6 +67,7 @@ def test_a_number_of_people_says_how_to_have_the_mechanism_that_it_is_for(run, f
         assert err == f"bipartite: next: bipartite {told}\n"
         assert run(*told.split())[0] == 0
         made = bp.from_spec(json.loads((files / "spec.json").read_text(encoding="utf-8")))
+        (files / "spec.json").unlink()
         assert f"reported with: {made!r} " in out
     assert run("design", "1..3", "--epsilon", 1, "--mechanism", "grr", "--mean-within", "0.1")[2] == ""
 

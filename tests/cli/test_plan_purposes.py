@@ -137,7 +137,8 @@ def test_a_check_says_what_will_be_answered_before_anything_is_spent(run, tmp_pa
     plan.write_text(CLAMPED + CLAMPED.replace("age]", 'years]\nfor = "statistics"\nfrom = "age"') + jobs)
     code, out, _ = run("plan", "check", plan)
     assert code == 0 and "years, by brr: the mean, the median, shares of ranges\n" in out
-    assert "age, by brr: single reports only, no statistics" in out and "job, by grr: the share of each value" in out
+    told = 'age, by brr: single reports only, no statistics; for those write for = "statistics"\n'
+    assert told in out and "job, by grr: the share of each value" in out
     assert "age: cannot tell 18–31 apart, nor 77–90 apart: no number of people gives the mean" in out
     code, out, _ = run("plan", "check", plan, "--n", 50_000)
     rows = {line.split()[0]: line for line in out.splitlines() if line[:1].isalpha()}

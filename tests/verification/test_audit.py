@@ -566,7 +566,7 @@ class Unhashable:
     ("arguments", "message"),
     [
         ({"sampler": 3}, "Expected sampler as a mechanism or a callable, got int; pass lambda values: …"),
-        ({"inputs": (1,)}, "Expected inputs as two or more values; pass inputs=(x, x2)."),
+        ({"inputs": (1,)}, "Expected inputs as two or more values; name those that the reports should tell apart."),
         ({"inputs": "ab"}, "Expected inputs as two or more values"),
         ({"inputs": (1, 1.0)}, "Expected distinct inputs, got one twice; pass each once."),
         ({"epsilon": -1}, "Expected epsilon, the claim, as a number of at least 0, got -1; leave it out."),

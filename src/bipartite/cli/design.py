@@ -214,6 +214,11 @@ def _design(options: argparse.Namespace) -> int:
     )
     places = cast("Points", domain)
     text = json.dumps(described["spec"], indent=2) + "\n"
+    if options.output is not None and options.output.is_file() and options.output.read_bytes() != text.encode():
+        raise InputError(
+            f"{options.output} already exists, and reports drawn with its spec cannot be read without it; name another "
+            "file, or remove it."
+        )
     picture = partial(as_file, lambda: plot(places, credit=credit_of(options.domain)), options.plot)
     write_all([(options.output, lambda: text), (options.plot, picture)])
     if options.json:

@@ -11,7 +11,7 @@ from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.answers.estimation.ranges import spans
 from bipartite.cli.estimate_output import Found, compute, write
-from bipartite.cli.output import NUMBER, OK, Progress, announce, note
+from bipartite.cli.output import FINDING, NUMBER, OK, Progress, announce, note
 from bipartite.cli.program import refuse_given
 from bipartite.cli.rejected import set_aside
 from bipartite.errors import InputError, how_many
@@ -126,7 +126,7 @@ def run(options: argparse.Namespace) -> int:
     )
     compute(found, as_json=options.json)
     write(found, options, counts)
-    return OK
+    return FINDING if found.doubted else OK
 
 
 def _count(
@@ -238,6 +238,8 @@ def _check_columns(options: argparse.Namespace, domains: list[Domain]) -> None:
     for domain in (ranged or domains[:1]) if options.bins is not None else ():
         spans(domain, options.bins or 0, None)
     places = [domain for domain in domains if domain.coordinates is not None]
+    if options.map is not None and not places:
+        raise InputError("--map draws places, and no column that is read has any; use --plot, or name another column.")
     if options.map is not None and (len(places) != 1 or options.by is not None):
         raise InputError("--map draws one column of places, without groups; name it with --column, and leave out --by.")
 

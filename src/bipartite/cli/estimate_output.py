@@ -133,10 +133,10 @@ def write(found: Found, options: argparse.Namespace, counts: Counts) -> None:
             (options.map, lambda: _map_file(found, options.map)),
         ]
     )
+    _warn(found)
     if answers is None:
         _show(found)
     else:
-        _warn(found)
         print_json(answers)
 
 
@@ -170,12 +170,12 @@ def _as_csv(found: Found) -> str:
 
 
 def _warn(found: Found) -> None:
-    """Say on stderr which reports cannot have come from their mechanism; the text for people contains that."""
+    """Say on stderr, before the answers, which reports cannot have come from their mechanism."""
     for name, label, estimate in found.groups:
         if doubt := estimate.check.doubt:
             where = "" if found.release is None else f"column {name!r}"
             place = ", ".join(each for each in (where, label and escaped(label)) if each)
-            note(f"{place + ': ' if place else ''}{doubt}")
+            note(f"warning: {place + ': ' if place else ''}{doubt}")
 
 
 def _show(found: Found) -> None:

@@ -143,6 +143,8 @@ def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None
     if people is None:
         for name, each in found.items():
             told = ", ".join(each.questions) or "single reports only, no statistics"
+            if not each.questions and plan.private()[name].purpose is None:
+                told += f'; for those write for = "{STATISTICS}"'
             print(f"  {escaped(name)}, by {by[name]}: {told}")
     else:
         sure = f"± at {CONFIDENCE:.0%} confidence, if all values are equally common"
@@ -197,7 +199,9 @@ def _new(options: argparse.Namespace) -> int:
     if epsilons and TODO not in epsilons:
         note(_in_all(exact_sum([Epsilon.of(each).value for each in epsilons])))
     todo = f'"{TODO}"' in written
-    note(LEAK if todo else f"next: bipartite plan check {options.output or 'PLAN.toml'} --n N")
+    if todo:
+        note(LEAK)
+    note(f"next: bipartite plan check {options.output or 'PLAN.toml'}{'' if todo else ' --n N'}")
     return OK
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from bipartite.tables import Released
 
 EXAMPLES: Final = """Formats follow from the names: .csv .tsv .jsonl .parquet .arrow, also compressed as .gz or .zst.
-A file is written beside its place and renamed when it is complete: a failed run releases nothing. Text comes with its
-specs in OUT.bipartite.json, other files contain them. Standard output cannot be taken back.
+A file is written beside its place and renamed when it is complete: a failed run releases nothing. With --plan, text
+comes with its specs in OUT.bipartite.json, other files contain them. Standard output cannot be taken back.
 With --spec, IN and OUT are one value a line without a header, and tuples are JSON arrays. Values are no arguments
 because other users of the machine can see those.
 
@@ -125,6 +125,9 @@ def _format_of_reports(options: argparse.Namespace) -> str:
 
 
 def _check(options: argparse.Namespace) -> None:
+    for path, ending, other in ((options.plan, ".json", "--spec"), (options.spec, ".toml", "--plan")):
+        if path is not None and path.suffix.lower() == ending:
+            raise InputError(f"Plans are TOML and specs are JSON; give {path} as {other}.")
     if options.plan is not None and options.outside is not None:
         raise InputError("--outside belongs to --spec; a plan says it for each column. Leave it out.")
     if options.spec is not None and NUMBER.fullmatch(options.source) and not Path(options.source).exists():

@@ -78,8 +78,8 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 _SYSTEM: Final = {
-    errno.ENOSPC: "no space is left on the disk",
-    errno.EDQUOT: "no space is left in this user's share of the disk",
+    errno.ENOSPC: "no space is left on the disk; free some, or write to another",
+    errno.EDQUOT: "no space is left in this user's share of the disk; free some, or write to another",
     errno.ENAMETOOLONG: "a file name would be too long; shorten it",
     errno.EMFILE: "too many files are open; allow more with ulimit -n, or release fewer at a time",
 }

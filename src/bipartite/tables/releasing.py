@@ -128,18 +128,20 @@ def privatize_file(  # noqa: PLR0913 (none of the options changes a report)
         # Text on standard output is written as it comes: no layout tells how the input was cut.
         pieces = drawn if part is None and written.is_text else equal_pieces(drawn)
         stages = ahead(pieces, _AHEAD)
+        complete = False
         try:
             write_batches((batch.cast(schema) for batch in stages), schema, part, written, as_json)
+            complete = True
         except BrokenPipeError:
             raise
         except (pa.ArrowException, OSError) as error:
             raise unreadable(error, "the output", "written", "check the disk.") from None
         finally:
             stages.close()
-        if rejects is not None and reject is not None:
-            # Before the release: what was left out must be known once the release exists.
-            rejects.close()
-            publish(reject_part, reject, None, overwrite=overwrite, private=True)
+            # Before the release: what was left out must be known once it exists. Standard output cannot be taken back.
+            if rejects is not None and reject is not None and (complete or (part is None and release.rows)):
+                rejects.close()
+                publish(reject_part, reject, None, overwrite=overwrite, private=True)
         # If all rows were rejected, nothing is released.
         if not release.rejected or release.rows > release.rejected:
             beside = about.to_json() if written.is_text and written.kind != LINES else None

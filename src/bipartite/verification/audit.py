@@ -251,7 +251,7 @@ def _check(
             "pass lambda values: … that returns one report per value."
         )
     if isinstance(inputs, (str, bytes, dict, set)) or not hasattr(inputs, "__len__") or len(inputs) <= 1:
-        problems.add("Expected inputs as two or more values; pass inputs=(x, x2).")
+        problems.add("Expected inputs as two or more values; name those that the reports should tell apart.")
     elif any(_same(a, b) for a, b in combinations(inputs, 2)):
         problems.add("Expected distinct inputs, got one twice; pass each once.")
     if epsilon is not None and not is_claim(epsilon):
