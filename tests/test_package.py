@@ -73,7 +73,7 @@ def test_a_command_loads_what_draws_only_where_it_draws(tmp_path):
 
 
 def test_a_release_of_a_small_table_loads_no_answers(tmp_path):
-    (tmp_path / "plan.toml").write_text('[columns.age]\ndomain = { integers = [18, 90] }\nepsilon = 1\n')
+    (tmp_path / "plan.toml").write_text("[columns.age]\ndomain = { integers = [18, 90] }\nepsilon = 1\n")
     (tmp_path / "in.csv").write_text("age\n40\n41\n")
     code = (
         "import sys; from bipartite.cli import main\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from os.path import realpath  # a loop of links is no error to it
 from pathlib import Path
@@ -130,14 +130,10 @@ def privatize_file(  # noqa: PLR0913 (none of the options changes a report)
         stages = ahead(pieces, _AHEAD)
         complete = False
         try:
-            write_batches((batch.cast(schema) for batch in stages), schema, part, written, as_json)
+            with closing(stages), _explaining_writes():
+                write_batches((batch.cast(schema) for batch in stages), schema, part, written, as_json)
             complete = True
-        except BrokenPipeError:
-            raise
-        except (pa.ArrowException, OSError) as error:
-            raise unreadable(error, "the output", "written", "check the disk.") from None
         finally:
-            stages.close()
             # Before the release: what was left out must be known once it exists. Standard output cannot be taken back.
             if rejects is not None and reject is not None and (complete or (part is None and release.rows)):
                 rejects.close()
@@ -154,6 +150,16 @@ def privatize_file(  # noqa: PLR0913 (none of the options changes a report)
     return Released(
         release.rows, release.rejected, about.epsilon_text, about.guarantee, about.publishes, about.insecure
     )
+
+
+@contextmanager
+def _explaining_writes() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        raise unreadable(error, "the output", "written", "check the disk.") from None
 
 
 def _drawn(
