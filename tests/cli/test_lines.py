@@ -294,3 +294,19 @@ def test_a_closed_input_is_a_mistake(spec):
 def test_a_plan_given_as_a_spec_is_told_apart(run, given, other):
     code, _, err = run("privatize", "in.csv", "out.csv", *given)
     assert code == 2 and err == f"bipartite: Plans are TOML and specs are JSON; give {given[1]} as {other}.\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="streams are closed as in POSIX shells")
+def test_nothing_is_written_where_a_closed_stream_was(spec, tmp_path):
+    """The next file to be opened gets its number, and libraries would write into that; notes are no data."""
+    (tmp_path / "in.txt").write_text("40\n41\n", encoding="utf-8")
+    command = f'"{sys.executable}" -m bipartite privatize in.txt OUT --spec "{spec(AGES)}"'
+    codes = {}
+    for words in ("out.txt 2>&-", "- 2>&-", "out.csv --to csv --json >&-", "both.txt --json >&- 2>&-", "- >&-"):
+        shell = ["sh", "-c", command.replace("OUT", words)]
+        done = subprocess.run(shell, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        codes[words] = done.returncode
+        assert all(line.isdigit() for line in done.stdout.splitlines())
+    assert codes.pop("- >&-") == 2 and set(codes.values()) == {0}
+    for each in ("out.txt", "out.csv", "both.txt"):
+        assert len([line for line in (tmp_path / each).read_text().splitlines() if line.isdigit()]) == 2

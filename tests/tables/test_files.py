@@ -2,6 +2,7 @@
 
 import csv
 import errno
+import io
 import json
 import os
 import stat
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 
 import bipartite as bp
 from bipartite.errors import BipartiteError, DataError, DataFileError, InputError, SpecError
-from bipartite.tables import Column, estimate_file, extras, formats, privatize_file, releasing, sources, streams
+from bipartite.tables import Column, blocks, estimate_file, extras, formats, privatize_file, releasing, sources, streams
 from bipartite.tables.answering import carried_by
 from bipartite.tables.streams import StoppedError, ahead, check_wanted
 from tests.tables import files
@@ -548,3 +549,69 @@ def test_a_link_to_itself_is_replaced_only_when_asked(plan, put, tmp_path):
     with pytest.raises(InputError, match=r"out\.csv already exists"):
         release(source, target, plan)
     assert release(source, target, plan, overwrite=True).rows == 5 and not target.is_symlink()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_rejected_rows_and_lines_have_their_numbers_in_every_block(tmp_path, monkeypatch, end):
+    monkeypatch.setattr(blocks, "BLOCK", 64)
+    lines = ["age,p", *["40,x,ragged"] * 5, *["40,x"] * 40, "zz,bad", *["41,y"] * 40, "40,x,ragged", "yy,bad", ""]
+    (tmp_path / "in.csv").write_text(end.join(lines), encoding="utf-8", newline="")
+    plan = bp.Plan({"age": AGE, "p": "public"})
+    release(tmp_path / "in.csv", tmp_path / "out.csv", plan, reject=tmp_path / "bad.csv")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "bad.csv").read_text(encoding="utf-8"), newline="")))
+    assert [int(row["bipartite_row"]) for row in rows if row["bipartite_row"]] == [41, 82]
+    told = [row["bipartite_reason"].split()[1] for row in rows if not row["bipartite_row"]]
+    assert told == [str(lines.index("40,x,ragged") + 1 + at) for at in range(5)] + [str(len(lines) - 2)]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
+def test_a_byte_that_is_no_text_is_told_by_its_line_whatever_ends_lines(tmp_path, end):
+    (tmp_path / "in.csv").write_bytes(end.join([b"age,p", *[b"40,x"] * 10, b"40,\xff", b""]))
+    with pytest.raises(DataFileError, match=r"line 12 of .* is not UTF-8 text"):
+        release(tmp_path / "in.csv", tmp_path / "out.csv", bp.Plan({"age": AGE, "p": "public"}))
+
+
+@pytest.mark.parametrize("encoding", ["utf-7", "punycode", "undefined", "unicode_escape"])
+def test_what_an_odd_encoding_makes_of_bytes_is_text_or_refused(tmp_path, encoding):
+    (tmp_path / "in.csv").write_bytes(b"age,p\n40,+2AA-\\ud800\xff\n")
+    with pytest.raises((DataFileError, InputError)):
+        release(tmp_path / "in.csv", tmp_path / "out.csv", bp.Plan({"age": AGE, "p": "public"}), encoding=encoding)
+
+
+@pytest.mark.parametrize("view", ["string_view", "binary_view"])
+def test_columns_of_views_are_rejected_like_others(tmp_path, view):
+    table = pa.table({"age": ["40", "x"], "p": pa.array(["a", "b"]).cast(getattr(pa, view)())})
+    pq.write_table(table, tmp_path / "in.parquet")
+    plan = bp.Plan({"age": bp.GRR(bp.Items(["40", "41"]), epsilon=1)})
+    release(tmp_path / "in.parquet", tmp_path / "out.csv", plan, reject=tmp_path / "bad.csv")
+    assert "b" in (tmp_path / "bad.csv").read_text().splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    "column", [pa.array([b"0123456789abcdef"], pa.binary(16)), pa.array([b"\xff" * 16], pa.binary(16))]
+)
+@pytest.mark.parametrize("uuid", [False, True])
+def test_bytes_are_not_written_as_text(tmp_path, column, uuid):
+    column = pa.ExtensionArray.from_storage(pa.uuid(), column) if uuid else column
+    with (
+        pa.OSFile(str(tmp_path / "in.arrow"), "wb") as sink,
+        pa.ipc.new_file(sink, pa.schema({"age": pa.int64(), "p": column.type})) as writer,
+    ):
+        writer.write_batch(pa.record_batch({"age": pa.array([40]), "p": column}))
+    with pytest.raises(InputError, match="CSV cannot hold .*; write Parquet, Arrow or JSON lines, or leave it out"):
+        release(tmp_path / "in.arrow", tmp_path / "out.csv", bp.Plan({"age": AGE, "p": "public"}))
+
+
+def test_an_arrow_file_that_is_truncated_while_it_is_read_is_refused(tmp_path):
+    """A map of it would end the process with SIGBUS."""
+    schema = pa.schema({"age": pa.int64()})
+    with pa.OSFile(str(tmp_path / "in.arrow"), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+        for _ in range(50):
+            writer.write_batch(pa.record_batch({"age": pa.array(np.full(122_880, 40))}))
+
+    def truncate(*_):
+        os.truncate(tmp_path / "in.arrow", 4096)
+
+    with pytest.raises(DataFileError, match="changed while it was being read"):
+        release(tmp_path / "in.arrow", tmp_path / "out.csv", bp.Plan({"age": AGE}), progress=truncate)
+    assert [each.name for each in tmp_path.iterdir()] == ["in.arrow"]

@@ -2,6 +2,7 @@
 
 import json
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -127,6 +128,24 @@ def test_a_name_that_stands_twice_is_refused_where_the_plan_reads_it(tmp_path, k
     elsewhere = put(tmp_path / f"in2.{kind}", [("x", [SECRET]), ("age", [40]), ("x", [1]), ("id", [7])])
     release(elsewhere, tmp_path / "out.csv", reject=tmp_path / "rejected.csv")
     assert (tmp_path / "out.csv").read_text().splitlines()[1].endswith(",7")
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_field_of_a_struct_is_not_the_column_whose_name_has_a_dot(tmp_path, first, nested):
+    """Parquet gives both leaves one path; where the column was looked for in vain, the last one was released."""
+    flat, struct = {"a.id": pa.array([7, 8])}, {"a": pa.array([{"id": 7}, {"id": 8}])}
+    if nested:
+        flat, struct = (
+            {"b": pa.StructArray.from_arrays([each], [name])} for name, each in [*flat.items(), *struct.items()]
+        )
+    names = ("part-1", "part-2") if first else ("part-2", "part-1")
+    for name, columns in zip(names, (flat, struct), strict=True):
+        pq.write_table(pa.table({"age": [40, 41], **columns, "salary": [SECRET, SECRET]}), tmp_path / f"{name}.parquet")
+    public = "b" if nested else "a.id" if first else "a"
+    with pytest.raises(DataFileError, match=r"part-2\.parquet has other columns than .*part-1\.parquet"):
+        release(tmp_path / "part-*", tmp_path / "out.jsonl", bp.Plan({"age": AGE, public: "public"}))
+    assert not (tmp_path / "out.jsonl").exists()
 
 
 def test_keys_of_json_may_be_left_out_of_some_rows_and_files(tmp_path):

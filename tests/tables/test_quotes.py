@@ -77,8 +77,40 @@ def test_cells_read_block_by_block_are_those_of_the_whole_text(cells):
 
 
 def test_a_carriage_return_alone_ends_lines_if_the_first_line_ends_so():
-    assert list(blocks.whole_lines(iter([b"age\r4", b"0\r41\r"]), ",", "in")) == [b"age\r", b"40\r41\r"]
+    assert list(blocks.whole_lines(iter([b"age\r4", b"0\r41\r"]), ",", "in")) == [
+        b"age\r",
+        b"40\r",
+        b"41\r",
+    ]  # a line feed may follow
     assert list(blocks.whole_lines(iter([b"age\r", b"\n40\r\n4"]), ",", "in")) == [b"age\r\n40\r\n", b"4"]
+
+
+@pytest.mark.parametrize("text", ["age\r40\r\n41\r\n", "age\r40\r41\r\n\r\n", "age\r40\r\r\n41\r"])
+def test_a_line_feed_after_a_carriage_return_is_no_line_of_its_own(text):
+    """With nulls = { as = … } it would be a person whom nobody asked."""
+    expected = list(csv.reader(io.StringIO(text, newline="")))
+    for size in range(1, len(text) + 1):
+        pieces = (text[at : at + size].encode() for at in range(0, len(text), size))
+        found = [
+            list(csv.reader(io.StringIO(block.decode(), newline=""))) for block in blocks.whole_lines(pieces, ",", "it")
+        ]
+        assert [*itertools.chain(*found)] == expected
+
+
+def test_rows_of_mixed_line_endings_are_counted_as_they_are(tmp_path):
+    plan = bp.Plan({"age": bp.tables.Column(bp.GRR(bp.Integers(18, 90), epsilon=1), nulls_as=50)})
+    (tmp_path / "in.csv").write_bytes(b"age\r" + b"40\r\n" * 3)
+    assert privatize_file(tmp_path / "in.csv", tmp_path / "out.csv", plan).rows == 3
+
+
+def test_a_byte_order_mark_is_dropped_at_the_start_of_a_file_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK", 16)
+    plan = bp.Plan({"id": "public", "age": bp.GRR(bp.Integers(18, 90), epsilon=1)})
+    ids = [f"\ufeff{at}" for at in range(30)]
+    (tmp_path / "in.csv").write_text("\ufeffid,age\n" + "".join(f"{each},40\n" for each in ids), encoding="utf-8")
+    privatize_file(tmp_path / "in.csv", tmp_path / "out.csv", plan)
+    lines = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()
+    assert [line.split(",")[0] for line in lines[1:]] == ids
 
 
 def test_a_line_has_a_largest_size(monkeypatch):

@@ -46,4 +46,7 @@ def main(arguments: Sequence[str] | None = None, program: Program | None = None)
         from bipartite.cli.program import BIPARTITE  # noqa: PLC0415
         from bipartite.cli.running import run  # noqa: PLC0415
 
-        return run(program or BIPARTITE, arguments, stopping)
+        try:
+            return run(program or BIPARTITE, arguments, stopping)
+        except KeyboardInterrupt:  # once the command had ended, or while its error was told
+            return stopping.exit_code

@@ -43,6 +43,7 @@ _SQLITE_FULL: Final = 13
 
 def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -> int:
     """Run the command line; return the exit code."""
+    _open_closed_streams()
     _speak_utf8()
     words = sys.argv[1:] if arguments is None else arguments
     if (no_command := _no_command(program, words)) is not None:
@@ -55,7 +56,8 @@ def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -
     stopping.started()
     try:
         code: int = options.run(options)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         # The reader is gone, as with `head`. Nothing more can be written, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -113,6 +115,17 @@ def _in_words(error: Exception) -> str:
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         return not_found(error.filename)
     return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+
+
+def _open_closed_streams() -> None:
+    """Let no file that is opened later become standard output or error, where libraries write."""
+    for number in (1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+    if sys.stderr is None:  # print would take standard output, which is for data
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 (until the process ends)
 
 
 def _speak_utf8() -> None:

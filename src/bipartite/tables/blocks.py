@@ -127,20 +127,20 @@ def as_utf8(chunks: Iterator[bytes], written: Format, source: str) -> Iterator[b
         if chunk and not at and written.encoding == "utf-16" and not chunk.startswith(marks):
             raise DataFileError(f"{source} does not start with the byte order mark of UTF-16; save it with one.")
         try:
-            text = decoder.decode(chunk, final=not chunk)
-        except UnicodeDecodeError as error:
-            wrong = line + chunk[: error.start].count(b"\n")
+            encoded = decoder.decode(chunk, final=not chunk).encode()
+        except UnicodeError as error:  # or halves of surrogate pairs, which no UTF-8 has
+            wrong = line + count_lines(chunk[: getattr(error, "start", 0)])
         if wrong is not None:  # outside the handler, whose error holds the bytes
             raise not_text(wrong, source, written.encoding)
-        line += text.count("\n")
-        yield text.encode()
+        line += count_lines(encoded)
+        yield encoded
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder:
     try:
         "".encode(encoding)  # only encodings of text
         return codecs.getincrementaldecoder(encoding)()
-    except LookupError:
+    except (LookupError, UnicodeError):
         raise InputError(
             f"Expected encoding= as the name of an encoding, such as utf-8, utf-16 or latin-1, got {encoding!r}; "
             "convert the file first."
@@ -162,7 +162,7 @@ def check_text(block: bytes, first_line: int, source: str) -> None:
     try:
         block.decode()
     except UnicodeDecodeError as error:
-        wrong = first_line + block.count(b"\n", 0, error.start)
+        wrong = first_line + count_lines(block[: error.start])
     if wrong is not None:  # outside the handler, whose error holds the bytes
         raise not_text(wrong, source)
 
@@ -214,11 +214,17 @@ def _line_end(text: bytes) -> bytes:
 
 def last_line_end(text: bytes, end: bytes, before_a_cell: frozenset[int] | None) -> int:
     """The number of bytes up to the last line ending outside quotation marks; 0 if there is none."""
-    at = text.rfind(end)
+    # A line feed may follow the last carriage return, and would be a line of its own.
+    at = text.rfind(end, 0, len(text) - (end == b"\r"))
     if before_a_cell is not None and b'"' in text:
         while at >= 0 and (mark := opening(text, at, before_a_cell)) >= 0:
             at = text.rfind(end, 0, mark)
-    return at + 1
+    return at + 2 if end == b"\r" and at >= 0 and text[at + 1 : at + 2] == b"\n" else at + 1
+
+
+def count_lines(block: bytes) -> int:
+    """The number of line endings of any kind."""
+    return block.count(b"\n") + (block.count(b"\r") - block.count(b"\r\n") if b"\r" in block else 0)
 
 
 def opening(text: bytes, end: int, before_a_cell: frozenset[int]) -> int:
@@ -317,9 +323,11 @@ def parsed(
             skipped.append(row)
         return "skip"
 
+    # Arrow drops a byte order mark at the start of every block, where it is a letter of a cell.
+    mark = codecs.BOM_UTF8 if block.startswith(codecs.BOM_UTF8) else b""
     table = pa_csv.read_csv(
-        pa.BufferReader(block),
-        read_options=pa_csv.ReadOptions(column_names=columns, block_size=len(block) + 1),
+        pa.BufferReader(mark + block),
+        read_options=pa_csv.ReadOptions(column_names=columns, block_size=len(mark + block) + 1),
         parse_options=pa_csv.ParseOptions(
             delimiter=delimiter,
             newlines_in_values=b'"' in block,

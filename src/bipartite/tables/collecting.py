@@ -19,6 +19,7 @@ from bipartite.errors import DataFileError, InputError, shown
 from bipartite.tables.blocks import (
     STANDARD_INPUT,
     are_text,
+    count_lines,
     is_quoted_well,
     lines_of,
     name_of,
@@ -310,14 +311,14 @@ class _Csv:
             rest = block[max(ends, default=0) :]
             if rest:
                 yield self._batch(rest, line + skipped)
-            line += _count_lines(block)
+            line += count_lines(block)
 
     def _begin(self, block: bytes, line: int) -> int:
         """Find the columns; return how many lines come before the reports."""
         for last, cells, text in self._rows(block, line):
             self._width = max(1, len(cells))  # an empty line is an empty cell
             return last - line + self._is_header(cells, f"line {last}", text)
-        return _count_lines(block)
+        return count_lines(block)
 
     def _is_header(self, first: list[str], place: str, text: str) -> bool:
         """Find the columns; whether the first row is not one of reports."""
@@ -375,7 +376,3 @@ class _Csv:
         others = found[len(reports) :]
         trimmed = [pa.DictionaryArray.from_arrays(each.indices, tidied(each.dictionary)) for each in others]
         return [*found[: len(reports)], *trimmed]
-
-
-def _count_lines(block: bytes) -> int:
-    return block.count(b"\n") + (block.count(b"\r") - block.count(b"\r\n") if b"\r" in block else 0)

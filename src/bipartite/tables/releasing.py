@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from bipartite.errors import DataFileError, InputError, Problems
 from bipartite.files import flush, naming, part_of
 from bipartite.lottery import announce
+from bipartite.tables.columns import plain
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import pa, pa_csv, unreadable, without_lines
 from bipartite.tables.formats import LINES, STDIO, Asked, format_of, inputs, local, side_file
@@ -167,16 +168,19 @@ def _drawn(
 ) -> Iterator[pa.RecordBatch]:
     """The reports of each part; errors of readers become ours, which never show a row."""
     parts = ahead(rows.parts, _AHEAD)
+    ragged = 0  # lines that are not rows
     try:
         for part in parts:
-            first = release.rows
-            if not first:
+            first = release.rows - ragged
+            if not release.rows:
                 rows.check_unchanged()
             if rejects is None:
                 yield release.privatize(part.batch, part.unreadable)
             else:
                 reports, reasons = release.privatize_or_reject(part.batch, part.unreadable)
-                release.leave_out(rejects.add(part, reasons, first))
+                rejects.add(part, reasons, first)
+                release.leave_out(len(part.ragged))
+                ragged += len(part.ragged)
                 yield reports
             if progress is not None:
                 progress(release.rows, rows.count)
@@ -253,16 +257,16 @@ class Rejects:
         self._schema = pa.schema([(ROW, pa.int64()), *((name, pa.string()) for name in (REASON, *names, LINE))])
         self._writer: Any = None
 
-    def add(self, part: Part, reasons: dict[int, str], first_row: int) -> int:
-        """Add rows of a part, by their number in it from 0, and its ragged lines; return how many of the latter."""
+    def add(self, part: Part, reasons: dict[int, str], first_row: int) -> None:
+        """Add rows of a part, by their number in it from 0, and its ragged lines."""
         if reasons and part.raw is not None:
             rows = sorted(reasons)
-            found = part.raw.take(pa.array(rows))
             try:
-                columns = [column.cast(pa.string()) for column in found.columns]
-            except pa.ArrowNotImplementedError:
+                found = [column.cast(plain(column.type)).take(pa.array(rows)) for column in part.raw.columns]
+                columns = [column.cast(pa.string()) for column in found]
+            except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # bytes that are no text
                 raise InputError(
-                    "Expected columns that CSV can hold with reject=, got nested ones; leave reject= out."
+                    "Expected columns that CSV can hold with reject=, got nested ones or bytes; leave reject= out."
                 ) from None
             numbers = [first_row + row + 1 for row in rows]
             self._write([numbers, [reasons[row] for row in rows], *columns, [None] * len(rows)])
@@ -270,7 +274,6 @@ class Rejects:
             empty = [None] * len(part.ragged)
             why = [f"line {line} has another number of cells than the first line" for line, _ in part.ragged]
             self._write([empty, why, *[empty] * self._raw, [text for _, text in part.ragged]])
-        return len(part.ragged)
 
     def _write(self, columns: list[Any]) -> None:
         if self._writer is None:

@@ -30,6 +30,7 @@ from bipartite.tables.blocks import (
     are_text,
     blocks_of,
     check_text,
+    count_lines,
     misplaced_mark,
     name_of,
     parsed,
@@ -160,7 +161,7 @@ class _CsvText:
         first = next(self._blocks, b"")
         self.names, header = split_header(first, written, self.source)
         self._first = first[header:]
-        self._line = 1 + first.count(b"\n", 0, header) if b"\n" in first[:header] else 2
+        self._line = 1 + max(1, count_lines(first[:header]))
 
     def check_first_block(self) -> None:
         """Refuse first rows that cannot be split into as many cells as there are names."""
@@ -175,12 +176,12 @@ class _CsvText:
         for block in filter(None, itertools.chain([first], self._blocks)):
             self._check_marks(block)
             yield self._part(block, names, kinds, raw=raw)
-            self._line += block.count(b"\n")
+            self._line += count_lines(block)
 
     def _check_marks(self, block: bytes) -> None:
         at = misplaced_mark(block, self._delimiter)
         if at >= 0:
-            line = self._line + block.count(b"\n", 0, at)
+            line = self._line + count_lines(block[:at])
             raise DataFileError(
                 f"line {line:,} of {self.source} has a quotation mark that does not enclose a whole cell; remove what "
                 "is around it, double it within a cell, or close the one before it."
@@ -471,14 +472,19 @@ def _parquet_file(file: Any, labels: Sequence[str] = ()) -> pq.ParquetFile:  # n
 def _parquet_schema(files: Sequence[tuple[str, pq.ParquetFile]]) -> pa.Schema:
     """The schema of the first file; in the others, columns are the same, except that values may be missing."""
 
-    def leaves(schema: pq.ParquetSchema) -> list[tuple[Any, ...]]:
-        columns = [schema.column(at) for at in range(len(schema.names))]
-        return [
+    def columns(file: pq.ParquetFile) -> tuple[list[Any], list[Any]]:
+        leaves = [file.schema.column(at) for at in range(len(file.schema.names))]
+        # A column a.b and a field b of a struct a are leaves of one path.
+        nested = [
+            (each.name, pa.types.is_nested(each.type) and str(each.type).replace(" not null", ""))
+            for each in file.schema_arrow
+        ]
+        return nested, [
             (each.path, each.physical_type, str(each.logical_type), each.length, each.max_repetition_level)
-            for each in columns
+            for each in leaves
         ]
 
-    check_alike((name, leaves(file.schema)) for name, file in files)
+    check_alike((name, columns(file)) for name, file in files)
     return files[0][1].schema_arrow
 
 
@@ -494,12 +500,12 @@ def open_arrow(file: Path, written: Format) -> pa.RecordBatchReader:
     try:
         if written.compression is not None:
             return pa.ipc.open_stream(pa.input_stream(str(file), compression=written.compression))
-        mapped = pa.memory_map(str(file))
+        held = pa.OSFile(str(file))  # a map of a file that is truncated meanwhile would end the process
         try:
-            opened = pa.ipc.open_file(mapped)
+            opened = pa.ipc.open_file(held)
         except pa.ArrowInvalid:
-            mapped.seek(0)
-            return pa.ipc.open_stream(mapped)
+            held.seek(0)
+            return pa.ipc.open_stream(held)
         batches = (opened.get_batch(at) for at in range(opened.num_record_batches))
         return pa.RecordBatchReader.from_batches(opened.schema, batches)
     except (pa.ArrowInvalid, OSError):
@@ -535,7 +541,7 @@ def _selected(schema: pa.Schema, batches: Iterable[pa.RecordBatch], wanted: Want
             for start in range(0, batch.num_rows, AT_ONCE):
                 rows = batch.slice(start, AT_ONCE)
                 # A path with dots may select more columns of Parquet than the one of this name.
-                columns = [rows.column(rows.schema.get_field_index(each.name)) for each in fields]
+                columns = [rows.column(each.name) for each in fields]
                 arrays = [
                     column.cast(each.type) if each.name in public and column.type != each.type else column
                     for column, each in zip(columns, fields, strict=True)

@@ -164,7 +164,8 @@ def _as_text(value: object) -> str:
 def check_flat(schema: pa.Schema, what: str) -> None:
     """Refuse columns of lists and other values that a cell of text cannot hold."""
     for field in schema:
-        if pa.types.is_nested(field.type) or pa.types.is_binary(field.type) or pa.types.is_large_binary(field.type):
+        kinds = (pa.types.is_nested, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
+        if any(kind(field.type) for kind in kinds) or isinstance(field.type, pa.BaseExtensionType):
             raise InputError(
                 f"column {field.name!r}: {what} cannot hold {field.type}; write Parquet, Arrow or JSON lines, or leave "
                 "it out."
