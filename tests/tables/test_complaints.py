@@ -249,7 +249,7 @@ def test_what_a_reader_says_of_a_row_is_neither_told_nor_carried_along(tmp_path,
     def refuse(*_, **__):
         raise pa.ArrowInvalid(f"cannot read {SECRET}")
 
-    monkeypatch.setattr(pq.ParquetFile, "iter_batches", refuse)
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", refuse)
     source = put(tmp_path / "in.parquet", {"age": [40], "who": [SECRET]})
     with pytest.raises(DataFileError, match=r"the input cannot be read \(ArrowInvalid\)") as caught:
         release(source, tmp_path / "out.csv")

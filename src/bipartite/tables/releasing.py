@@ -127,7 +127,7 @@ def privatize_file(  # noqa: PLR0913 (none of the options changes a report)
         part = None if target == STDIO else stack.enter_context(part_of(Path(target)))
         drawn = _drawn(rows, release, rejects, progress)
         # Text on standard output is written as it comes: no layout tells how the input was cut.
-        pieces = drawn if part is None and written.is_text else equal_pieces(drawn)
+        pieces = drawn if part is None and written.is_text else equal_pieces(drawn, encoded=written.kind == "parquet")
         stages = ahead(pieces, _AHEAD)
         complete = False
         try:

@@ -460,13 +460,23 @@ def _parquet(files: Sequence[Path], written: Format, wanted: Wanted) -> Rows:  #
     def batches() -> Iterator[pa.RecordBatch]:
         for place in places:
             with _parquet_file(place, labels) as file:
-                yield from file.iter_batches(AT_ONCE, columns=columns)
+                yield from _batches_of(file, columns)
 
     return _selected(schema, batches(), wanted, count)
 
 
 def _parquet_file(file: Any, labels: Sequence[str] = ()) -> pq.ParquetFile:  # noqa: ANN401 (a path or an open file)
     return pq.ParquetFile(file, read_dictionary=list(labels))
+
+
+def _batches_of(file: pq.ParquetFile, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+    """The rows of a file: row groups like DuckDB's one by one, which takes half the time, others in equal batches."""
+    sizes = [file.metadata.row_group(at).num_rows for at in range(file.num_row_groups)]
+    if all(AT_ONCE // 2 < size <= AT_ONCE for size in sizes[:-1]) and sum(sizes[-1:]) <= AT_ONCE:
+        for at in range(len(sizes)):
+            yield from file.read_row_group(at, columns=columns).to_batches()
+    else:
+        yield from file.iter_batches(AT_ONCE, columns=columns)
 
 
 def _parquet_schema(files: Sequence[tuple[str, pq.ParquetFile]]) -> pa.Schema:

@@ -102,8 +102,11 @@ VECTOR: Final = 2048
 _SAMPLE: Final = 1000
 
 
-def equal_pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Regroup released rows into batches of equal size, of which only the last is shorter."""
+def equal_pieces(batches: Iterable[pa.RecordBatch], *, encoded: bool = False) -> Iterator[pa.RecordBatch]:
+    """Regroup released rows into batches of equal size, of which only the last is shorter.
+
+    If what follows is ``encoded`` value by value, as in Parquet, a piece of one batch needs no memory of its own.
+    """
     waiting: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:
@@ -114,20 +117,22 @@ def equal_pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         table = pa.Table.from_batches(waiting)
         size = size or _rows_at_once(table)
         while table.num_rows >= size:
-            yield from _joined(table.slice(0, size))
+            yield from _joined(table.slice(0, size), encoded=encoded)
             table = table.slice(size)
         waiting, rows = table.to_batches(), table.num_rows
     if waiting:
-        yield from _joined(pa.Table.from_batches(waiting))
+        yield from _joined(pa.Table.from_batches(waiting), encoded=encoded)
 
 
-def _joined(table: pa.Table) -> list[pa.RecordBatch]:
-    """The rows of a table as one batch in memory of its own; none if there are no rows.
+def _joined(table: pa.Table, *, encoded: bool = False) -> list[pa.RecordBatch]:
+    """The rows of a table as one batch, unless ``encoded`` in memory of its own; none if there are no rows.
 
     Arrow does not copy a single chunk, and writes a part of one with some bytes of the rows after it: sizes would tell
     which pieces were one chunk of the input. An empty chunk more, and it always copies.
     """
-    found: list[pa.RecordBatch] = pa.concat_tables([table, table.slice(0, 0)]).combine_chunks().to_batches()
+    whole = encoded and table.num_rows and all(column.num_chunks == 1 for column in table.columns)
+    table = table if whole else pa.concat_tables([table, table.slice(0, 0)]).combine_chunks()
+    found: list[pa.RecordBatch] = table.to_batches()
     return found
 
 
