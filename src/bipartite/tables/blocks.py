@@ -1,4 +1,4 @@
-"""Text input as blocks of whole lines, for files, compressed files, other encodings and standard input; what they hold.
+"""Text input as blocks of whole lines, for files, compressed files, other encodings and standard input, and their rows.
 
 A block ends where a line ends outside quotation marks, so each can be parsed alone, and a slow pipe gives its lines as
 they come. Arrow does not notice a quotation mark that never closes, which swallows all rows after it: that is refused

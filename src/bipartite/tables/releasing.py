@@ -199,7 +199,7 @@ def _check_streams(source: str, target: str) -> None:
 
 
 def _check_columns(plan: Plan, read: Format, written: Format) -> None:
-    """Refuse names that differ only in case, since many readers treat Age and age as the same; several within lines."""
+    """Refuse names that differ only in case, which many readers take for one, and lines of more than one column."""
     for names in (plan.columns, plan.inputs()):
         found: dict[str, str] = {}
         for name in names:
