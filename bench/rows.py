@@ -93,7 +93,7 @@ def speeds() -> list[str]:
     for name in NETWORKS:
         network, features, labels = made(name)
         x, y = features[:PEOPLE].relu(), labels[:PEOPLE]
-        summed = {"compiled rows": f"{_rate(lambda: PerExample(network, LOSS).clipped_sum(x, y, 1.0, 2**20, 2)):,.0f}"}  # noqa: B023
+        summed = {"compiled rows": f"{_rate(lambda: PerExample(network, LOSS).clipped_sum(x, y, 1.0, 2**20)):,.0f}"}  # noqa: B023
         for way, rows in ways(network, tuple(features.shape[1:])).items():
             rate = _rate(lambda: rows.rows(x, y))  # noqa: B023
             lines.append(f"| {name} | {way} | {rate:,.0f} | {summed.get(way, '')} |")

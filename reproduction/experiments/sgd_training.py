@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import torch
 
-from bipartite.learn import GaussianSGD, LaplaceSGD, LocalSGD, PerExample, best_device, follow, paper_cnn
+from bipartite.learn import GaussianSGD, PerExample, best_device, paper_cnn
+from bipartite.learn import follow as follow_gaussian
 from bipartite.lottery import Source, insecure_seed, whole_numbers_below
 from reproduction.datasets import mnist
 from reproduction.experiments.protocols import AdaptiveBound, AdaptiveLaplace, HalfIntervalBRR
+from reproduction.learning.laplace import LaplaceSGD
+from reproduction.learning.local import LocalSGD
+from reproduction.learning.loop import follow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -105,13 +109,16 @@ def trained(cell: Cell, learning_rate: float, clip: float, data: Data) -> Outcom
     plan = plan_of(cell, clip, people)
     if plan is None:
         _described(cell, gradients, data.train, stepper, source, watch)
+    elif isinstance(plan, GaussianSGD):
+        follow_gaussian(plan, gradients, data.train.features, data.train.labels, stepper, people, source, watch)
     else:
-        follow(plan, gradients, data.train.features, data.train.labels, stepper, people, source, watch)
+        train = data.train
+        follow(plan, network, train.features, train.labels, stepper=stepper, people=people, source=source, watch=watch)
     return Outcome(tuple(steps), tuple(accuracies), accuracy(network, data.held_out))
 
 
 def plan_of(cell: Cell, clip: float, people: int) -> GaussianSGD | LaplaceSGD | LocalSGD | None:
-    """The product's plan; None for no privacy and for the paper's protocols."""
+    """A plan of the product or of the laboratory; None for no privacy and for the paper's protocols."""
     rate = min(1.0, cell.batch / people)
     if cell.mechanism == "central-gaussian":
         return GaussianSGD(None, cell.delta, clip, cell.steps, rate, cell.noise_multiplier)

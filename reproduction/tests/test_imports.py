@@ -5,10 +5,12 @@ import importlib
 from pathlib import Path
 
 LABORATORY = Path(__file__).parents[1]
-# Measures of single reports that were part of the library, and still compute with its losses; maps with its coasts.
+# Measures of single reports that were part of the library, and still compute with its losses; maps with its coasts;
+# noise of the kind that the library adds to sums.
 INSIDE = {
     "inference.py": {"bipartite.answers.quality.losses", "bipartite.domains.losses"},
     "quality.py": {"bipartite.answers.quality.losses", "bipartite.domains.losses"},
+    "laplace.py": {"bipartite.learn.gradients.central", "bipartite.lottery.integer_noise"},
     "maps.py": {"bipartite.locations.maps", "bipartite.locations.view"},
     "local_bound.py": {
         "bipartite.domains.losses",

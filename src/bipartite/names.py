@@ -21,6 +21,9 @@ _MOVED: Final = (
         "CALIBRATED Choice EPSILONS Improvement PUBLISHED PlaceRelease Regions WHOLE WITHIN WithinRegion improvements",
     ),
     ("bipartite.locations", "reproduction.places", "choose compare"),
+    ("bipartite.learn", "reproduction.learning.laplace", "LaplaceSGD"),
+    ("bipartite.learn", "reproduction.learning.local", "LocalSGD PrivateQuantile"),
+    ("bipartite.learn", "reproduction.learning.coordinates", "CoordinateReports"),
 )
 _ANSWERS: Final = {  # by class, the former attributes and what to use now
     "Estimate": {

@@ -23,7 +23,7 @@ from bipartite.errors import (
     PriorError,
 )
 from bipartite.learn import (
-    LaplaceSGD,
+    GaussianSGD,
     PrivateBoostingClassifier,
     PrivateBoostingRegressor,
     PrivateColumns,
@@ -305,7 +305,7 @@ def everyone():
     """Everything that learns from private labels or rows."""
     import torch
 
-    plan = LaplaceSGD(300.0, 5.0, 1, 0.25)
+    plan = GaussianSGD(None, 1e-5, 1.0, 1, 0.25, noise_multiplier=1.0)
     return {
         "labels": PrivateLabels(LinearRegression(), (0, 100)),
         "classes": PrivateLabels(LogisticRegression(), [0, 1]),

@@ -20,14 +20,10 @@ if TYPE_CHECKING:
     from bipartite.learn.gradients.accounting import Steps as Steps
     from bipartite.learn.gradients.accounting import gaussian_multiplier as gaussian_multiplier
     from bipartite.learn.gradients.central import GaussianSGD as GaussianSGD
-    from bipartite.learn.gradients.central import LaplaceSGD as LaplaceSGD
     from bipartite.learn.gradients.classifier import PrivateSGDClassifier as PrivateSGDClassifier
-    from bipartite.learn.gradients.coordinates import CoordinateReports as CoordinateReports
-    from bipartite.learn.gradients.local import LocalSGD as LocalSGD
     from bipartite.learn.gradients.loop import best_device as best_device
     from bipartite.learn.gradients.loop import follow as follow
     from bipartite.learn.gradients.loop import train_privately as train_privately
-    from bipartite.learn.gradients.magnitude import PrivateQuantile as PrivateQuantile
     from bipartite.learn.gradients.networks import PicturePlan as PicturePlan
     from bipartite.learn.gradients.networks import paper_cnn as paper_cnn
     from bipartite.learn.gradients.networks import tanh_cnn as tanh_cnn
@@ -43,10 +39,7 @@ if TYPE_CHECKING:
 
 # Each public name and the module that holds it.
 _HOMES = {
-    "CoordinateReports": "bipartite.learn.gradients.coordinates",
     "GaussianSGD": "bipartite.learn.gradients.central",
-    "LaplaceSGD": "bipartite.learn.gradients.central",
-    "LocalSGD": "bipartite.learn.gradients.local",
     "PerExample": "bipartite.learn.gradients.per_example",
     "PicturePlan": "bipartite.learn.gradients.networks",
     "PrivateBoostingClassifier": "bipartite.learn.boosting.classifier",
@@ -54,7 +47,6 @@ _HOMES = {
     "PrivateColumns": "bipartite.learn.columns",
     "PrivateLabels": "bipartite.learn.labels",
     "PrivateNetwork": "bipartite.learn.network",
-    "PrivateQuantile": "bipartite.learn.gradients.magnitude",
     "PrivateSGDClassifier": "bipartite.learn.gradients.classifier",
     "RandomisedLabels": "bipartite.learn.network_training",
     "Scattering": "bipartite.learn.scattering",

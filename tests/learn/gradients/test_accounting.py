@@ -3,7 +3,6 @@ import sys
 
 import numpy as np
 import pytest
-from dp_accounting.pld import privacy_loss_distribution
 from scipy import optimize, stats
 
 from bipartite.errors import InputError, MissingExtraError
@@ -66,21 +65,6 @@ def test_noise_for_a_promise_keeps_it_and_hardly_more():
 def test_a_promise_that_no_noise_keeps_is_refused():
     with pytest.raises(InputError, match="No noise up to 16384 clipping norms keeps ε=1e-07; use fewer steps"):
         accounting.gaussian_multiplier(1e-7, 1e-12, Steps(1000, 1.0))
-
-
-def test_sampled_laplace_is_what_the_accountant_says():
-    # One coordinate is the worst case of an L1 bound: the library's figure, rounded up to its grid, lies just above.
-    for each, rate in ((0.7, 0.1), (2.0, 0.5)):
-        library = privacy_loss_distribution.from_laplace_mechanism(1 / each, sampling_prob=rate)
-        ours = accounting.laplace_epsilon(each, Steps(1, rate))
-        assert ours - 1e-9 <= library.get_epsilon_for_delta(0) <= ours + 2e-4
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 3.0, 500.0])
-def test_what_each_step_may_spend_adds_up(epsilon):
-    steps = Steps(37, 0.04)
-    spent = accounting.laplace_epsilon(accounting.laplace_each(epsilon, steps), steps)
-    assert epsilon * (1 - 1e-9) < spent <= epsilon
 
 
 def test_a_missing_accountant_is_named(monkeypatch):

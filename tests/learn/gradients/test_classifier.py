@@ -19,10 +19,7 @@ import bipartite as bp
 from bipartite.errors import InputError
 from bipartite.learn import (
     GaussianSGD,
-    LaplaceSGD,
-    LocalSGD,
     PicturePlan,
-    PrivateQuantile,
     PrivateSGDClassifier,
     train_privately,
 )
@@ -33,6 +30,7 @@ FEATURES, DIGITS = load_digits(return_X_y=True)
 FEATURES = FEATURES / 16
 TRAIN, TEST = slice(0, 1400), slice(1400, None)
 GAUSSIAN = GaussianSGD(None, 1e-5, 1.0, 40, 0.25, noise_multiplier=1.5)
+ONE_STEP = GaussianSGD(None, 1e-5, 1.0, 1, 0.25, noise_multiplier=1.5)
 
 
 def network():
@@ -55,21 +53,11 @@ def fitted(plan, **settings):
     return PrivateSGDClassifier(network, plan, **settings).fit(FEATURES[TRAIN], DIGITS[TRAIN])
 
 
-@pytest.mark.parametrize(
-    ("plan", "least"),
-    [
-        (GAUSSIAN, 0.75),
-        (LaplaceSGD(300.0, 5.0, 40, 0.25), 0.7),
-        (LocalSGD(500.0, 0.3, 100), 0.35),
-        (LocalSGD(500.0, PrivateQuantile(people=200), 100, "piecewise"), 0.3),
-    ],
-    ids=["gaussian", "laplace", "local", "local with a private bound"],
-)
-def test_networks_learn_digits_and_say_what_they_promise(plan, least):
-    model = fitted(plan)
-    assert model.score(FEATURES[TEST], DIGITS[TEST]) > least  # guessing is right for one in ten
-    assert model.guarantee_ == from_known_words(plan.guarantee(650))
-    assert plan.guarantee(650).is_private and not model.guarantee_.is_private  # a seed keeps no promise
+def test_networks_learn_digits_and_say_what_they_promise():
+    model = fitted(GAUSSIAN)
+    assert model.score(FEATURES[TEST], DIGITS[TEST]) > 0.75  # guessing is right for one in ten
+    assert model.guarantee_ == from_known_words(GAUSSIAN.guarantee(650))
+    assert GAUSSIAN.guarantee(650).is_private and not model.guarantee_.is_private  # a seed keeps no promise
     np.testing.assert_allclose(model.predict_proba(FEATURES[:5]).sum(axis=1), 1)
 
 
@@ -78,9 +66,6 @@ def test_nothing_is_promised_about_adding_a_record_where_steps_are_divided_by_th
     assert promised.add_remove == float("inf")
     assert promised.replace == GAUSSIAN.guarantee(650).replace
     assert promised.not_covered[-1].startswith("the number of people: every step was divided by it")
-    local = LocalSGD(500.0, 0.3, 100)
-    model = fitted(local, people=None)
-    assert model.guarantee_ == from_known_words(local.guarantee(650))
     for wrong in (0, -3, 1.5):
         with pytest.raises(
             InputError, match="Expected people as a whole number of at least 1, got .*; a public number"
@@ -92,7 +77,7 @@ def test_a_network_of_which_nothing_is_proved_is_refused_or_says_so_first():
     def unknown():
         return torch.nn.Sequential(torch.nn.Linear(64, 10), torch.nn.LayerNorm(10))
 
-    plan = LaplaceSGD(50.0, 5.0, 1, 0.05)
+    plan = ONE_STEP
     model = PrivateSGDClassifier(unknown, plan, classes=range(10), people=1400, device="cpu")
     with pytest.raises(InputError, match="got LayerNorm in '1'; known are Linear, .*, or allow_unproved=True"):
         model.fit(FEATURES[TRAIN], DIGITS[TRAIN])
@@ -104,10 +89,8 @@ def test_a_network_of_which_nothing_is_proved_is_refused_or_says_so_first():
     )
     assert second.startswith("central differential privacy")
     assert replace(promised, not_proved="") == plan.guarantee(670)
-    # A known network is proved, whatever is allowed; and a report that each person makes alone needs no such proof.
+    # A known network is proved, whatever is allowed.
     assert not fitted(plan, allow_unproved=True).guarantee_.not_proved
-    local = PrivateSGDClassifier(unknown, LocalSGD(500.0, 0.3, 700), classes=range(10), device="cpu")
-    assert not local.fit(FEATURES[TRAIN], DIGITS[TRAIN]).guarantee_.not_proved
 
 
 def test_a_plan_that_promises_nothing_is_refused_before_anything_is_spent():
@@ -118,15 +101,15 @@ def test_a_plan_that_promises_nothing_is_refused_before_anything_is_spent():
 
 
 def test_a_known_seed_keeps_no_promise_and_claims_no_epsilon():
-    plan = LaplaceSGD(50.0, 5.0, 1, 0.25)
-    model = fitted(plan, rng=None)
-    assert model.guarantee_ == plan.guarantee(650)
-    told = fitted(plan).guarantee_
+    model = fitted(ONE_STEP, rng=None)
+    assert model.guarantee_ == ONE_STEP.guarantee(650)
+    told = fitted(ONE_STEP).guarantee_
     assert not told.is_private and told.add_remove == told.replace == float("inf") and told.not_covered[0] == SEEDED
     assert str(told).startswith("no privacy\n") and "ε =" not in str(told)
 
 
 def test_no_message_shows_what_somebody_said():
+    everybody = replace(ONE_STEP, sampling_rate=1.0)
     features, labels = torch.zeros(6, 2), torch.tensor([0, 1, 0, 1, 77, 0])
     unknown = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.LayerNorm(2))
     for module, said in (
@@ -134,7 +117,7 @@ def test_no_message_shows_what_somebody_said():
         (unknown, "computing failed: for somebody's values, which are not shown; see"),
     ):
         with pytest.raises(InputError, match=said) as caught:
-            train_privately(module, features, labels, LaplaceSGD(1.0, 1.0, 1, 1.0), optimizer=fast, allow_unproved=True)
+            train_privately(module, features, labels, everybody, optimizer=fast, allow_unproved=True)
         assert "77" not in str(caught.value)
         assert caught.value.__context__ is None
     with pytest.raises(InputError, match="Expected X as numbers, a row a person; encode what is not one") as caught:
@@ -142,10 +125,10 @@ def test_no_message_shows_what_somebody_said():
     assert "secret" not in str(caught.value)
     # What fails for anybody is told: it shows shapes, not values.
     with pytest.raises(InputError, match="got shape .2,. for one person at Linear.in_features=3"):
-        train_privately(torch.nn.Linear(3, 2), features, labels % 2, LaplaceSGD(1.0, 1.0, 1, 1.0), optimizer=fast)
+        train_privately(torch.nn.Linear(3, 2), features, labels % 2, everybody, optimizer=fast)
     unknown = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.LayerNorm(2))
     with pytest.raises(InputError, match="computing failed: .*shapes cannot be multiplied"):
-        train_privately(unknown, features, labels % 2, LocalSGD(5.0, 1.0, 3), optimizer=fast)
+        train_privately(unknown, features, labels % 2, everybody, optimizer=fast, allow_unproved=True)
 
 
 def test_a_network_that_does_not_fit_is_refused_by_a_row_of_zeros():
@@ -168,7 +151,7 @@ def test_a_network_that_does_not_fit_is_refused_by_a_row_of_zeros():
 
 
 def test_a_fitted_model_travels_and_is_searched_over():
-    plans = [LaplaceSGD(300.0, 5.0, 3, 0.25), LaplaceSGD(0.01, 5.0, 3, 0.25)]
+    plans = [replace(GAUSSIAN, steps=3), replace(GAUSSIAN, steps=3, noise_multiplier=1000.0)]
     model = PrivateSGDClassifier(
         network, plans[0], classes=range(10), people=200, optimizer=fast, device="cpu", rng=bp.insecure_seed(1)
     )
@@ -182,25 +165,17 @@ def test_a_fitted_model_travels_and_is_searched_over():
     assert again.predict(FEATURES[:0]).shape == (0,)
 
 
-@pytest.mark.parametrize(
-    ("plan", "steps"),
-    [
-        (LaplaceSGD(300.0, 5.0, 3, 0.25), 3),
-        (LocalSGD(500.0, 0.3, 100), 14),
-        (LocalSGD(500.0, PrivateQuantile(people=200), 100), 12),
-    ],
-)
-def test_how_far_training_is_counts_to_the_number_of_steps(plan, steps, monkeypatch):
+def test_how_far_training_is_counts_to_the_number_of_steps(monkeypatch):
     seen = []
 
     @contextmanager
     def told(total):
-        assert total == steps
+        assert total == 3
         yield seen.append
 
     monkeypatch.setattr("bipartite.learn.gradients.loop.progress", told)
-    fitted(plan)
-    assert seen == list(range(1, steps + 1))
+    fitted(replace(GAUSSIAN, steps=3))
+    assert seen == [1, 2, 3]
 
 
 def test_a_terminal_is_told_once_two_seconds_have_passed(monkeypatch):
@@ -219,13 +194,13 @@ def test_a_terminal_is_told_once_two_seconds_have_passed(monkeypatch):
 
 
 def test_much_noise_teaches_nothing():
-    model = fitted(LaplaceSGD(0.01, 5.0, 40, 0.25))
+    model = fitted(replace(GAUSSIAN, noise_multiplier=1000.0))
     assert model.score(FEATURES[TEST], DIGITS[TEST]) < 0.35
 
 
 def test_one_seed_gives_one_model_and_secure_words_another_each_time():
     one, same, other, another = (
-        fitted(LaplaceSGD(50.0, 5.0, 3, 0.25), rng=rng).network_.weight.detach().numpy()
+        fitted(replace(GAUSSIAN, steps=3), rng=rng).network_.weight.detach().numpy()
         for rng in (bp.insecure_seed(4), bp.insecure_seed(4), None, None)
     )
     assert (one == same).all()
@@ -233,7 +208,7 @@ def test_one_seed_gives_one_model_and_secure_words_another_each_time():
 
 
 def test_cross_validation_says_how_often_epsilon_is_spent():
-    plan = LaplaceSGD(300.0, 5.0, 1, 0.25)
+    plan = ONE_STEP
     model = PrivateSGDClassifier(network, plan, classes=range(10), people=200, device="cpu")
     with pytest.warns(UserWarning, match="fit 2 of .* each spends its own ε, and whoever was in all 2 has spent 2"):
         cross_val_score(model, FEATURES[:200], DIGITS[:200], cv=2)
@@ -264,8 +239,7 @@ def test_classes_keep_their_names_and_are_not_looked_up_in_the_labels():
 @pytest.mark.parametrize(("name", "layer"), [("paper-cnn", torch.nn.ReLU), ("tanh-cnn", torch.nn.Tanh)])
 def test_networks_for_pictures_go_by_their_names(name, layer):
     pictures, digits = np.zeros((40, 1, 28, 28)), np.arange(40) % 10
-    plan = LaplaceSGD(1.0, 1.0, 1, 0.5)
-    model = PrivateSGDClassifier(name, plan, classes=range(10), device="cpu").fit(pictures, digits)
+    model = PrivateSGDClassifier(name, ONE_STEP, classes=range(10), device="cpu").fit(pictures, digits)
     assert model.predict(pictures).shape == (40,)
     assert sum(isinstance(each, layer) for each in model.network_) == 3
 
@@ -295,7 +269,7 @@ def test_any_module_and_loss_train_in_place_and_steps_can_be_watched():
         module,
         features,
         features @ line,
-        LaplaceSGD(200.0, 3.0, 60, 0.5),
+        GaussianSGD(None, 1e-5, 3.0, 60, 0.5, noise_multiplier=4.0),
         optimizer=lambda parameters: torch.optim.SGD(parameters, lr=0.3),
         loss=torch.nn.functional.mse_loss,
         rng=bp.insecure_seed(3),
@@ -309,7 +283,7 @@ def test_any_module_and_loss_train_in_place_and_steps_can_be_watched():
 
 def test_bad_arguments_are_refused():
     module, rows = torch.nn.Linear(2, 2), torch.zeros(3, 2)
-    with pytest.raises(InputError, match="Expected plan as GaussianSGD, LaplaceSGD or LocalSGD, got float; choose one"):
+    with pytest.raises(InputError, match="Expected plan as GaussianSGD, got float; make one with GaussianSGD.epsilon"):
         train_privately(module, rows, torch.zeros(3), 1.0, optimizer=fast)
     with pytest.raises(InputError, match="Expected as many labels as rows, and at least one, got 3 rows and 2 labels."):
         train_privately(module, rows, torch.zeros(2), GAUSSIAN, optimizer=fast)
@@ -322,7 +296,7 @@ def test_bad_arguments_are_refused():
 
 @pytest.mark.parametrize(
     ("missing", "name"),
-    [("torch", "LocalSGD"), pytest.param("scikit-learn", "PrivateSGDClassifier", marks=pytest.mark.slow)],
+    [("torch", "GaussianSGD"), pytest.param("scikit-learn", "PrivateSGDClassifier", marks=pytest.mark.slow)],
 )
 def test_a_missing_library_is_an_error_that_names_the_extra(missing, name):
     module = missing.replace("scikit-learn", "sklearn")

@@ -95,7 +95,7 @@ def test_blocks_are_as_many_rows_as_fit(monkeypatch):
         assert [len(each) for each in blocks] == sizes
         assert torch.equal(torch.cat(blocks), together)
     assert not list(gradients.blocks(features[:0], labels[:0]))
-    assert gradients.clipped_sum(features[:0], labels[:0], 1.0, 10, 2).tolist() == [0] * gradients.size
+    assert gradients.clipped_sum(features[:0], labels[:0], 1.0, 10).tolist() == [0] * gradients.size
 
 
 def test_an_assigned_gradient_is_what_an_optimiser_sees():

@@ -1,4 +1,4 @@
-"""SGD on private data: gradients of single people, bounded, then either noised in sum or reported one by one.
+"""SGD on private data: gradients of single people, bounded, and noised in sum.
 
 =======================  =========================================================================================
 ``per_example.py``       the gradient of every person, in one of three ways:
@@ -8,11 +8,8 @@
 ``elementary.py``        constants that the first two share
 ``whole.py``             clipping to whole numbers, so that the bound on one person's share is exact
 ``accounting.py``        noise for an (ε, δ), and (ε, δ) for a noise
-``central.py``           GaussianSGD, LaplaceSGD: a trusted curator adds noise to the sum
-``coordinates.py``       the client's and the collector's half of a locally private gradient
-``magnitude.py``         a clipping bound from people who spend their budget on it
-``local.py``             LocalSGD: everybody answers once
-``loop.py``              the loop that all of them share
+``central.py``           GaussianSGD: a trusted curator adds noise to the sum
+``loop.py``              the loop
 ``progress.py``          how far training is, on a terminal
 ``classifier.py``        the loop as a scikit-learn classifier
 ``networks.py``          the network of the paper's experiment

@@ -1,8 +1,7 @@
 """Noise for a promise, and the promise of a noise.
 
 Gaussian noise with Poisson sampling is accounted by Google's ``dp_accounting`` with privacy loss distributions, whose
-rounding is upward. Laplace noise keeps pure ε: a step on a sample of rate q costs ln(1 + q(e^ε₀ − 1)) when a record is
-added or removed (Li, Qardaji, Su, ASIACCS 2012; Balle, Barthe, Gaboardi, NeurIPS 2018), and steps add up.
+rounding is upward.
 """
 
 from __future__ import annotations
@@ -29,8 +28,6 @@ _TOLERANCE: Final = 0.01
 _RDP_EXCESS: Final = 0.6
 _GRID: Final = 1e-4
 _ORDERS: Final = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 192, 256, 384, 512)
-# What floating-point logarithms and sums may lose, many times over.
-_UPWARD: Final = 1 + 2.0**-40
 
 
 @dataclass(frozen=True)
@@ -78,16 +75,6 @@ def _least(low: float, high: float, enough: Callable[[float], bool]) -> float:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
-
-
-def laplace_epsilon(each: float, steps: Steps) -> float:
-    """Pure ε, when a record is added or removed, of steps that each keep ``each`` without sampling."""
-    return steps.count * math.log1p(steps.rate * math.expm1(each)) * _UPWARD
-
-
-def laplace_each(epsilon: float, steps: Steps) -> float:
-    """What each step may spend, without sampling, so that all together keep ε."""
-    return math.log1p(math.expm1(epsilon / _UPWARD**2 / steps.count) / steps.rate)
 
 
 def _library(name: str = "dp_accounting") -> ModuleType:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import torch
 
-from bipartite.errors import InputError, Problems, shown
+from bipartite.errors import InputError, Problems
 from bipartite.learn.gradients import accounting
 from bipartite.learn.gradients.accounting import LEAST_NOISE, MOST_NOISE, Steps
 from bipartite.learn.gradients.checks import REFUSALS, positive, whole
-from bipartite.learn.gradients.whole import MOST_STEPS, Norm
+from bipartite.learn.gradients.whole import MOST_STEPS
 from bipartite.learn.guarantee import Guarantee
-from bipartite.lottery.integer_noise import GAUSSIAN_SLACK, MOST_BITS, discrete_laplace, flip_coins, rounded_gaussian
+from bipartite.lottery.integer_noise import GAUSSIAN_SLACK, MOST_BITS, flip_coins, rounded_gaussian
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,11 +48,6 @@ NO_PEOPLE: Final = (
 )
 
 
-LEAST_RATIO: Final = 2.0**-30
-MOST_RATIO: Final = 512.0
-"""Bounds over scales of noise for which there is a grid that wastes little: steps of at least 2^10."""
-
-
 @dataclass(frozen=True)
 class Grid:
     """Whole-number noise of scale 2^bits for rows of norm at most ``steps``."""
@@ -72,56 +67,12 @@ class Grid:
         return self.steps / 2.0**self.bits
 
 
-class _CentralSGD:
-    """What both kinds of noise share: Poisson samples, sums of whole-numbered rows, noise from secure words."""
-
-    clip: float
-    steps: int
-    sampling_rate: float
-    _norm: Norm
-
-    @property
-    def schedule(self) -> Steps:
-        """How many steps, at which rate."""
-        return Steps(self.steps, self.sampling_rate)
-
-    def grid(self) -> Grid:
-        """The noise, in whole numbers."""
-        raise NotImplementedError
-
-    def noise(self, count: int, source: Source) -> NDArray[np.int64]:
-        """Draw ``count`` samples of the noise."""
-        raise NotImplementedError
-
-    def batches(self, people: int, source: Source) -> Iterator[NDArray[np.int64]]:
-        """Who is in the sample of each step: everybody on their own, by a coin of probability ``sampling_rate``."""
-        for _ in range(self.steps):
-            yield np.flatnonzero(flip_coins(people, self.sampling_rate, source))
-
-    def gradient(
-        self,
-        gradients: PerExample,
-        features: torch.Tensor,
-        labels: torch.Tensor,
-        people: int,
-        source: Source,
-    ) -> torch.Tensor:
-        """The noised sum over a sample, divided by the public size that a sample of ``people`` has in the mean."""
-        grid = self.grid()
-        total = gradients.clipped_sum(features, labels, self.clip, grid.steps, self._norm)
-        total += self.noise(gradients.size, source)
-        return torch.from_numpy(total * (self.clip / grid.steps / (self.sampling_rate * people)))
-
-    def _problems(self) -> Problems:
-        problems = Problems()
-        positive("clip", self.clip, problems, hint="1.0 is a usual bound on the norm of one person's gradient")
-        whole("steps", self.steps, problems, hint="a few hundred are usual")
-        positive("sampling_rate", self.sampling_rate, problems, below=1, hint="1.0 uses everybody in every step")
-        return problems
+# Of δ, what is kept for the difference between the drawn noise and the ideal one.
+_SLACK_SHARE: Final = 2.0**-20
 
 
 @dataclass(frozen=True)
-class GaussianSGD(_CentralSGD):
+class GaussianSGD:
     r"""DP-SGD: gradients clipped in L2, summed over a Poisson sample, plus Gaussian noise: (ε, δ).
 
     The noise is 2\ :sup:`b` times a standard normal number, rounded to whole numbers, on sums that are whole numbers
@@ -158,10 +109,12 @@ class GaussianSGD(_CentralSGD):
     steps: int
     sampling_rate: float
     noise_multiplier: float | None = None
-    _norm = 2
 
     def __post_init__(self) -> None:
-        problems = self._problems()
+        problems = Problems()
+        positive("clip", self.clip, problems, hint="1.0 is a usual bound on the norm of one person's gradient")
+        whole("steps", self.steps, problems, hint="a few hundred are usual")
+        positive("sampling_rate", self.sampling_rate, problems, below=1, hint="1.0 uses everybody in every step")
         if (self.epsilon is None) == (self.noise_multiplier is None):
             problems.add("Expected either epsilon or noise_multiplier, got both or none; set the other to None.")
         elif self.epsilon is None:
@@ -173,6 +126,11 @@ class GaussianSGD(_CentralSGD):
         positive("delta", self.delta, problems, below=0.5, hint="1e-6 is usual")
         problems.raise_if_any(InputError)
 
+    @property
+    def schedule(self) -> Steps:
+        """How many steps, at which rate."""
+        return Steps(self.steps, self.sampling_rate)
+
     def grid(self) -> Grid:
         """Standard deviation 2^bits for rows of L2 norm at most ``steps``."""
         noise = self.noise_multiplier
@@ -182,9 +140,24 @@ class GaussianSGD(_CentralSGD):
             noise = accounting.gaussian_multiplier(float(self.epsilon), self.delta * (1 - _SLACK_SHARE), self.schedule)
         return Grid.of(1 / noise)
 
-    def noise(self, count: int, source: Source) -> NDArray[np.int64]:
-        """Draw ``count`` rounded Gaussian samples."""
-        return rounded_gaussian(count, self.grid().bits, source)
+    def batches(self, people: int, source: Source) -> Iterator[NDArray[np.int64]]:
+        """Who is in the sample of each step: everybody on their own, by a coin of probability ``sampling_rate``."""
+        for _ in range(self.steps):
+            yield np.flatnonzero(flip_coins(people, self.sampling_rate, source))
+
+    def gradient(
+        self,
+        gradients: PerExample,
+        features: torch.Tensor,
+        labels: torch.Tensor,
+        people: int,
+        source: Source,
+    ) -> torch.Tensor:
+        """The noised sum over a sample, divided by the public size that a sample of ``people`` has in the mean."""
+        grid = self.grid()
+        total = gradients.clipped_sum(features, labels, self.clip, grid.steps)
+        total += rounded_gaussian(gradients.size, grid.bits, source)
+        return torch.from_numpy(total * (self.clip / grid.steps / (self.sampling_rate * people)))
 
     def guarantee(self, size: int) -> Guarantee:
         """What training a network of ``size`` parameters promises, where the number of people is a public one."""
@@ -198,63 +171,3 @@ class GaussianSGD(_CentralSGD):
         fits = [math.log(2) + each + log_eta <= math.log(_SLACK_SHARE * self.delta) for each in epsilons]
         add_remove, replace = (each if fit else math.inf for each, fit in zip(epsilons, fits, strict=True))
         return Guarantee("central", add_remove, replace, self.delta, NOT_COVERED)
-
-
-# Of δ, what is kept for the difference between the drawn noise and the ideal one.
-_SLACK_SHARE: Final = 2.0**-20
-
-
-@dataclass(frozen=True)
-class LaplaceSGD(_CentralSGD):
-    r"""SGD with pure ε: gradients clipped in L1, summed over a Poisson sample, plus discrete Laplace noise.
-
-    Parameters
-    ----------
-    epsilon
-        The promise when a record is added or removed, over all steps.
-    clip
-        The largest L1 norm of one person's gradient; public. The L1 norm of d numbers may be √d times the L2 norm,
-        which is why this needs far more noise than :class:`GaussianSGD` on networks.
-    steps, sampling_rate
-        As there.
-
-    Guarantee
-    ---------
-    ε-DP with δ = 0. One step without sampling keeps ε₀ = (bound in whole numbers)/2\ :sup:`b`, exactly; sampling makes
-    it ln(1 + q(e\ :sup:`ε₀` − 1)), and steps add up.
-    """
-
-    epsilon: float
-    clip: float
-    steps: int
-    sampling_rate: float
-    _norm = 1
-
-    def __post_init__(self) -> None:
-        problems = self._problems()
-        positive("epsilon", self.epsilon, problems)
-        if not problems and not LEAST_RATIO <= self._each() <= MOST_RATIO:
-            problems.add(
-                f"Expected epsilon so that every step can be drawn, got {shown(self.epsilon)} for {self.steps} steps; "
-                f"a step without sampling may spend between {LEAST_RATIO:.1g} and {MOST_RATIO:g}."
-            )
-        problems.raise_if_any(InputError)
-
-    def _each(self) -> float:
-        try:
-            return accounting.laplace_each(float(self.epsilon), self.schedule)
-        except OverflowError:
-            return math.inf
-
-    def grid(self) -> Grid:
-        """Scale 2^bits for rows of L1 norm at most ``steps``."""
-        return Grid.of(self._each())
-
-    def noise(self, count: int, source: Source) -> NDArray[np.int64]:
-        """Draw ``count`` discrete Laplace samples."""
-        return discrete_laplace(count, self.grid().bits, source)
-
-    def guarantee(self, size: int) -> Guarantee:  # noqa: ARG002 (the same for every size)
-        """What training promises, where the number of people is a public one."""
-        spent = accounting.laplace_epsilon(self.grid().ratio, self.schedule)
-        return Guarantee("central", spent, 2 * spent, 0.0, NOT_COVERED)

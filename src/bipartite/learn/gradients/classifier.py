@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from bipartite.learn.gradients.loop import Optimizer, Plan
+    from bipartite.learn.gradients.central import GaussianSGD
+    from bipartite.learn.gradients.loop import Optimizer
     from bipartite.learn.guarantee import Guarantee
 
 _ROWS = 4096
@@ -43,8 +44,8 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
         A function without arguments that makes a ``torch.nn.Module`` from features to one number a class, or a name:
         ``"tanh-cnn"`` or ``"paper-cnn"``, for pictures of shape 1 × 28 × 28 and ten classes.
     plan
-        How privacy is kept: :class:`GaussianSGD`, :class:`LaplaceSGD`, :class:`LocalSGD`, or :class:`PicturePlan`,
-        which brings settings and an optimiser for ``"tanh-cnn"`` and needs ``people``.
+        How privacy is kept: :class:`GaussianSGD`, or :class:`PicturePlan`, which brings settings and an optimiser for
+        ``"tanh-cnn"`` and needs ``people``.
     classes
         All classes there are. Public: they are not looked up in the labels.
     optimizer
@@ -71,7 +72,7 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
     """
 
     network: Callable[[], torch.nn.Module] | str
-    plan: Plan | PicturePlan
+    plan: GaussianSGD | PicturePlan
     _: KW_ONLY
     classes: Sequence[Any]
     optimizer: Optimizer | None = None
@@ -117,7 +118,7 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
         self._count_fit()
         return self
 
-    def _planned(self) -> tuple[Plan, Optimizer]:
+    def _planned(self) -> tuple[GaussianSGD, Optimizer]:
         if not isinstance(self.plan, PicturePlan):
             return self.plan, self.optimizer or (lambda parameters: torch.optim.Adam(parameters, lr=0.01))
         if self.people is None:

@@ -10,10 +10,8 @@ import torch
 
 from bipartite.errors import InputError, Problems
 from bipartite.learn.gradients.any_network import NOT_PROVED
-from bipartite.learn.gradients.central import NO_PEOPLE, GaussianSGD, LaplaceSGD
+from bipartite.learn.gradients.central import NO_PEOPLE, GaussianSGD
 from bipartite.learn.gradients.checks import whole
-from bipartite.learn.gradients.local import LocalSGD
-from bipartite.learn.gradients.magnitude import PrivateQuantile
 from bipartite.learn.gradients.per_example import PerExample
 from bipartite.learn.gradients.progress import progress
 from bipartite.learn.guarantee import Guarantee, from_known_words
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 
     from bipartite.learn.gradients.layers import Loss
 
-    Plan = GaussianSGD | LaplaceSGD | LocalSGD
     Optimizer = Callable[[list[torch.nn.Parameter]], torch.optim.Optimizer]
 
 
@@ -37,7 +34,7 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     network: torch.nn.Module,
     features: torch.Tensor,
     labels: torch.Tensor,
-    plan: Plan,
+    plan: GaussianSGD,
     *,
     optimizer: Optimizer,
     loss: Loss = torch.nn.functional.cross_entropy,
@@ -51,23 +48,23 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     Parameters
     ----------
     network
-        A ``torch.nn.Sequential`` on the device of the data. With :class:`LocalSGD`, or with ``allow_unproved``, any
-        module whose output for one example depends on that example alone.
+        A ``torch.nn.Sequential`` on the device of the data. With ``allow_unproved`` any module whose output for one
+        example depends on that example alone.
     features, labels
         One row a person.
     plan
-        :class:`GaussianSGD`, :class:`LaplaceSGD` or :class:`LocalSGD`.
+        Its clipping, samples and noise.
     optimizer
         Makes an optimiser of the parameters: ``lambda ps: torch.optim.SGD(ps, lr=0.1)``. It sees private gradients
         only, so that any does.
     loss
         The loss of a batch of one.
     people
-        A public number of people, about as many as there are rows, by which a central sum is divided. None takes the
+        A public number of people, about as many as there are rows, by which the sum is divided. None takes the
         number of rows: data sets of one size have it in common, so that the promise about replacing a record holds, but
         nothing is promised then about adding or removing one.
     allow_unproved
-        A central plan is proved for networks of known layers and for two losses, ``cross_entropy`` and ``mse_loss``; a
+        The promise is proved for networks of known layers and for two losses, ``cross_entropy`` and ``mse_loss``; a
         refusal names them. True trains any other network too, under a guarantee whose first line says that it is not
         proved: torch does not promise that one person's gradient is independent of other people.
     rng
@@ -78,30 +75,30 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     Examples
     --------
     >>> import torch, bipartite as bp
-    >>> from bipartite.learn import LaplaceSGD, train_privately
+    >>> from bipartite.learn import GaussianSGD, train_privately
     >>> X, y = torch.eye(4).repeat(50, 1), torch.arange(4).repeat(50)
     >>> net = torch.nn.Linear(4, 4)
-    >>> plan = LaplaceSGD(epsilon=20, clip=2.0, steps=10, sampling_rate=0.5)
+    >>> plan = GaussianSGD(epsilon=20, delta=1e-4, clip=2.0, steps=10, sampling_rate=0.5)
     >>> train_privately(net, X, y, plan, optimizer=lambda ps: torch.optim.SGD(ps, lr=0.5)).delta
-    0.0
+    0.0001
     """
     _check(features, labels, plan, people)
     source = source_of(rng)
     gradients = PerExample(network, loss)
-    if not isinstance(plan, LocalSGD) and not allow_unproved:
+    if not allow_unproved:
         gradients.must_be_known()
     promised = plan.guarantee(gradients.size)  # before anything is spent
-    if people is None and promised.model == "central":
+    if people is None:
         promised = replace(promised, add_remove=math.inf, not_covered=(*promised.not_covered, NO_PEOPLE))
     if not promised.is_private:
         raise InputError(
             "Expected a plan that promises something, got one whose ε is infinite; use a smaller ε or a larger δ."
         )
-    if gradients.not_known is not None and promised.model == "central":
+    if gradients.not_known is not None:
         promised = replace(promised, not_proved=f"{NOT_PROVED} for {gradients.not_known}")
     if not is_secure(source):
         promised = from_known_words(promised)
-    with progress(_steps(plan, len(features))) as tell:
+    with progress(plan.steps) as tell:
 
         def done(step: int) -> None:
             tell(step)
@@ -115,9 +112,9 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
 
 def _check(features: object, labels: object, plan: object, people: int | None) -> None:
     """Refuse what cannot be trained with."""
-    if not isinstance(plan, (GaussianSGD, LaplaceSGD, LocalSGD)):
+    if not isinstance(plan, GaussianSGD):
         raise InputError(
-            f"Expected plan as GaussianSGD, LaplaceSGD or LocalSGD, got {type(plan).__name__}; choose one of them."
+            f"Expected plan as GaussianSGD, got {type(plan).__name__}; make one with GaussianSGD(epsilon, delta, …)."
         )
     if not isinstance(features, torch.Tensor) or not isinstance(labels, torch.Tensor):
         raise InputError("Expected features and labels as tensors; use torch.as_tensor(…).")
@@ -131,16 +128,8 @@ def _check(features: object, labels: object, plan: object, people: int | None) -
         problems.raise_if_any(InputError)
 
 
-def _steps(plan: Plan, people: int) -> int:
-    """How many steps there will be."""
-    if not isinstance(plan, LocalSGD):
-        return plan.steps
-    asked = plan.clip.people if isinstance(plan.clip, PrivateQuantile) else 0
-    return (people - asked) // plan.batch
-
-
 def follow(  # noqa: PLR0913, PLR0917 (the parts of training, made above)
-    plan: Plan,
+    plan: GaussianSGD,
     gradients: PerExample,
     features: torch.Tensor,
     labels: torch.Tensor,
@@ -150,23 +139,11 @@ def follow(  # noqa: PLR0913, PLR0917 (the parts of training, made above)
     watch: Callable[[int], None] | None = None,
 ) -> None:
     """All steps of a plan; for what is built on it. People call :func:`train_privately`."""
-    reports = None
-    if isinstance(plan, LocalSGD) and not isinstance(plan.clip, PrivateQuantile):
-        reports = plan.reports(gradients.size, plan.clip)
-    done = 0
-    for rows in plan.batches(len(features), source):
+    for done, rows in enumerate(plan.batches(len(features), source), 1):
         at = torch.from_numpy(rows).to(features.device)
-        chosen = features[at], labels[at]
-        if not isinstance(plan, LocalSGD):
-            found = plan.gradient(gradients, *chosen, people, source)
-        elif reports is None:
-            reports = plan.reports(gradients.size, plan.bound(gradients, *chosen, source))
-            continue
-        else:
-            found = plan.estimated(reports, gradients, *chosen, source)
+        found = plan.gradient(gradients, features[at], labels[at], people, source)
         gradients.assign(found.to(features.device))
         stepper.step()
-        done += 1
         if watch is not None:
             watch(done)
     stepper.zero_grad()

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.learn.gradients.layers import Loss
-    from bipartite.learn.gradients.whole import Norm
 
     class Way(Protocol):
         """A way of computing rows."""
@@ -90,18 +89,16 @@ class PerExample:
             here = slice(first, first + size)
             yield way.rows(features[here].detach(), labels[here].detach())
 
-    def clipped_sum(
-        self, features: torch.Tensor, labels: torch.Tensor, clip: float, steps: int, norm: Norm
-    ) -> NDArray[np.int64]:
-        """The sum of all rows, each clipped to ``clip`` in this norm and written in whole numbers of clip/steps."""
+    def clipped_sum(self, features: torch.Tensor, labels: torch.Tensor, clip: float, steps: int) -> NDArray[np.int64]:
+        """The sum of all rows, each clipped to ``clip`` in L2 and written in whole numbers of clip/steps."""
         if len(features):
             at_once = getattr(self._way(features, labels), "clipped_sum", None)
             if at_once is not None:  # compiled rows are clipped one by one, while they are in the cache
-                found: NDArray[np.int64] = at_once(features, labels, clip, steps, norm)
+                found: NDArray[np.int64] = at_once(features, labels, clip, steps, 2)
                 return found
         total = np.zeros(self.size, dtype=np.int64)
         for block in self.blocks(features, labels):
-            total += whole_sum(whole_rows(block, clip, steps, norm))
+            total += whole_sum(whole_rows(block, clip, steps))
         return total
 
     def _way(self, features: torch.Tensor, labels: torch.Tensor) -> Way:

@@ -26,18 +26,14 @@ MOST_STEPS: Final = 2**24
 """The finest grid: sums of squares stay below 2^53, so that doubles hold them exactly."""
 
 
-def _lengths(rows: torch.Tensor, norm: Norm) -> torch.Tensor:
-    """The norm of each row, a column."""
-    return by_halves(rows.abs())[:, None] if norm == 1 else square_root(by_halves(rows * rows))[:, None]
-
-
-def whole_rows(gradients: torch.Tensor, clip: float, steps: int, norm: Norm) -> torch.Tensor:
-    """Each row clipped to ``clip`` in this norm, as whole numbers (in doubles) of norm at most ``steps``."""
+def whole_rows(gradients: torch.Tensor, clip: float, steps: int) -> torch.Tensor:
+    """Each row clipped to ``clip`` in L2, as whole numbers (in doubles) of norm at most ``steps``."""
     rows = gradients.double()
-    rows = torch.trunc(rows * (steps * MARGIN / torch.clamp(_lengths(rows, norm), min=clip)))
-    # Whole numbers whose powers add up to at most 2^53 are added without error; a sum beyond is found to be beyond.
-    sums = rows.abs().sum(dim=1, keepdim=True) if norm == 1 else rows.square().sum(dim=1, keepdim=True)
-    return torch.where(sums <= float(steps) ** norm, rows, torch.zeros_like(rows))
+    lengths = square_root(by_halves(rows * rows))[:, None]
+    rows = torch.trunc(rows * (steps * MARGIN / torch.clamp(lengths, min=clip)))
+    # Whole numbers whose squares add up to at most 2^53 are added without error; a sum beyond is found to be beyond.
+    squares = rows.square().sum(dim=1, keepdim=True)
+    return torch.where(squares <= float(steps) ** 2, rows, torch.zeros_like(rows))
 
 
 def whole_sum(rows: torch.Tensor) -> NDArray[np.int64]:

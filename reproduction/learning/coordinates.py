@@ -21,10 +21,8 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 import numpy as np
 
 from bipartite.domains import Interval
-from bipartite.errors import InputError, Problems, is_one_of, shown
-from bipartite.learn.gradients.checks import positive, whole
-from bipartite.lottery import Epsilon, Source, TooFewTickets, issue_tickets
-from bipartite.lottery.uniform import whole_numbers_below
+from bipartite.errors import InputError
+from bipartite.lottery import Epsilon, Source, TooFewTickets, issue_tickets, whole_numbers_below
 from bipartite.mechanisms import BRR, Duchi, Hybrid, Mechanism, Piecewise
 
 if TYPE_CHECKING:
@@ -61,22 +59,13 @@ class CoordinateReports:
     points: int = 21
 
     def __post_init__(self) -> None:
-        problems = Problems()
-        if not is_one_of(self.mechanism, NAMES):
-            problems.add(f"Expected mechanism as one of {', '.join(NAMES)}, got {shown(self.mechanism)}.")
-        positive("epsilon", self.epsilon, problems)
-        positive("clip", self.clip, problems, hint="it bounds each coordinate and must be public, 0.01 perhaps")
-        whole("size", self.size, problems, hint="the number of parameters")
-        whole("coordinates", self.coordinates, problems, hint="1 is best for small ε")
-        whole("points", self.points, problems, hint="21 is the paper's choice", least=2)
-        if not problems and self.coordinates > self.size:
-            problems.add(f"Expected at most {self.size} coordinates, all there are, got {self.coordinates}; use fewer.")
-        if not problems and not _DIGITS <= self.epsilon_each <= _MOST_EACH:
-            problems.add(
-                f"Expected epsilon between {_DIGITS:g} and {_MOST_EACH} a coordinate, got {shown(self.epsilon)} for "
+        if not 1 <= self.coordinates <= self.size:
+            raise InputError(f"Expected 1 to {self.size} coordinates, got {self.coordinates}; use one of these.")
+        if not _DIGITS <= self.epsilon_each <= _MOST_EACH:
+            raise InputError(
+                f"Expected epsilon between {_DIGITS:g} and {_MOST_EACH} a coordinate, got {self.epsilon} for "
                 f"{self.coordinates}; use {'more' if self.epsilon_each else 'fewer'} coordinates, or another epsilon."
             )
-        problems.raise_if_any(InputError)
 
     @property
     def epsilon_each(self) -> Decimal:
@@ -90,15 +79,17 @@ class CoordinateReports:
         each = str(self.epsilon_each.normalize())
         if self.mechanism == "brr":
             return BRR(domain, each, m=least_variance_window(each, self.points), edges="padded")
-        if self.mechanism == "piecewise":
-            return Piecewise(domain, each)
-        return Hybrid(domain, each) if self.mechanism == "hybrid" else Duchi(domain, each)
+        found: Mechanism = {"piecewise": Piecewise, "hybrid": Hybrid, "duchi": Duchi}[self.mechanism](domain, each)
+        return found
 
     @cached_property
     def _slope(self) -> float:
         """By how much the mean of a report grows with the value: 1 but for padded BRR, whose mean shrinks."""
         mechanism = self.randomizer
-        return _slope_of(mechanism) if isinstance(mechanism, BRR) else 1.0
+        if not isinstance(mechanism, BRR):
+            return 1.0
+        near, far = (int(each) for each in (mechanism.lottery.tickets.near, mechanism.lottery.tickets.far))  # type: ignore[attr-defined]
+        return (near - far) * mechanism.m / mechanism.lottery.total
 
     def chosen(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
         """The coordinates that belong to these numbers r, a row each."""
@@ -142,11 +133,6 @@ class CoordinateReports:
         square = (1 - share) * squares[low] + share * squares[low + 1]
         found: Array = (square - mean**2) * self.clip**2
         return found
-
-
-def _slope_of(mechanism: BRR) -> float:
-    near, far = (int(each) for each in (mechanism.lottery.tickets.near, mechanism.lottery.tickets.far))  # type: ignore[attr-defined]
-    return (near - far) * mechanism.m / mechanism.lottery.total
 
 
 def least_variance_window(epsilon: str, points: int) -> int:

@@ -1,0 +1,9 @@
+"""The paper's own ways of learning, and rivals that lost: what the library tried and does not train with.
+
+==================  ==============================================================================
+``coordinates.py``  the client's and the collector's half of a locally private gradient
+``local.py``        LocalSGD: everybody answers once; PrivateQuantile, a clipping bound from people
+``laplace.py``      LaplaceSGD: a trusted curator, pure ε
+``loop.py``         the loop of both
+==================  ==============================================================================
+"""
