@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import torch
 
 from bipartite.errors import InputError, Problems
-from bipartite.learn.gradients.any_network import NOT_PROVED
 from bipartite.learn.gradients.central import NO_PEOPLE, GaussianSGD
 from bipartite.learn.gradients.checks import whole
 from bipartite.learn.gradients.per_example import PerExample
@@ -20,7 +19,7 @@ from bipartite.lottery import Source, is_secure, source_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bipartite.learn.gradients.layers import Loss
+    from bipartite.learn.gradients.per_example import Loss
 
     Optimizer = Callable[[list[torch.nn.Parameter]], torch.optim.Optimizer]
 
@@ -39,17 +38,17 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     optimizer: Optimizer,
     loss: Loss = torch.nn.functional.cross_entropy,
     people: int | None = None,
-    allow_unproved: bool = False,
     rng: object = None,  # what every rng= of bipartite takes
     watch: Callable[[int], None] | None = None,
 ) -> Guarantee:
-    """Train any network in place, under a plan of privacy, and return what the trained weights promise.
+    """Train a network in place, under a plan of privacy, and return what the trained weights promise.
 
     Parameters
     ----------
     network
-        A ``torch.nn.Sequential`` on the device of the data. With ``allow_unproved`` any module whose output for one
-        example depends on that example alone.
+        Any module on the device of the data whose output for one example depends on that example alone, and whose
+        operations are known: dense layers and convolutions, GroupNorm and LayerNorm, attention, residuals, embeddings.
+        For any other a refusal names the operation (:class:`PerExample`).
     features, labels
         One row a person.
     plan
@@ -63,10 +62,6 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
         A public number of people, about as many as there are rows, by which the sum is divided. None takes the
         number of rows: data sets of one size have it in common, so that the promise about replacing a record holds, but
         nothing is promised then about adding or removing one.
-    allow_unproved
-        The promise is proved for networks of known layers and for two losses, ``cross_entropy`` and ``mse_loss``; a
-        refusal names them. True trains any other network too, under a guarantee whose first line says that it is not
-        proved: torch does not promise that one person's gradient is independent of other people.
     rng
         None for secure words; ``bp.insecure_seed(…)`` for experiments that must be repeated.
     watch
@@ -85,8 +80,7 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
     _check(features, labels, plan, people)
     source = source_of(rng)
     gradients = PerExample(network, loss)
-    if not allow_unproved:
-        gradients.must_be_known()
+    gradients.read(features, labels)
     promised = plan.guarantee(gradients.size)  # before anything is spent
     if people is None:
         promised = replace(promised, add_remove=math.inf, not_covered=(*promised.not_covered, NO_PEOPLE))
@@ -94,8 +88,6 @@ def train_privately(  # noqa: PLR0913 (each named, most with a default)
         raise InputError(
             "Expected a plan that promises something, got one whose ε is infinite; use a smaller ε or a larger δ."
         )
-    if gradients.not_known is not None:
-        promised = replace(promised, not_proved=f"{NOT_PROVED} for {gradients.not_known}")
     if not is_secure(source):
         promised = from_known_words(promised)
     with progress(plan.steps) as tell:

@@ -1,52 +1,60 @@
 """The gradient of every person's loss, as one row of numbers each.
 
 The privacy of a sum needs more than that rows are gradients of single people: the row of one person must be the same
-*bit for bit* whoever else is there, or one record more changes the rows of others too. Two ways compute rows for which
-that is proved (``docs/one-persons-row.md``): compiled loops on a CPU, and exact matrix products on a GPU or without
-numba. Both know the usual layers (``layers.py``). For others there is torch itself, of which nothing is proved.
+*bit for bit* whoever else is there, or one record more changes the rows of others too. So the gradient of one person is
+read once as a graph of operations, without anybody's numbers; the graph then runs for many people at once
+(``torch.func.vmap``), and only through operations whose result no order of computing can change (``operations.py``).
+``docs/one-persons-row.md`` is the proof.
 """
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final, Protocol
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
+from torch.func import functional_call, functionalize, grad, vmap
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from bipartite.errors import InputError
-from bipartite.learn.gradients.any_network import AnyNetwork
 from bipartite.learn.gradients.exact_numbers import must_keep_subnormals
-from bipartite.learn.gradients.exact_products import ExactProducts
-from bipartite.learn.gradients.layers import KNOWN, Layer, NotKnown, loss_name, modules_of, shaped
+from bipartite.learn.gradients.operations import PARTS, NotOrderFree, OrderFree
 from bipartite.learn.gradients.whole import whole_rows, whole_sum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from bipartite.learn.gradients.layers import Loss
-
-    class Way(Protocol):
-        """A way of computing rows."""
-
-        def rows(self, features: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-            """One for each person."""
-
+    Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+    Named = dict[str, torch.Tensor]
 
 _BLOCK_NUMBERS: Final = {"cpu": 2**20, "cuda": 2**26}
 """Numbers in one block of gradients, of which a few copies are alive at a time: what a cache of a CPU holds, and what
 fills a GPU."""
 
 
-class PerExample:
-    """Gradients of single examples of a network.
+@dataclass(frozen=True)
+class _Read:
+    """What was read of a network for people of one shape."""
 
-    Only parameters that require a gradient count, in the order of ``network.parameters()``. A layer that looks at
-    several examples at once has no gradient of one person; batch normalisation is refused for that reason. Dropout is
-    refused too: its draws come from a statistical generator, person after person, so that one record more would change
-    everybody's rows.
+    run: Callable[..., Named]
+    outputs: tuple[int, ...]
+    """The shape of what the network gives for one person."""
+
+
+class PerExample:
+    """Gradients of single examples of a network, in any layers whose operations are known (``operations.py``).
+
+    Only parameters that require a gradient count, in the order of ``network.parameters()``. Everything is computed in
+    doubles. What a network does beside its operations happens once, when it is read: a number that ``forward`` draws,
+    counts or prints is that of this reading. A layer that looks at several examples at once has no gradient of one
+    person; batch normalisation is refused for that reason. Dropout is refused too: its draws come from a statistical
+    generator, person after person, so that one record more would change everybody's rows.
     """
 
     def __init__(self, network: torch.nn.Module, loss: Loss) -> None:
@@ -62,52 +70,111 @@ class PerExample:
             raise InputError("Expected a network with parameters to train, got none; set requires_grad on some.")
         self.size = sum(each.numel() for each in self.parameters)
         """d, the number of numbers in one gradient."""
-        self.not_known: str | None = None
-        """The layer or loss for which no row is proved to be one person's alone; None where all are known."""
         self._loss = loss
-        try:
-            self._kind = loss_name(loss)
-            self._modules = modules_of(network)
-        except NotKnown as found:
-            self.not_known = str(found)
+        self._read: dict[Any, _Read] = {}
 
-    def must_be_known(self) -> None:
-        """Refuse a network or loss of which nothing is proved."""
-        if self.not_known is not None:
+    def read(self, features: torch.Tensor, labels: torch.Tensor) -> _Read:
+        """Read the network for people like these, of whom only shapes and types are looked at.
+
+        Raises
+        ------
+        InputError
+            For a network that cannot take them, or with the operation for which nothing is proved.
+        """
+        kind = (features.shape[1:], labels.shape[1:], labels.is_floating_point(), features.device)
+        if kind not in self._read:
+            try:
+                self._read[kind] = self._graph(features, labels)
+            except NotOrderFree as refused:
+                raise InputError(
+                    "Expected operations whose results no order of computing can change, so that a row is proved to be "
+                    f"one person's alone, got {refused}. The page one-persons-row lists what is known."
+                ) from None
+            except InputError:
+                raise
+            except Exception as error:  # of zeros: it shows nobody's value
+                raise InputError(
+                    f"Expected a network and a loss that fit features of shape {tuple(features.shape[1:])} and labels "
+                    f"of shape {tuple(labels.shape[1:])} for one person, got ones that fail on zeros: {error}"
+                ) from None
+        return self._read[kind]
+
+    def _graph(self, features: torch.Tensor, labels: torch.Tensor) -> _Read:
+        x = torch.zeros(features.shape[1:], dtype=torch.float64, device=features.device)
+        y = torch.zeros(labels.shape[1:], dtype=_kind(labels), device=labels.device)
+
+        def of_one(trained: Named, fixed: Named, features: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
+            output = functional_call(self.network, {**trained, **fixed}, (features[None],))
+            if label.is_floating_point() and label.numel() == output.numel():  # one number needs no axis of its own
+                label = label.reshape(output.shape[1:])
+            return self._loss(output, label[None])
+
+        # torch warns where a target of another shape than the output would be broadcast, and then goes on.
+        with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():
+            warnings.filterwarnings("error", message="Using a target size")
+            traced = make_fx(functionalize(grad(of_one), remove="mutations"), decomposition_table=PARTS)
+            trained, fixed = self._numbers()
+            graph = traced(trained, fixed, x, y)
+            outputs = tuple(functional_call(self.network, {**trained, **fixed}, (x[None],)).shape[1:])
+        graph.graph.eliminate_dead_code()
+        graph.recompile()
+        run: Callable[..., Named] = vmap(graph, in_dims=(None, None, 0, 0), randomness="same")
+        self._try(run, x, y)
+        return _Read(run, outputs)
+
+    def _numbers(self) -> tuple[Named, Named]:
+        """The parameters that are trained, and all other numbers of the network."""
+        parameters = {name: each.detach().double() for name, each in self.network.named_parameters()}
+        trained = {name for name, each in self.network.named_parameters() if each.requires_grad}
+        fixed = {name: each for name, each in parameters.items() if name not in trained}
+        fixed |= {
+            name: each.double() if each.is_floating_point() else each for name, each in self.network.named_buffers()
+        }
+        return {name: each for name, each in parameters.items() if name in trained}, fixed
+
+    def _try(self, run: Callable[..., Named], x: torch.Tensor, y: torch.Tensor) -> None:
+        """Compute the rows of three made-up people, which meets every operation, and again with another one of them."""
+        x = torch.linspace(0, 1, 3 * x.numel(), dtype=x.dtype, device=x.device).reshape(3, *x.shape)
+        y = y.expand(3, *y.shape)
+        other = x.clone()
+        other[1] = math.nan
+        before, after = (self._rows(run, each, y)[::2].nan_to_num(0.5) for each in (x, other))
+        if not torch.equal(before, after):
             raise InputError(
-                f"Expected layers whose gradients are proved to be each person's alone, got {self.not_known}; known "
-                f"are {KNOWN}. Use these, or allow_unproved=True for a guarantee that is not proved."
+                "Expected a network in which examples do not meet, got one in which a made-up person's row changed "
+                "with another person's features; compute each output from one row of features."
             )
 
+    def _rows(self, run: Callable[..., Named], features: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        trained, fixed = self._numbers()
+        x, y = features.detach().double(), labels.detach().to(_kind(labels))
+        with OrderFree():
+            found = run(trained, fixed, x, y)
+        rows = torch.cat([found[name].flatten(1) for name in trained], dim=1)
+        finite = x.flatten(1).isfinite().all(1) & y.reshape(len(y), -1).isfinite().all(1)
+        return torch.where(finite[:, None], rows, math.nan)  # counts as nothing
+
     def blocks(self, features: torch.Tensor, labels: torch.Tensor) -> Iterator[torch.Tensor]:
-        """The rows of all examples in their order, as many at a time as fit into memory."""
+        """The rows of all examples in their order, in doubles, as many at a time as fit into memory.
+
+        A record with a number that is not finite has a row of NaN, which counts as nothing.
+        """
         if not len(features):
             return
-        way = self._way(features, labels)
+        read = self.read(features, labels)
+        _check_labels(labels, read.outputs)
+        must_keep_subnormals()
         size = max(1, _BLOCK_NUMBERS.get(features.device.type, 2**20) // self.size)
         for first in range(0, len(features), size):
             here = slice(first, first + size)
-            yield way.rows(features[here].detach(), labels[here].detach())
+            yield _tactful(lambda: self._rows(read.run, features[here], labels[here]))  # noqa: B023 (called at once)
 
     def clipped_sum(self, features: torch.Tensor, labels: torch.Tensor, clip: float, steps: int) -> NDArray[np.int64]:
         """The sum of all rows, each clipped to ``clip`` in L2 and written in whole numbers of clip/steps."""
-        if len(features):
-            at_once = getattr(self._way(features, labels), "clipped_sum", None)
-            if at_once is not None:  # compiled rows are clipped one by one, while they are in the cache
-                found: NDArray[np.int64] = at_once(features, labels, clip, steps, 2)
-                return found
         total = np.zeros(self.size, dtype=np.int64)
         for block in self.blocks(features, labels):
             total += whole_sum(whole_rows(block, clip, steps))
         return total
-
-    def _way(self, features: torch.Tensor, labels: torch.Tensor) -> Way:
-        if self.not_known is not None:
-            return AnyNetwork(self.network, self._loss, self.parameters)
-        layers = shaped(self._modules, tuple(features.shape[1:]))
-        _check_labels(labels, layers[-1].after, self._kind)
-        must_keep_subnormals()
-        return _proved(layers, self.parameters, features.device)
 
     def assign(self, gradient: torch.Tensor) -> None:
         """Give the parameters this gradient, as if ``backward`` had found it."""
@@ -118,27 +185,30 @@ class PerExample:
             first += each.numel()
 
 
-def _proved(layers: Sequence[Layer], trained: Sequence[torch.nn.Parameter], device: torch.device) -> Way:
-    if device.type == "cpu" and find_spec("numba"):
-        from bipartite.learn.gradients.compiled_rows import CompiledRows  # noqa: PLC0415 (needs an extra; compiles)
-
-        return CompiledRows(layers, trained)
-    return ExactProducts(layers, trained)
+def _kind(labels: torch.Tensor) -> torch.dtype:
+    return torch.float64 if labels.is_floating_point() else torch.int64
 
 
-def _check_labels(labels: torch.Tensor, outputs: tuple[int, ...], kind: str) -> None:
-    """Refuse labels that the loss cannot take, without showing any."""
-    if kind == "classes":
-        fits = len(outputs) == 1 and labels.dim() == 1 and not labels.is_floating_point()
-        if fits and bool(((labels >= 0) & (labels < outputs[0])).all()):
-            return
+def _check_labels(labels: torch.Tensor, outputs: tuple[int, ...]) -> None:
+    """Refuse classes that are not among the outputs, without showing any: a look-up would tell which."""
+    if labels.is_floating_point():
+        return
+    if not outputs or not bool(((labels >= 0) & (labels < outputs[0])).all()):
         raise InputError(
-            f"Expected a class from 0 to {outputs[0] - 1} for each row, got labels of shape {tuple(labels.shape)} that "
-            "are not, at least for somebody; labels are not shown. See that they are in range."
+            f"Expected classes from 0 to {outputs[0] - 1 if outputs else 0} as labels, got others, at least for "
+            "somebody; labels are not shown. See that they are in range."
         )
-    count = outputs[0] if len(outputs) == 1 else 0
-    if not labels.is_floating_point() or labels[0].numel() != count:
-        raise InputError(
-            f"Expected {count} numbers in floating point as the target of each row, one for each output, got "
-            f"{str(labels.dtype).removeprefix('torch.')} of shape {tuple(labels.shape[1:])}; use labels.float()."
-        )
+
+
+def _tactful(compute: Callable[[], torch.Tensor]) -> torch.Tensor:
+    """What is computed, or a refusal without the values that torch might show."""
+    try:
+        return compute()
+    except torch.OutOfMemoryError:
+        raise
+    except Exception:  # noqa: BLE001, S110 (whatever is raised may show somebody's value)
+        pass
+    raise InputError(  # outside of the handler, for an error carries the one that is being handled
+        "Expected features for which the network can be computed, got others, at least for somebody; values are not "
+        "shown. See that all numbers that look something up are in range."
+    )

@@ -9,19 +9,18 @@ no other row can change.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import torch
 
-from bipartite.learn.gradients.elementary import MARGIN
 from bipartite.learn.gradients.exact_numbers import by_halves, square_root
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Norm = Literal[1, 2]
-
+_MARGIN: Final = 1 - 2.0**-30
+"""Clipped rows are this much shorter than they may be, so that rounding errors of the norm seldom cost a row."""
 MOST_STEPS: Final = 2**24
 """The finest grid: sums of squares stay below 2^53, so that doubles hold them exactly."""
 
@@ -30,7 +29,7 @@ def whole_rows(gradients: torch.Tensor, clip: float, steps: int) -> torch.Tensor
     """Each row clipped to ``clip`` in L2, as whole numbers (in doubles) of norm at most ``steps``."""
     rows = gradients.double()
     lengths = square_root(by_halves(rows * rows))[:, None]
-    rows = torch.trunc(rows * (steps * MARGIN / torch.clamp(lengths, min=clip)))
+    rows = torch.trunc(rows * (steps * _MARGIN / torch.clamp(lengths, min=clip)))
     # Whole numbers whose squares add up to at most 2^53 are added without error; a sum beyond is found to be beyond.
     squares = rows.square().sum(dim=1, keepdim=True)
     return torch.where(squares <= float(steps) ** 2, rows, torch.zeros_like(rows))
