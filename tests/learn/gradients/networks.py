@@ -1,20 +1,65 @@
-"""Networks that between them use every known layer, and people to compute gradients of."""
+"""Networks of all kinds of layers, and people to compute gradients of."""
 
 import numpy as np
 import torch
 from torch import nn
 
-from bipartite.learn import paper_cnn
-from bipartite.learn.gradients.compiled_rows import CompiledRows
-from bipartite.learn.gradients.exact_products import ExactProducts
-from bipartite.learn.gradients.layers import modules_of, shaped
+from bipartite.learn import PerExample, tanh_cnn
+
+
+class Residual(nn.Module):
+    """A picture that goes round its convolutions, and a dense layer that is used twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(2, 4, 3, padding=1)
+        self.within = nn.Sequential(nn.GroupNorm(2, 4), nn.ReLU(inplace=True), nn.Conv2d(4, 4, 3, padding=1, groups=2))
+        self.twice, self.last = nn.Linear(4, 4), nn.Linear(4, 10)
+
+    def forward(self, x):
+        x = self.first(x)
+        x = (x + self.within(x)).mean((2, 3))
+        return self.last(x + self.twice(torch.tanh(self.twice(x))))
+
+
+class Transformer(nn.Module):
+    """Words, or strips of a picture: looked up or projected, attended to, averaged."""
+
+    def __init__(self, *, words, activation="gelu"):
+        super().__init__()
+        self.words = words
+        self.embedding = nn.Embedding(30, 8, padding_idx=0) if words else nn.Linear(6, 8)
+        self.place = nn.Parameter(torch.zeros(5, 8))
+        self.layer = nn.TransformerEncoderLayer(8, 2, 12, dropout=0.0, activation=activation, batch_first=True)
+        self.last = nn.Linear(8, 10)
+
+    def forward(self, x):
+        return self.last(self.layer(self.embedding(x.long() if self.words else x) + self.place).mean(1))
+
+
+class Causal(nn.Module):
+    """Attention to what came before, RMS norm, a line of convolutions, and look-ups by index."""
+
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Conv1d(3, 6, 3, padding=1)
+        self.scale, self.table = nn.Parameter(torch.ones(6)), nn.Parameter(torch.ones(4, 6))
+        self.project, self.last = nn.Linear(6, 18), nn.Linear(6, 10)
+
+    def forward(self, x):
+        x = self.line(x).transpose(1, 2) + self.table[torch.tensor([3, 1, 1, 0, 3, 3, 2])]
+        x = x * torch.rsqrt((x**2).mean(-1, keepdim=True) + 1e-6) * self.scale
+        queries, keys, values = self.project(x).chunk(3, dim=-1)
+        x = x + nn.functional.scaled_dot_product_attention(queries, keys, values, is_causal=True)
+        return self.last(x.amax(1))
+
 
 NETWORKS = {
     "every layer": (
         lambda: nn.Sequential(
             nn.Conv2d(2, 6, 3, padding=1, stride=2), nn.GroupNorm(2, 6), nn.SiLU(), nn.AvgPool2d(2, stride=1),
             nn.Tanh(), nn.Conv2d(6, 5, (2, 3), padding=(1, 1), stride=(1, 2)), nn.Sigmoid(), nn.ZeroPad2d((0, 1, 1, 0)),
-            nn.MaxPool2d(2), nn.GELU("tanh"), nn.Flatten(), nn.Linear(10, 7, bias=False), nn.GroupNorm(1, 7), nn.ReLU(),
+            nn.MaxPool2d(2), nn.GELU("tanh"), nn.Flatten(), nn.Linear(10, 7, bias=False), nn.LayerNorm(7), nn.ReLU(),
             nn.Sequential(nn.Linear(7, 10), nn.Identity()),
         ),
         (2, 7, 9),
@@ -22,17 +67,24 @@ NETWORKS = {
     "from a row to a picture": (
         lambda: nn.Sequential(
             nn.Unflatten(1, (1, 6, 6)), nn.Conv2d(1, 4, 3, padding="same", bias=False), nn.Tanh(),
-            nn.MaxPool2d(3, stride=2), nn.GroupNorm(2, 4, affine=False), nn.Flatten(), nn.Linear(16, 10),
+            nn.MaxPool2d(3, stride=2, padding=1), nn.GroupNorm(2, 4, affine=False), nn.AvgPool2d(2, padding=1),
+            nn.Flatten(), nn.Linear(16, 10),
         ),
         (36,),
     ),
     "33 to 17": (lambda: nn.Linear(33, 17), (33,)),
     "601 to 10": (lambda: nn.Sequential(nn.Linear(601, 10)), (601,)),
     "dense": (
-        lambda: nn.Sequential(nn.Linear(20, 31), nn.ReLU(), nn.Linear(31, 13), nn.SiLU(), nn.Linear(13, 10)),
+        lambda: nn.Sequential(
+            nn.Linear(20, 31), nn.ReLU(), nn.Linear(31, 13), nn.SiLU(), nn.Linear(13, 10), nn.Hardtanh(), nn.LeakyReLU()
+        ),
         (20,),
     ),
-    "the paper's": (paper_cnn, (1, 28, 28)),
+    "residual": (Residual, (2, 5, 6)),
+    "transformer": (lambda: Transformer(words=False), (5, 6)),
+    "words": (lambda: Transformer(words=True, activation="relu"), (5,)),
+    "causal": (Causal, (3, 7)),
+    "pictures": (tanh_cnn, (1, 28, 28)),
 }  # fmt: skip
 
 
@@ -52,13 +104,15 @@ def people_of(shape, count, kind=torch.float64):
     random = np.random.default_rng(2)
     features = random.uniform(-2, 2, (count, *shape))
     features[::2] = np.maximum(features[::2], 0)
+    if shape == (5,):  # words
+        features = random.integers(0, 30, (count, *shape))
     return torch.from_numpy(features).to(kind), torch.from_numpy(random.integers(0, 10, count))
 
 
-def ways(network, shape):
-    """Both ways for which independence is proved."""
-    layers, trained = shaped(modules_of(network), shape), [each for each in network.parameters() if each.requires_grad]
-    return {"compiled": CompiledRows(layers, trained), "exact": ExactProducts(layers, trained)}
+def rows_of(network, loss=nn.functional.cross_entropy):
+    """The rows that the library computes."""
+    gradients = PerExample(network, loss)
+    return lambda features, labels: torch.cat(list(gradients.blocks(features, labels)))
 
 
 def one_by_one(network, features, labels, loss=nn.functional.cross_entropy):

@@ -99,7 +99,7 @@ def total(x: torch.Tensor, axes: Shape | None = None, keepdim: bool = False) -> 
     """The sum over these axes, or over all: halves of each slice are added, again and again."""
     over = sorted({axis % x.dim() for axis in axes or range(x.dim())})
     kept = [axis for axis in range(x.dim()) if axis not in over]
-    found = by_halves(x.permute(*kept, *over).reshape([x.shape[axis] for axis in kept] + [-1]))
+    found = by_halves(x.permute(*kept, *over).reshape([x.shape[axis] for axis in kept] + [-1])).contiguous()
     for axis in over if keepdim else ():
         found = found.unsqueeze(axis)
     return found
@@ -117,18 +117,17 @@ def by_halves(terms: torch.Tensor) -> torch.Tensor:
 
 
 def added_at(rows: torch.Tensor, places: torch.Tensor, count: int) -> torch.Tensor:
-    """Add each row to that of ``count`` which its place names: as whole numbers, by a power of two for each place."""
-    bits = EXACT_BITS - _PLACES_BITS
+    """Add each row to that of ``count`` which its place names: whole numbers, by a power of two for each sum."""
     if len(rows) > 2**_PLACES_BITS:
         raise InputError(f"Expected at most 2^{_PLACES_BITS} look-ups at once, got {len(rows)}; use shorter texts.")
-    largest = rows.abs().amax(1) if rows.shape[1] else rows.new_zeros(len(rows))
-    finite = largest.isfinite()
-    exponents = torch.frexp(torch.where(finite, largest, 0.0))[1].clamp(min=_SMALLEST).long()
-    most = exponents.new_full((count,), _SMALLEST).scatter_reduce(0, places, exponents, "amax")
-    spoiled = torch.zeros_like(most).scatter_reduce(0, places, (~finite).long(), "amax").bool()
-    numbers = (torch.where(finite[:, None], rows, 0.0) * power_of_two(bits - most)[places, None]).round_()
-    sums = rows.new_zeros((count, rows.shape[1])).index_add_(0, places, numbers)
-    return scaled(sums, torch.where(spoiled, math.nan, power_of_two(most - bits))[:, None])
+    bits, at = EXACT_BITS - _PLACES_BITS, places[:, None].expand(rows.shape)
+    finite = rows.isfinite()
+    exponents = torch.frexp(torch.where(finite, rows, 0.0))[1].clamp(min=_SMALLEST)
+    most = exponents.new_full((count, rows.shape[1]), _SMALLEST).scatter_reduce(0, at, exponents, "amax")
+    spoiled = torch.zeros_like(most).scatter_reduce(0, at, (~finite).int(), "amax").bool()
+    numbers = (torch.where(finite, rows, 0.0) * power_of_two(bits - most).gather(0, at)).round_()
+    sums = rows.new_zeros(most.shape).scatter_add_(0, at, numbers)
+    return scaled(sums, torch.where(spoiled, math.nan, power_of_two(most - bits)))
 
 
 # Look-ups of one block, and with them the terms of one place, are at most 2^23.

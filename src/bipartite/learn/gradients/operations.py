@@ -290,7 +290,7 @@ def _largest_backward(  # noqa: PLR0913, PLR0917 (torch's)
 
 
 def _inside(padded: Tensor, x: Tensor, edges: Pair) -> Tensor:
-    return padded[..., edges[0] : edges[0] + x.shape[-2], edges[1] : edges[1] + x.shape[-1]]
+    return padded[..., edges[0] : edges[0] + x.shape[-2], edges[1] : edges[1] + x.shape[-1]].contiguous()
 
 
 def _average(  # noqa: PLR0913, PLR0917 (torch's)
@@ -424,7 +424,7 @@ view _unsafe_view reshape alias detach clone contiguous t transpose.int permute 
 squeeze.dims unsqueeze unsqueeze_ flatten.using_ints movedim.int slice.Tensor select.int select_backward slice_backward
 narrow split.Tensor split_with_sizes unbind.int chunk cat stack gather index.Tensor index_select embedding flip roll
 constant_pad_nd unfold im2col diagonal tril triu repeat as_strided lift_fresh lift_fresh_copy
-masked_fill.Scalar masked_fill.Tensor scatter.value full full_like zeros
+masked_fill.Scalar masked_fill.Tensor scatter.value fill_.Scalar zero_ full full_like zeros
 zeros_like new_zeros ones ones_like new_ones new_full scalar_tensor arange arange.start arange.start_step eye
 """
 _TAKEN_APART: Final = """
