@@ -39,8 +39,6 @@ class Guarantee(Printed):
     delta: float = 0.0
     not_covered: tuple[str, ...] = ()
     """What the numbers leave out, a sentence each: tuning, public parameters, labels that were declared public."""
-    not_proved: str = ""
-    """What the numbers rest on that is not proved; empty where nothing is. Printed first."""
 
     @property
     def is_private(self) -> bool:
@@ -57,7 +55,7 @@ class Guarantee(Printed):
                 lines.append(f"ε = {_number(self.replace)} when a record is replaced")
             lines.append(f"δ = {self.delta:g}")
         lines += [f"not covered: {each}" for each in self.not_covered]
-        return "\n".join([f"not proved: {self.not_proved}"] * bool(self.not_proved) + lines)
+        return "\n".join(lines)
 
 
 def from_known_words(promised: Guarantee) -> Guarantee:

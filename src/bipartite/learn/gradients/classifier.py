@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 import torch
 
 from bipartite.errors import InputError, missing_library, shown
-from bipartite.learn.fitting import check_unmasked, positions
+from bipartite.learn.fitting import as_it_was, check_unmasked, positions, without_values
 from bipartite.learn.gradients.loop import best_device, train_privately
-from bipartite.learn.gradients.networks import PicturePlan, paper_cnn, tanh_cnn
+from bipartite.learn.gradients.networks import PicturePlan, tanh_cnn
 
 try:
-    from sklearn.utils.validation import check_is_fitted
+    from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
     from bipartite.learn.counted_fits import CountedFits
     from bipartite.learn.scikit import ClassifierMixin
@@ -25,13 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
+    from sklearn.utils import Tags
 
     from bipartite.learn.gradients.central import GaussianSGD
     from bipartite.learn.gradients.loop import Optimizer
     from bipartite.learn.guarantee import Guarantee
 
-_ROWS = 4096
-_NAMED: Final = {"tanh-cnn": tanh_cnn, "paper-cnn": paper_cnn}
+_ROWS: Final = 4096
+_READ: Final[dict[str, Any]] = {"dtype": np.float32, "order": "C", "allow_nd": True}
+_NAMED: Final = {"tanh-cnn": tanh_cnn}
 
 
 @dataclass(eq=False, repr=False)
@@ -42,7 +44,7 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
     ----------
     network
         A function without arguments that makes a ``torch.nn.Module`` from features to one number a class, or a name:
-        ``"tanh-cnn"`` or ``"paper-cnn"``, for pictures of shape 1 × 28 × 28 and ten classes.
+        ``"tanh-cnn"``, for pictures of shape 1 × 28 × 28 and ten classes.
     plan
         How privacy is kept: :class:`GaussianSGD`, or :class:`PicturePlan`, which brings settings and an optimiser for
         ``"tanh-cnn"`` and needs ``people``.
@@ -54,8 +56,6 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
     people
         A public number of people, without which nothing is promised about adding or removing a record: see
         :func:`train_privately`.
-    allow_unproved
-        Train also a network of layers for which nothing is proved, under a guarantee that says so first.
     weights_seed
         The seed of the first weights, which are public.
     device
@@ -77,21 +77,28 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
     classes: Sequence[Any]
     optimizer: Optimizer | None = None
     people: int | None = None
-    allow_unproved: bool = False
     weights_seed: int = 0
     device: str = "auto"
     rng: object = None
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> PrivateSGDClassifier:  # noqa: N803 (scikit-learn's name)
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803 (scikit-learn's names)
         """Train on these people; each fit spends its ε anew, and a warning counts fits that look like a search."""
-        check_unmasked(X=X, y=y)
+        with as_it_was(self):
+            self._train(X, y)
+        if self.guarantee_.is_private:
+            self._count_fit()
+        return self
+
+    def _train(self, X: ArrayLike, y: ArrayLike) -> None:  # noqa: N803
         device = self._device()
+        plan, optimizer = self._planned()
         classes = np.unique(np.asarray(self.classes))
-        if classes.size < 2 or np.ndim(y) != 1:  # noqa: PLR2004
-            raise InputError(
-                f"Expected two classes or more and one label a row, got {classes.size} and {np.ndim(y)} axes of labels."
-            )
-        labels = positions(np.asarray(y), classes)
+        if classes.size < 2:  # noqa: PLR2004
+            number = "1 class" if classes.size else "none"
+            raise InputError(f"Expected two classes or more, got {number}; state all there are: classes=[0, 1].")
+        check_unmasked(X=X, y=y)
+        rows, given = without_values(lambda: validate_data(self, X, y, **_READ))
+        labels = positions(without_values(lambda: column_or_1d(given)), classes)
         if (labels < 0).any():
             raise InputError(
                 f"Expected every label among the {len(classes)} classes, {int((labels < 0).sum())} are not; add them."
@@ -99,24 +106,21 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
         with torch.random.fork_rng():
             torch.manual_seed(self.weights_seed)
             network = self._made().to(device)
-        plan, optimizer = self._planned()
-        features = _tensor(X, device)
-        _check_outputs(network, features, len(classes))
+            _check_outputs(
+                network, rows.shape[1:], device, len(classes)
+            )  # which makes weights that were waiting for a shape
         self.guarantee_: Guarantee = train_privately(
             network,
-            features,
+            torch.from_numpy(rows).to(device),
             torch.from_numpy(labels).to(device),
             plan,
             optimizer=optimizer,
             people=self.people,
-            allow_unproved=self.allow_unproved,
             rng=self.rng,
         )
         self.classes_ = classes
-        self.n_features_in_ = features.shape[1]
         self.network_ = network.eval()
-        self._count_fit()
-        return self
+        self._shape = rows.shape[1:]
 
     def _planned(self) -> tuple[GaussianSGD, Optimizer]:
         if not isinstance(self.plan, PicturePlan):
@@ -150,12 +154,15 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
         """The probability of every class, as the network sees it."""
         check_is_fitted(self)
+        check_unmasked(X=X)
+        rows = without_values(lambda: validate_data(self, X, reset=False, ensure_min_samples=0, **_READ))
+        if rows.shape[1:] != self._shape:
+            raise InputError(f"Expected rows of shape {self._shape}, as in fit, got {rows.shape[1:]}.")
         device = next(self.network_.parameters()).device
-        rows = _tensor(X, device)
         with torch.no_grad():
             found = [
-                torch.softmax(self.network_(rows[first : first + _ROWS]).double(), dim=1).cpu().numpy()
-                for first in range(0, len(rows), _ROWS)
+                torch.softmax(self.network_(part.to(device)).double(), dim=1).cpu().numpy()
+                for part in torch.split(torch.from_numpy(rows), _ROWS)
             ]
         return np.concatenate([np.zeros((0, len(self.classes_))), *found])
 
@@ -165,28 +172,27 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
         found: NDArray[Any] = self.classes_[probabilities.argmax(axis=1)]
         return found
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "network_")
 
-def _tensor(features: ArrayLike, device: torch.device) -> torch.Tensor:
-    try:
-        found = np.asarray(features, dtype=np.float32)
-    except (TypeError, ValueError):  # which would show a value
-        found = np.zeros(0, dtype=np.float32)
-    if found.ndim < 2:  # noqa: PLR2004
-        raise InputError(
-            "Expected X as numbers, a row a person; encode what is not one, and use X.reshape(-1, 1) for one feature."
-        )
-    return torch.as_tensor(found).to(device)
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        tags.input_tags.three_d_array = True
+        # The noise of any useful ε hides what the hundred records of a check could teach.
+        tags.classifier_tags.poor_score = True
+        return tags
 
 
-def _check_outputs(network: torch.nn.Module, features: torch.Tensor, classes: int) -> None:
+def _check_outputs(network: torch.nn.Module, shape: tuple[int, ...], device: torch.device, classes: int) -> None:
     """Refuse a network that does not fit the shape of the data, by a row of zeros and not by anybody's."""
     training = network.training
     try:
         with torch.no_grad():
-            got = tuple(network.eval()(features.new_zeros((1, *features.shape[1:]))).shape)
+            got = tuple(network.eval()(torch.zeros((1, *shape), device=device)).shape)
     except (RuntimeError, ValueError) as error:
         raise InputError(
-            f"Expected a network for rows of shape {tuple(features.shape[1:])}, got one that fails on zeros: {error}"
+            f"Expected a network for rows of shape {shape}, got one that fails on zeros: {error}"
         ) from None
     finally:
         network.train(training)

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 EXACT_BITS: Final = 53
 """Whole numbers up to 2^53 are exact as doubles."""
-_EXPONENTS: Final = 1000
+_EXPONENTS: Final = range(-1074, 1024)
+"""Those of the powers of two that doubles have."""
+_LEAST_DECAY: Final = -1000
 """e^x below 2^−1000 counts as 2^−1000."""
 # A number below 2^-900 counts as one of that size: its row becomes zeros, and no power of two below overflows.
 _SMALLEST: Final = -900
@@ -48,14 +50,13 @@ _HALF_ROOT: Final = 0.7071067811865476
 
 @cache
 def _powers(device: torch.device) -> torch.Tensor:
-    """2^k from 2^−1000 to 2^1000, exact: torch's own powers are computed by logarithms."""
-    exponents = range(-_EXPONENTS, _EXPONENTS + 1)
-    return torch.tensor([math.ldexp(1.0, k) for k in exponents], dtype=torch.float64, device=device)
+    """All powers of two, exact: torch's own are computed by logarithms."""
+    return torch.tensor([math.ldexp(1.0, k) for k in _EXPONENTS], dtype=torch.float64, device=device)
 
 
 def power_of_two(exponents: torch.Tensor) -> torch.Tensor:
-    """2^k of whole numbers from −1000 to 1000."""
-    return _powers(exponents.device)[exponents.long() + _EXPONENTS]
+    """2^k of whole numbers from −1074 to 1023."""
+    return _powers(exponents.device)[exponents.long() - _EXPONENTS.start]
 
 
 def bits_for(terms: int) -> tuple[int, int]:
@@ -64,7 +65,7 @@ def bits_for(terms: int) -> tuple[int, int]:
     return left // 2, left - left // 2
 
 
-def whole(x: torch.Tensor, axes: Shape, bits: int) -> tuple[torch.Tensor, torch.Tensor]:
+def whole(x: torch.Tensor, axes: list[int], bits: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Whole numbers of at most ``bits`` bits, and the powers of two that scale them back, one for each slice.
 
     A slice runs over ``axes``. One with a number that is not finite becomes zeros, lest NaN spread within a product,
@@ -170,7 +171,7 @@ def exponential(x: torch.Tensor) -> torch.Tensor:
 def _decay(x: torch.Tensor) -> torch.Tensor:
     """e^x for x ≤ 0."""
     high, low = _LN_2
-    kept = torch.where(x > -_EXPONENTS * high, x, -_EXPONENTS * high)
+    kept = torch.where(x > _LEAST_DECAY * high, x, _LEAST_DECAY * high)
     k = torch.floor(kept * _LOG2_E + 0.5)
     r = (kept - k * high) - k * low
     return torch.where(x.isnan(), x, _polynomial(r, _TAYLOR) * power_of_two(k))

@@ -3,8 +3,7 @@
 Under :class:`OrderFree` each operation of a computation is one of three kinds, and any other is refused:
 
 - it *moves* numbers, compares them, or rounds once for each result: result k is a function of operands k alone;
-- it *is replaced* by one whose result no order can change: matrix products and convolutions of whole numbers, sums by
-  halves, functions made of +, −, × and ÷ (``exact_numbers.py``);
+- it *is replaced* by one whose result no order can change (``replacements.py``, ``exact_numbers.py``);
 - it was taken apart into such operations beforehand (``PARTS``).
 
 Operations are known by their full names, with the types of their arguments: one that another version of torch renames
@@ -20,410 +19,61 @@ import torch
 from torch._decomp import get_decompositions
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from bipartite.learn.gradients.exact_numbers import (
-    added_at,
-    bits_for,
-    error_function,
-    exponential,
-    hyperbolic_tangent,
-    logarithm,
-    logarithm_of_more,
-    product,
-    scaled,
-    sigmoid,
-    square_root,
-    total,
-    whole,
-)
+from bipartite.learn.gradients import exact_numbers, replacements
+from bipartite.learn.gradients.replacements import NotOrderFree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     Tensor = torch.Tensor
-    Pair = tuple[int, int]
-
-_LARGEST_WHOLE: Final = 2.0**53
-
-
-class NotOrderFree(Exception):  # noqa: N818 (not an error yet: a refusal names the network)
-    """An operation whose order of computing is not known, in words that follow "got"."""
-
-
-def _only(name: str, **given: tuple[object, object]) -> None:
-    """Refuse an option of an operation with another value than the one that is known."""
-    odd = [f"{option}={value}" for option, (value, known) in given.items() if value != known]
-    if odd:
-        raise NotOrderFree(f"{name} with {', '.join(odd)}")
-
-
-# --- sums ---
-
-
-def _total(x: Tensor, axes: Sequence[int] | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:  # noqa: ANN401, FBT001, FBT002
-    if dtype is not None or not x.is_floating_point():
-        x = x.to(dtype or torch.int64)
-    return total(x, axes, keepdim)
-
-
-def _mean(x: Tensor, axes: Sequence[int] | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:  # noqa: ANN401, FBT001, FBT002
-    found = _total(x, axes, keepdim, dtype=dtype)
-    return found / (x.numel() // max(1, found.numel()))
-
-
-def _variance(
-    x: Tensor,
-    axes: Sequence[int] | None = None,
-    *,
-    correction: float | None = None,
-    keepdim: bool = False,
-) -> tuple[Tensor, Tensor]:
-    mean = _mean(x, axes, keepdim=True)
-    count = x.numel() // max(1, mean.numel())
-    apart = x - mean
-    spread = total(apart * apart, axes, keepdim) / (count - (1 if correction is None else correction))
-    return spread, mean if keepdim else _mean(x, axes)
-
-
-def _placed(x: Tensor, axis: int, index: Tensor, added: Tensor) -> Tensor:
-    """``scatter_add``: each number at its place along an axis."""
-    axis %= x.dim()
-    index = index.movedim(axis, -1)
-    added = added[tuple(slice(each) for each in index.movedim(-1, axis).shape)].movedim(axis, -1)
-    before = x.movedim(axis, -1)
-    inner = before[tuple(slice(each) for each in index.shape[:-1])].shape[:-1]
-    if inner != before.shape[:-1]:
-        raise NotOrderFree("scatter_add with an index smaller than what is added to")
-    count = before.shape[-1]
-    lines = torch.arange(math.prod(inner), device=x.device).repeat_interleave(index.shape[-1]) * count
-    sums = added_at(added.reshape(-1, 1), lines + index.reshape(-1), math.prod(inner) * count)
-    return x + sums.view(*inner, count).movedim(-1, axis)
-
-
-def _put(x: Tensor, index: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:  # noqa: FBT001, FBT002
-    """``index_put``, where it adds."""
-    _only("index_put", accumulate=(accumulate, True))
-    given = [each for each in index if each is not None]
-    first = next(at for at, each in enumerate(index) if each is not None)
-    if any(each is None for each in index[first : first + len(given)]) or any(each.dtype == torch.bool for each in given):
-        raise NotOrderFree("index_put with a mask or with indices that do not stand together")
-    sizes = x.shape[first : first + len(given)]
-    places = torch.zeros((), dtype=torch.int64, device=x.device)
-    for each, size in zip(given, sizes, strict=True):
-        places = places * size + torch.where(each < 0, each + size, each)
-    before, after = x.shape[:first], x.shape[first + len(given) :]
-    rows = values.expand(*before, *places.shape, *after).movedim(
-        tuple(range(first, first + places.dim())), tuple(range(places.dim()))
-    )
-    sums = added_at(rows.reshape(places.numel(), -1), places.reshape(-1), math.prod(sizes))
-    return x + sums.view(*sizes, *before, *after).movedim(
-        tuple(range(len(sizes))), tuple(range(first, first + len(sizes)))
-    )
-
-
-def _embedding_backward(d: Tensor, index: Tensor, count: int, padding: int, by_frequency: bool) -> Tensor:  # noqa: FBT001
-    _only("embedding", scale_grad_by_freq=(by_frequency, False))
-    rows = torch.where((index != padding)[..., None], d, 0.0)
-    return added_at(rows.reshape(index.numel(), -1), index.reshape(-1), count)
-
-
-# --- convolutions, as products of windows ---
-
-
-def _two(values: Sequence[int]) -> Pair:
-    return (int(values[0]), int(values[-1]))
-
-
-def _windows(x: Tensor, window: Pair, stride: Pair, padding: Pair) -> tuple[Tensor, Pair]:
-    """(people, channels × places of the window, windows), and how many windows there are downwards and sideways."""
-    (down, across), (rows, columns) = stride, padding
-    x = torch.nn.functional.pad(x, (columns, columns, rows, rows))
-    found = x.unfold(2, window[0], down).unfold(3, window[1], across)
-    moved = found.permute(0, 1, 4, 5, 2, 3)
-    return moved.reshape(len(x), x.shape[1] * window[0] * window[1], -1), (found.shape[2], found.shape[3])
-
-
-def _known_convolution(dilation: Sequence[int], transposed: bool, output_padding: Sequence[int]) -> None:  # noqa: FBT001
-    _only(
-        "convolution",
-        dilation=(set(dilation), {1}),
-        transposed=(transposed, False),
-        output_padding=(set(output_padding), {0}),
-    )
-
-
-def _convolution(  # noqa: PLR0913, PLR0917 (torch's)
-    x: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    transposed: bool,  # noqa: FBT001
-    output_padding: Sequence[int],
-    groups: int,
-) -> Tensor:
-    _known_convolution(dilation, transposed, output_padding)
-    if x.dim() == 3:  # noqa: PLR2004 (a line is a picture of one row)
-        more = [1, *stride], [0, *padding], dilation, transposed, output_padding, groups
-        return _convolution(x[:, :, None], weight[:, :, None], bias, *more)[:, :, 0]
-    _of_pictures(x)
-    people, out, terms = len(x), len(weight), weight[0].numel()
-    p, q = bits_for(terms)
-    numbers, by_person = whole(x.view(people, groups, -1), [2], p)
-    windows, places = _windows(numbers.view(x.shape), _two(weight.shape[2:]), _two(stride), _two(padding))
-    columns, by_channel = whole(weight.reshape(groups, out // groups, terms), [2], q)
-    sums = columns @ windows.view(people, groups, terms, -1)
-    found = scaled(sums, by_person[..., None], by_channel).view(people, out, *places)
-    return found if bias is None else found + bias[:, None, None]
-
-
-def _convolution_backward(  # noqa: PLR0913, PLR0917 (torch's)
-    d: Tensor,
-    x: Tensor,
-    weight: Tensor,
-    bias_sizes: Sequence[int] | None,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    transposed: bool,  # noqa: FBT001
-    output_padding: Sequence[int],
-    groups: int,
-    wanted: Sequence[bool],
-) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-    _known_convolution(dilation, transposed, output_padding)
-    if x.dim() == 3:  # noqa: PLR2004
-        more = bias_sizes, [1, *stride], [0, *padding], dilation, transposed, output_padding, groups, wanted
-        of_x, of_weight, of_bias = _convolution_backward(d[:, :, None], x[:, :, None], weight[:, :, None], *more)
-        return of_x if of_x is None else of_x[:, :, 0], of_weight if of_weight is None else of_weight[:, :, 0], of_bias
-    _of_pictures(x)
-    people, out, window, moved = len(x), len(weight), _two(weight.shape[2:]), _two(stride)
-    grouped = d.reshape(people, groups, out // groups, -1)
-    of_x = of_weight = of_bias = None
-    if wanted[0]:
-        # The number of products in which one number before the layer takes part: windows times channels.
-        p, q = bits_for(out // groups * math.ceil(window[0] / moved[0]) * math.ceil(window[1] / moved[1]))
-        rows, by_person = whole(grouped, [2, 3], p)
-        columns, by_group = whole(weight.reshape(groups, out // groups, -1), [1, 2], q)
-        parts = (columns.transpose(1, 2) @ rows).view(people, -1, grouped.shape[3])
-        folded = torch.nn.functional.fold(parts, x.shape[2:], window, padding=_two(padding), stride=moved)
-        of_x = scaled(folded.view(people, groups, -1), by_person[..., 0], by_group[..., 0]).view(x.shape)
-    if wanted[1]:
-        p, q = bits_for(people * grouped.shape[3])
-        numbers, by_group = whole(x.view(people, groups, -1), [0, 2], p)
-        windows, _ = _windows(numbers.view(x.shape), window, moved, _two(padding))
-        ends, by_channel = whole(grouped, [0, 3], q)
-        places = windows.view(people, groups, -1, grouped.shape[3]).permute(1, 0, 3, 2).flatten(1, 2)
-        sums = ends.permute(1, 2, 0, 3).flatten(2) @ places
-        of_weight = scaled(sums, by_group[0, :, :, None], by_channel[0]).view(weight.shape)
-    if wanted[2]:
-        of_bias = total(d, [0, 2, 3])
-    return of_x, of_weight, of_bias
-
-
-def _of_pictures(x: Tensor) -> None:
-    if x.dim() != 4:  # noqa: PLR2004
-        raise NotOrderFree(f"convolution over {x.dim() - 2} axes")
-
-
-# --- pools ---
-
-
-def _at_each_place(x: Tensor, window: Pair, stride: Pair, dilation: Pair = (1, 1)) -> Iterator[tuple[Pair, Tensor]]:
-    """Each place in the window, and the numbers at it, for all windows: a view."""
-    high, wide = (
-        (size - spread * (length - 1) - 1) // step + 1
-        for size, length, step, spread in zip(x.shape[-2:], window, stride, dilation, strict=True)
-    )
-    for a in range(window[0]):
-        for b in range(window[1]):
-            top, left = a * dilation[0], b * dilation[1]
-            rows = slice(top, top + (high - 1) * stride[0] + 1, stride[0])
-            columns = slice(left, left + (wide - 1) * stride[1] + 1, stride[1])
-            yield (top, left), x[..., rows, columns]
-
-
-def _positions(x: Tensor, padding: Pair) -> Tensor:
-    """The number of each place of a padded picture among those of the picture."""
-    rows = torch.arange(x.shape[-2] + 2 * padding[0], device=x.device) - padding[0]
-    columns = torch.arange(x.shape[-1] + 2 * padding[1], device=x.device) - padding[1]
-    return rows[:, None] * x.shape[-1] + columns
-
-
-def _largest(  # noqa: PLR0913, PLR0917 (torch's)
-    x: Tensor,
-    window: Sequence[int],
-    stride: Sequence[int] = (),
-    padding: Sequence[int] = (0,),
-    dilation: Sequence[int] = (1,),
-    ceil_mode: bool = False,  # noqa: FBT001, FBT002
-) -> tuple[Tensor, Tensor]:
-    _only("max_pool2d", ceil_mode=(ceil_mode, False))
-    edges, shape = _two(padding), (_two(window), _two(stride or window), _two(dilation))
-    padded = torch.nn.functional.pad(x, (edges[1], edges[1], edges[0], edges[0]), value=-math.inf)
-    places = zip(_at_each_place(padded, *shape), _at_each_place(_positions(x, edges), *shape), strict=True)
-    (_, found), (_, first) = next(places)
-    which = first.expand(found.shape)
-    for (_, each), (_, at) in places:
-        larger = (each > found) | each.isnan()
-        found, which = torch.where(larger, each, found), torch.where(larger, at, which)
-    return found.contiguous(), which.contiguous()
-
-
-def _largest_backward(  # noqa: PLR0913, PLR0917 (torch's)
-    d: Tensor,
-    x: Tensor,
-    window: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    ceil_mode: bool,  # noqa: FBT001
-    which: Tensor,
-) -> Tensor:
-    _only("max_pool2d", ceil_mode=(ceil_mode, False))
-    edges, shape = _two(padding), (_two(window), _two(stride or window), _two(dilation))
-    positions = _positions(x, edges)
-    found = d.new_zeros((*x.shape[:-2], *positions.shape))
-    places = zip(_at_each_place(found, *shape), _at_each_place(positions, *shape), strict=True)
-    for (_, here), (_, at) in places:
-        here.add_(torch.where(which == at, d, 0.0))
-    return _inside(found, x, edges)
-
-
-def _inside(padded: Tensor, x: Tensor, edges: Pair) -> Tensor:
-    return padded[..., edges[0] : edges[0] + x.shape[-2], edges[1] : edges[1] + x.shape[-1]].contiguous()
-
-
-def _average(  # noqa: PLR0913, PLR0917 (torch's)
-    x: Tensor,
-    window: Sequence[int],
-    stride: Sequence[int] = (),
-    padding: Sequence[int] = (0,),
-    ceil_mode: bool = False,  # noqa: FBT001, FBT002
-    count_padding: bool = True,  # noqa: FBT001, FBT002
-    divisor: int | None = None,
-) -> Tensor:
-    size, step, (rows, columns) = _known_average(window, stride, padding, ceil_mode, count_padding, divisor)
-    padded = torch.nn.functional.pad(x, (columns, columns, rows, rows))
-    (_, found), *others = _at_each_place(padded, size, step)
-    for _, each in others:
-        found = found + each
-    return found / math.prod(size)
-
-
-def _average_backward(  # noqa: PLR0913, PLR0917 (torch's)
-    d: Tensor,
-    x: Tensor,
-    window: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    ceil_mode: bool,  # noqa: FBT001
-    count_padding: bool,  # noqa: FBT001
-    divisor: int | None,
-) -> Tensor:
-    size, step, edges = _known_average(window, stride, padding, ceil_mode, count_padding, divisor)
-    found = d.new_zeros((*x.shape[:-2], x.shape[-2] + 2 * edges[0], x.shape[-1] + 2 * edges[1]))
-    share = d / math.prod(size)
-    for _, here in _at_each_place(found, size, step):
-        here.add_(share)
-    return _inside(found, x, edges)
-
-
-def _known_average(  # noqa: PLR0913, PLR0917 (torch's)
-    window: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    ceil_mode: bool,  # noqa: FBT001
-    count_padding: bool,  # noqa: FBT001
-    divisor: int | None,
-) -> tuple[Pair, Pair, Pair]:
-    counted = count_padding or not any(padding)
-    _only("avg_pool2d", ceil_mode=(ceil_mode, False), count_include_pad=(counted, True), divisor_override=(divisor, None))
-    return _two(window), _two(stride or window), _two(padding)
-
-
-# --- number by number ---
-
-
-def _power(x: Tensor, exponent: float) -> Tensor:
-    if exponent not in {0, 1, 2, 3, 4}:
-        raise NotOrderFree(f"a power of {exponent:g}")
-    found = torch.ones_like(x)
-    for _ in range(int(exponent)):
-        found = found * x
-    return found
-
-
-def _signless(operation: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Of +0 and −0, which are equal, vectors may take another one than the last few numbers: here it is always +0."""
-
-    def found(*args: Any, **kwargs: Any) -> Tensor:  # noqa: ANN401
-        result = operation(*args, **kwargs)
-        return result + 0.0 if result.is_floating_point() else result
-
-    return found
-
-
-def _converted(x: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:  # noqa: ANN401
-    """``to``: numbers without a whole part that fits into 64 bits are held to what does, before they are cut."""
-    if x.is_floating_point() and dtype in {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8}:
-        most = min(float(torch.iinfo(dtype).max), _LARGEST_WHOLE)
-        x = torch.where(x.isnan(), 0.0, x.clamp(float(torch.iinfo(dtype).min) and -most, most))
-    return aten._to_copy.default(x, dtype=dtype, **options)  # noqa: SLF001
-
-
-def _emptied(*args: Any, **kwargs: Any) -> Tensor:  # noqa: ANN401
-    """Memory as it comes would hold what was computed before: others' numbers."""
-    size = args[0]
-    return torch.zeros(size, **{key: value for key, value in kwargs.items() if key in {"dtype", "device"}})
-
-
-# --- which operations are known ---
 
 aten: Final = torch.ops.aten
 _REPLACED: Final[Mapping[str, Callable[..., Any]]] = {
-    "mm": product,
-    "bmm": product,
-    "sum": _total,
-    "sum.dim_IntList": _total,
-    "mean": _mean,
-    "mean.dim": _mean,
-    "var_mean.correction": _variance,
-    "var.correction": lambda *args, **kwargs: _variance(*args, **kwargs)[0],
-    "convolution": _convolution,
-    "convolution_backward": _convolution_backward,
-    "max_pool2d_with_indices": _largest,
-    "max_pool2d_with_indices_backward": _largest_backward,
-    "avg_pool2d": _average,
-    "avg_pool2d_backward": _average_backward,
-    "embedding_dense_backward": _embedding_backward,
-    "scatter_add": _placed,
-    "index_put": _put,
-    "erf": error_function,
-    "exp": exponential,
-    "log": logarithm,
-    "log1p": logarithm_of_more,
-    "tanh": hyperbolic_tangent,
-    "sigmoid": sigmoid,
-    "sqrt": square_root,
-    "rsqrt": lambda x: 1.0 / square_root(x),
-    "pow.Tensor_Scalar": _power,
-    "_to_copy": _converted,
-    "empty.memory_format": _emptied,
+    "mm": exact_numbers.product,
+    "bmm": exact_numbers.product,
+    "sum": replacements.sum_of,
+    "sum.dim_IntList": replacements.sum_of,
+    "mean": replacements.mean,
+    "mean.dim": replacements.mean,
+    "var_mean.correction": replacements.variance_and_mean,
+    "var.correction": lambda *args, **kwargs: replacements.variance_and_mean(*args, **kwargs)[0],
+    "convolution": replacements.convolution,
+    "convolution_backward": replacements.convolution_backward,
+    "max_pool2d_with_indices": replacements.max_pool,
+    "max_pool2d_with_indices_backward": replacements.max_pool_backward,
+    "avg_pool2d": replacements.average_pool,
+    "avg_pool2d_backward": replacements.average_pool_backward,
+    "embedding_dense_backward": replacements.embedding_backward,
+    "scatter_add": replacements.scatter_add,
+    "index_put": replacements.index_put,
+    "erf": exact_numbers.error_function,
+    "exp": exact_numbers.exponential,
+    "log": exact_numbers.logarithm,
+    "log1p": exact_numbers.logarithm_of_more,
+    "tanh": exact_numbers.hyperbolic_tangent,
+    "sigmoid": exact_numbers.sigmoid,
+    "sqrt": exact_numbers.square_root,
+    "rsqrt": lambda x: 1.0 / exact_numbers.square_root(x),
+    "pow.Tensor_Scalar": replacements.power,
+    "_to_copy": replacements.converted,
+    "empty.memory_format": replacements.empty,
     "new_empty": lambda x, size, **options: x.new_zeros(size, **options),
-    "empty_like": lambda x, **options: torch.zeros_like(x, **options),
+    "empty_like": torch.zeros_like,
 }
 _SIGNLESS: Final = "amax amin maximum minimum clamp clamp.Tensor clamp_min clamp_max sgn sign"
 _ONE_ROUNDING: Final = """
-add.Tensor add.Scalar sub.Tensor sub.Scalar mul.Tensor mul.Scalar div.Tensor div.Scalar neg abs reciprocal floor ceil round trunc frexp.Tensor isnan isinf isfinite
+add.Tensor add.Scalar sub.Tensor sub.Scalar mul.Tensor mul.Scalar div.Tensor div.Scalar neg abs reciprocal
+floor ceil round trunc frexp.Tensor isnan isinf isfinite
 eq.Tensor eq.Scalar ne.Tensor ne.Scalar lt.Tensor lt.Scalar le.Tensor le.Scalar gt.Tensor gt.Scalar ge.Tensor ge.Scalar
-all all.dim any any.dim logical_and logical_or logical_not logical_xor bitwise_and.Tensor bitwise_or.Tensor bitwise_not where.self
-where.ScalarOther where.ScalarSelf where.Scalar
+all all.dim any any.dim logical_and logical_or logical_not logical_xor
+bitwise_and.Tensor bitwise_or.Tensor bitwise_not where.self where.ScalarOther where.ScalarSelf where.Scalar
 """
 _MOVES: Final = """
 view _unsafe_view reshape alias detach clone contiguous t transpose.int permute expand squeeze squeeze.dim
 squeeze.dims unsqueeze unsqueeze_ flatten.using_ints movedim.int slice.Tensor select.int select_backward slice_backward
 narrow split.Tensor split_with_sizes unbind.int chunk cat stack gather index.Tensor index_select embedding flip roll
-constant_pad_nd unfold im2col diagonal tril triu repeat as_strided lift_fresh lift_fresh_copy
+constant_pad_nd unfold im2col diagonal tril triu repeat
+lift_fresh lift_fresh_copy
 masked_fill.Scalar masked_fill.Tensor scatter.value fill_.Scalar zero_ full full_like zeros
 zeros_like new_zeros ones ones_like new_ones new_full scalar_tensor arange arange.start arange.start_step eye
 """
@@ -444,7 +94,7 @@ def _named(name: str) -> Any:  # noqa: ANN401 (torch's operations have no type)
 
 REPLACED: Final = {
     **{_named(name): other for name, other in _REPLACED.items()},
-    **{_named(name): _signless(_named(name)) for name in _SIGNLESS.split() if _named(name)},
+    **{_named(name): replacements.signless(_named(name)) for name in _SIGNLESS.split() if _named(name)},
 }
 KNOWN: Final = frozenset(_named(name) for name in f"{_ONE_ROUNDING} {_MOVES}".split()) - {None}
 
@@ -480,7 +130,14 @@ def _layer_norm(
 
 
 def _group_norm(  # noqa: PLR0913, PLR0917 (torch's)
-    x: Tensor, weight: Tensor | None, bias: Tensor | None, n: int, channels: int, places: int, groups: int, epsilon: float
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    n: int,
+    channels: int,
+    places: int,
+    groups: int,
+    epsilon: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     spread, mean = torch.var_mean(x.reshape(n, groups, -1), [2], correction=0, keepdim=True)
     scale = torch.rsqrt(spread + epsilon)
@@ -490,7 +147,7 @@ def _group_norm(  # noqa: PLR0913, PLR0917 (torch's)
     return found.reshape(x.shape), mean[..., 0], scale[..., 0]
 
 
-PARTS: Final = {
+PARTS: Final[dict[Any, Callable[..., Any]]] = {
     **get_decompositions([each for name in _TAKEN_APART.split() if (each := getattr(aten, name, None))]),
     aten.relu.default: _relu,
     aten.leaky_relu.default: lambda x, slope=0.01: torch.where(x > 0, x, x * slope),
@@ -508,13 +165,13 @@ PARTS: Final = {
 """Operations of one person that are taken apart when a network is read."""
 
 
-class OrderFree(TorchDispatchMode):
-    """Computes what no order can change, and refuses everything else."""
+class OrderFree(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has no types here
+    """Computes what no order can change, in doubles and whole numbers, and refuses everything else."""
 
     def __torch_dispatch__(
         self,
         func: Any,  # noqa: ANN401
-        types: Any,  # noqa: ANN401, ARG002
+        types: Any,  # noqa: ANN401
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401
@@ -525,12 +182,14 @@ class OrderFree(TorchDispatchMode):
             found = func(*args, **kwargs)
         else:
             raise NotOrderFree(_named_for_people(func))
-        if isinstance(found, torch.Tensor) and found.dtype in _ROUGH:
-            raise NotOrderFree(f"{func} in {str(found.dtype).removeprefix('torch.')}; leave out conversions of numbers")
+        for each in found if isinstance(found, (tuple, list)) else (found,):
+            if each is not None and each.dtype not in _EXACT:
+                kind = str(each.dtype).removeprefix("torch.")
+                raise NotOrderFree(f"{func} in {kind}; compute in the type of the features, as x.new_zeros(…) does")
         return found
 
 
-_ROUGH: Final = {torch.float32, torch.float16, torch.bfloat16, torch.complex64, torch.complex128}
+_EXACT: Final = {torch.float64, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool}
 
 
 def _named_for_people(func: Any) -> str:  # noqa: ANN401

@@ -22,7 +22,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from bipartite.errors import InputError
 from bipartite.learn.gradients.exact_numbers import must_keep_subnormals
-from bipartite.learn.gradients.operations import PARTS, NotOrderFree, OrderFree
+from bipartite.learn.gradients.operations import PARTS, OrderFree
+from bipartite.learn.gradients.replacements import NotOrderFree
 from bipartite.learn.gradients.whole import whole_rows, whole_sum
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class PerExample:
                 ) from None
             except InputError:
                 raise
-            except Exception as error:  # of zeros: it shows nobody's value
+            except Exception as error:  # noqa: BLE001 (whatever zeros raise: it shows nobody's value)
                 raise InputError(
                     f"Expected a network and a loss that fit features of shape {tuple(features.shape[1:])} and labels "
                     f"of shape {tuple(labels.shape[1:])} for one person, got ones that fail on zeros: {error}"
@@ -116,6 +117,8 @@ class PerExample:
             trained, fixed = self._numbers()
             graph = traced(trained, fixed, x, y)
             outputs = tuple(functional_call(self.network, {**trained, **fixed}, (x[None],)).shape[1:])
+        if any(each.target is torch.ops.aten.copy_.default for each in graph.graph.nodes):
+            raise NotOrderFree("a network that changes its own numbers while it computes, as a running mean does")
         graph.graph.eliminate_dead_code()
         graph.recompile()
         run: Callable[..., Named] = vmap(graph, in_dims=(None, None, 0, 0), randomness="same")
@@ -148,7 +151,7 @@ class PerExample:
     def _rows(self, run: Callable[..., Named], features: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         trained, fixed = self._numbers()
         x, y = features.detach().double(), labels.detach().to(_kind(labels))
-        with OrderFree():
+        with OrderFree():  # type: ignore[no-untyped-call]  # torch has no types here
             found = run(trained, fixed, x, y)
         rows = torch.cat([found[name].flatten(1) for name in trained], dim=1)
         finite = x.flatten(1).isfinite().all(1) & y.reshape(len(y), -1).isfinite().all(1)
