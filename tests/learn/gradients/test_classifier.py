@@ -137,7 +137,7 @@ def test_a_network_that_does_not_fit_is_refused_by_a_row_of_zeros():
     ):
         with pytest.raises(InputError, match=message):
             PrivateSGDClassifier(wrong, GAUSSIAN, classes=range(10), device="cpu").fit(FEATURES, DIGITS)
-    with pytest.raises(InputError, match="Expected two classes or more, got none; state all there are, classes=.0, 1."):
+    with pytest.raises(InputError, match="Expected two classes or more, got none; state all there are: classes=.0, 1."):
         PrivateSGDClassifier(network, GAUSSIAN, classes=[], device="cpu").fit(FEATURES, DIGITS)
     with pytest.raises(ValueError, match="y should be a 1d array, got an array of shape"):
         PrivateSGDClassifier(network, GAUSSIAN, classes=range(10), device="cpu").fit(FEATURES, np.eye(10)[DIGITS])
@@ -218,7 +218,7 @@ class Told(PrivateSGDClassifier):
     def __init__(self, network=None, plan=None, classes=None):
         super().__init__(network, plan, classes=classes, device="cpu")
 
-    def fit(self, X, y):
+    def fit(self, X, y):  # noqa: N803
         if y is not None:
             check_classification_targets(y)
         classes = [0, 1] if y is None else np.unique(np.asarray(y))
@@ -231,7 +231,7 @@ class Told(PrivateSGDClassifier):
 
 # scikit-learn's checks that a private estimator does not pass, each with the reason.
 NOT_PASSED = {
-    "check_fit_idempotent": "failed",  # a second fit draws new noise; the same noise would not be private
+    "check_fit_idempotent": "failed",  # a second fit draws new noise, and may predict the same by chance
     "check_supervised_y_2d": "failed",  # compares two fits
     "check_pipeline_consistency": "skipped",  # scikit-learn skips it where fits are random
     "check_array_api_input": "skipped",  # scikit-learn skips it unless an environment variable is set
@@ -245,7 +245,6 @@ def test_scikit_learns_own_checks_pass_but_for_those_that_need_equal_fits():
     assert len(results) > 45
     others = {each["check_name"]: each["status"] for each in results if each["status"] != "passed"}
     assert others.items() <= NOT_PASSED.items()
-    assert "check_fit_idempotent" in others
 
 
 @pytest.mark.parametrize("bad", [np.nan, None, np.inf, -np.inf, "masked"])
@@ -268,15 +267,18 @@ def test_what_is_missing_masked_or_infinite_is_refused_in_fit_and_in_predict(bad
 
 def test_columns_keep_their_names_and_pictures_their_shape():
     frame = pd.DataFrame(FEATURES[:50, :3], columns=["a", "b", "c"])
-    model = PrivateSGDClassifier(lambda: torch.nn.Linear(3, 10), ONE_STEP, classes=range(10), device="cpu")
-    model.fit(frame, DIGITS[:50])
+
+    def new():
+        return PrivateSGDClassifier(lambda: torch.nn.Linear(3, 10), ONE_STEP, classes=range(10), device="cpu")
+
+    model = new().fit(frame, DIGITS[:50])
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
     with pytest.raises(ValueError, match="feature names should match those that were passed during fit"):
         model.predict(frame[["b", "a", "c"]])
     with pytest.raises(ValueError, match="X has 2 features, but PrivateSGDClassifier is expecting 3 features"):
-        clone(model).fit(FEATURES[:50, :3], DIGITS[:50]).predict(FEATURES[:5, :2])
+        new().fit(FEATURES[:50, :3], DIGITS[:50]).predict(FEATURES[:5, :2])
     with pytest.raises(InputError, match=r"Expected rows of shape \(3,\), as in fit, got \(3, 2\)"):
-        clone(model).fit(FEATURES[:50, :3], DIGITS[:50]).predict(np.zeros((4, 3, 2)))
+        new().fit(FEATURES[:50, :3], DIGITS[:50]).predict(np.zeros((4, 3, 2)))
 
 
 def test_it_is_a_scikit_learn_estimator():

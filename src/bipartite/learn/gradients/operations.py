@@ -178,7 +178,7 @@ class OrderFree(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch ha
         kwargs = kwargs or {}
         if func in REPLACED:
             found = REPLACED[func](*args, **kwargs)
-        elif func in KNOWN and kwargs.get("alpha", 1) == 1:  # a + αb may be fused, or not
+        elif func in KNOWN and not _may_be_fused(func, args, kwargs):
             found = func(*args, **kwargs)
         else:
             raise NotOrderFree(_named_for_people(func))
@@ -187,6 +187,12 @@ class OrderFree(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch ha
                 kind = str(each.dtype).removeprefix("torch.")
                 raise NotOrderFree(f"{func} in {kind}; compute in the type of the features, as x.new_zeros(…) does")
         return found
+
+
+def _may_be_fused(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:  # noqa: ANN401
+    """Whether this is a + αb, which some kernels compute in one rounding and others in two."""
+    by_place = args[2:] if func in {aten.add.Scalar, aten.sub.Scalar} else ()
+    return any(alpha != 1 for alpha in (*by_place, kwargs.get("alpha", 1)))
 
 
 _EXACT: Final = {torch.float64, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool}

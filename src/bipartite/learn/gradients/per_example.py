@@ -105,7 +105,7 @@ class PerExample:
         y = torch.zeros(labels.shape[1:], dtype=_kind(labels), device=labels.device)
 
         def of_one(trained: Named, fixed: Named, features: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
-            output = functional_call(self.network, {**trained, **fixed}, (features[None],))
+            output = self._output({**trained, **fixed}, features[None])
             if label.is_floating_point() and label.numel() == output.numel():  # one number needs no axis of its own
                 label = label.reshape(output.shape[1:])
             return self._loss(output, label[None])
@@ -116,7 +116,7 @@ class PerExample:
             traced = make_fx(functionalize(grad(of_one), remove="mutations"), decomposition_table=PARTS)
             trained, fixed = self._numbers()
             graph = traced(trained, fixed, x, y)
-            outputs = tuple(functional_call(self.network, {**trained, **fixed}, (x[None],)).shape[1:])
+            outputs = tuple(self._output({**trained, **fixed}, x[None]).shape[1:])
         if any(each.target is torch.ops.aten.copy_.default for each in graph.graph.nodes):
             raise NotOrderFree("a network that changes its own numbers while it computes, as a running mean does")
         graph.graph.eliminate_dead_code()
@@ -124,6 +124,21 @@ class PerExample:
         run: Callable[..., Named] = vmap(graph, in_dims=(None, None, 0, 0), randomness="same")
         self._try(run, x, y)
         return _Read(run, outputs)
+
+    def _output(self, numbers: Named, x: torch.Tensor) -> torch.Tensor:
+        """What the network gives with these numbers.
+
+        Shared ones are put in their places here: ``tie_weights`` loses those of a layer that stands at two places.
+        """
+        first: dict[int, str] = {}
+        placed = {
+            name: numbers[first.setdefault(id(each), name)]
+            for at, module in self.network.named_modules()
+            for tensors in (module.named_parameters, module.named_buffers)
+            for name, each in tensors(at, recurse=False, remove_duplicate=False)
+        }
+        found: torch.Tensor = functional_call(self.network, placed, (x,), tie_weights=False)
+        return found
 
     def _numbers(self) -> tuple[Named, Named]:
         """The parameters that are trained, and all other numbers of the network."""
