@@ -33,7 +33,7 @@ def arrangements(people):
 
 def bits(rows):
     """What is compared: the sign of a zero, too, but every NaN is one."""
-    return rows.nan_to_num(nan=7e300).view(torch.int64)
+    return rows.double().nan_to_num(nan=7e300).view(torch.int64)
 
 
 def changed(compute, features, labels, people):
