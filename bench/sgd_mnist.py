@@ -120,7 +120,8 @@ def train(told: argparse.Namespace, noise: float, seed: int) -> None:
         right = float((network(tests).argmax(1) == answers).double().mean())
     seconds = time.perf_counter() - began
     name = told.network if told.features == "pixels" else told.features
-    line = f"{name},{told.epsilon:g},{told.delta:g},{noise:.6g},{central.steps},{seed},{right:.4f},{seconds:.0f},{told.device}"
+    told_of = f"{name},{told.epsilon:g},{told.delta:g},{noise:.6g}"
+    line = f"{told_of},{central.steps},{seed},{right:.4f},{seconds:.0f},{told.device}"
     print(line, flush=True)
     if told.out is not None:
         with told.out.open("a", encoding="utf-8") as stream:
