@@ -47,7 +47,7 @@ class Causal(nn.Module):
         self.project, self.last = nn.Linear(6, 18), nn.Linear(6, 10)
 
     def forward(self, x):
-        x = self.line(x).transpose(1, 2) + self.table[torch.tensor([3, 1, 1, 0, 3, 3, 2])]
+        x = self.line(x).transpose(1, 2) + self.table[torch.tensor([3, 1, 1, 0, 3, 3, 2], device=x.device)]
         x = x * torch.rsqrt((x**2).mean(-1, keepdim=True) + 1e-6) * self.scale
         queries, keys, values = self.project(x).chunk(3, dim=-1)
         x = x + nn.functional.scaled_dot_product_attention(queries, keys, values, is_causal=True)

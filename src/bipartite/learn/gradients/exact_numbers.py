@@ -9,7 +9,6 @@ by halves. Functions are made of +, −, × and ÷, comparisons and table look-u
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -24,8 +23,10 @@ if TYPE_CHECKING:
 
 EXACT_BITS: Final = 53
 """Whole numbers up to 2^53 are exact as doubles."""
-_EXPONENTS: Final = range(-1074, 1024)
-"""Those of the powers of two that doubles have."""
+_FRACTION_BITS: Final = 52
+"""Those of a double; above them stand eleven bits of exponent, e + 1023, or 2047 for what is not finite."""
+_BIAS: Final = 1023
+_NOT_FINITE: Final = 2047
 _LEAST_DECAY: Final = -1000
 """e^x below 2^−1000 counts as 2^−1000."""
 # A number below 2^-900 counts as one of that size: its row becomes zeros, and no power of two below overflows.
@@ -48,15 +49,15 @@ _ERFC: Final = (
 _HALF_ROOT: Final = 0.7071067811865476
 
 
-@cache
-def _powers(device: torch.device) -> torch.Tensor:
-    """All powers of two, exact: torch's own are computed by logarithms."""
-    return torch.tensor([math.ldexp(1.0, k) for k in _EXPONENTS], dtype=torch.float64, device=device)
-
-
 def power_of_two(exponents: torch.Tensor) -> torch.Tensor:
-    """2^k of whole numbers from −1074 to 1023."""
-    return _powers(exponents.device)[exponents.long() - _EXPONENTS.start]
+    """2^k of whole numbers from −1022 to 1023, written as bits: torch's own powers are computed by logarithms."""
+    return ((exponents.long() + _BIAS) << _FRACTION_BITS).view(torch.float64)
+
+
+def _sizes(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The least e with |x| < 2^e, at least −900, read off the bits of x; and whether x is finite."""
+    biased = (x.view(torch.int64) >> _FRACTION_BITS) & _NOT_FINITE
+    return (biased - (_BIAS - 1)).clamp_(min=_SMALLEST), biased < _NOT_FINITE
 
 
 def bits_for(terms: int) -> tuple[int, int]:
@@ -71,10 +72,8 @@ def whole(x: torch.Tensor, axes: list[int], bits: int) -> tuple[torch.Tensor, to
     A slice runs over ``axes``. One with a number that is not finite becomes zeros, lest NaN spread within a product,
     and its scale NaN, so that it is NaN again afterwards.
     """
-    largest = x.abs().amax(axes, keepdim=True)
-    finite = largest.isfinite()
-    exponents = torch.frexp(torch.where(finite, largest, 0.0))[1].clamp(min=_SMALLEST)
-    numbers = (torch.where(finite, x, 0.0) * power_of_two(bits - exponents)).round_()
+    exponents, finite = _sizes(x.abs().amax(axes, keepdim=True))
+    numbers = torch.where(finite, x, 0.0).mul_(power_of_two(bits - exponents)).round_()
     return numbers, torch.where(finite, power_of_two(exponents - bits), math.nan)
 
 
@@ -122,10 +121,9 @@ def added_at(rows: torch.Tensor, places: torch.Tensor, count: int) -> torch.Tens
     if len(rows) > 2**_PLACES_BITS:
         raise InputError(f"Expected at most 2^{_PLACES_BITS} look-ups at once, got {len(rows)}; use shorter texts.")
     bits, at = EXACT_BITS - _PLACES_BITS, places[:, None].expand(rows.shape)
-    finite = rows.isfinite()
-    exponents = torch.frexp(torch.where(finite, rows, 0.0))[1].clamp(min=_SMALLEST)
+    exponents, finite = _sizes(rows)
     most = exponents.new_full((count, rows.shape[1]), _SMALLEST).scatter_reduce(0, at, exponents, "amax")
-    spoiled = torch.zeros_like(most).scatter_reduce(0, at, (~finite).int(), "amax").bool()
+    spoiled = torch.zeros_like(most).scatter_reduce(0, at, (~finite).long(), "amax").bool()
     numbers = (torch.where(finite, rows, 0.0) * power_of_two(bits - most).gather(0, at)).round_()
     sums = rows.new_zeros(most.shape).scatter_add_(0, at, numbers)
     return scaled(sums, torch.where(spoiled, math.nan, power_of_two(most - bits)))

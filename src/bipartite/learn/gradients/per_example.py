@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
     Named = dict[str, torch.Tensor]
 
-_BLOCK_NUMBERS: Final = {"cpu": 2**20, "cuda": 2**26}
+_BLOCK_NUMBERS: Final = {"cpu": 2**20, "cuda": 2**27}
 """Numbers in one block of gradients, of which a few copies are alive at a time: what a cache of a CPU holds, and what
 fills a GPU."""
 
