@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 nn = torch.nn
 LOSS = nn.functional.cross_entropy
-SECONDS = 3.0
+SECONDS = 2.0
 PEOPLE = {"cpu": 99, "cuda": 599}
 TIMED = {"cpu": 199, "cuda": 4096}
 FORCED = {
