@@ -12,6 +12,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from bipartite.errors import InputError, NotAValueError, shown
 from bipartite.learn.boosting.estimator import PrivateBoosting
 from bipartite.learn.boosting.leaves import UNIT
+from bipartite.learn.boosting.promise import promise
 from bipartite.learn.fitting import positions
 from bipartite.learn.scikit import ClassifierMixin
 
@@ -43,10 +44,8 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
     classes
         The public list of all classes. Required, because a list read from the data reveals whether a rare class
         occurs in it; ``"from-data"`` reads it anyway, and ``guarantee_`` says so.
-    epsilon, leaf, feature_range, trees, ensemble_trees, depth, learning_rate, regularization, gradient_clip
+    epsilon, feature_range, trees, depth, learning_rate, regularization, gradient_clip, bins, outside, rng, progress
         As in :class:`PrivateBoostingRegressor`.
-    large_gradients, leaf_range, leaf_points, bins, outside, rng, progress
-        Likewise.
 
     Attributes
     ----------
@@ -122,7 +121,7 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
         positives = [1] if len(classes) == _TWO else range(len(classes))
         self._boost(values, [np.where(at == each, UNIT, -UNIT) for each in positives], settings)
         self.classes_ = classes
-        return settings.guarantee(*([_SEEN] if isinstance(self.classes, str) else []))
+        return promise(settings, *([_SEEN] if isinstance(self.classes, str) else []))
 
     def _classes(self, labels: NDArray[Any]) -> NDArray[Any]:
         if isinstance(self.classes, str) and self.classes == FROM_DATA:
