@@ -2,9 +2,9 @@
 
 What is done differently, and why. The authors' scripts perturb each record's gradient for BRR but add one shared
 Laplace draw to every record for the rival; here every mechanism randomises the same leaf values of the same sound
-DPBoost (:class:`~reproduction.learning.boosting.PaperBoostingRegressor`): same folds, same records, same clipping, same ε. Target
-and features have public ranges (:mod:`~reproduction.experiments.gbdt_tasks`). Bias has two targets, because the
-scripts' scale is that of a feature. Depth is 5 as in the scripts.
+DPBoost (:class:`~reproduction.learning.boosting.PaperBoostingRegressor`): same folds, same records, same clipping, same
+ε. Target and features have public ranges (:mod:`~reproduction.experiments.gbdt_tasks`). Bias has two targets, because
+the scripts' scale is that of a feature. Depth is 5 as in the scripts.
 
 Beside the paper's lines stand: Laplace clamped to BRR's range, which is free; the best release on the same points
 (anchored) and the geometric mechanism; the middle of the target's public range, which costs nothing; the same trees

@@ -19,13 +19,14 @@ import numpy as np
 
 from bipartite.errors import InputError, Problems, is_one_of, shown
 from bipartite.learn import Guarantee, PrivateBoostingRegressor
+from bipartite.learn.boosting.leaves import UNIT
 from bipartite.learn.boosting.settings import decimal, whole
 from bipartite.learn.boosting.splits import SplitRule
 from bipartite.learn.boosting.stages import part_of_epsilon
 from bipartite.learn.boosting.trees import Choices, Growth, Tree, grow
 from bipartite.lottery import MAX_TOTAL
 from bipartite.lottery.uniform import draw_below
-from reproduction.learning.leaves import LEAVES, UNIT, Leaf, LeafRule, LeafScale, leaf_rule, leaf_scale, leaf_value
+from reproduction.learning.leaves import LEAVES, Leaf, LeafRule, LeafScale, leaf_rule, leaf_scale, leaf_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -90,25 +91,6 @@ class Drawn:
         """A released value."""
         value = leaf_value(count, total, self.recipe.growth.lam, self.scale.clip)
         return self.recipe.leaves.draw(value, self.scale, self.stream)
-
-
-def recipe_of(
-    growth: Growth,
-    epsilon: Fraction,
-    *,
-    trees: int,
-    leaf: Leaf,
-    ensemble_trees: int | None = None,
-    large_gradients: Large = "skip",
-    leaf_range: Fraction | None = None,
-    leaf_points: int = 21,
-) -> Recipe:
-    """What is grown with ε: ensembles share it, half of a tree's goes to its leaves, half to its levels."""
-    size = trees if ensemble_trees is None else ensemble_trees
-    each = Fraction(part_of_epsilon(epsilon).value) / -(-trees // size)
-    splits = BestSplit() if leaf == "none" else SplitRule(each / (2 * growth.depth))
-    leaves = leaf_rule(leaf, part_of_epsilon(each / 2), leaf_points)
-    return Recipe(growth, trees, size, leaf_range, large_gradients, splits, leaves)
 
 
 def boost(
@@ -207,27 +189,23 @@ class PaperBoostingRegressor(PrivateBoostingRegressor):
         return promised
 
     def _grown(self, growth: Growth, settings: Settings, epsilon: Fraction) -> Grown:
-        recipe = self._recipe(growth, settings.trees, epsilon)
+        recipe = self.recipe(growth, settings.trees, epsilon)
         return functools.partial(boost, recipe, progress=self.progress)
 
-    def _recipe(self, growth: Growth, trees: int, epsilon: Fraction) -> Recipe:
+    def recipe(self, growth: Growth, trees: int, epsilon: Fraction) -> Recipe:
+        """What is grown with ε; raises with every problem found."""
         problems = Problems()
         for name, words in (("leaf", LEAVES), ("large_gradients", get_args(Large))):
             if not is_one_of(given := getattr(self, name), words):
                 problems.add(f"Expected {name} as one of {', '.join(map(repr, words))}, got {shown(given)}.")
         size, reach = self.ensemble_trees, self.leaf_range
-        ensemble_trees = None if size is None else whole("ensemble_trees", size, 1, trees, problems)
+        size = trees if size is None else whole("ensemble_trees", size, 1, trees, problems)
         limits = Fraction(1, 10_000), Fraction(1_000)
         leaf_range = None if reach is None else decimal("leaf_range", reach, *limits, problems)
         leaf_points = whole("leaf_points", self.leaf_points, 2, MOST_POINTS, problems)
         problems.raise_if_any(InputError)
-        return recipe_of(
-            growth,
-            epsilon,
-            trees=trees,
-            leaf=self.leaf,
-            ensemble_trees=ensemble_trees,
-            large_gradients=self.large_gradients,
-            leaf_range=leaf_range,
-            leaf_points=leaf_points,
-        )
+        # Ensembles share ε; half of a tree's goes to its leaves, half to its levels.
+        each = Fraction(part_of_epsilon(epsilon).value) / -(-trees // size)
+        splits = BestSplit() if self.leaf == "none" else SplitRule(each / (2 * growth.depth))
+        leaves = leaf_rule(self.leaf, part_of_epsilon(each / 2), leaf_points)
+        return Recipe(growth, trees, size, leaf_range, self.large_gradients, splits, leaves)

@@ -12,6 +12,7 @@ INSIDE = {
     "quality.py": {"bipartite.answers.quality.losses", "bipartite.domains.losses"},
     "boosting.py": {
         "bipartite.learn.boosting.estimator",
+        "bipartite.learn.boosting.leaves",
         "bipartite.learn.boosting.settings",
         "bipartite.learn.boosting.splits",
         "bipartite.learn.boosting.stages",

@@ -8,7 +8,7 @@
     leaves       what is released of a leaf: a noisy sum and a noisy count
     trees        one complete tree, grown by choices that are drawn (or, in tests, enumerated)
     stages       how ε is divided over the mean and the trees, and their levels and leaves
-    boost        the mean and the trees, one after the other
+    model        the mean and the trees, one after the other
     settings     the public parameters of an estimator, checked
     estimator    what regressor and classifier share: reading tables, scikit-learn's protocol
     regressor, classifier

@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bipartite.errors import InputError
-from bipartite.learn.boosting.boost import boost, scores_of
 from bipartite.learn.boosting.grids import grid_of
+from bipartite.learn.boosting.model import boost, scores_of
 from bipartite.learn.boosting.settings import Settings, settings_of
 from bipartite.learn.boosting.stages import stages_of
 from bipartite.learn.boosting.trees import Growth

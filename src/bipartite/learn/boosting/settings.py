@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from bipartite.errors import InputError, Problems, is_one_of, shown
 from bipartite.learn.boosting.compiled import GAIN_BITS
 from bipartite.lottery import Epsilon, Source, source_of
 from bipartite.lottery.checks import is_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MOST_TREES: Final = 10_000
 MOST_DEPTH: Final = 12

@@ -45,7 +45,7 @@ def boost(
     stream: Stream,
     progress: Callable[[int], None] | None = None,
 ) -> list[Tree]:
-    """The trees of these stages and records, whose labels are whole units in [−1, 1]; every record serves every tree."""
+    """The trees of these stages and records, whose labels are whole units in [−1, 1]."""
     grown: list[Tree] = []
     rows, scores = np.arange(len(labels)), np.zeros(len(labels), dtype=np.int64)
     for stage in stages:
