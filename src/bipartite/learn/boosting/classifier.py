@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from bipartite.errors import InputError, NotAValueError, shown
+from bipartite.errors import InputError, NotAValueError, NullError, shown
 from bipartite.learn.boosting.estimator import PrivateBoosting
 from bipartite.learn.boosting.leaves import UNIT
 from bipartite.learn.boosting.promise import promise
@@ -106,6 +106,9 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
     def _read(self, X: object, y: object) -> tuple[NDArray[np.float64], Any]:  # noqa: N803
         values, labels = validate_data(self, X, y, dtype=np.float64)
         labels = column_or_1d(labels)
+        if labels.dtype == object and any(each is None or each is np.ma.masked for each in labels.tolist()):
+            # scikit-learn refuses NaN and NA, but not these.
+            raise NullError("Input y contains None; leave out the records without a label.")
         if isinstance(self.classes, str):
             # It may warn about the labels; stated classes make it unnecessary.
             check_classification_targets(labels)
@@ -132,7 +135,19 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
                 f"classes=[0, 1], or classes='{FROM_DATA}', which reveals which classes the records have."
             )
         else:
-            classes = np.unique(np.asarray(self.classes))
+            classes = self._stated()
         if len(classes) < _TWO:
             raise InputError("Expected at least two classes, got 1 class; there is nothing to classify.")
+        return classes
+
+    def _stated(self) -> NDArray[Any]:
+        try:
+            classes = np.unique(np.asarray(self.classes))
+            missing = bool((classes != classes).any())  # noqa: PLR0124 (NaN alone is not itself)
+        except TypeError:
+            missing = True
+        if missing:
+            raise InputError(
+                "Expected classes that can be sorted, without missing values; leave out None and NaN, and records of them."
+            )
         return classes

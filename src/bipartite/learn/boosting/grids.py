@@ -111,7 +111,8 @@ def ranges_of(
         return nothing
     pairs = _as_array(given)
     if pairs is None or pairs.shape not in {(features, 2), (2,) if alike else (features, 2)}:
-        problems.add(f"Expected {name} as a pair (low, high), or one pair for each of {features}; {advice}.")
+        one = "a pair (low, high), or " if alike else ""
+        problems.add(f"Expected {name} as {one}one pair for each of {features} features; {advice}.")
         return nothing
     pairs = np.broadcast_to(pairs, (features, 2))
     lows, highs = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
