@@ -148,6 +148,6 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
             missing = True
         if missing:
             raise InputError(
-                "Expected classes that can be sorted, without missing values; leave out None and NaN, and records of them."
+                "Expected classes that can be sorted, without missing values; leave out None and NaN, and their records."
             )
         return classes
