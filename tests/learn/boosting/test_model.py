@@ -31,7 +31,7 @@ def test_epsilon_is_divided_over_the_mean_and_the_trees():
         assert each.split * 7 == Fraction(19, 24)
         assert each.leaf <= Fraction(19, 24) < each.leaf * (1 + Fraction(1, 10**18))
     # The leaves' part is rounded down to twenty digits: no more than ε is spent, and hardly less.
-    spent = sum(each.epsilon for each in [mean, *trees])
+    spent = mean.leaf + sum(7 * each.split + each.leaf for each in trees)
     assert spent <= 5 < spent * (1 + Fraction(1, 10**18))
 
 

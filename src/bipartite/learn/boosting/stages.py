@@ -28,11 +28,6 @@ class Stage:
     leaf: Fraction
     """ε of one leaf."""
 
-    @property
-    def epsilon(self) -> Fraction:
-        """ε of the whole tree."""
-        return self.growth.depth * self.split + self.leaf
-
 
 def stages_of(growth: Growth, trees: int, epsilon: Fraction) -> list[Stage]:
     """The mean, as a tree of one leaf, and ``trees`` alike: half of a tree's ε for its levels, half for its leaves."""
