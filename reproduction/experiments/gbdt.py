@@ -2,9 +2,9 @@
 
 What is done differently, and why. The authors' scripts perturb each record's gradient for BRR but add one shared
 Laplace draw to every record for the rival; here every mechanism randomises the same leaf values of the same sound
-DPBoost (:class:`~bipartite.learn.PrivateBoostingRegressor`): same folds, same records, same clipping, same ε. Target
-and features have public ranges (:mod:`~reproduction.experiments.gbdt_tasks`). Bias has two targets, because the
-scripts' scale is that of a feature. Depth is 5 as in the scripts.
+DPBoost (:class:`~reproduction.learning.boosting.PaperBoostingRegressor`): same folds, same records, same clipping, same
+ε. Target and features have public ranges (:mod:`~reproduction.experiments.gbdt_tasks`). Bias has two targets, because
+the scripts' scale is that of a feature. Depth is 5 as in the scripts.
 
 Beside the paper's lines stand: Laplace clamped to BRR's range, which is free; the best release on the same points
 (anchored) and the geometric mechanism; the middle of the target's public range, which costs nothing; the same trees
@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from bipartite.learn import PrivateBoostingRegressor
 from bipartite.lottery import insecure_seed
 from reproduction.experiments.gbdt_tasks import TASKS, Records, records_of
 from reproduction.experiments.printed import BOOSTING_SHARES
 from reproduction.figures import Line, Panel, Printed, panels
+from reproduction.learning.boosting import PaperBoostingRegressor
 from reproduction.runner.contract import Row, Rows, distinct, number, select
 from reproduction.runner.intervals import MeanInterval, bars_of
 
@@ -168,9 +168,9 @@ def regressor(
     *,
     points: int = POINTS,
     ensemble_trees: int | None = None,
-) -> PrivateBoostingRegressor:
+) -> PaperBoostingRegressor:
     """The scripts' trees with these leaves, in the sound build."""
-    return PrivateBoostingRegressor(
+    return PaperBoostingRegressor(
         epsilon="1" if mechanism == NO_NOISE else epsilon,
         leaf=LEAVES.get(mechanism, "none"),
         feature_range=records.feature_range,

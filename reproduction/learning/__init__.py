@@ -5,5 +5,7 @@
 ``local.py``        LocalSGD: everybody answers once; PrivateQuantile, a clipping bound from people
 ``laplace.py``      LaplaceSGD: a trusted curator, pure ε
 ``loop.py``         the loop of both
+``leaves.py``       the leaves that the paper compares: one noised ratio each
+``boosting.py``     PaperBoostingRegressor: DPBoost made sound, with these leaves
 ==================  ==============================================================================
 """

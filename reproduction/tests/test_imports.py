@@ -6,10 +6,20 @@ from pathlib import Path
 
 LABORATORY = Path(__file__).parents[1]
 # Measures of single reports that were part of the library, and still compute with its losses; maps with its coasts;
-# noise of the kind that the library adds to sums.
+# noise of the kind that the library adds to sums; trees that are the library's but for their leaves.
 INSIDE = {
     "inference.py": {"bipartite.answers.quality.losses", "bipartite.domains.losses"},
     "quality.py": {"bipartite.answers.quality.losses", "bipartite.domains.losses"},
+    "boosting.py": {
+        "bipartite.learn.boosting.estimator",
+        "bipartite.learn.boosting.leaves",
+        "bipartite.learn.boosting.settings",
+        "bipartite.learn.boosting.splits",
+        "bipartite.learn.boosting.stages",
+        "bipartite.learn.boosting.trees",
+        "bipartite.lottery.uniform",
+    },
+    "leaves.py": {"bipartite.learn.boosting.leaves", "bipartite.lottery.integer_noise"},
     "laplace.py": {"bipartite.learn.gradients.central", "bipartite.lottery.integer_noise"},
     "maps.py": {"bipartite.locations.maps", "bipartite.locations.view"},
     "local_bound.py": {

@@ -722,7 +722,15 @@ def labels_promise(labels, epsilon, rows, targets, **options):
 
 
 def _boosting(rows, targets, rng, classes, options):
-    if classes is None:
+    leaf = options.pop("leaf", "sums")  # all others are in the laboratory now, with other defaults
+    if leaf != "sums":
+        from reproduction.learning.boosting import PaperBoostingRegressor
+
+        trees = {"depth": 2, "learning_rate": 1.0, "ensemble_trees": 1}
+        before = trees | {"gradient_clip": 0.2, "large_gradients": "clip"}
+        options["target_range"] = tuple(options["target_range"])
+        model = PaperBoostingRegressor(rng=rng, leaf=leaf, **before | options)
+    elif classes is None:
         options["target_range"] = tuple(options["target_range"])
         model = bp.learn.PrivateBoostingRegressor(rng=rng, **options)
     else:

@@ -10,12 +10,12 @@ from sklearn.datasets import load_diabetes
 
 from bipartite import insecure_seed
 from bipartite.domains import Integers
-from bipartite.learn import PrivateBoostingRegressor
 from bipartite.learn.boosting.grids import grid_of
 from bipartite.mechanisms import BRR
 from reproduction.experiments import dpboost
 from reproduction.experiments.dpboost import Binned, Noise, Published, ScriptedDPBoost, ScriptedGradients, boost
 from reproduction.experiments.gbdt_tasks import Records
+from reproduction.learning.boosting import PaperBoostingRegressor
 from reproduction.runner.intervals import MeanInterval
 
 FIVE = Decimal(5)
@@ -208,7 +208,7 @@ def test_without_noise_it_learns_what_the_sound_build_learns(records):
         build = Published(FIVE, "no privacy", depth=3)
         predicted = dpboost.predictions(build, records, held, np.random.default_rng(seed))
         errors["lab"].append(math.sqrt(((predicted - records.targets[held]) ** 2).mean()))
-        model = PrivateBoostingRegressor(
+        model = PaperBoostingRegressor(
             epsilon=1, leaf="none", feature_range=records.feature_range, target_range=records.target_range,
             bins=records.bins, trees=50, ensemble_trees=None, depth=3, learning_rate=0.1, gradient_clip=1.0,
             large_gradients="skip", outside="clip", rng=insecure_seed(seed),

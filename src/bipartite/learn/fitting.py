@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # What scikit-learn's messages show of an array.
 _SHOWN = re.compile(r"\narray=.*?(?=\nReshape|\Z)", re.DOTALL)
+# What Python says of pandas' missing values among objects.
+_NO_VALUE = re.compile(r"not 'NA(Type|TType)'|value of NA is ambiguous", re.IGNORECASE)
 
 
 @contextmanager
@@ -54,6 +56,10 @@ def without_values(read: Callable[[], T]) -> T:
         return read()
     except ValueError as error:
         refusal = _tactful(error)
+    except TypeError as error:
+        if not _NO_VALUE.search(str(error)):
+            raise
+        refusal = NullError("Expected a value in every cell, got missing ones; fill them with a public value first.")
     raise refusal  # outside the handler, so that no inner exception travels with it
 
 

@@ -1,8 +1,8 @@
 """The privacy of whole trees and whole models, by enumeration of every output on neighbouring data sets.
 
-Nothing is sampled: `next_tree` is run once for every possible sequence of cuts and leaves, through the same code that
-fits models, with choices that are dictated instead of drawn. The probability of a sequence is the product of the laws
-that the lotteries draw from, as exact fractions for leaves and as fractions on both sides of the truth for cuts.
+Nothing is sampled: `grow` is run once for every possible sequence of cuts and leaves, through the same code that fits
+models, with choices that are dictated instead of drawn. The probability of a sequence is the product of the laws that
+the lotteries draw from, as fractions on both sides of the truth.
 """
 
 import functools
@@ -12,27 +12,28 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bipartite.learn.boosting.budget import MEAN_SHARE, Budget, tree_tickets
-from bipartite.learn.boosting.ensemble import Recipe, mean_of, next_tree
 from bipartite.learn.boosting.grids import Grid
-from bipartite.learn.boosting.leaves import UNIT, NoisySums, leaf_rule, leaf_value
+from bipartite.learn.boosting.leaves import UNIT, NoisySums
 from bipartite.learn.boosting.splits import SplitRule
+from bipartite.learn.boosting.stages import stages_of
+from bipartite.learn.boosting.trees import Growth, grow
 from bipartite.lottery import Epsilon
 from bipartite.lottery.decay import decay_between
 from bipartite.lottery.epsilon import exp_between
 
 decay = functools.cache(functools.partial(decay_between, digits=30))
 EPSILON = Epsilon.of(2)
-# Noisy counts and sums that the enumeration of noisy sums tries, on both sides of the true ones. There are endlessly
-# many others; the ratio of each is bounded by itself, so that those left out cannot hide behind these.
+# Noisy counts and sums that the enumeration tries, on both sides of the true ones. There are endlessly many others; the
+# ratio of each is bounded by itself, so that those left out cannot hide behind these.
 NOISY = list(itertools.product((-1, 9), (-7 * UNIT, 7 * UNIT)))
 
 
 class Dictated:
     """Choices from a list; beyond its end the first, noting how many there were. Keeps the probability of the path."""
 
-    def __init__(self, recipe, script):
-        self.recipe, self.script = recipe, script
+    def __init__(self, script):
+        self.script = script
+        self.stage = None
         self.options = []
         self.low = self.high = Fraction(1)
 
@@ -45,100 +46,50 @@ class Dictated:
         return chosen
 
     def split(self, utilities):
-        return self._choose(self.recipe.splits.law(utilities, 30))
+        return self._choose(SplitRule(self.stage.split).law(utilities, 30))
 
-    def mean(self, count, total):
-        return self._noisy(self.recipe.mean, count, total)
-
-    def _noisy(self, rule, count, total):
+    def leaf(self, count, total):
         # Without the factor that all probabilities have in common: it is the same for neighbours.
+        rule = NoisySums(self.stage.leaf)
         gammas = [rule.count_rate * abs(c - count) + rule.sum_rate * abs(s - total) for c, s in NOISY]
         return rule.value(*NOISY[self._choose([decay(gamma) for gamma in gammas])])
 
-    def leaf(self, count, total, scale):
-        if isinstance(self.recipe.leaves, NoisySums):
-            return self._noisy(self.recipe.leaves, count, total)
-        value = leaf_value(count, total, self.recipe.lam, scale.clip)
-        law = sorted(self.recipe.leaves.law(value, scale).items())
-        return law[self._choose([(chance, chance) for _, chance in law])][0]
 
-
-def outcomes(run):
-    """Every path that ``run`` can take: (its result, low, high)."""
-    script = []
-    while True:
-        result, dictated = run(script)
-        yield result, dictated.low, dictated.high
-        taken = (script + [0] * len(dictated.options))[: len(dictated.options)]
-        while taken and taken[-1] + 1 == dictated.options[len(taken) - 1]:
-            taken.pop()
-        if not taken:
-            return
-        script = [*taken[:-1], taken[-1] + 1]
-
-
-def law_of_model(recipe, records):
-    """Fractions around the probability of every model, over all ways to draw trees for the records."""
-    bins = np.array([features for features, _ in records], dtype=np.uint8).reshape(len(records), recipe.grid.features)
+def law_of_model(stages, records):
+    """Fractions around the probability of every model, over every path that the stages can take."""
+    features = stages[0].growth.grid.features
+    bins = np.array([features for features, _ in records], dtype=np.uint8).reshape(len(records), features)
     labels = np.array([int(label * UNIT) for _, label in records], dtype=np.int64)
-    tickets = tree_tickets(recipe.trees, recipe.eta).tolist()
-    law = {}
-    shared = range(recipe.trees) if recipe.ensemble_trees > 1 else [None]  # None: every record serves every tree
-    for serves in itertools.product(shared, repeat=len(records)):
-        weight = Fraction(1)
-        for tree in serves:
-            weight *= 1 if tree is None else Fraction(tickets[tree], sum(tickets))
-
-        def run(script, serves=serves):
-            dictated = Dictated(recipe, script)
-            scores, released = np.zeros(len(records), dtype=np.int64), []
-
-            def publish(tree):
-                tree.add_to(scores, bins)
-                released.append((*tree.features.tolist(), *tree.cuts.tolist(), *tree.leaves.tolist()))
-
-            if recipe.mean is not None:
-                publish(mean_of(labels, dictated))
-            for number in range(recipe.trees):
-                rows = np.array([at for at, tree in enumerate(serves) if tree in {None, number}], dtype=np.int64)
-                publish(next_tree(recipe, number % recipe.ensemble_trees, bins, labels, scores, rows, dictated))
-            return tuple(released), dictated
-
-        for result, low, high in outcomes(run):
-            before = law.get(result, (Fraction(0), Fraction(0)))
-            law[result] = (before[0] + weight * low, before[1] + weight * high)
-    return law
+    law, script = {}, []
+    while True:
+        choices = Dictated(script)
+        scores, released = np.zeros(len(records), dtype=np.int64), []
+        for choices.stage in stages:
+            tree = grow(choices.stage.growth, bins, np.arange(len(records)), scores - labels, choices)
+            tree.add_to(scores, bins)
+            released.append((*tree.features.tolist(), *tree.cuts.tolist(), *tree.leaves.tolist()))
+        low, high = law.get(tuple(released), (Fraction(0), Fraction(0)))
+        law[tuple(released)] = (low + choices.low, high + choices.high)
+        script = (script + [0] * len(choices.options))[: len(choices.options)]
+        while script and script[-1] + 1 == choices.options[len(script) - 1]:
+            script.pop()
+        if not script:
+            return law
+        script[-1] += 1
 
 
-def recipe_of(bins, *, trees=1, depth=1, leaf="brr", points=3, factor=1, large="skip", leaf_range=None):
-    """A recipe that spends ``factor`` times what it may."""
+def stages(bins, *, trees=1, depth=1, factor=1, clip=Fraction(1, 5)):
+    """The mean and trees that spend ``factor`` times what they may."""
     grid = Grid(np.zeros(len(bins)), np.ones(len(bins)), np.array(bins, dtype=np.int64))
-    budget = Budget(Epsilon.of(EPSILON.value * factor), 1, depth)
-    tenth = Fraction(1, 10)
-    return Recipe(
-        grid, trees, trees, depth, tenth, tenth, leaf_range, large, SplitRule(budget.split),
-        leaf_rule(leaf, budget.leaf, points),
-    )  # fmt: skip
+    growth = Growth(grid, depth, Fraction(1, 10), Fraction(1), clip)
+    return stages_of(growth, trees, Fraction(EPSILON.value) * factor)
 
 
-def largest_ratio(one, other, *, whole=True):
+def largest_ratio(one, other):
     """Upper and lower bound on the largest ratio of probabilities, either way round."""
     assert set(one) == set(other)
-    for law in (one, other) if whole else ():
-        assert sum(low for low, _ in law.values()) <= 1 <= sum(high for _, high in law.values())
-        assert sum(high - low for low, high in law.values()) < Fraction(1, 10**20)
     pairs = [(one[each], other[each]) for each in one] + [(other[each], one[each]) for each in one]
     return max(a[1] / b[0] for a, b in pairs), max(a[0] / b[1] for a, b in pairs)
-
-
-def recipe_of_sums(bins, *, trees=1, depth=1, factor=1, clip=Fraction(1, 5)):
-    """The default: the mean first, then trees that every record serves."""
-    grid = Grid(np.zeros(len(bins)), np.ones(len(bins)), np.array(bins, dtype=np.int64))
-    budget = Budget(Epsilon.of(EPSILON.value * factor), trees, depth, MEAN_SHARE)
-    return Recipe(
-        grid, trees, 1, depth, Fraction(1), Fraction(1, 10), None, "clip", SplitRule(budget.split),
-        leaf_rule("sums", budget.leaf, 21), NoisySums(budget.mean), clip,
-    )  # fmt: skip
 
 
 E = exp_between(EPSILON.value, 40)
@@ -151,72 +102,42 @@ NEIGHBOURS = {
 }
 
 
-@pytest.mark.parametrize("leaf", ["brr", "anchored", "geometric"])
-@pytest.mark.parametrize("case", NEIGHBOURS)
-def test_every_output_of_a_tree_keeps_epsilon_when_a_record_is_added(case, leaf):
-    records, more = NEIGHBOURS[case]
-    recipe = recipe_of([3], leaf=leaf)
-    upper, lower = largest_ratio(law_of_model(recipe, records), law_of_model(recipe, [*records, more]))
-    assert upper <= E[0]
-    # Where the best release of three points says nothing, nothing is lost; elsewhere the record leaves a trace.
-    assert lower > 1 or leaf == "anchored"
-
-
-def test_a_tree_of_two_levels_and_two_features_keeps_epsilon():
-    records = [([0, 1], 1), ([1, 0], Fraction(1, 2)), ([1, 1], -1), ([0, 0], 1)]
-    recipe = recipe_of([2, 2], depth=2, points=2)
-    upper, lower = largest_ratio(law_of_model(recipe, records), law_of_model(recipe, [*records, ([0, 1], -1)]))
-    assert upper <= E[0]
-    # The levels and leaves that the record passes all spend: far more than a half of ε is really used.
-    assert lower > exp_between(EPSILON.value / 2, 40)[1]
-
-
-@pytest.mark.parametrize("large", ["skip", "clip"])
-@pytest.mark.parametrize("leaf_range", [None, Fraction(1)])
-def test_a_model_of_two_trees_keeps_epsilon_though_the_second_learns_from_the_first(large, leaf_range):
-    # A leaf of the wrong sign makes gradients of the second tree exceed one: records are skipped or clipped there.
-    records = [([0], 1), ([1], -1)]
-    recipe = recipe_of([2], trees=2, points=2, large=large, leaf_range=leaf_range)
-    upper, lower = largest_ratio(law_of_model(recipe, records), law_of_model(recipe, [*records, ([0], -1)]))
-    assert upper <= E[0]
-    assert lower > exp_between(EPSILON.value / 8, 40)[1]
+def ratio_of_neighbours(made, records, more):
+    return largest_ratio(*(law_of_model(made, each) for each in (records, [*records, more])))
 
 
 @pytest.mark.parametrize("case", NEIGHBOURS)
 @pytest.mark.parametrize("clip", [Fraction(1, 5), Fraction(1)])
 def test_mean_cut_and_noisy_sums_keep_epsilon_when_a_record_is_added(case, clip):
-    records, more = NEIGHBOURS[case]
-    recipe = recipe_of_sums([3], clip=clip)
-    laws = (law_of_model(recipe, each) for each in (records, [*records, more]))
-    upper, lower = largest_ratio(*laws, whole=False)
+    upper, lower = ratio_of_neighbours(stages([3], clip=clip), *NEIGHBOURS[case])
     assert upper <= E[0]
     # The mean and one leaf use all of their ε somewhere: a twentieth, and half of the rest.
     assert lower > exp_between(EPSILON.value / 2, 40)[1]
 
 
-def test_two_trees_of_noisy_sums_share_epsilon_though_every_record_serves_both():
-    records, more = NEIGHBOURS["a lone record"]
-    recipe = recipe_of_sums([2], trees=2)
-    laws = (law_of_model(recipe, each) for each in (records, [*records, more]))
-    upper, lower = largest_ratio(*laws, whole=False)
+def test_a_tree_of_two_levels_and_two_features_keeps_epsilon():
+    records = [([0, 1], 1), ([1, 0], Fraction(1, 2)), ([1, 1], -1), ([0, 0], 1)]
+    one_noise = [NOISY[0], NOISY[-1]]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(globals(), "NOISY", one_noise)  # enough for seven choices
+        upper, lower = ratio_of_neighbours(stages([2, 2], depth=2), records, ([0, 1], -1))
     assert upper <= E[0]
     assert lower > exp_between(EPSILON.value / 2, 40)[1]
-    over = recipe_of_sums([2], factor=3)
-    laws = (law_of_model(over, each) for each in (records, [*records, more]))
-    assert largest_ratio(*laws, whole=False)[1] > E[1]
+
+
+def test_two_trees_share_epsilon_though_every_record_serves_both():
+    upper, lower = ratio_of_neighbours(stages([2], trees=2), *NEIGHBOURS["a lone record"])
+    assert upper <= E[0]
+    assert lower > exp_between(EPSILON.value / 2, 40)[1]
 
 
 def test_a_replaced_record_keeps_twice_epsilon_and_may_exceed_epsilon():
     # The record leaves one leaf for another and turns both values round; the cut changes as well.
-    recipe = recipe_of([3], points=2)
-    one, other = (law_of_model(recipe, [([0], -1), record]) for record in (([0], 1), ([1], -1)))
-    upper, lower = largest_ratio(one, other)
+    laws = (law_of_model(stages([3]), [([0], -1), record]) for record in (([0], 1), ([2], -1)))
+    upper, lower = largest_ratio(*laws)
     assert upper <= exp_between(2 * EPSILON.value, 40)[0]
     assert lower > E[1]
 
 
 def test_the_enumeration_notices_a_budget_that_is_exceeded():
-    records, more = NEIGHBOURS["a lone record"]
-    recipe = recipe_of([3], factor=3)
-    _, lower = largest_ratio(law_of_model(recipe, records), law_of_model(recipe, [*records, more]))
-    assert lower > E[1]
+    assert ratio_of_neighbours(stages([2], factor=3), *NEIGHBOURS["a lone record"])[1] > E[1]

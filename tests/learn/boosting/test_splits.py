@@ -11,7 +11,7 @@ from scipy.stats import chi2
 from bipartite import insecure_seed
 from bipartite.learn.boosting.compiled import ENVELOPE_BITS, GAIN_BITS, half_gain
 from bipartite.learn.boosting.leaves import UNIT
-from bipartite.learn.boosting.splits import MOST_FALL, MOST_RISE, BestSplit, SplitRule
+from bipartite.learn.boosting.splits import MOST_FALL, MOST_RISE, SplitRule
 
 ONE = 2**GAIN_BITS
 utilities = st.lists(st.integers(0, 50 * ONE), min_size=1, max_size=6).map(lambda u: np.array(u, dtype=np.int64))
@@ -88,7 +88,3 @@ def test_cuts_are_drawn_by_the_law():
         chances = np.array([float(low) for low, _ in other.law(gains)])
         statistic = ((counts - size * chances) ** 2 / (size * chances)).sum()
         assert (statistic < chi2.isf(1e-9, 4)) == accepted
-
-
-def test_the_best_cut_is_the_first_of_the_largest():
-    assert BestSplit().draw(np.array([1, 7, 7, 0]), insecure_seed(0)) == 1

@@ -5,11 +5,12 @@
     grids        public cut points, records as bins
     compiled     histograms, gains, envelopes and descents as machine code
     splits       the exponential mechanism over all cuts of a node, exactly
-    leaves       what is released of a leaf: one rule a mechanism
+    leaves       what is released of a leaf: a noisy sum and a noisy count
     trees        one complete tree, grown by choices that are drawn (or, in tests, enumerated)
-    budget       how ε is divided over the mean, ensembles, trees, levels and leaves
-    ensemble     which record serves which tree, and trees in order
-    estimator    what regressor and classifier share: parameters, checks, scikit-learn
+    stages       how ε is divided over the mean and the trees, and their levels and leaves
+    model        the mean and the trees, one after the other
+    settings     the public parameters of an estimator, checked
+    estimator    what regressor and classifier share: reading tables, scikit-learn's protocol
     regressor, classifier
 
 The proof is in ``docs/private-boosting.md``.

@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from bipartite.errors import InputError, NotAValueError, shown
+from bipartite.errors import InputError, NotAValueError, NullError, shown
 from bipartite.learn.boosting.estimator import PrivateBoosting
 from bipartite.learn.boosting.leaves import UNIT
+from bipartite.learn.boosting.promise import promise
 from bipartite.learn.fitting import positions
 from bipartite.learn.scikit import ClassifierMixin
 
@@ -43,10 +44,8 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
     classes
         The public list of all classes. Required, because a list read from the data reveals whether a rare class
         occurs in it; ``"from-data"`` reads it anyway, and ``guarantee_`` says so.
-    epsilon, leaf, feature_range, trees, ensemble_trees, depth, learning_rate, regularization, gradient_clip
+    epsilon, feature_range, trees, depth, learning_rate, regularization, gradient_clip, bins, outside, rng, progress
         As in :class:`PrivateBoostingRegressor`.
-    large_gradients, leaf_range, leaf_points, bins, outside, rng, progress
-        Likewise.
 
     Attributes
     ----------
@@ -107,6 +106,9 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
     def _read(self, X: object, y: object) -> tuple[NDArray[np.float64], Any]:  # noqa: N803
         values, labels = validate_data(self, X, y, dtype=np.float64)
         labels = column_or_1d(labels)
+        if labels.dtype == object and any(each is None or each is np.ma.masked for each in labels.tolist()):
+            # scikit-learn refuses NaN and NA, but not these.
+            raise NullError("Input y contains None; leave out the records without a label.")
         if isinstance(self.classes, str):
             # It may warn about the labels; stated classes make it unnecessary.
             check_classification_targets(labels)
@@ -122,7 +124,7 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
         positives = [1] if len(classes) == _TWO else range(len(classes))
         self._boost(values, [np.where(at == each, UNIT, -UNIT) for each in positives], settings)
         self.classes_ = classes
-        return settings.guarantee(*([_SEEN] if isinstance(self.classes, str) else []))
+        return promise(settings, *([_SEEN] if isinstance(self.classes, str) else []))
 
     def _classes(self, labels: NDArray[Any]) -> NDArray[Any]:
         if isinstance(self.classes, str) and self.classes == FROM_DATA:
@@ -133,7 +135,20 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
                 f"classes=[0, 1], or classes='{FROM_DATA}', which reveals which classes the records have."
             )
         else:
-            classes = np.unique(np.asarray(self.classes))
+            classes = self._stated()
         if len(classes) < _TWO:
-            raise InputError("Expected at least two classes, got 1 class; there is nothing to classify.")
+            number = "1 class" if len(classes) else "none"
+            raise InputError(f"Expected at least two classes, got {number}; state all there are: classes=[0, 1].")
+        return classes
+
+    def _stated(self) -> NDArray[Any]:
+        try:
+            classes = np.unique(np.asarray(self.classes))
+            missing = bool((classes != classes).any())  # noqa: PLR0124 (NaN alone is not itself)
+        except TypeError:
+            missing = True
+        if missing:
+            raise InputError(
+                "Expected classes that can be sorted, without missing values; leave out None, NaN and their records."
+            )
         return classes

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bipartite.errors import InputError
-from bipartite.learn.boosting.ensemble import Large, boost, scores_of
 from bipartite.learn.boosting.grids import grid_of
+from bipartite.learn.boosting.model import boost, scores_of
 from bipartite.learn.boosting.settings import Settings, settings_of
+from bipartite.learn.boosting.stages import stages_of
+from bipartite.learn.boosting.trees import Growth
 from bipartite.learn.counted_fits import CountedFits
 from bipartite.learn.fitting import as_it_was, check_unmasked, without_values
 from bipartite.lottery.words import draw_from
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
     from bipartite.domains import Outside
-    from bipartite.learn.boosting.leaves import Leaf
+    from bipartite.learn.boosting.trees import Tree
     from bipartite.learn.guarantee import Guarantee
-    from bipartite.lottery import Source
+    from bipartite.lottery import Source, Stream
 
     Pair = tuple[float, float]
+    Grown = Callable[[NDArray[np.uint8], NDArray[np.int64], Stream], list[Tree]]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -35,18 +40,13 @@ class PrivateBoosting(CountedFits):
     """The common part of :class:`PrivateBoostingRegressor` and :class:`PrivateBoostingClassifier`."""
 
     epsilon: object = 1.0
-    leaf: Leaf = "sums"
-    feature_range: Pair | Sequence[Pair] | NDArray[np.float64] | None = None
+    feature_range: Pair | Sequence[Pair] | Mapping[str, Pair] | NDArray[np.float64] | None = None
     trees: int = 8
-    ensemble_trees: int | None = 1
     depth: int = 2
     learning_rate: float = 1.0
     regularization: float = 0.1
-    leaf_range: float | None = None
-    leaf_points: int = 21
-    bins: int | Sequence[int] = 32
+    bins: int | Sequence[int] | Mapping[str, int] = 32
     outside: Outside = "error"
-    large_gradients: Large = "clip"
     gradient_clip: float = 1.0
     rng: Source | None = None
     progress: Callable[[int], None] | None = None
@@ -76,22 +76,25 @@ class PrivateBoosting(CountedFits):
 
     def _boost(self, values: NDArray[np.float64], labels: list[NDArray[np.int64]], settings: Settings) -> None:
         """Fit one model to each list of labels, in units; they share ε."""
-        grid = grid_of(self.feature_range, self.bins, values.shape[1])
-        bins = grid.encode(values, settings.outside)
-        recipe = settings.recipe(grid, len(labels))
-        grown = draw_from(
-            settings.source,
-            len(values),
-            lambda stream: [boost(recipe, bins, each, stream, settings.progress) for each in labels],
+        grid = grid_of(self.feature_range, self.bins, values.shape[1], getattr(self, "feature_names_in_", None))
+        bins = grid.encode(values, self.outside)
+        growth = Growth(grid, settings.depth, settings.lam, settings.eta, settings.clip)
+        grown = self._grown(growth, settings, Fraction(settings.epsilon.value) / len(labels))
+        self.trees_ = draw_from(
+            settings.source, len(values), lambda stream: tuple(tuple(grown(bins, each, stream)) for each in labels)
         )
         self.grid_ = grid
-        self.trees_ = tuple(map(tuple, grown))
+
+    def _grown(self, growth: Growth, settings: Settings, epsilon: Fraction) -> Grown:
+        """How the trees of one model are grown, with this part of ε."""
+        return functools.partial(boost, stages_of(growth, settings.trees, epsilon), progress=self.progress)
 
     def _scores(self, X: object) -> list[NDArray[np.int64]]:  # noqa: N803
         """The sum of each model's trees for every record."""
         check_is_fitted(self)
+        check_unmasked(X=X)
         values = without_values(lambda: validate_data(self, X, reset=False, dtype=np.float64))
-        bins = self.grid_.encode(values, "clip" if self.outside == "clip" else "error")
+        bins = self.grid_.encode(values, self.outside)
         return [scores_of(trees, bins) for trees in self.trees_]
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -10,8 +11,11 @@ import numpy as np
 
 from bipartite.errors import InputError, OutsideDomainError, Problems, shown
 from bipartite.lottery.checks import is_whole
+from bipartite.names import unknown_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from bipartite.domains import Outside
@@ -46,7 +50,7 @@ class Grid:
 
     def encode(self, values: NDArray[np.float64], outside: Outside) -> NDArray[np.uint8]:
         """The bin of every value, a function of that value and of public numbers alone."""
-        if outside == "error":
+        if outside != "clip":
             self._refuse_outside(values)
         shares = (np.clip(values, self.lows, self.highs) - self.lows) / (self.highs - self.lows)
         codes = np.minimum(np.floor(shares * self.bins), self.bins - 1)
@@ -61,11 +65,15 @@ class Grid:
             )
 
 
-def grid_of(feature_range: object, bins: object, features: int) -> Grid:
+def grid_of(feature_range: object, bins: object, features: int, names: Iterable[str] | None = None) -> Grid:
     """The grid that these public parameters describe; raises with every problem found."""
     problems = Problems()
-    lows, highs = ranges_of("feature_range", feature_range, features, problems, _EXAMPLE)
-    counts = _counts(bins, features, problems)
+    pairs = _by_position("feature_range", feature_range, names, problems)
+    each = _by_position("bins", bins, names, problems)
+    problems.raise_if_any(InputError)
+    alike = not isinstance(feature_range, Mapping)
+    lows, highs = ranges_of("feature_range", pairs, features, problems, _EXAMPLE, alike=alike)
+    counts = _counts(each, features, problems)
     if (cuts := int((counts - 1).sum())) > MOST_CUTS:
         problems.add(
             f"Expected at most 2^22 cuts of all features together, got {cuts}; use fewer bins, or fewer features."
@@ -74,17 +82,37 @@ def grid_of(feature_range: object, bins: object, features: int) -> Grid:
     return Grid(lows, highs, counts)
 
 
+def _by_position(what: str, given: object, names: Iterable[str] | None, problems: Problems) -> object:
+    """What was given by the names of the features, in their order; anything else as it is."""
+    if not isinstance(given, Mapping):
+        return given
+    if names is None:
+        problems.add(
+            f"Expected records with named columns, because {what} goes by name; pass a data frame, or {what} as a list."
+        )
+        return given
+    columns = list(names)
+    for name in columns:
+        if name not in given:
+            problems.add(f"Expected {what} for every feature, got none for {name!r}; add it.")
+    for name in given:
+        if name not in columns:
+            problems.add(f"Expected {what} for features only, got {unknown_name('the name', name, columns)}; drop it.")
+    return [given[name] for name in columns if name in given]
+
+
 def ranges_of(
-    name: str, given: object, features: int, problems: Problems, advice: str
+    name: str, given: object, features: int, problems: Problems, advice: str, *, alike: bool = True
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Low and high of every feature, from one pair for all or one a feature."""
+    """Low and high of every feature, from one pair a feature or, where ``alike``, one for all."""
     nothing = np.zeros(features), np.ones(features)
     if given is None:
         problems.add(f"Expected {name} as public limits, got None; {advice}.")
         return nothing
     pairs = _as_array(given)
-    if pairs is None or pairs.shape not in {(2,), (features, 2)}:
-        problems.add(f"Expected {name} as a pair (low, high), or one pair for each of {features}; {advice}.")
+    if pairs is None or pairs.shape not in {(features, 2), (2,) if alike else (features, 2)}:
+        one = "a pair (low, high), or " if alike else ""
+        problems.add(f"Expected {name} as {one}one pair for each of {features} features; {advice}.")
         return nothing
     pairs = np.broadcast_to(pairs, (features, 2))
     lows, highs = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])

@@ -1,86 +1,27 @@
 """What is released of a leaf of n records whose gradients sum to Σ, a whole number of units of 2^−20.
 
-``sums`` releases Σ and n, each with discrete Laplace noise, and divides afterwards. A record that is added or removed
-changes Σ by at most 2^20 units and n by at most 1.
-
-All others, kept for the reproduction of the paper, release one ratio, V = −Σ/(n + λ), rounded down to units and clipped
-to g*(1 − η)^(t−1) for tree t. One record changes it by at most ΔV = min(g*/(1 + λ), 2g*(1 − η)^(t−1)), rounded up, and
-the noise has to hide that much however many records the leaf has. Empty leaves are released like all others.
-
-====================  =============================================================================================
-``laplace``           V + Z, Pr[Z = z] ∝ e^(−ε|z|/ΔV) on the units: discrete Laplace noise, unbounded
-``clamped-laplace``   the same, clamped to [−c, c] afterwards
-``brr``               V clamped to [−c, c], rounded to one of n points, reported by BRR
-``anchored``          the same points, GRR on the anchors with the least squared loss
-``geometric``         the same points, geometric noise clamped to both ends
-``none``              V itself: no privacy
-====================  =============================================================================================
+Σ and n, each with discrete Laplace noise, which are divided afterwards. A record that is added or removed changes Σ by
+at most 2^20 units and n by at most 1. Empty leaves are released like all others.
 """
 
 from __future__ import annotations
 
-import functools
-import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final
 
-from bipartite.domains import Integers
 from bipartite.learn.boosting.compiled import GRADIENT_BITS
 from bipartite.lottery.integer_noise import discrete_laplace_of_rate
-from bipartite.mechanisms import BRR, Anchored, Geometric, Mechanism
 
 if TYPE_CHECKING:
-    from bipartite.lottery import Epsilon, Stream
+    from bipartite.lottery import Stream
 
-Leaf = Literal["sums", "laplace", "clamped-laplace", "brr", "anchored", "geometric", "none"]
-LEAVES: Final = ("sums", "laplace", "clamped-laplace", "brr", "anchored", "geometric", "none")
 UNIT: Final = 2**GRADIENT_BITS
-"""Units in the largest gradient, g* = 1."""
-# Sixteen million times the largest label. Noise of a tiny ε is clamped to this after it was drawn, so that sums of
-# thousands of trees stay whole numbers of 64 bits.
-_MOST: Final = 2**44
+"""Units in the largest gradient."""
 _SUM_SHARE: Final = Fraction(7, 10)
 """The share of a leaf's ε that the sum spends; the count spends the rest."""
 LEAST_COUNT: Final = 5
 """What a noisy sum is divided by where the noisy count is smaller."""
-
-
-def leaf_value(count: int, total: int, lam: Fraction, clip: int) -> int:
-    """V in units, rounded down and clipped."""
-    value = -total * lam.denominator // (count * lam.denominator + lam.numerator)
-    return min(max(value, -clip), clip)
-
-
-@dataclass(frozen=True)
-class LeafScale:
-    """The public numbers of the leaves of one tree, in units."""
-
-    clip: int
-    """g*(1 − η)^(t−1), rounded down."""
-    sensitivity: int
-    """ΔV, rounded up."""
-    reach: int
-    """c: leaves lie in [−c, c] where a rule needs a range."""
-
-
-def leaf_scale(tree: int, eta: Fraction, lam: Fraction, leaf_range: Fraction | None) -> LeafScale:
-    """The numbers of tree 0, 1, … of an ensemble; ``leaf_range`` is c in units of g*, None for ΔV/2.
-
-    No leaf lies beyond the clip, so a larger range would only add noise: c is the smaller of the two.
-    """
-    shrunk = UNIT * (1 - eta) ** tree
-    clip = math.floor(shrunk)
-    sensitivity = max(1, min(math.ceil(UNIT / (1 + lam)), 2 * clip))
-    reach = -(-sensitivity // 2) if leaf_range is None else max(1, min(math.ceil(leaf_range * UNIT), clip))
-    return LeafScale(clip, sensitivity, reach)
-
-
-class ValueRule(Protocol):
-    """How a leaf value becomes one that may be published."""
-
-    def draw(self, value: int, scale: LeafScale, stream: Stream) -> int:
-        """The released value, in units."""
 
 
 @dataclass(frozen=True)
@@ -108,87 +49,3 @@ class NoisySums:
     def value(self, noisy_count: int, noisy_total: int) -> int:
         """−Σ/n of what was released, within [−1, 1]; no further ε is spent here."""
         return min(max(-noisy_total // max(noisy_count, LEAST_COUNT), -UNIT), UNIT)
-
-
-@dataclass(frozen=True)
-class OnPoints:
-    """A mechanism on n equidistant points of [−c, c], private for every sensitivity."""
-
-    mechanism: Mechanism
-
-    @property
-    def points(self) -> int:
-        """The number of points."""
-        return len(self.mechanism.domain)
-
-    def draw(self, value: int, scale: LeafScale, stream: Stream) -> int:
-        """The point that the mechanism reports."""
-        return self.decode(self.mechanism.lottery.draw(self.encode(value, scale.reach), stream), scale)
-
-    def encode(self, value: int, reach: int) -> int:
-        """The point nearest to a value, the upper one of two."""
-        inside = min(max(value, -reach), reach) + reach
-        return (2 * inside * (self.points - 1) + 2 * reach) // (4 * reach)
-
-    def decode(self, output: int, scale: LeafScale) -> int:
-        """The value of a reported output, rounded down to a unit."""
-        at = int(self.mechanism.outputs.decode(output))
-        return (2 * scale.reach * at) // (self.points - 1) - scale.reach
-
-    def law(self, value: int, scale: LeafScale) -> dict[int, Fraction]:
-        """The probability of every released value: what ``draw`` draws from, for proofs by enumeration."""
-        lottery = self.mechanism.lottery
-        at = self.encode(value, scale.reach)
-        probabilities: dict[int, Fraction] = {}
-        for output, tickets in enumerate(lottery.rows(at, at + 1)[0].tolist()):
-            released = self.decode(output, scale)
-            probabilities[released] = probabilities.get(released, Fraction(0)) + Fraction(tickets, lottery.total)
-        return probabilities
-
-
-@dataclass(frozen=True)
-class WithLaplace:
-    """Discrete Laplace noise, clamped to [−c, c] where ``clamped``."""
-
-    epsilon: Fraction
-    clamped: bool
-
-    def rate(self, scale: LeafScale) -> Fraction:
-        """ε/ΔV: noise falls by the factor e^−rate from one unit to the next."""
-        return self.epsilon / scale.sensitivity
-
-    def draw(self, value: int, scale: LeafScale, stream: Stream) -> int:
-        """The value with noise."""
-        most = scale.reach if self.clamped else _MOST
-        return min(max(value + discrete_laplace_of_rate(self.rate(scale), stream), -most), most)
-
-
-@dataclass(frozen=True)
-class AsItIs:
-    """No privacy: the value itself."""
-
-    def draw(self, value: int, scale: LeafScale, stream: Stream) -> int:  # noqa: ARG002 (nothing is drawn)
-        """The value."""
-        return value
-
-
-LeafRule = NoisySums | ValueRule
-
-
-def leaf_rule(leaf: Leaf, epsilon: Epsilon, points: int) -> LeafRule:
-    """The rule of this name with ε for each leaf."""
-    if leaf == "sums":
-        return NoisySums(Fraction(epsilon.value))
-    if leaf in {"brr", "anchored", "geometric"}:
-        return OnPoints(_mechanism(leaf, epsilon, points))
-    if leaf == "none":
-        return AsItIs()
-    return WithLaplace(Fraction(epsilon.value), clamped=leaf == "clamped-laplace")
-
-
-@functools.lru_cache(maxsize=32)
-def _mechanism(leaf: Leaf, epsilon: Epsilon, points: int) -> Mechanism:
-    domain = Integers(0, points - 1)
-    if leaf == "brr":
-        return BRR(domain, epsilon)
-    return Anchored(domain, epsilon, loss="squared") if leaf == "anchored" else Geometric(domain, epsilon)

@@ -12,6 +12,7 @@ from bipartite.errors import InputError, OutsideDomainError, Problems
 from bipartite.learn.boosting.estimator import PrivateBoosting
 from bipartite.learn.boosting.grids import ranges_of
 from bipartite.learn.boosting.leaves import UNIT
+from bipartite.learn.boosting.promise import promise
 from bipartite.learn.scikit import RegressorMixin
 
 if TYPE_CHECKING:
@@ -38,30 +39,21 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
     ----------
     epsilon
         The privacy budget of one fit.
-    leaf
-        What is released of a leaf: ``"sums"``, or one of the leaves that the BRR paper compares: ``"brr"``,
-        ``"anchored"``, ``"geometric"``, ``"laplace"``, ``"clamped-laplace"``. ``"none"`` is a baseline without privacy.
     feature_range
-        Public (low, high) of all features, or one pair for each. Required; never take it from the data.
+        Public (low, high) of all features, or one pair for each: in the order of the columns, or by name as
+        ``{"age": (18, 90), …}`` where X is a data frame. Required; never take it from the data.
     target_range
-        Public (low, high) of the target. Required. With ``"sums"``, predictions stay within it.
+        Public (low, high) of the target. Required. Predictions stay within it.
     trees, depth
-        The number of trees, and of cuts on the way to a leaf.
-    ensemble_trees
-        The number of trees that share the records, each record serving one of them, drawn with public probabilities
-        ∝ (1 − η)\ :sup:`i`. Ensembles share ε. 1: every tree sees every record. None: one ensemble, as in DPBoost.
+        The number of trees, which share ε, and of cuts on the way to a leaf.
     learning_rate, regularization
-        η, and λ in the gains (and in the leaves of the paper).
+        η, and λ in the gains.
     gradient_clip
         Gradients beyond this, in halves of the target's range, are clipped to it. A smaller one means less noise, and
         predictions nearer to the median than to the mean where residuals are large.
-    large_gradients
-        ``"clip"``, or ``"skip"``, DPBoost's rule: a record whose gradient is beyond ``gradient_clip`` leaves its tree.
-    leaf_range, leaf_points
-        For the paper's leaves: c, in halves of the target's range (None for c = ΔV/2, which is 1/(2 + 2λ)), and the
-        number of points of [−c, c].
     bins
-        Equal parts of a feature's range, between which trees may cut; one number, or one for each feature.
+        Equal parts of a feature's range, between which trees may cut; one number, or one for each feature, in order or
+        by name.
     outside
         ``"error"`` refuses values outside the ranges, ``"clip"`` moves them to the nearest end.
     rng
@@ -80,11 +72,6 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
     ---------
     ε-differential privacy (central) for data sets that differ by one record added or removed, 2ε for one replaced;
     the proof is in ``docs/private-boosting``.
-
-    Reference
-    ---------
-    The paper's leaves: Li, Wu, Wen, He: *Privacy-Preserving Gradient Boosting Decision Trees* (AAAI 2020), with the
-    changes that make it sound; leaves by BRR as in the BRR paper, appendix B.1.
 
     Examples
     --------
@@ -105,9 +92,10 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
     def predict(self, X: object) -> NDArray[np.float64]:  # noqa: N803
         """The predicted target of every record."""
         (scores,) = self._scores(X)
+        return self._targets(np.clip(scores, -UNIT, UNIT))
+
+    def _targets(self, scores: NDArray[np.int64]) -> NDArray[np.float64]:
         low, high = self.target_range_
-        if self.leaf == "sums":
-            scores = np.clip(scores, -UNIT, UNIT)
         half = (high - low) / 2
         predicted: NDArray[np.float64] = low + half + scores / UNIT * half
         return predicted
@@ -130,11 +118,11 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
         lows, highs = ranges_of("target_range", self.target_range, 1, problems, _ADVICE)
         problems.raise_if_any(InputError)
         low, high = float(lows[0]), float(highs[0])
-        if settings.outside == "error" and ((targets < low) | (targets > high)).any():
+        if self.outside == "error" and ((targets < low) | (targets > high)).any():
             raise OutsideDomainError(
                 "Expected every target within target_range; use outside='clip', or state a wider public range."
             )
         shares = (np.clip(targets, low, high) - low) / (high - low)
         self._boost(values, [np.rint((2 * shares - 1) * UNIT).astype(np.int64)], settings)
         self.target_range_ = (low, high)
-        return settings.guarantee()
+        return promise(settings)

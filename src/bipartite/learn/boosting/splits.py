@@ -71,12 +71,3 @@ class SplitRule:
         weights = [decay_between(self.rate * (best - int(each)), digits) for each in utilities]
         least, most = sum(low for low, _ in weights), sum(high for _, high in weights)
         return [(low / most, high / least) for low, high in weights]
-
-
-@dataclass(frozen=True)
-class BestSplit:
-    """No privacy: the first of the cuts with the largest gain."""
-
-    def draw(self, utilities: NDArray[np.int64], stream: Stream) -> int:  # noqa: ARG002 (nothing is drawn)
-        """The best cut."""
-        return int(np.argmax(utilities))

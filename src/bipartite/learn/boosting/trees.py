@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from bipartite.learn.boosting.compiled import add_tree, gains, histograms, step_down
+from bipartite.learn.boosting.leaves import UNIT
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bipartite.learn.boosting.grids import Grid
-    from bipartite.learn.boosting.leaves import LeafScale
 
     Whole = NDArray[np.int64]
 
@@ -23,13 +23,10 @@ if TYPE_CHECKING:
 class Choices(Protocol):
     """What decides the cuts and leaves: a lottery, or in tests every possible decision in turn."""
 
-    def mean(self, count: int, total: int) -> int:
-        """What is released of the mean of all records, as of a leaf that holds them all."""
-
     def split(self, utilities: Whole) -> int:
         """The number of the cut that a node with these gains makes."""
 
-    def leaf(self, count: int, total: int, scale: LeafScale) -> int:
+    def leaf(self, count: int, total: int) -> int:
         """What is released of a leaf with this many records, whose gradients have this sum."""
 
 
@@ -61,18 +58,21 @@ class Growth:
     grid: Grid
     depth: int
     lam: Fraction
-    step: Fraction
-    """What the value of a leaf is multiplied by: the learning rate, times what gradients were divided by."""
-    scale: LeafScale
+    """λ: what counts of records are raised by in gains."""
+    eta: Fraction
+    """The learning rate."""
+    clip: Fraction
+    """The largest gradient that is used in full, where a label lies in [−1, 1]."""
 
 
 def grow(growth: Growth, bins: NDArray[np.uint8], rows: Whole, gradients: Whole, choices: Choices) -> Tree:
-    """The tree of these rows, whose gradients are whole numbers of at most 2^20 units.
+    """The tree of these rows; ``gradients`` are those of all records, score − label in whole units.
 
     Nothing here depends on the number of rows, except the gains and sums that ``choices`` are made from.
     """
     grid = growth.grid
     by_candidate = grid.candidates
+    gradients = clipped(gradients[rows], growth.clip)
     nodes = np.zeros(len(rows), dtype=np.int64)
     chosen = np.zeros(0, dtype=np.int64)
     widest = int(grid.bins.max())
@@ -88,13 +88,18 @@ def grow(growth: Growth, bins: NDArray[np.uint8], rows: Whole, gradients: Whole,
     return Tree(by_candidate[0][chosen], by_candidate[1][chosen], _leaves(growth, nodes, gradients, choices))
 
 
+def clipped(gradients: Whole, clip: Fraction) -> Whole:
+    """Gradients clipped to ±``clip``, divided by it and rounded down: none exceeds 2^20 units."""
+    most = UNIT * clip.numerator // clip.denominator
+    return np.clip(gradients, -most, most) * clip.denominator // clip.numerator
+
+
 def _leaves(growth: Growth, nodes: Whole, gradients: Whole, choices: Choices) -> Whole:
     size = 2**growth.depth
     counts, sums = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     np.add.at(counts, nodes, 1)
     np.add.at(sums, nodes, gradients)
-    released = [
-        choices.leaf(count, total, growth.scale) for count, total in zip(counts.tolist(), sums.tolist(), strict=True)
-    ]
+    released = [choices.leaf(count, total) for count, total in zip(counts.tolist(), sums.tolist(), strict=True)]
     # The step is public, and what is released may be rounded freely.
-    return np.array([each * growth.step.numerator // growth.step.denominator for each in released], dtype=np.int64)
+    step = growth.eta * growth.clip
+    return np.array([each * step.numerator // step.denominator for each in released], dtype=np.int64)

@@ -5,26 +5,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite import fixed_words, insecure_seed
 from bipartite.errors import EpsilonError, InputError
-from bipartite.learn.boosting.budget import Budget, part_of_epsilon, tree_tickets
+from bipartite.learn.boosting import model
 from bipartite.learn.boosting.compiled import GAIN_BITS, gains, histograms
-from bipartite.learn.boosting.ensemble import Recipe, boost, draw_trees, gradients_of, scores_of
 from bipartite.learn.boosting.grids import Grid, grid_of
-from bipartite.learn.boosting.leaves import UNIT, AsItIs, leaf_scale
-from bipartite.learn.boosting.splits import BestSplit, SplitRule
-from bipartite.lottery import MAX_TOTAL, Epsilon
+from bipartite.learn.boosting.leaves import UNIT
+from bipartite.learn.boosting.model import scores_of
+from bipartite.learn.boosting.splits import SplitRule
+from bipartite.learn.boosting.stages import part_of_epsilon, stages_of
+from bipartite.learn.boosting.trees import Growth, clipped
 
 TENTH = Fraction(1, 10)
 
 
-def test_epsilon_is_divided_without_remainder():
-    budget = Budget(Epsilon.of(5), ensembles=3, depth=7, mean_share=Fraction(1, 20))
-    assert budget.mean + budget.tree * 3 == 5
-    assert budget.mean * 20 == 5
-    assert Budget(Epsilon.of(5), ensembles=3, depth=7).tree * 3 == 5
-    assert budget.split * 7 == budget.tree / 2
-    assert Fraction(budget.leaf.value) <= budget.tree / 2 < Fraction(budget.leaf.value) * (1 + Fraction(1, 10**18))
+def growth_of(widths, **changes):
+    grid = Grid(np.zeros(len(widths)), np.ones(len(widths)), np.array(widths))
+    return Growth(**{"grid": grid, "depth": 2, "lam": TENTH, "eta": TENTH, "clip": Fraction(1, 5)} | changes)
+
+
+def test_epsilon_is_divided_over_the_mean_and_the_trees():
+    mean, *trees = stages_of(growth_of([4], depth=7), 3, Fraction(5))
+    assert (mean.growth.depth, mean.leaf) == (0, Fraction(1, 4))
+    assert len(trees) == 3
+    for each in trees:
+        assert each.split * 7 == Fraction(19, 24)
+        assert each.leaf <= Fraction(19, 24) < each.leaf * (1 + Fraction(1, 10**18))
+    # The leaves' part is rounded down to twenty digits: no more than ε is spent, and hardly less.
+    spent = mean.leaf + sum(7 * each.split + each.leaf for each in trees)
+    assert spent <= 5 < spent * (1 + Fraction(1, 10**18))
 
 
 @given(st.fractions(Fraction(1, 10**14), 50))
@@ -38,63 +46,17 @@ def test_nothing_is_left_of_too_small_an_epsilon():
         part_of_epsilon(Fraction(1, 10**16))
 
 
-@pytest.mark.parametrize(
-    ("trees", "eta"), [(1, TENTH), (50, TENTH), (50, Fraction(99, 100)), (10_000, Fraction(1, 1000))]
-)
-def test_trees_are_drawn_with_the_public_chances_of_the_paper(trees, eta):
-    tickets = tree_tickets(trees, eta)
-    assert tickets.min() >= 1
-    assert tickets.sum() <= MAX_TOTAL
-    whole = 1 - (1 - eta) ** trees
-    for tree in {0, 1, trees // 2, trees - 1} & set(range(trees)):
-        chance = float(eta * (1 - eta) ** tree / whole)
-        assert tickets[tree] / tickets.sum() == pytest.approx(chance, rel=1e-9, abs=1e-11)
-
-
-def test_every_record_draws_its_tree_from_its_own_ticket():
-    tickets = np.array([3, 2, 1])
-    # Tickets 0, 1, …, 5 in turn: word w gives ⌊6w/2^64⌋.
-    words = [-(-(k << 64) // 6) + 7 for k in (0, 5, 2, 3, 4, 1)]
-    drawn = draw_trees(6, tickets, fixed_words(words).stream(0, 1))
-    assert drawn.tolist() == [0, 2, 0, 1, 1, 0]
-
-
-def test_draws_of_many_records_go_on_over_windows_and_follow_the_chances():
-    # False alarms below 1e-9: 6.2 standard errors; a chance off by a twentieth would be 40 of them away.
-    size, tickets = 200_000, np.array([1, 3])
-    drawn = draw_trees(size, tickets, insecure_seed(1).streams().stream(0, size))
-    assert abs(np.mean(drawn) - 0.75) < 6.2 * (0.75 * 0.25 / size) ** 0.5
-    # A record's tree does not depend on how many come after it.
-    few = draw_trees(1000, tickets, insecure_seed(1).streams().stream(0, 1000))
-    np.testing.assert_array_equal(drawn[:1000], few)
-
-
-def test_gradients_are_bounded_by_clipping_or_by_leaving():
-    labels, scores = np.array([UNIT, -UNIT, 0, 5]), np.array([-7, 3, UNIT + 1, 5])
-    rows = np.array([0, 1, 2, 3])
-    kept, gradients = gradients_of(rows, labels, scores, Fraction(1), "skip")
-    assert (kept.tolist(), gradients.tolist()) == ([3], [0])
-    kept, gradients = gradients_of(rows, labels, scores, Fraction(1), "clip")
-    assert (kept.tolist(), gradients.tolist()) == ([0, 1, 2, 3], [-UNIT, UNIT, UNIT, 0])
-
-
 @given(
     st.lists(st.tuples(st.integers(-UNIT, UNIT), st.integers(-(2**50), 2**50)), min_size=1),
     st.integers(1, 2000),
-    st.sampled_from(["skip", "clip"]),
 )
-def test_gradients_are_divided_by_their_bound_and_never_exceed_one(records, thousandths, large):
+def test_gradients_are_clipped_and_divided_by_their_bound_and_never_exceed_one(records, thousandths):
     labels, scores = np.array(records).T.copy()
     clip = Fraction(thousandths, 1000)
-    kept, gradients = gradients_of(np.arange(len(records)), labels, scores, clip, large)
-    expected = {}
-    for at, (label, score) in enumerate(records):
-        if large == "clip" or abs(score - label) <= clip * UNIT:
-            # The bound itself is rounded down to whole units first.
-            most = int(clip * UNIT)
-            expected[at] = (min(max(score - label, -most), most) / clip).__floor__()
-    assert dict(zip(kept.tolist(), gradients.tolist(), strict=True)) == expected
-    assert np.abs(gradients).max(initial=0) <= UNIT
+    found = clipped(scores - labels, clip)
+    most = int(clip * UNIT)  # the bound itself is rounded down to whole units first
+    assert found.tolist() == [(min(max(score - label, -most), most) / clip).__floor__() for label, score in records]
+    assert np.abs(found).max() <= UNIT
 
 
 @given(st.integers(0, 40), st.integers(1, 3), st.integers(1, 4), st.randoms(use_true_random=False))
@@ -145,10 +107,22 @@ def test_the_range_that_the_exponential_mechanism_counts_on_is_nearly_used():
     assert 1.64 < max(ratios) < 2.7183
 
 
-def naive_tree(bins, gradients, depth, widths, clip):
-    """The greedy tree in plain Python: {path: (feature, cut)} and leaf values."""
-    cuts, leaves = [], []
-    members = [list(range(len(bins)))]
+class Greedy:
+    """Choices without noise: the first of the best cuts, and a leaf's mean, rounded down."""
+
+    def __init__(self, stage, stream):
+        pass
+
+    def split(self, utilities):
+        return int(np.argmax(utilities))
+
+    def leaf(self, count, total):
+        return -total // max(count, 1)
+
+
+def naive_tree(bins, gradients, depth, widths):
+    """The greedy tree in plain Python: [(feature, cut)] and leaf values."""
+    cuts, members = [], [list(range(len(bins)))]
     for _ in range(depth):
         following = []
         for rows in members:
@@ -165,36 +139,28 @@ def naive_tree(bins, gradients, depth, widths, clip):
             cuts.append(best[1:3])
             following += best[3]
         members = following
-    for rows in members:
-        value = int((-Fraction(sum(gradients[r] for r in rows)) / (len(rows) + TENTH)).__floor__())
-        leaves.append(min(max(value, -clip), clip) // 10)
-    return cuts, leaves
+    return cuts, [-sum(gradients[r] for r in rows) // max(len(rows), 1) for rows in members]
 
 
-def test_boosting_without_noise_is_greedy_boosting_in_plain_python():
+def test_boosting_without_noise_is_greedy_boosting_in_plain_python(monkeypatch):
+    monkeypatch.setattr(model, "Drawn", Greedy)
     generator = np.random.default_rng(5)
-    widths = [4, 3]
+    widths, told = [4, 3], []
     bins = np.column_stack([generator.integers(0, w, 60) for w in widths]).astype(np.uint8)
     labels = generator.integers(-UNIT, UNIT + 1, 60)
-    grid = Grid(np.zeros(2), np.ones(2), np.array(widths))
-    recipe = Recipe(grid, 4, 2, 2, TENTH, TENTH, None, "skip", BestSplit(), AsItIs())
-    told = []
-    trees = boost(recipe, bins, labels, insecure_seed(3).streams().stream(0, 60), told.append)
-    assert told == [1] * 4
-    stream = insecure_seed(3).streams().stream(0, 60)
-    scores = np.zeros(60, dtype=np.int64)
-    for first in (0, 2):
-        serves = draw_trees(60, tree_tickets(2, TENTH), stream)
-        for number in range(2):
-            tree = trees[first + number]
-            gradients = (scores - labels).tolist()
-            rows = [row for row in range(60) if serves[row] == number and abs(gradients[row]) <= UNIT]
-            clip = leaf_scale(number, TENTH, TENTH, None).clip
-            cuts, leaves = naive_tree(bins[rows].tolist(), [gradients[r] for r in rows], 2, widths, clip)
-            assert list(zip(tree.features.tolist(), tree.cuts.tolist(), strict=True)) == cuts
-            assert tree.leaves.tolist() == leaves
-            tree.add_to(scores, bins)
-    np.testing.assert_array_equal(scores_of(trees, bins), scores)
+    stages = stages_of(growth_of(widths), 3, Fraction(1))
+    mean, *trees = model.boost(stages, bins, labels, None, told.append)
+    assert (len(trees), told) == (3, [1] * 3)
+    assert (mean.features.tolist(), mean.leaves.tolist()) == ([], [labels.sum() // 60])
+    scores = np.full(60, mean.leaves[0])
+    for tree in trees:
+        most = UNIT // 5
+        gradients = [(min(max(each, -most), most)) * 5 for each in (scores - labels).tolist()]
+        cuts, leaves = naive_tree(bins.tolist(), gradients, 2, widths)
+        assert list(zip(tree.features.tolist(), tree.cuts.tolist(), strict=True)) == cuts
+        assert tree.leaves.tolist() == [leaf // 50 for leaf in leaves]  # the learning rate times the clip
+        tree.add_to(scores, bins)
+    np.testing.assert_array_equal(scores_of([mean, *trees], bins), scores)
 
 
 @given(st.floats(-5, 5), st.integers(2, 256))

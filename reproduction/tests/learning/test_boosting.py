@@ -1,0 +1,228 @@
+"""The paper's boosting: who serves which tree, which gradients leave it, and bits that never change."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes
+from sklearn.model_selection import GridSearchCV
+
+from bipartite import fixed_words, insecure_seed
+from bipartite.errors import DesignError, EpsilonError, InputError
+from bipartite.learn import PrivateBoostingRegressor
+from bipartite.learn.boosting.compiled import GAIN_BITS
+from bipartite.learn.boosting.grids import Grid
+from bipartite.learn.boosting.leaves import UNIT
+from bipartite.learn.boosting.model import scores_of
+from bipartite.learn.boosting.trees import Growth
+from bipartite.lottery import MAX_TOTAL
+from reproduction.learning.boosting import PaperBoostingRegressor, boost, draw_trees, next_tree, tree_tickets
+from reproduction.learning.leaves import LEAVES, leaf_scale
+
+TENTH = Fraction(1, 10)
+
+
+@pytest.mark.parametrize(
+    ("trees", "eta"), [(1, TENTH), (50, TENTH), (50, Fraction(99, 100)), (10_000, Fraction(1, 1000))]
+)
+def test_trees_are_drawn_with_the_public_chances_of_the_paper(trees, eta):
+    tickets = tree_tickets(trees, eta)
+    assert tickets.min() >= 1
+    assert tickets.sum() <= MAX_TOTAL
+    whole = 1 - (1 - eta) ** trees
+    for tree in {0, 1, trees // 2, trees - 1} & set(range(trees)):
+        chance = float(eta * (1 - eta) ** tree / whole)
+        assert tickets[tree] / tickets.sum() == pytest.approx(chance, rel=1e-9, abs=1e-11)
+
+
+def test_every_record_draws_its_tree_from_its_own_ticket():
+    tickets = np.array([3, 2, 1])
+    # Tickets 0, 1, …, 5 in turn: word w gives ⌊6w/2^64⌋.
+    words = [-(-(k << 64) // 6) + 7 for k in (0, 5, 2, 3, 4, 1)]
+    drawn = draw_trees(6, tickets, fixed_words(words).stream(0, 1))
+    assert drawn.tolist() == [0, 2, 0, 1, 1, 0]
+
+
+def test_draws_of_many_records_go_on_over_windows_and_follow_the_chances():
+    # False alarms below 1e-9: 6.2 standard errors; a chance off by a twentieth would be 40 of them away.
+    size, tickets = 200_000, np.array([1, 3])
+    drawn = draw_trees(size, tickets, insecure_seed(1).streams().stream(0, size))
+    assert abs(np.mean(drawn) - 0.75) < 6.2 * (0.75 * 0.25 / size) ** 0.5
+    # A record's tree does not depend on how many come after it.
+    few = draw_trees(1000, tickets, insecure_seed(1).streams().stream(0, 1000))
+    np.testing.assert_array_equal(drawn[:1000], few)
+
+
+def naive_tree(bins, gradients, depth, widths, clip):
+    """The greedy tree in plain Python: {path: (feature, cut)} and leaf values."""
+    cuts, leaves = [], []
+    members = [list(range(len(bins)))]
+    for _ in range(depth):
+        following = []
+        for rows in members:
+            best = None
+            for feature, width in enumerate(widths):
+                for cut in range(width - 1):
+                    sides = [[r for r in rows if bins[r][feature] <= cut], [r for r in rows if bins[r][feature] > cut]]
+                    gain = sum(
+                        int(Fraction(sum(gradients[r] for r in side), UNIT) ** 2 / (len(side) + TENTH) * 2**GAIN_BITS)
+                        for side in sides
+                    )
+                    if best is None or gain > best[0]:
+                        best = (gain, feature, cut, sides)
+            cuts.append(best[1:3])
+            following += best[3]
+        members = following
+    for rows in members:
+        value = int((-Fraction(sum(gradients[r] for r in rows)) / (len(rows) + TENTH)).__floor__())
+        leaves.append(min(max(value, -clip), clip) // 10)
+    return cuts, leaves
+
+
+def test_boosting_without_noise_is_greedy_boosting_in_plain_python():
+    generator = np.random.default_rng(5)
+    widths = [4, 3]
+    bins = np.column_stack([generator.integers(0, w, 60) for w in widths]).astype(np.uint8)
+    labels = generator.integers(-UNIT, UNIT + 1, 60)
+    grid = Grid(np.zeros(2), np.ones(2), np.array(widths))
+    recipe = PaperBoostingRegressor(leaf="none", ensemble_trees=2).recipe(
+        Growth(grid, 2, TENTH, TENTH, Fraction(1)), 4, Fraction(1)
+    )
+    told = []
+    trees = boost(recipe, bins, labels, insecure_seed(3).streams().stream(0, 60), told.append)
+    assert told == [1] * 4
+    stream = insecure_seed(3).streams().stream(0, 60)
+    scores = np.zeros(60, dtype=np.int64)
+    for first in (0, 2):
+        serves = draw_trees(60, tree_tickets(2, TENTH), stream)
+        for number in range(2):
+            tree = trees[first + number]
+            gradients = (scores - labels).tolist()
+            rows = [row for row in range(60) if serves[row] == number and abs(gradients[row]) <= UNIT]
+            clip = leaf_scale(number, TENTH, TENTH, None).clip
+            cuts, leaves = naive_tree(bins[rows].tolist(), [gradients[r] for r in rows], 2, widths, clip)
+            assert list(zip(tree.features.tolist(), tree.cuts.tolist(), strict=True)) == cuts
+            assert tree.leaves.tolist() == leaves
+            tree.add_to(scores, bins)
+    np.testing.assert_array_equal(scores_of(trees, bins), scores)
+
+
+@pytest.mark.parametrize(("large", "kept"), [("skip", [0, 2]), ("clip", [0, 1, 2])])
+def test_large_gradients_leave_their_tree_or_are_clipped(large, kept):
+    class Seen:
+        def split(self, utilities):
+            return 0
+
+        def leaf(self, count, total):
+            found.append((count, total))
+            return 0
+
+    found = []
+    growth = Growth(Grid(np.zeros(1), np.ones(1), np.array([2])), 1, TENTH, TENTH, Fraction(1, 2))
+    recipe = PaperBoostingRegressor(leaf="none", large_gradients=large).recipe(growth, 1, Fraction(1))
+    gradients = np.array([-UNIT // 2, UNIT // 2 + 1, UNIT // 4, UNIT])  # of which the last serves another tree
+    next_tree(recipe, np.array([[0], [1], [1], [0]], dtype=np.uint8), np.arange(3), gradients, Seen())
+    by_rule = {"skip": [(1, -UNIT), (1, UNIT // 2)], "clip": [(1, -UNIT), (2, UNIT + UNIT // 2)]}
+    assert found == by_rule[large]
+    assert sum(count for count, _ in found) == len(kept)
+
+
+DIABETES = load_diabetes(return_X_y=True)
+
+
+def regressor(**changes):
+    settings = {"feature_range": (-0.25, 0.25), "target_range": (0, 400), "trees": 8, "depth": 3, "bins": 8}
+    return PaperBoostingRegressor(**settings | {"rng": insecure_seed(1)} | changes)
+
+
+# The first predictions of seeded fits to the diabetes data, as the library of 18 November 2026 gave them, when it still
+# had these leaves: in units of 200/2^20 above the middle.
+GOLDEN = {
+    ("brr", None, "skip"): [37078, -299422, 37078, -280549, -171323, -299422, -299422, -154885],
+    ("brr", 3, "clip"): [1521, -475106, -208195, -59640, -93805, -154965, -227260, -93805],
+    ("anchored", None, "skip"): [-40639, -238302, -40639, -237433, -170157, -238302, -238302, -158416],
+    ("anchored", 3, "clip"): [-136664, -212925, -136664, -60403, -136664, -60403, -136664, -60403],
+    ("geometric", None, "skip"): [-37485, -243107, -37485, -173964, -224042, -243107, -243107, -224042],
+    ("geometric", 3, "clip"): [-409215, -504541, -409215, 143671, -409215, 105541, -237630, -409215],
+    ("laplace", None, "skip"): [-172379, -769237, -172379, -769237, -441535, -793185, -673983, -250875],
+    ("laplace", 3, "clip"): [17267, -1062652, 17267, 1269491, -1062652, -776032, -942549, -1101314],
+    ("clamped-laplace", None, "skip"): [-290799, -557588, -290799, -557588, -418479, -596725, -557588, -335920],
+    ("clamped-laplace", 3, "clip"): [347582, -407261, 347582, -25960, -407261, -407261, -33719, -255255],
+    ("none", None, "skip"): [-27162, -585406, -31188, -284078, -451335, -424518, -482383, -57504],
+    ("none", 3, "clip"): [-26128, -695163, -105455, -134200, -420955, -448408, -707393, -248673],
+}
+
+
+@pytest.mark.parametrize(("leaf", "ensemble_trees", "large"), GOLDEN)
+def test_bits_are_those_of_the_time_when_the_library_had_these_leaves(leaf, ensemble_trees, large):
+    model = regressor(epsilon=5, leaf=leaf, ensemble_trees=ensemble_trees, large_gradients=large, learning_rate=0.4)
+    predicted = model.fit(*DIABETES).predict(DIABETES[0][:8])
+    assert np.rint((predicted - 200) * UNIT / 200).astype(int).tolist() == GOLDEN[leaf, ensemble_trees, large]
+
+
+@pytest.mark.parametrize("leaf", LEAVES)
+def test_every_leaf_learns_more_than_nothing_with_a_generous_budget(leaf):
+    # With ε = 40 noise is small, and the seeds are fixed: no chance is left.
+    x, y = DIABETES
+    model = regressor(epsilon=40, leaf=leaf, trees=20, leaf_points=101).fit(x, y)
+    assert np.sqrt(np.mean((model.predict(x) - y) ** 2)) < 0.9 * np.sqrt(np.mean((200 - y) ** 2))
+
+
+def test_ensembles_share_epsilon_and_the_last_may_be_smaller():
+    model = regressor(trees=10, ensemble_trees=4, leaf="laplace").fit(*DIABETES)
+    assert len(model.trees_[0]) == 10
+    recipe = model.recipe(Growth(model.grid_, 3, TENTH, TENTH, Fraction(1)), 10, Fraction(1))
+    assert list(recipe.sizes()) == [4, 4, 2]
+    # Three ensembles, half of each tree's ε to leaves and half to three levels.
+    assert recipe.leaves.epsilon <= Fraction(1, 6) < recipe.leaves.epsilon + Fraction(1, 10**15)
+    assert recipe.splits.epsilon == Fraction(1, 3) / 2 / 3
+    assert list(regressor(trees=10).recipe(recipe.growth, 10, Fraction(1)).sizes()) == [10]
+
+
+def test_predictions_may_leave_the_range():
+    x, y = DIABETES
+    assert np.abs(regressor(epsilon="0.01", leaf="laplace").fit(x, y).predict(x)).max() > 1000
+
+
+def test_the_guarantee_is_the_librarys_and_none_promises_nothing():
+    promise = regressor(epsilon=5, rng=None, ensemble_trees=3).fit(*DIABETES).guarantee_
+    theirs = PrivateBoostingRegressor(epsilon=5, feature_range=(-0.25, 0.25), target_range=(0, 400)).fit(*DIABETES)
+    assert promise == theirs.guarantee_ and (promise.add_remove, promise.replace) == (5, 10)
+    nothing = regressor(leaf="none", rng=None).fit(*DIABETES).guarantee_
+    assert (nothing.model, nothing.is_private, nothing.add_remove) == ("none", False, math.inf)
+
+
+PARAMETERS = {
+    "leaf": ({"leaf": "sums"}, "Expected leaf as one of 'laplace', 'clamped-laplace', 'brr'"),
+    "leaf list": ({"leaf": ["brr"]}, "Expected leaf as one of"),
+    "ensemble_trees": ({"ensemble_trees": 9}, "Expected ensemble_trees as a whole number from 1 to 8"),
+    "leaf_range": ({"leaf_range": -1}, "Expected leaf_range as a number"),
+    "leaf_points": ({"leaf_points": 1}, "Expected leaf_points as a whole number from 2"),
+    "large_gradients": ({"large_gradients": "keep"}, "Expected large_gradients as one of 'clip', 'skip'"),
+    "two": ({"leaf": "x", "leaf_points": 0}, "2 problems"),
+}
+
+
+@pytest.mark.parametrize("case", PARAMETERS)
+def test_bad_parameters_are_refused_at_fit_and_nothing_is_fitted(case):
+    changes, message = PARAMETERS[case]
+    model = regressor(**changes)
+    with pytest.raises(InputError, match=message):
+        model.fit(*DIABETES)
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
+def test_an_epsilon_too_small_is_refused():
+    with pytest.raises(EpsilonError, match="leaves at least 1e-15 to every leaf"):
+        regressor(epsilon=1e-15).fit(*DIABETES)
+    with pytest.raises(DesignError, match="ε"):
+        regressor(epsilon=1e-13).fit(*DIABETES)
+
+
+def test_searches_read_and_set_its_parameters():
+    x, y = DIABETES
+    search = GridSearchCV(regressor(trees=2), {"depth": [1, 2], "leaf": ["brr", "geometric"]}, cv=2).fit(x, y)
+    assert search.best_estimator_.predict(x).shape == y.shape
+    assert clone(regressor(leaf="laplace", leaf_points=5)).get_params()["leaf"] == "laplace"
