@@ -19,10 +19,11 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.metrics import roc_auc_score
 
 import bipartite as bp
-from bipartite.learn import PrivateColumns, PrivateLabels, network_inputs
+from bipartite.learn import PrivateColumns, PrivateLabels
 from boosting import with_interval
 from reproduction.experiments.dnn_data import DOMAINS, prepared
 from reproduction.experiments.gbdt_tasks import TASKS, records_of
+from reproduction.learning.inputs import network_inputs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -28,7 +28,6 @@ from bipartite.learn import (
     PrivateBoostingRegressor,
     PrivateColumns,
     PrivateLabels,
-    PrivateNetwork,
     PrivateSGDClassifier,
 )
 from bipartite.learn.label_reports import Classes, Numbers
@@ -311,7 +310,6 @@ def everyone():
         "classes": PrivateLabels(LogisticRegression(), [0, 1]),
         "regressor": PrivateBoostingRegressor(feature_range=(0, 1), epsilon=1, target_range=(0, 1)),
         "classifier": PrivateBoostingClassifier(feature_range=(0, 1), epsilon=1, classes=[0, 1]),
-        "network": PrivateNetwork(PrivateColumns([(0, 1)]), labels=1, classes=[0, 1]),
         "sgd": PrivateSGDClassifier(lambda: torch.nn.Linear(1, 2), plan, classes=[0, 1], device="cpu"),
         "columns": PrivateColumns([(0, 1)]),
     }

@@ -23,8 +23,7 @@ try:
     from sklearn.utils import _safe_indexing, get_tags
     from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-    from bipartite.learn.counted_fits import CountedFits
-    from bipartite.learn.scikit import available_if
+    from bipartite.learn.scikit import CountedFits, available_if
 except ImportError:
     raise missing_library(what="PrivateLabels needs", library="scikit-learn", extra="boosting") from None
 

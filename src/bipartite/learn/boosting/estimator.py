@@ -12,8 +12,8 @@ from bipartite.errors import InputError
 from bipartite.learn.boosting.ensemble import Large, boost, scores_of
 from bipartite.learn.boosting.grids import grid_of
 from bipartite.learn.boosting.settings import Settings, settings_of
-from bipartite.learn.counted_fits import CountedFits
 from bipartite.learn.fitting import as_it_was, check_unmasked, without_values
+from bipartite.learn.scikit import CountedFits
 from bipartite.lottery.words import draw_from
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from bipartite.learn.gradients.networks import PicturePlan, tanh_cnn
 try:
     from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-    from bipartite.learn.counted_fits import CountedFits
-    from bipartite.learn.scikit import ClassifierMixin
+    from bipartite.learn.scikit import ClassifierMixin, CountedFits
 except ImportError:
     raise missing_library(what="PrivateSGDClassifier needs", library="scikit-learn", extra="learn") from None
 
