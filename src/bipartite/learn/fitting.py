@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from bipartite.errors import InputError, NotAValueError, NullError
+from bipartite.domains.containers.cells import Array
+from bipartite.errors import BipartiteError, NotAValueError, NullError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,27 +49,40 @@ def check_unmasked(**given: object) -> None:
             )
 
 
+def check_present(labels: NDArray[Any]) -> None:
+    """Refuse missing labels: NaN, None and the nulls of pandas."""
+    missing = Array(labels, "error").cells().with_nan().missing
+    if missing is not None:
+        raise NullError(
+            f"{int(missing.sum())} of {len(labels)} labels are missing, the first in row {int(missing.argmax())} "
+            "(counted from 0); leave these people out, or give them a public label."
+        )
+
+
 def without_values(read: Callable[[], T]) -> T:
     """Return what ``read`` returns, or raise scikit-learn's message without the values that it would show."""
     try:
         return read()
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         refusal = _tactful(error)
     raise refusal  # outside the handler, so that no inner exception travels with it
 
 
-def _tactful(error: ValueError) -> ValueError:
+def _tactful(error: TypeError | ValueError) -> TypeError | ValueError:
     message = str(error)
-    if isinstance(error, (InputError, NotAValueError)):
-        return error
-    if "could not convert" in message:
-        return NotAValueError("Expected numbers, got text; encode categories as numbers first.")
-    # scikit-learn's message then recommends models without privacy.
-    first = message.partition("\n")[0].rstrip(".")
-    if first.endswith("contains NaN"):
-        return NullError(f"{first}; fill missing values with a public value first.")
-    if "contains infinity" in first:
-        return NotAValueError(f"{first}; put an end of the public range in place of infinite values first.")
-    if message.startswith("Complex data not supported"):
-        return NotAValueError("Complex data not supported; pass real numbers.")
-    return type(error)(_SHOWN.sub("", message))
+    first = message.partition("\n")[0].rstrip(".")  # scikit-learn then recommends models without privacy
+    missing = "fill missing values with a public value first."
+    told = {
+        "could not convert": NotAValueError("Expected numbers, got text; encode categories as numbers first."),
+        "NAType": NullError(f"Expected no missing values, got pandas.NA; {missing}"),
+        "value of NA is ambiguous": NullError(f"Expected no missing values, got pandas.NA; {missing}"),
+        "contains NaN": NullError(f"{first}; {missing}"),
+        "contains infinity": NotAValueError(
+            f"{first}; put an end of the public range in place of infinite values first."
+        ),
+        "Complex data not supported": NotAValueError("Complex data not supported; pass real numbers."),
+    }
+    found = next((each for words, each in told.items() if words in first), None)
+    if isinstance(error, BipartiteError) or (found is None and isinstance(error, TypeError)):
+        return error  # which shows no value
+    return found or ValueError(_SHOWN.sub("", message))  # some kinds of ValueError want more than a message

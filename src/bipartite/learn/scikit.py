@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from bipartite.learn.fitting import check_unmasked, without_values
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -43,14 +45,32 @@ if TYPE_CHECKING:
         def fit_transform(self, X: object, y: object = None) -> object:  # noqa: N803
             """Both, one after the other."""
 
+    def validate_data(estimator: object, X: object, **options: object) -> Any:  # noqa: ANN401, N803
+        """X, or X and y, as arrays; how many features there are and their names are kept at fit, compared later."""
+
     def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
         """A method that an object has only where ``check`` of it is true."""
 
 else:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
     from sklearn.utils.metaestimators import available_if
+    from sklearn.utils.validation import validate_data
 
-__all__ = ["BaseEstimator", "ClassifierMixin", "CountedFits", "RegressorMixin", "TransformerMixin", "available_if"]
+__all__ = [
+    "BaseEstimator",
+    "ClassifierMixin",
+    "CountedFits",
+    "RegressorMixin",
+    "TransformerMixin",
+    "available_if",
+    "validated",
+]
+
+
+def validated(estimator: object, X: object, y: object = "no_validation", **options: object) -> Any:  # noqa: ANN401, N803
+    """``validate_data``, which takes no mask for values and shows none in a refusal."""
+    check_unmasked(X=X, y=y)
+    return without_values(lambda: validate_data(estimator, X, y=y, **options))
 
 
 class CountedFits(BaseEstimator):
