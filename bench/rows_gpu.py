@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
-from bipartite.learn.gradients.any_network import AnyNetwork
 
-from bipartite.learn import PerExample
-from reproduction.learning.pictures import paper_cnn
+from bipartite.learn import PerExample, paper_cnn
+from bipartite.learn.gradients.any_network import AnyNetwork
 
 if TYPE_CHECKING:
     from collections.abc import Callable

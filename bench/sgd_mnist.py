@@ -18,10 +18,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from bipartite.learn import GaussianSGD, PerExample, PicturePlan, follow, tanh_cnn
+from bipartite.learn import GaussianSGD, PerExample, PicturePlan, Scattering, follow, tanh_cnn
 from bipartite.lottery import insecure_seed
 from reproduction.datasets import mnist
-from reproduction.learning.scattering import Scattering
 
 MEAN, DEVIATION = 0.1307, 0.3081
 PEOPLE = 60_000

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from bipartite.errors import InputError
-from bipartite.learn import PerExample, tanh_cnn
+from bipartite.learn import PerExample, paper_cnn
 from bipartite.learn.gradients import per_example
 
 from .networks import NETWORKS, made, one_by_one, people_of, ways
@@ -364,7 +364,7 @@ list(PerExample(torch.nn.Linear(2, 2), torch.nn.functional.cross_entropy).blocks
     assert done.stderr.endswith("only; call torch.set_flush_denormal(False) before torch computes anything.\n")
 
 
-def test_the_network_for_pictures_has_26010_parameters():
-    network = tanh_cnn()
+def test_the_network_of_the_paper_has_26010_parameters():
+    network = paper_cnn()
     assert sum(each.numel() for each in network.parameters()) == 26_010
     assert network(torch.zeros(2, 1, 28, 28)).shape == (2, 10)
