@@ -478,3 +478,10 @@ def test_scikit_learns_own_checks_pass_but_for_those_that_need_equal_fits(inner)
     others = {each["check_name"]: each["status"] for each in results if each["status"] != "passed"}
     assert others.items() <= NOT_PASSED.items()
     assert "check_fit_idempotent" in others or is_classifier(inner)  # two fits may give the same few classes
+
+
+def test_one_row_where_many_are_expected_is_refused_without_showing_it():
+    model = PrivateLabels(LinearRegression(), (0, 100), 2, prior="uniform").fit(np.ones((50, 2)), Y[:50])
+    with pytest.raises(ValueError, match="Reshape your data either using array.reshape") as caught:
+        model.predict([SENTINEL, 1.0])
+    assert "18273" not in f"{caught.value!r} {caught.value.__context__!r}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from bipartite.answers.estimation import estimate
 from bipartite.errors import InputError, Problems, is_one_of, missing_library, shown
-from bipartite.learn.fitting import as_it_was, check_present, check_unmasked, positions, without_values
+from bipartite.learn.fitting import as_it_was, check_present, positions, without_values
 from bipartite.learn.guarantee import Guarantee, from_known_words
 from bipartite.learn.label_reports import Classes, Numbers, kind_of
 from bipartite.lottery import Epsilon, is_secure, source_of
@@ -182,7 +182,6 @@ class PrivateLabels(CountedFits):
     def _asked(self, X: object, method: str) -> Array:  # noqa: N803
         """What the estimator answers about these rows."""
         check_is_fitted(self)
-        check_unmasked(X=X)
         found: Array = without_values(lambda: getattr(self.estimator_, method)(X))
         validated(self, X, reset=False, skip_check_array=True)  # after the estimator, which says what to reshape
         return found
