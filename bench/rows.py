@@ -20,12 +20,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
+
+from bipartite.learn import PerExample
 from bipartite.learn.gradients.any_network import AnyNetwork
 from bipartite.learn.gradients.compiled_rows import CompiledRows
 from bipartite.learn.gradients.exact_products import ExactProducts
 from bipartite.learn.gradients.layers import modules_of, shaped
-
-from bipartite.learn import PerExample
 from rows_gpu import LOSS, NETWORKS, changed
 
 PEOPLE = 199

@@ -6,12 +6,12 @@ from pathlib import Path
 
 LABORATORY = Path(__file__).parents[1]
 # Measures of single reports that were part of the library, and still compute with its losses; maps with its coasts;
-# noise of the kind that the library adds to sums; estimators that refuse, count and add up as the library's do; and
-# features that nobody else can change, as the library's rows.
+# noise of the kind that the library adds to sums.
 INSIDE = {
     "inference.py": {"bipartite.answers.quality.losses", "bipartite.domains.losses"},
     "quality.py": {"bipartite.answers.quality.losses", "bipartite.domains.losses"},
     "laplace.py": {"bipartite.learn.gradients.central", "bipartite.lottery.integer_noise"},
+    # Estimators that refuse, count and add up as the library's do; features that nobody else can change.
     "network.py": {
         "bipartite.learn.fitting",
         "bipartite.learn.scikit",

@@ -387,7 +387,10 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
 FEATURES = {
     "NaN": (np.nan, "contains NaN; fill missing values with a public value first."),
     "None": (None, "contains NaN; fill missing values with a public value first."),
-    "pandas' missing": (pd.NA, "Expected no missing values, got pandas.NA; fill missing values with a public value"),
+    "pandas' missing": (
+        pd.NA,
+        "Expected a value in every cell, got missing ones; fill them with a public value first.",
+    ),
     "infinite": (np.inf, "contains infinity or a value too large for dtype.*; put an end of the public range in place"),
     "text": ("n918273", "Expected numbers, got text; encode categories as numbers first."),
     "masked": ("masked", "Expected X without a mask, got a masked array"),

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # What scikit-learn's messages show of an array.
 _SHOWN = re.compile(r"\narray=.*?(?=\nReshape|\Z)", re.DOTALL)
+# What Python says of pandas' missing values among objects.
+_NO_VALUE = re.compile(r"not 'NA(Type|TType)'|value of NA is ambiguous", re.IGNORECASE)
 
 
 @contextmanager
@@ -63,26 +65,27 @@ def without_values(read: Callable[[], T]) -> T:
     """Return what ``read`` returns, or raise scikit-learn's message without the values that it would show."""
     try:
         return read()
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         refusal = _tactful(error)
+    except TypeError as error:
+        if not _NO_VALUE.search(str(error)):
+            raise
+        refusal = NullError("Expected a value in every cell, got missing ones; fill them with a public value first.")
     raise refusal  # outside the handler, so that no inner exception travels with it
 
 
-def _tactful(error: TypeError | ValueError) -> TypeError | ValueError:
+def _tactful(error: ValueError) -> ValueError:
     message = str(error)
     first = message.partition("\n")[0].rstrip(".")  # scikit-learn then recommends models without privacy
-    missing = "fill missing values with a public value first."
     told = {
         "could not convert": NotAValueError("Expected numbers, got text; encode categories as numbers first."),
-        "NAType": NullError(f"Expected no missing values, got pandas.NA; {missing}"),
-        "value of NA is ambiguous": NullError(f"Expected no missing values, got pandas.NA; {missing}"),
-        "contains NaN": NullError(f"{first}; {missing}"),
+        "contains NaN": NullError(f"{first}; fill missing values with a public value first."),
         "contains infinity": NotAValueError(
             f"{first}; put an end of the public range in place of infinite values first."
         ),
         "Complex data not supported": NotAValueError("Complex data not supported; pass real numbers."),
     }
-    found = next((each for words, each in told.items() if words in first), None)
-    if isinstance(error, BipartiteError) or (found is None and isinstance(error, TypeError)):
-        return error  # which shows no value
-    return found or ValueError(_SHOWN.sub("", message))  # some kinds of ValueError want more than a message
+    if isinstance(error, BipartiteError):
+        return error
+    shown = ValueError(_SHOWN.sub("", message))  # some kinds of ValueError want more than a message
+    return next((each for words, each in told.items() if words in first), shown)
