@@ -29,7 +29,7 @@ COMBINATIONS = [
 # The Pythons for which a build of torch without a GPU's libraries is at hand.
 WITH_TORCH = ["3.11"]
 NEED_TORCH = [
-    "tests/learn/gradients", "tests/learn/test_network.py",
+    "tests/learn/gradients", "tests/learn/test_labels.py", "reproduction/tests/learning",
     "tests/test_package.py::test_public_names_stay_themselves_whatever_is_imported_first",  # imports every module
 ]  # fmt: skip
 # Spark brings a Java of its own choosing: docs/spark.md says what it was tested with.

@@ -32,19 +32,14 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from bipartite.domains import Integers
-from bipartite.learn import (
-    PrivateColumns,
-    RandomisedLabels,
-    TrainingPlan,
-    class_chances,
-    network_inputs,
-    train_network,
-)
+from bipartite.learn import PrivateColumns
 from bipartite.lottery import insecure_seed
 from bipartite.mechanisms import GRR
 from reproduction import figures
 from reproduction.experiments.dnn_data import DOMAINS, split
 from reproduction.experiments.printed import NETWORK_GAINS, NETWORK_RANGE
+from reproduction.learning.inputs import network_inputs
+from reproduction.learning.network_training import RandomisedLabels, TrainingPlan, class_chances, train_network
 from reproduction.runner.contract import Row, Rows, distinct, number, select
 from reproduction.runner.intervals import MeanInterval, bars_of
 

@@ -48,7 +48,7 @@ import numpy as np
 from sklearn.metrics import mutual_info_score
 
 from bipartite.domains import Interval
-from bipartite.learn import PrivateColumns, TrainingPlan, class_chances, network_inputs, train_network
+from bipartite.learn import PrivateColumns
 from bipartite.lottery import insecure_seed
 from bipartite.mechanisms import BRR, Laplace
 from reproduction import figures
@@ -56,6 +56,8 @@ from reproduction.experiments.dnn import TITLES, accuracy, gain_line, gain_panel
 from reproduction.experiments.dnn_data import DOMAINS, split
 from reproduction.experiments.dnn_reading_list import BATCHES, READINGS, started_by_torch
 from reproduction.experiments.protocols import BoundedNoise
+from reproduction.learning.inputs import network_inputs
+from reproduction.learning.network_training import TrainingPlan, class_chances, train_network
 from reproduction.runner.contract import Row, Rows, Value, distinct, number, select
 from reproduction.runner.intervals import MeanInterval, bars_of
 
@@ -283,7 +285,7 @@ def train_as_torch_does(
     seed: int,
     after_epoch: Callable[[int, Callable[[], Layers]], None],
 ) -> None:
-    """The network of :func:`~bipartite.learn.train_network`, begun by the defaults of ``torch.nn.Linear``.
+    """The network of ``train_network``, begun by the defaults of ``torch.nn.Linear``.
 
     Weights and biases are uniform within ±1/√(inputs of the layer).
     """

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import torch
 
-from bipartite.learn import GaussianSGD, PerExample, best_device, paper_cnn
+from bipartite.learn import GaussianSGD, PerExample, best_device
 from bipartite.learn import follow as follow_gaussian
 from bipartite.lottery import Source, insecure_seed, whole_numbers_below
 from reproduction.datasets import mnist
@@ -21,6 +21,7 @@ from reproduction.experiments.protocols import AdaptiveBound, AdaptiveLaplace, H
 from reproduction.learning.laplace import LaplaceSGD
 from reproduction.learning.local import LocalSGD
 from reproduction.learning.loop import follow
+from reproduction.learning.pictures import paper_cnn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

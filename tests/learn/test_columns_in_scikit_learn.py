@@ -152,7 +152,7 @@ def test_without_scikit_learn_the_extra_is_named():
     code = (
         "import sys; sys.modules['sklearn'] = None; sys.modules['sklearn.base'] = None\n"
         "import bipartite as bp\n"
-        "for name in ('PrivateColumns', 'PrivateNetwork'):\n"
+        "for name in ('PrivateColumns', 'PrivateLabels'):\n"
         "    try: getattr(bp.learn, name)\n"
         "    except bp.errors.MissingExtraError as error: print(error)\n"
     )

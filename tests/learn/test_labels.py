@@ -1,15 +1,21 @@
 import itertools
 import math
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier, is_regressor
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.multiclass import check_classification_targets
 
 import bipartite as bp
 from bipartite.errors import (
@@ -28,7 +34,6 @@ from bipartite.learn import (
     PrivateBoostingRegressor,
     PrivateColumns,
     PrivateLabels,
-    PrivateNetwork,
     PrivateSGDClassifier,
 )
 from bipartite.learn.label_reports import Classes, Numbers
@@ -276,18 +281,33 @@ def test_bad_options_are_refused_and_nothing_is_fitted(case):
 
 
 def with_one(value):
-    y = Y.copy()
+    y = Y.copy() if value is not None else Y.astype(object)
     y[7] = value
     return y
 
 
+MISSING = "1 of 6000 labels are missing, the first in row 7 (counted from 0); leave these people out, or give them"
 LABELS = {
     "outside": (
         with_one(SENTINEL),
         OutsideDomainError,
-        "1 of 6000 values of column 'y' are infinite or outside 0",
+        "1 of 6000 values cannot be reported: values[7] is outside 0..100",
     ),
-    "missing": (with_one(np.nan), NullError, "1 of 6000 values of column 'y' are missing"),
+    "infinite": (
+        with_one(-np.inf),
+        OutsideDomainError,
+        "1 of 6000 values cannot be reported: values[7] is outside 0..100",
+    ),
+    "missing": (with_one(np.nan), NullError, MISSING),
+    "none": (with_one(None).tolist(), NullError, MISSING),
+    "pandas' missing": (pd.Series(Y, dtype="Float64").where(np.arange(6000) != 7), NullError, MISSING),
+    "missing among objects": (pd.Series(Y, dtype=object).where(np.arange(6000) != 7, pd.NA), NullError, MISSING),
+    "masked": (np.ma.MaskedArray(Y, np.arange(6000) == 7), NullError, "Expected y without a mask, got a masked array"),
+    "text": (["918273", *Y[1:].astype(str)], InputError, "Expected an array of whole numbers or floats, got <U"),
+    "text among objects": (np.array([*Y[1:], "918273"], dtype=object), NotAValueError, "is not a number (found str)"),
+    "yes and no": (Y > 50, InputError, "Expected an array of whole numbers or floats, got bool; use .astype(int)"),
+    "two columns": (np.column_stack([Y, Y]), ValueError, "y should be a 1d array, got an array of shape (6000, 2)"),
+    "none at all": (None, ValueError, "requires y to be passed, but the target y is None"),
     "fewer": (Y[:9], ValueError, "inconsistent numbers of samples"),
     "complex": (with_one(0) + SENTINEL * 1j, NotAValueError, "Complex data not supported; pass real numbers."),
 }
@@ -301,6 +321,25 @@ def test_bad_labels_are_refused_without_showing_a_value(case):
     assert message in str(caught.value) and "918273" not in f"{caught.value!r} {caught.value.__context__!r}"
 
 
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_a_missing_class_is_called_missing_and_not_unlisted(missing):
+    with pytest.raises(NullError, match="1 of 3 labels are missing, the first in row 1"):
+        PrivateLabels(LogisticRegression(), ["no", "yes"]).fit(X[:3], np.array(["no", missing, "yes"], dtype=object))
+
+
+@pytest.mark.parametrize("y", [[1, 0] * 20, [1.0, np.int8(0)] * 20, np.array([1, 0] * 20, np.uint8), [10**30, 0] * 20])
+def test_numbers_are_read_whatever_holds_them_and_ends_take_what_lies_beyond(y):
+    model = PrivateLabels(Kept(), bp.Integers(-1, 1), 20, prior="uniform", outside="clip", rng=bp.insecure_seed(1))
+    # At ε = 20 one report in 10^8 is another.
+    np.testing.assert_allclose(model.fit(X[:40], y).estimator_.y_, [1, 0] * 20, atol=1e-6)
+
+
+def test_infinite_labels_become_ends_where_ends_take_what_lies_beyond():
+    model = PrivateLabels(Kept(), (0, 1), 20, prior="uniform", outside="clip", rng=bp.insecure_seed(1))
+    y = model.fit(X[:40], [np.inf] * 20 + [-np.inf] * 20).estimator_.y_
+    assert y[:20].min() > 0.9 and y[20:].max() < 0.1
+
+
 def everyone():
     """Everything that learns from private labels or rows."""
     import torch
@@ -311,7 +350,6 @@ def everyone():
         "classes": PrivateLabels(LogisticRegression(), [0, 1]),
         "regressor": PrivateBoostingRegressor(feature_range=(0, 1), epsilon=1, target_range=(0, 1)),
         "classifier": PrivateBoostingClassifier(feature_range=(0, 1), epsilon=1, classes=[0, 1]),
-        "network": PrivateNetwork(PrivateColumns([(0, 1)]), labels=1, classes=[0, 1]),
         "sgd": PrivateSGDClassifier(lambda: torch.nn.Linear(1, 2), plan, classes=[0, 1], device="cpu"),
         "columns": PrivateColumns([(0, 1)]),
     }
@@ -323,8 +361,7 @@ def test_masked_arrays_are_refused_like_nulls_whatever_they_hide(name, mask):
     model = everyone()[name]
     y = np.array([0, 1] * 5)
     masked = np.ma.MaskedArray(y, [mask] + [False] * 9)
-    takes_rows = not isinstance(model, PrivateLabels)  # its features are public
-    for x, labels in [(masked[:, None], y)] * takes_rows + [(y[:, None], masked)] * (name != "columns"):
+    for x, labels in [(masked[:, None], y), *[(y[:, None], masked)] * (name != "columns")]:
         which = "X" if labels is y else "y"
         with pytest.raises(NullError, match=f"Expected {which} without a mask, got a masked array; leave out or fill"):
             model.fit_transform(x) if name == "columns" else model.fit(x, labels)
@@ -335,7 +372,7 @@ def test_an_unlisted_class_a_useless_prior_and_too_few_people_are_refused():
         PrivateLabels(LogisticRegression(), ["no", "maybe"]).fit(X, NAMES)
     with pytest.raises(DesignError, match="At ε = 0.5 the best report under this prior is the same for every label"):
         PrivateLabels(LogisticRegression(), ["no", "yes"], 0.5, prior=[0.9, 0.1]).fit(X, NAMES)
-    with pytest.raises(InputError, match="Expected more than 1 people where a fifth reports for the prior"):
+    with pytest.raises(InputError, match="Expected people to train on and a fifth to report for the prior, got n_s"):
         PrivateLabels(LinearRegression(), (0, 100), rng=bp.insecure_seed(1)).fit(X[:1], Y[:1])
 
 
@@ -345,3 +382,109 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     with pytest.raises(NullError):
         model.fit(X, with_one(np.nan))
     np.testing.assert_array_equal(model.predict(X), before)
+
+
+FEATURES = {
+    "NaN": (np.nan, "contains NaN; fill missing values with a public value first."),
+    "None": (None, "contains NaN; fill missing values with a public value first."),
+    "pandas' missing": (
+        pd.NA,
+        "Expected a value in every cell, got missing ones; fill them with a public value first.",
+    ),
+    "infinite": (np.inf, "contains infinity or a value too large for dtype.*; put an end of the public range in place"),
+    "text": ("n918273", "Expected numbers, got text; encode categories as numbers first."),
+    "masked": ("masked", "Expected X without a mask, got a masked array"),
+}
+
+
+@pytest.mark.parametrize("case", FEATURES)
+@pytest.mark.parametrize("inner", [LinearRegression(), make_pipeline(StandardScaler(), LinearRegression())])
+def test_features_that_the_estimator_refuses_are_refused_in_fit_and_predict_without_showing_them(case, inner):
+    value, message = FEATURES[case]
+    x = np.full((50, 2), SENTINEL, dtype=object)
+    x[3, 1] = value
+    if case == "masked":
+        x = np.ma.MaskedArray(np.ones((50, 2)), np.eye(50, 2) == 1)
+    model = PrivateLabels(inner, (0, 100), 2, prior="uniform").fit(np.ones((50, 2)), Y[:50])
+    for call in (lambda: model.predict(x), lambda: clone(model).fit(x, Y[:50])):
+        with pytest.raises(ValueError, match=message) as caught:
+            call()
+        assert "918273" not in f"{caught.value!r} {caught.value.__context__!r}"
+
+
+def test_missing_features_and_texts_are_the_affair_of_the_estimator():
+    x = np.where(X > 0.2, X, np.nan)
+    trees = PrivateLabels(HistGradientBoostingRegressor(max_iter=5), (0, 100), 4, prior="uniform").fit(x, Y)
+    assert trees.predict(x[:9]).shape == (9,)
+    words = PrivateLabels(make_pipeline(CountVectorizer(), LogisticRegression()), ["no", "yes"], 4)
+    texts = ["not this"] * 50 + ["surely that"] * 50
+    assert words.fit(texts, NAMES[[0] * 50 + [-1] * 50]).predict(["this"]).tolist() == ["no"]
+    assert not hasattr(words, "n_features_in_")
+
+
+def test_another_number_of_features_and_other_names_are_refused_whatever_the_estimator_does():
+    model = PrivateLabels(Kept(), (0, 100), 2, prior="uniform").fit(np.ones((50, 3)), Y[:50])
+    assert model.n_features_in_ == 3 and not hasattr(model, "feature_names_in_")
+    with pytest.raises(ValueError, match="X has 2 features, but PrivateLabels is expecting 3 features as input"):
+        model.predict(np.ones((4, 2)))
+    frame = pd.DataFrame(np.ones((50, 2)), columns=["a", "b"])
+    classes = PrivateLabels(KeptClasses(), ["no", "yes"], 2).fit(frame, NAMES[:50])
+    assert classes.feature_names_in_.tolist() == ["a", "b"]
+    for method in (classes.predict, classes.predict_proba):
+        with pytest.raises(ValueError, match="The feature names should match those that were passed during fit"):
+            method(frame[["b", "a"]])
+
+
+def test_a_refit_to_numbers_forgets_the_classes():
+    model = PrivateLabels(KeptClasses(), ["no", "yes"], 2).fit(X, NAMES)
+    model.set_params(estimator=Kept(), labels=(0, 100), rng=bp.insecure_seed(1)).fit(X, Y)
+    assert not hasattr(model, "classes_") and model.predict(X[:1]).tolist() == [100]
+
+
+class Told(PrivateLabels):
+    """As by somebody who knows the labels: scikit-learn's checks invent them and tell nobody."""
+
+    def fit(self, X, y):  # noqa: N803
+        labels = (-1000, 1000)
+        if is_classifier(self.estimator):
+            if y is not None:
+                check_classification_targets(y)
+            found = [] if y is None else np.unique(np.asarray(y)).tolist()
+            labels = found if len(found) > 1 else list({*found, 0, 1})
+        vars(self).update(labels=labels)
+        try:
+            return super().fit(X, y)
+        finally:
+            vars(self).update(labels=None)
+
+
+# scikit-learn's checks that a private estimator need not pass, each with the reason.
+NOT_PASSED = {
+    "check_fit_idempotent": "failed",  # a second fit draws new reports; the same would not be private
+    "check_supervised_y_2d": "failed",  # compares two fits
+    "check_classifier_data_not_an_array": "failed",  # compares two fits
+    "check_regressor_data_not_an_array": "failed",  # compares two fits
+    "check_regressors_int": "failed",  # compares two fits
+    "check_classifiers_one_label": "failed",  # which of the listed classes occur is private, so all are reported
+    "check_pipeline_consistency": "skipped",  # scikit-learn skips it where fits are random
+    "check_array_api_input": "skipped",  # scikit-learn skips it unless an environment variable is set
+}
+
+
+# A fifth of few people may be nobody, so that the prior is public here.
+@pytest.mark.parametrize("inner", [LinearRegression(), DecisionTreeClassifier(max_depth=2)])
+def test_scikit_learns_own_checks_pass_but_for_those_that_need_equal_fits(inner):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the checks provoke scikit-learn's own warnings
+        results = check_estimator(Told(inner, prior="uniform"), on_fail=None, on_skip=None)
+    assert len(results) > 45
+    others = {each["check_name"]: each["status"] for each in results if each["status"] != "passed"}
+    assert others.items() <= NOT_PASSED.items()
+    assert "check_fit_idempotent" in others or is_classifier(inner)  # two fits may give the same few classes
+
+
+def test_one_row_where_many_are_expected_is_refused_without_showing_it():
+    model = PrivateLabels(LinearRegression(), (0, 100), 2, prior="uniform").fit(np.ones((50, 2)), Y[:50])
+    with pytest.raises(ValueError, match="Reshape your data either using array.reshape") as caught:
+        model.predict([SENTINEL, 1.0])
+    assert "18273" not in f"{caught.value!r} {caught.value.__context__!r}"

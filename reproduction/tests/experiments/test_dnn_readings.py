@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from bipartite.domains import Interval
-from bipartite.learn import PrivateColumns, TrainingPlan, class_chances
+from bipartite.learn import PrivateColumns
 from bipartite.lottery import insecure_seed
 from reproduction.claims import networks
 from reproduction.experiments import dnn_data, dnn_readings
@@ -33,6 +33,7 @@ from reproduction.experiments.dnn_readings import (
     spent,
     train_as_torch_does,
 )
+from reproduction.learning.network_training import TrainingPlan, class_chances
 from reproduction.tests.experiments.test_dnn import made_up
 from reproduction.tests.figures.reading import words
 

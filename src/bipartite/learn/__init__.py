@@ -25,17 +25,9 @@ if TYPE_CHECKING:
     from bipartite.learn.gradients.loop import follow as follow
     from bipartite.learn.gradients.loop import train_privately as train_privately
     from bipartite.learn.gradients.networks import PicturePlan as PicturePlan
-    from bipartite.learn.gradients.networks import paper_cnn as paper_cnn
     from bipartite.learn.gradients.networks import tanh_cnn as tanh_cnn
     from bipartite.learn.gradients.per_example import PerExample as PerExample
-    from bipartite.learn.inputs import network_inputs as network_inputs
     from bipartite.learn.labels import PrivateLabels as PrivateLabels
-    from bipartite.learn.network import PrivateNetwork as PrivateNetwork
-    from bipartite.learn.network_training import RandomisedLabels as RandomisedLabels
-    from bipartite.learn.network_training import TrainingPlan as TrainingPlan
-    from bipartite.learn.network_training import class_chances as class_chances
-    from bipartite.learn.network_training import train_network as train_network
-    from bipartite.learn.scattering import Scattering as Scattering
 
 # Each public name and the module that holds it.
 _HOMES = {
@@ -46,20 +38,12 @@ _HOMES = {
     "PrivateBoostingRegressor": "bipartite.learn.boosting.regressor",
     "PrivateColumns": "bipartite.learn.columns",
     "PrivateLabels": "bipartite.learn.labels",
-    "PrivateNetwork": "bipartite.learn.network",
     "PrivateSGDClassifier": "bipartite.learn.gradients.classifier",
-    "RandomisedLabels": "bipartite.learn.network_training",
-    "Scattering": "bipartite.learn.scattering",
     "Steps": "bipartite.learn.gradients.accounting",
-    "TrainingPlan": "bipartite.learn.network_training",
     "best_device": "bipartite.learn.gradients.loop",
-    "class_chances": "bipartite.learn.network_training",
     "follow": "bipartite.learn.gradients.loop",
     "gaussian_multiplier": "bipartite.learn.gradients.accounting",
-    "network_inputs": "bipartite.learn.inputs",
-    "paper_cnn": "bipartite.learn.gradients.networks",
     "tanh_cnn": "bipartite.learn.gradients.networks",
-    "train_network": "bipartite.learn.network_training",
     "train_privately": "bipartite.learn.gradients.loop",
 }
 # What has to be installed before a module, or any module of a folder, can be loaded.
@@ -69,8 +53,6 @@ _LIBRARIES = {
     "gradients.": ("torch",),
     "gradients.classifier.": ("sklearn",),
     "labels.": ("sklearn",),
-    "network.": ("sklearn",),
-    "scattering.": ("torch", "sklearn"),
 }
 
 

@@ -20,7 +20,7 @@ try:
     from sklearn.utils._set_output import _get_output_config
     from sklearn.utils.validation import check_is_fitted, validate_data
 
-    from bipartite.learn.counted_fits import CountedFits
+    from bipartite.learn.scikit import CountedFits
 except ImportError:
     raise missing_library(what="PrivateColumns needs", library="scikit-learn", extra="boosting") from None
 

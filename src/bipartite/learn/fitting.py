@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from bipartite.errors import InputError, NotAValueError, NullError
+from bipartite.domains.containers.cells import Array
+from bipartite.errors import BipartiteError, NotAValueError, NullError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -50,6 +51,16 @@ def check_unmasked(**given: object) -> None:
             )
 
 
+def check_present(labels: NDArray[Any]) -> None:
+    """Refuse missing labels: NaN, None and the nulls of pandas."""
+    missing = Array(labels, "error").cells().with_nan().missing
+    if missing is not None:
+        raise NullError(
+            f"{int(missing.sum())} of {len(labels)} labels are missing, the first in row {int(missing.argmax())} "
+            "(counted from 0); leave these people out, or give them a public label."
+        )
+
+
 def without_values(read: Callable[[], T]) -> T:
     """Return what ``read`` returns, or raise scikit-learn's message without the values that it would show."""
     try:
@@ -65,16 +76,16 @@ def without_values(read: Callable[[], T]) -> T:
 
 def _tactful(error: ValueError) -> ValueError:
     message = str(error)
-    if isinstance(error, (InputError, NotAValueError)):
+    first = message.partition("\n")[0].rstrip(".")  # scikit-learn then recommends models without privacy
+    told = {
+        "could not convert": NotAValueError("Expected numbers, got text; encode categories as numbers first."),
+        "contains NaN": NullError(f"{first}; fill missing values with a public value first."),
+        "contains infinity": NotAValueError(
+            f"{first}; put an end of the public range in place of infinite values first."
+        ),
+        "Complex data not supported": NotAValueError("Complex data not supported; pass real numbers."),
+    }
+    if isinstance(error, BipartiteError):
         return error
-    if "could not convert" in message:
-        return NotAValueError("Expected numbers, got text; encode categories as numbers first.")
-    # scikit-learn's message then recommends models without privacy.
-    first = message.partition("\n")[0].rstrip(".")
-    if first.endswith("contains NaN"):
-        return NullError(f"{first}; fill missing values with a public value first.")
-    if "contains infinity" in first:
-        return NotAValueError(f"{first}; put an end of the public range in place of infinite values first.")
-    if message.startswith("Complex data not supported"):
-        return NotAValueError("Complex data not supported; pass real numbers.")
-    return type(error)(_SHOWN.sub("", message))
+    shown = ValueError(_SHOWN.sub("", message))  # some kinds of ValueError want more than a message
+    return next((each for words, each in told.items() if words in first), shown)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.domains import Integers, Interval, LineDomain
+from bipartite.domains.containers import open_values
 from bipartite.errors import DataError, DesignError, InputError
-from bipartite.learn.column_values import checked_values, read_table
 from bipartite.learn.fitting import positions
 from bipartite.mechanisms import BRR, GRR, AnchoredMeans, Custom, Mechanism
 
@@ -35,9 +35,11 @@ class Numbers:
     outside: Outside
 
     def values(self, given: Array) -> Array:
-        """The labels as values of the domain."""
-        table = read_table(given.reshape(-1, 1))
-        return np.asarray(checked_values(table, {"y": self.domain}, self.outside, None)["y"])
+        """The labels as numbers, all of which can be reported."""
+        batch = open_values(given.tolist() if given.dtype.kind == "O" else given, "error", self.domain)
+        if self.domain.refusals(batch.values, self.outside):
+            raise self.domain.explain(batch.values, self.outside, batch.place)
+        return batch.values
 
     def for_histogram(self, budget: Epsilon) -> Mechanism:
         """The mechanism of people who report for the prior."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from bipartite.answers.estimation import estimate
 from bipartite.errors import InputError, Problems, is_one_of, missing_library, shown
-from bipartite.learn.fitting import as_it_was, check_unmasked, positions, without_values
+from bipartite.learn.fitting import as_it_was, check_present, positions, without_values
 from bipartite.learn.guarantee import Guarantee, from_known_words
 from bipartite.learn.label_reports import Classes, Numbers, kind_of
 from bipartite.lottery import Epsilon, is_secure, source_of
@@ -20,11 +20,10 @@ from bipartite.mechanisms.design.m import check_prior
 try:
     from sklearn.base import clone, is_classifier
     from sklearn.metrics import accuracy_score, r2_score
-    from sklearn.utils import _safe_indexing, get_tags
-    from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+    from sklearn.utils import _safe_indexing, get_tags, indexable
+    from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-    from bipartite.learn.counted_fits import CountedFits
-    from bipartite.learn.scikit import available_if
+    from bipartite.learn.scikit import CountedFits, available_if, validated
 except ImportError:
     raise missing_library(what="PrivateLabels needs", library="scikit-learn", extra="boosting") from None
 
@@ -58,7 +57,8 @@ def _has_probabilities(self: PrivateLabels) -> bool:
 class PrivateLabels(CountedFits):
     r"""Fits an estimator to public features and one private report of each label.
 
-    Each label is reported once, by a mechanism that spends ε, and only the reports reach the estimator.
+    Each label is reported once, by a mechanism that spends ε, and only the reports reach the estimator. Missing labels
+    are refused; missing features where the estimator refuses them.
 
     - **Numbers** (``labels=(low, high)``): randomized response on bins, :class:`~bipartite.AnchoredMeans`. Before
       training, the reports are replaced by the numbers whose mean, given the label's bin, is the mean of that bin, so
@@ -88,6 +88,8 @@ class PrivateLabels(CountedFits):
 
     Attributes
     ----------
+    n_features_in\_, feature_names_in\_
+        What ``predict`` expects of its rows.
     estimator\_, mechanism\_
         The fitted estimator, and the mechanism of the reports it was fitted to.
     classes\_
@@ -130,9 +132,9 @@ class PrivateLabels(CountedFits):
 
     def _learn(self, X: object, y: object) -> None:  # noqa: N803
         kind, budget, source = self._checked()
-        check_unmasked(y=y)
-        given = without_values(lambda: np.asarray(column_or_1d(y)))
-        check_consistent_length(X, given)
+        validated(self, X, y, skip_check_array=True)
+        X, given = indexable(X, without_values(lambda: np.asarray(column_or_1d(y, warn=True))))  # noqa: N806
+        check_present(given)
         values = kind.values(given)
         size = len(kind.domain)
         prior = self.prior
@@ -143,16 +145,19 @@ class PrivateLabels(CountedFits):
             first = flip_coins(len(values), _PRIOR_SHARE, source)
             if first.all() or not first.any():
                 raise InputError(
-                    f"Expected more than {len(values)} people where a fifth reports for the prior; pass a public prior."
+                    "Expected people to train on and a fifth to report for the prior, got "
+                    f"n_samples = {len(values)}; pass a public prior."
                 )
             asked = kind.for_histogram(budget)
-            shares = np.clip(estimate(asked, asked.privatize(values[first], rng=source)).shares, 0, None)
+            told = asked.privatize(values[first], rng=source, outside=self.outside)
+            shares = np.clip(estimate(asked, told).shares, 0, None)
             prior, rows = shares / shares.sum(), np.flatnonzero(~first)
         weights = np.full(size, 1 / size) if isinstance(prior, str) else check_prior(prior, size)
         mechanism, to_train_on = kind.designed(budget, weights)
-        reports = np.asarray(mechanism.privatize(values[rows], rng=source))
-        self.estimator_ = clone(self.estimator).fit(_safe_indexing(X, rows), to_train_on(reports))
+        reports = to_train_on(np.asarray(mechanism.privatize(values[rows], rng=source, outside=self.outside)))
+        self.estimator_ = without_values(lambda: clone(self.estimator).fit(_safe_indexing(X, rows), reports))
         self.mechanism_ = mechanism
+        vars(self).pop("classes_", None)  # of an earlier fit
         if isinstance(kind, Classes):
             self.classes_ = kind.names
         promised = Guarantee("label", float("inf"), float_at_least(budget.value), not_covered=_NOT_COVERED)
@@ -160,8 +165,7 @@ class PrivateLabels(CountedFits):
 
     def predict(self, X: object) -> Array:  # noqa: N803
         """What the estimator predicts; numbers within the public range."""
-        check_is_fitted(self)
-        found: Array = self.estimator_.predict(X)
+        found: Array = self._asked(X, "predict")
         line = self.mechanism_.domain
         if hasattr(self, "classes_") or not line.has_ends:
             return found
@@ -170,11 +174,17 @@ class PrivateLabels(CountedFits):
     @available_if(_has_probabilities)
     def predict_proba(self, X: object) -> NDArray[np.float64]:  # noqa: N803
         """The probabilities of all classes, with the randomization of the reports inverted."""
-        check_is_fitted(self)
-        theirs = self.estimator_.predict_proba(X)
+        theirs = self._asked(X, "predict_proba")
         reported = np.zeros((len(theirs), len(self.classes_)))
         reported[:, positions(self.estimator_.classes_, self.classes_)] = theirs
         return Classes(self.classes_).probabilities(self.mechanism_, reported)
+
+    def _asked(self, X: object, method: str) -> Array:  # noqa: N803
+        """What the estimator answers about these rows."""
+        check_is_fitted(self)
+        found: Array = without_values(lambda: getattr(self.estimator_, method)(X))
+        validated(self, X, reset=False, skip_check_array=True)  # after the estimator, which says what to reshape
+        return found
 
     def score(self, X: object, y: object) -> float:  # noqa: N803
         """Accuracy of classes or R² of numbers, on true labels: this number is not private."""
@@ -206,4 +216,9 @@ class PrivateLabels(CountedFits):
             tags.classifier_tags, tags.regressor_tags = theirs.classifier_tags, theirs.regressor_tags
         tags.target_tags.required = True
         tags.non_deterministic = True
+        # The noise of any useful ε hides what the hundred records of a check could teach.
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.poor_score, tags.classifier_tags.multi_label = True, False
+        if tags.regressor_tags is not None:
+            tags.regressor_tags.poor_score = True
         return tags

@@ -16,8 +16,8 @@ from bipartite.learn.boosting.model import boost, scores_of
 from bipartite.learn.boosting.settings import Settings, settings_of
 from bipartite.learn.boosting.stages import stages_of
 from bipartite.learn.boosting.trees import Growth
-from bipartite.learn.counted_fits import CountedFits
 from bipartite.learn.fitting import as_it_was, check_unmasked, without_values
+from bipartite.learn.scikit import CountedFits
 from bipartite.lottery.words import draw_from
 
 if TYPE_CHECKING:

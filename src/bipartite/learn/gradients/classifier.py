@@ -9,15 +9,14 @@ import numpy as np
 import torch
 
 from bipartite.errors import InputError, missing_library, shown
-from bipartite.learn.fitting import as_it_was, check_unmasked, positions, without_values
+from bipartite.learn.fitting import as_it_was, positions, without_values
 from bipartite.learn.gradients.loop import best_device, train_privately
 from bipartite.learn.gradients.networks import PicturePlan, tanh_cnn
 
 try:
-    from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+    from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-    from bipartite.learn.counted_fits import CountedFits
-    from bipartite.learn.scikit import ClassifierMixin
+    from bipartite.learn.scikit import ClassifierMixin, CountedFits, validated
 except ImportError:
     raise missing_library(what="PrivateSGDClassifier needs", library="scikit-learn", extra="learn") from None
 
@@ -96,8 +95,7 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
         if classes.size < 2:  # noqa: PLR2004
             number = "1 class" if classes.size else "none"
             raise InputError(f"Expected two classes or more, got {number}; state all there are: classes=[0, 1].")
-        check_unmasked(X=X, y=y)
-        rows, given = without_values(lambda: validate_data(self, X, y, **_READ))
+        rows, given = validated(self, X, y, **_READ)
         labels = positions(without_values(lambda: column_or_1d(given)), classes)
         if (labels < 0).any():
             raise InputError(
@@ -154,8 +152,7 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
         """The probability of every class, as the network sees it."""
         check_is_fitted(self)
-        check_unmasked(X=X)
-        rows = without_values(lambda: validate_data(self, X, reset=False, ensure_min_samples=0, **_READ))
+        rows = validated(self, X, reset=False, ensure_min_samples=0, **_READ)
         if rows.shape[1:] != self._shape:
             raise InputError(f"Expected rows of shape {self._shape}, as in fit, got {rows.shape[1:]}.")
         device = next(self.network_.parameters()).device

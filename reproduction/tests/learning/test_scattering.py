@@ -6,8 +6,8 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from bipartite.errors import InputError
-from bipartite.learn import Scattering
-from bipartite.learn import scattering as module
+from reproduction.learning import scattering as module
+from reproduction.learning.scattering import Scattering
 
 PICTURES = np.random.default_rng(4).random((4, 28, 28)) * (np.random.default_rng(5).random((4, 28, 28)) < 0.3)
 

@@ -6,14 +6,22 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from bipartite.domains import Integers
-from bipartite.errors import DataError, EpsilonError, InputError, Problems, is_one_of, missing_library, shown
-from bipartite.learn.column_values import check_is_table
-from bipartite.learn.columns import PrivateColumns
+from bipartite.errors import DataError, EpsilonError, InputError, Problems, is_one_of, shown
+from bipartite.learn import PrivateColumns
 from bipartite.learn.fitting import as_it_was, check_unmasked, positions
-from bipartite.learn.inputs import network_inputs
-from bipartite.learn.network_training import (
+from bipartite.learn.scikit import ClassifierMixin, CountedFits
+from bipartite.lottery import Epsilon, Source, source_of
+from bipartite.lottery.budgets import exact_sum, float_at_least
+from bipartite.lottery.checks import is_whole
+from bipartite.lottery.words import draw_from
+from bipartite.mechanisms import GRR
+from reproduction.learning.inputs import network_inputs
+from reproduction.learning.network_training import (
     Correction,
     RandomisedLabels,
     TrainingPlan,
@@ -22,21 +30,6 @@ from bipartite.learn.network_training import (
     load_torch,
     train_network,
 )
-from bipartite.lottery import Epsilon, Source, source_of
-from bipartite.lottery.budgets import exact_sum, float_at_least
-from bipartite.lottery.checks import is_whole
-from bipartite.lottery.words import draw_from
-from bipartite.mechanisms import GRR
-
-try:
-    from sklearn.base import clone
-    from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
-
-    from bipartite.learn.counted_fits import CountedFits
-    from bipartite.learn.scikit import ClassifierMixin
-except ImportError:
-    raise missing_library(what="PrivateNetwork needs", library="scikit-learn", extra="learn") from None
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
-    from bipartite.learn.guarantee import Guarantee
+    from bipartite.learn import Guarantee
 
 _TWO: Final = 2
 _LABELS: Final = (
@@ -104,7 +97,6 @@ class PrivateNetwork(ClassifierMixin, CountedFits):
 
     Examples
     --------
-    >>> import bipartite as bp
     >>> from sklearn.datasets import load_breast_cancer
     >>> rows, labels = load_breast_cancer(return_X_y=True)
     >>> columns = PrivateColumns([(6, 30), (9, 40)], epsilon=8, outside="clip", at_predict="pass")
@@ -139,9 +131,7 @@ class PrivateNetwork(ClassifierMixin, CountedFits):
         self._check_options()
         device_for(self.device)
         source = source_of(self.rng)
-        rows = check_is_table(X)
-        validate_data(self, X, skip_check_array=True)
-        labels, classes = self._labels(rows, y)
+        labels, classes = self._labels(X, y)
         budget = None if _is_public(self.labels) else Epsilon.of(self.labels)
         mechanism = None if budget is None else GRR(Integers(0, len(classes) - 1), budget.value)
         columns: PrivateColumns = clone(self.columns)
@@ -149,6 +139,7 @@ class PrivateNetwork(ClassifierMixin, CountedFits):
         if self.rng is not None:
             columns.set_params(rng=self.rng)
         reports = columns.fit_transform(X)
+        validate_data(self, X, skip_check_array=True)
         inputs = network_inputs(reports, {name: each.domain for name, each in columns.mechanisms_.items()})
         randomised = None
         if mechanism is not None:
@@ -179,10 +170,9 @@ class PrivateNetwork(ClassifierMixin, CountedFits):
     def predict_proba(self, X: object) -> NDArray[np.float64]:  # noqa: N803
         """The probabilities of all classes for each row, read as ``at_predict`` of ``columns`` says."""
         check_is_fitted(self)
-        check_is_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        reports = self.columns_.transform(X)  # which checks names and numbers of columns
         domains = {name: each.domain for name, each in self.columns_.mechanisms_.items()}
-        return class_chances(self.layers_, network_inputs(self.columns_.transform(X), domains))
+        return class_chances(self.layers_, network_inputs(reports, domains))
 
     def predict(self, X: object) -> NDArray[Any]:  # noqa: N803
         """The likeliest class of each row."""
@@ -199,16 +189,14 @@ class PrivateNetwork(ClassifierMixin, CountedFits):
             return promise
         return replace(promise, replace=float_at_least(exact_sum([spent, self.epsilon_label_])))
 
-    def _labels(self, rows: int, y: object) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    def _labels(self, X: object, y: object) -> tuple[NDArray[np.int64], NDArray[Any]]:  # noqa: N803
         """Labels as positions among the classes."""
         if y is None:
             message = "requires y to be passed, but the target y is None; pass one label a row."
             raise InputError(message)
         check_unmasked(y=y)
         given = np.asarray(column_or_1d(y, warn=True))
-        if len(given) != rows:
-            message = f"Found input variables with inconsistent numbers of samples: [{rows}, {len(given)}]."
-            raise InputError(message)
+        check_consistent_length(X, given)
         if given.dtype.kind == "f" and not np.isfinite(given).all():
             message = "Input y contains NaN or infinity; leave out rows without a label."
             raise InputError(message)
@@ -222,7 +210,7 @@ class PrivateNetwork(ClassifierMixin, CountedFits):
         alien = at < 0
         if alien.any():
             message = (
-                f"{int(alien.sum())} of {rows} labels are not among the classes, the first in row "
+                f"{int(alien.sum())} of {len(at)} labels are not among the classes, the first in row "
                 f"{int(np.argmax(alien))} (counted from 0); add them to classes=."
             )
             raise DataError(message)

@@ -12,7 +12,6 @@ not hold for pictures. Filters are those of Kymatio, which is not needed.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
@@ -20,13 +19,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import torch
 
-from bipartite.errors import InputError, missing_library
-from bipartite.learn.gradients.exact_numbers import WholeRows, bits_for, bits_left, must_keep_subnormals, square_root
-
-try:
-    from bipartite.learn.scikit import BaseEstimator, TransformerMixin
-except ImportError:
-    raise missing_library(what="Scattering needs", library="scikit-learn", extra="learn") from None
+from bipartite.errors import InputError
+from bipartite.learn.gradients.exact_numbers import bits_for, must_keep_subnormals, scaled, square_root, whole
+from bipartite.learn.scikit import BaseEstimator, TransformerMixin
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -50,7 +45,7 @@ class Scattering(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from bipartite.learn import Scattering
+    >>> from reproduction.learning.scattering import Scattering
     >>> Scattering().transform(np.zeros((2, 28, 28))).shape
     (2, 81, 7, 7)
     """
@@ -124,11 +119,10 @@ def _transformed(pairs: torch.Tensor, *, back: bool = False) -> torch.Tensor:
     side = pairs.shape[-1]
     for _ in range(2):
         matrix = _fourier(side, back=back).to(pairs.device)
-        bits = bits_for(2 * side)
+        p, q = bits_for(2 * side)
         flat = pairs.transpose(2, 3).flatten(3)  # person, channel, row, both parts of all columns
-        rows, columns = WholeRows(flat, bits), WholeRows(matrix[None], bits_left(bits, 2 * side))
-        found = rows.scaled(rows.numbers @ columns.numbers[0], columns)
-        found[~rows.finite] = math.nan
+        (rows, by_person), (columns, by_matrix) = whole(flat, [1, 2, 3], p), whole(matrix, [0, 1], q)
+        found = scaled(rows @ columns, by_person, by_matrix)
         pairs = found.view(*found.shape[:3], 2, side).permute(0, 1, 3, 4, 2)  # columns become rows
     return pairs
 

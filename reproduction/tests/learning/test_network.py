@@ -16,11 +16,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import bipartite as bp
-from bipartite.errors import DataError, InputError, MissingExtraError
-from bipartite.learn import PrivateColumns, PrivateNetwork
+from bipartite.errors import DataError, InputError, MissingExtraError, NullError
+from bipartite.learn import PrivateColumns
 from bipartite.learn.guarantee import SEEDED
-from bipartite.learn.inputs import network_inputs
-from bipartite.learn.network_training import (
+from reproduction.learning.inputs import network_inputs
+from reproduction.learning.network import PrivateNetwork
+from reproduction.learning.network_training import (
     RandomisedLabels,
     TrainingPlan,
     _forward,
@@ -115,7 +116,7 @@ def test_training_sees_reports_only():
         return [(np.zeros((2, 1), dtype=np.float32), np.zeros(1, dtype=np.float32))]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bipartite.learn.network.train_network", spy)
+        patch.setattr("reproduction.learning.network.train_network", spy)
         network(labels=1, classes=[0, 1]).fit(rows, labels)
     rng = bp.insecure_seed(7)
     columns = clone(COLUMNS).set_params(rng=rng)
@@ -301,8 +302,16 @@ def test_labels_that_are_no_classes_are_refused_without_being_shown():
         network().fit(rows, np.zeros(569, dtype=int))
     with pytest.raises(InputError, match="Input y contains NaN"):
         network().fit(rows, np.full(569, np.nan))
-    with pytest.raises(InputError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         network().fit(rows, labels[:5])
+
+
+def test_masked_labels_and_rows_are_refused():
+    y = np.array([0, 1] * 5)
+    masked = np.ma.MaskedArray(y, [True] + [False] * 9)
+    for x, labels, which in [(masked[:, None], y, "X"), (y[:, None], masked, "y")]:
+        with pytest.raises(NullError, match=f"Expected {which} without a mask, got a masked array; leave out or fill"):
+            PrivateNetwork(PrivateColumns([(0, 1)]), labels=1, classes=[0, 1]).fit(x, labels)
 
 
 def test_without_torch_the_extra_is_named_before_anything_is_drawn(monkeypatch):
