@@ -129,7 +129,7 @@ X = torch.from_numpy(np.random.default_rng(5).normal(size=(4, 6, 9, 10)))
         lambda: torch.nn.functional.avg_pool2d(X, (2, 3), stride=(1, 2), padding=1),
         lambda: X.new_zeros(4, 6, 9, 12).scatter_add(3, (X.abs() * 5).long().clamp(max=11), X),
         lambda: X.new_zeros(4, 6, 9, 10).index_put((torch.tensor([3, 1, 3]),), X[:3], accumulate=True),
-        lambda: X.new_zeros(4, 6).index_put((torch.tensor([[0], [-1]]), torch.tensor([2, 2])), X[0, 0, 0, 0], accumulate=True),
+        lambda: X.new_zeros(4, 6).index_put((torch.tensor([[0], [-1]]), torch.tensor([2, 2])), X[0, 0, 0, 0], True),
         lambda: torch.sqrt(X.abs()), lambda: torch.rsqrt(X.abs()), lambda: X**3, lambda: X**0, lambda: X.clamp(-1, 1),
         lambda: X.new_empty(3) * 0, lambda: torch.empty(2, dtype=torch.float64) * 0, lambda: (X * 7).to(torch.int8),
     ],

@@ -223,7 +223,7 @@ def pictures(*layers):
         (lambda: pictures(nn.InstanceNorm2d(1)), r"aten\.native_batch_norm\.default"),
     ],
     ids=[
-        "function", "fused", "fused by place", "float32", "power", "dropout", "dilation", "transposed", "three axes", "max",
+        "function", "fused", "by place", "float32", "power", "dropout", "dilation", "transposed", "three axes", "max",
         "mean", "mean beside edges", "divisor", "frequency", "normalised",
     ],
 )  # fmt: skip

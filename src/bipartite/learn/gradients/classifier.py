@@ -104,9 +104,8 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
         with torch.random.fork_rng():
             torch.manual_seed(self.weights_seed)
             network = self._made().to(device)
-            _check_outputs(
-                network, rows.shape[1:], device, len(classes)
-            )  # which makes weights that were waiting for a shape
+            # A row of zeros also gives lazy layers their weights.
+            _check_outputs(network, rows.shape[1:], device, len(classes))
         self.guarantee_: Guarantee = train_privately(
             network,
             torch.from_numpy(rows).to(device),
