@@ -140,7 +140,8 @@ def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
             else:
                 columns[name] = public.take(np.arange(len(public)))
             continue
-        mapper = _types(frame[plan.inputs_of(name)[0]].dtype, may_be_null=what.may_be_null)
+        nullable = what.may_be_null or plan.sample is not None
+        mapper = _types(frame[plan.inputs_of(name)[0]].dtype, may_be_null=nullable)
         columns[name] = reports.column(name).to_pandas(types_mapper=mapper)
     found = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
     about = Described.from_json(reports.schema.metadata[METADATA_KEY])
