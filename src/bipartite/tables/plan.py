@@ -242,7 +242,7 @@ def _check_sample(sample: object, private: Mapping[str, Column], problems: Probl
         if column.may_be_null:
             problems.add(
                 f"column {name!r}: nulls='keep' does not go with sample, where a null means that the column was not "
-                "asked; replace missing values with nulls_as (in a plan file, nulls = { as = … })."
+                "asked; give a value for what is missing with nulls_as (in a plan file, nulls = { as = … })."
             )
 
 
