@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from bipartite.errors import DataError
     from bipartite.lottery import Source
     from bipartite.tables.cells import Opened
     from bipartite.tables.plan import Plan
@@ -67,8 +68,19 @@ class Release:
         opened = self._read(batch, unreadable)
         for name, rows in opened.items():
             if any(bad.any() for bad in rows.problems.values()):
-                raise self._private[name].refusal(name, rows, self.rows, lines=self._lines)
+                raise self._refusal(name, rows)
         return self._draw(batch, opened)
+
+    def values(self, batch: pa.RecordBatch) -> dict[str, Opened]:
+        """The private values as they are read and checked, **without privacy**; numbers may need to be clipped."""
+        opened = self._read(batch, NOTHING)
+        for name, rows in opened.items():
+            if self._private[name].problems(rows):
+                raise self._refusal(name, rows)
+        return opened
+
+    def _refusal(self, name: str, rows: Opened) -> DataError:
+        return self._private[name].refusal(name, rows, self.rows, lines=self._lines)
 
     def privatize_or_reject(
         self,
@@ -116,7 +128,7 @@ class Release:
             rows, held = opened[name], self._reports[name]
             reports = self._draw_column(name, held, rows)
             if reports is None:
-                raise what.refusal(name, rows, self.rows, lines=self._lines)
+                raise self._refusal(name, rows)
             missing = rows.missing
             if asked is not None:
                 # All are drawn, so that neither errors nor the words of a column depend on who is asked. No value can
