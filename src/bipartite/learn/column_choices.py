@@ -15,6 +15,7 @@ from bipartite.domains import Domain, Interval, Items
 from bipartite.errors import InputError, Problems, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.budgets import exact_sum, split_epsilon
+from bipartite.lottery.checks import is_whole
 from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.catalogue import by_column
 from bipartite.tables.columns import Column
@@ -27,40 +28,31 @@ _ENDS: Final = 2
 
 
 def plan_of(asked: PrivateColumns, names: Sequence[str], *, named: bool) -> Plan:
-    """The plan of a table with these columns, whose rows spend at most ε.
-
-    Raises
-    ------
-    InputError
-        With every problem of these parameters.
-    """
+    """The plan of a table with these columns, whose rows spend at most ε; errors name every problem of a column."""
     budget = Epsilon.of(asked.epsilon)
     given = _of_each(asked.domains, names, named=named)
     weights = _weights(asked.split, names, named=named)
-    makers_of = {True: _maker("numeric", asked.numeric), False: _maker("categorical", asked.categorical)}
+    numeric, categorical = _maker("numeric", asked.numeric), _maker("categorical", asked.categorical)
     problems = Problems()
-    found: dict[str, Domain | Column] = {}
+    columns: dict[str, Any] = {}
     for name, each in given.items():
         with problems.noting(f"column {name}: "):
-            found[name] = _column_or_domain(each, asked)
+            columns[name] = _column_or_domain(each, asked)
     problems.raise_if_any(InputError)
     # Drawing all of them is not a sample.
     sample = None if asked.sample == len(names) else asked.sample
-    ready = [each.mechanism.epsilon_decimal for each in found.values() if isinstance(each, Column)]
-    free = [name for name, each in found.items() if isinstance(each, Domain)]
-    parts = dict(zip(free, _parts(budget.value, ready, [weights[name] for name in free], sample), strict=True))
-    columns: dict[str, Column] = {}
-    for name, each in found.items():
+    ready = [each.mechanism.epsilon_decimal for each in columns.values() if isinstance(each, Column)]
+    free = {name: domain for name, domain in columns.items() if isinstance(domain, Domain)}
+    parts = _parts(budget.value, ready, [weights[name] for name in free], sample)
+    for (name, domain), part in zip(free.items(), parts, strict=True):
         with problems.noting(f"column {name}: "):
-            columns[name] = (
-                each if isinstance(each, Column) else _made(makers_of[each.has_ends], each, parts[name], asked)
-            )
+            columns[name] = _column((numeric if domain.has_ends else categorical)(domain, part), asked)
     problems.raise_if_any(InputError)
     plan = Plan(columns, sample=sample)
     if plan.epsilon_decimal > budget.value:
         raise InputError(
-            f"Expected ready mechanisms within ε = {budget.text}, got {plan.epsilon_decimal} for what one person "
-            "reports; use a larger epsilon, or mechanisms with a smaller one."
+            f"Expected mechanisms within ε = {budget.text}, got {plan.epsilon_decimal} for what one person reports; "
+            "use a larger epsilon, or mechanisms with a smaller one."
         )
     return plan
 
@@ -129,24 +121,27 @@ def _column_or_domain(given: object, asked: PrivateColumns) -> Column | Domain:
     domain = mechanism.domain if isinstance(mechanism, Mechanism) else mechanism
     if isinstance(domain, Domain) and (domain.parts or (isinstance(given, Column) and given.inputs)):
         raise InputError("Expected the domain of one column, got a product; give each column a domain of its own.")
-    if isinstance(mechanism, Mechanism) and not mechanism.flat:
-        return given if isinstance(given, Column) else _column(mechanism, asked)
+    if isinstance(mechanism, Mechanism):
+        column = _column(mechanism, asked)
+        return given if isinstance(given, Column) else column
     if isinstance(given, Domain):
         return given
     if _is_range(given):
-        low, high = given
-        return Interval(low, high, points=asked.points)
-    if isinstance(given, list):
-        if len(given) < _ENDS:
-            raise InputError(f"Expected at least two categories, got {len(given)}; a column of one needs no report.")
-        return Items(given)
-    raise InputError(
-        "Expected a range (low, high), a list of categories, a domain such as bp.Integers(18, 90), a mechanism, or a "
-        f"bp.tables.Column, got {type(given).__name__}."
-    )
+        return Interval(*given, points=asked.points)
+    if not isinstance(given, list):
+        raise InputError(
+            "Expected a range (low, high), a list of categories, a domain such as bp.Integers(18, 90), a mechanism, or "
+            f"a bp.tables.Column, got {type(given).__name__}."
+        )
+    if len(given) < _ENDS:
+        raise InputError(f"Expected at least two categories, got {len(given)}; a column of one needs no report.")
+    return Items(given)
 
 
-def _column(mechanism: Mechanism, asked: PrivateColumns) -> Column:
+def _column(mechanism: object, asked: PrivateColumns) -> Column:
+    if not isinstance(mechanism, Mechanism) or mechanism.flat:
+        kind = type(mechanism).__name__
+        raise InputError(f"Expected a mechanism whose report is one value, got {kind}; pass one such as bp.BRR.")
     domain = mechanism.domain
     other = asked.other if asked.other in (domain.labels or ()) else None
     return Column(mechanism, outside=asked.outside if domain.has_ends else "error", outside_as=other)
@@ -175,18 +170,16 @@ def _parts(
     epsilon: Decimal, ready: Sequence[Decimal], weights: Sequence[Fraction], sample: object
 ) -> tuple[Decimal, ...]:
     """ε of the columns that have no mechanism yet; those that have one keep theirs, and it is taken off first."""
-    if not weights:
-        return ()
-    if isinstance(sample, (int, np.integer)) and sample > 0:
+    if is_whole(sample):
         # Whatever is drawn, the k largest of all parts must fit; the plan is checked for that with the ready ones.
-        return split_epsilon(epsilon, weights, min(int(sample), len(weights)))
-    spent = exact_sum(ready)
-    if spent >= epsilon:
+        return split_epsilon(epsilon, weights, max(1, min(int(sample), len(weights)))) if weights else ()
+    left = exact_sum([epsilon, *(-each for each in ready)])
+    if weights and left <= 0:
         raise InputError(
-            f"Expected ready mechanisms that leave something of ε = {epsilon} to the other columns, got {spent}; use a "
-            "larger epsilon, or mechanisms with a smaller one."
+            f"Expected ready mechanisms that leave something of ε = {epsilon} to the other columns, got "
+            f"{exact_sum(ready)}; use a larger epsilon, or mechanisms with a smaller one."
         )
-    return split_epsilon(exact_sum([epsilon, -spent]), weights)
+    return split_epsilon(left, weights) if weights else ()
 
 
 def _maker(option: str, given: object) -> Callable[[Any, Any], Any]:
@@ -200,16 +193,3 @@ def _maker(option: str, given: object) -> Callable[[Any, Any], Any]:
         f"Expected {option} as one of {', '.join(known)}, or a class or function of (domain, epsilon), "
         f"got {shown(given)}."
     )
-
-
-def _made(maker: Callable[[Any, Any], Any], domain: Domain, part: Decimal, asked: PrivateColumns) -> Column:
-    mechanism = maker(domain, part)
-    if not isinstance(mechanism, Mechanism) or mechanism.flat:
-        raise InputError(
-            f"Expected a mechanism from {shown(maker)}, got {type(mechanism).__name__}; pass a class such as bp.BRR."
-        )
-    if mechanism.epsilon_decimal > part:
-        raise InputError(
-            f"Expected a mechanism with ε of at most {part}, got {mechanism.epsilon_decimal}; use the ε it is given."
-        )
-    return _column(mechanism, asked)

@@ -40,6 +40,8 @@ def checked(estimator: object, table: Given, *, reset: bool) -> Table:
     """A frame, or an array of two dimensions, whose names and width are those of ``fit``; no value is looked at."""
     given: Any = table
     if frame_kind(given) != "default":
+        if len(set(given.columns)) < len(given.columns):
+            raise InputError("Expected columns with distinct names, got duplicates; rename them.")
         validate_data(estimator, given, reset=reset, skip_check_array=True)
         if not len(given):
             raise InputError(f"Found array with 0 sample(s) (shape={given.shape}); pass a row or more.")

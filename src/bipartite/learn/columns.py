@@ -134,8 +134,6 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, CountedFits):  # ty
             self._check_options()
             checked(self, X, reset=True)
             names = [str(name) for name in self.get_feature_names_out()]
-            if len(set(names)) < len(names):
-                raise InputError("Expected columns with distinct names, got duplicates; rename them.")
             self.plan_ = plan_of(self, names, named=hasattr(self, "feature_names_in_"))
             self.mechanisms_ = self.plan_.mechanisms()
             self.epsilon_per_column_ = {name: each.epsilon_decimal for name, each in self.mechanisms_.items()}
@@ -215,6 +213,9 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, CountedFits):  # ty
             "who takes part, and the index and names of the table, which pass through",
             "a refusal, which reveals that some value is missing, outside its range or not listed",
         ]
+        kept = [name for name, column in self.plan_.private().items() if column.may_be_null]
+        if kept:
+            sentences.append(f"which values of {', '.join(map(repr, kept))} are missing, because nulls='keep' says so")
         if self.at_predict == "pass":
             sentences.append(
                 "rows given to transform (predict and score in a pipeline), which pass through as they are"
