@@ -174,6 +174,16 @@ def test_the_words_of_the_sets_stand_under_none():
         bp.privatize_frame(rows, plan, {"a": bp.fixed_words(low), "b": bp.fixed_words(low)})
 
 
+def test_the_words_of_the_sets_are_those_of_no_column():
+    # With the words of one of two columns, who is asked would tell its report.
+    plan = bp.Plan({"age": bp.GRR(bp.Integers(0, 1), 1), "job": bp.GRR(bp.Integers(0, 1), 1)}, sample=1)
+    rows = pa.table({"age": [0] * 4000, "job": [0] * 4000})
+    seed = bp.insecure_seed(8)
+    told = bp.privatize_frame(rows, bp.Plan(plan.columns), bp.insecure_seed(8))["age"].to_numpy()
+    table = pd.crosstab(told, bp.privatize_frame(rows, plan, seed)["age"].is_valid().to_numpy())
+    assert stats.chi2_contingency(table).pvalue > 1e-6  # the chance of a false alarm, seeded
+
+
 # --- what stays as it was ---
 
 
