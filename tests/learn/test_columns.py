@@ -484,6 +484,19 @@ def test_a_refusal_is_named_as_not_covered_because_missing_values_are_always_ref
         assert any("a refusal" in each for each in private(**options).fit(FRAME).guarantee_.not_covered)
 
 
+def test_a_release_is_not_made_private_again():
+    released = bp.privatize_frame(FRAME, bp.Plan({"age": bp.BRR(bp.Integers(18, 90), 1), "income": "public"}))
+    with pytest.raises(InputError, match="attributes of a release: 'age' would be privatized a second time"):
+        private({"age": (18, 90), "income": (0, 100)}).fit_transform(released)
+    assert private({"income": (0, 100)}).fit_transform(released[["income"]]).shape == (4, 1)
+
+
+def test_categories_of_several_chunks_pass_as_one():
+    chunks = pl.concat([pl.DataFrame({"job": pl.Series([each], dtype=pl.Categorical)}) for each in JOBS], rechunk=False)
+    passed = private({"job": JOBS}, at_predict="pass").fit(chunks).transform(chunks)
+    assert passed["job"].to_list() == JOBS
+
+
 # --- what a reviewer found ---
 
 

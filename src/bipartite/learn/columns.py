@@ -186,7 +186,7 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, CountedFits):  # ty
 
     def _values(self, table: pa.Table) -> pa.Table:
         """The checked values, without privacy."""
-        (batch,) = selected(table, self.plan_).combine_chunks().to_batches()
+        (batch,) = selected(table, self.plan_).unify_dictionaries().combine_chunks().to_batches()
         schema = self.plan_.schema(batch.schema).remove_metadata()
         opened = Release(self.plan_).values(batch)
         columns = self.plan_.private().items()

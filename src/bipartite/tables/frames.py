@@ -124,7 +124,6 @@ def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
     if not isinstance(frame, pd.DataFrame):
         raise _wrong_frame(frame, "a pandas DataFrame", _OF_A_SERIES)
     plan.check_names(each for each in frame.columns if isinstance(each, str))
-    check_attributes(plan, frame.attrs, "this frame has the attributes of a release", "clear them with .attrs.clear()")
     reports = release_table(arrow_of_pandas(frame, plan), plan, rng)
     columns = {}
     for name, what in plan.columns.items():
@@ -158,7 +157,8 @@ def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
 
 
 def arrow_of_pandas(frame: pd.DataFrame, plan: Plan) -> pa.Table:
-    """The columns that a plan reads, as an Arrow table."""
+    """The columns that a plan reads, as an Arrow table; those of a release are refused."""
+    check_attributes(plan, frame.attrs, "this frame has the attributes of a release", "clear them with .attrs.clear()")
 
     def convert(name: str) -> pa.ChunkedArray:
         return pa.Table.from_pandas(frame[[name]], preserve_index=False).column(0)
