@@ -1,5 +1,6 @@
 """Plans that ask each row a few of its private columns: who is asked what tells nothing, and ε is that of a row."""
 
+import hashlib
 import itertools
 import json
 import pickle
@@ -17,6 +18,7 @@ from scipy import stats
 import bipartite as bp
 from bipartite.errors import DataFileError, InputError, NullError, SpecError
 from bipartite.lottery import Epsilon
+from bipartite.lottery.uniform import whole_numbers_below
 from bipartite.tables import Column, Release, estimate_file, privatize_file
 from bipartite.tables.keyed import KeyedRelease
 from bipartite.tables.metadata import Described
@@ -172,6 +174,15 @@ def test_the_words_of_the_sets_stand_under_none():
     message = "Expected words for the columns 'a', 'b', and under None for who is asked what; pass a source for each"
     with pytest.raises(InputError, match=message):
         bp.privatize_frame(rows, plan, {"a": bp.fixed_words(low), "b": bp.fixed_words(low)})
+
+
+def test_a_seed_draws_the_sets_from_a_stream_of_their_own():
+    first = bp.insecure_seed(6).streams().stream(0, 1).word()
+    seed = int.from_bytes(hashlib.sha256(f"bipartite sample {first}".encode()).digest()[:8], "big")
+    sets = np.array(list(itertools.combinations(range(4), 2)))
+    drawn = sets[whole_numbers_below(6, 300, bp.insecure_seed(seed))]
+    found = asked(bp.privatize_frame(people(300), PLAN, bp.insecure_seed(6)))
+    np.testing.assert_array_equal(np.argwhere(found)[:, 1].reshape(-1, 2), drawn)
 
 
 def test_the_words_of_the_sets_are_those_of_no_column():

@@ -47,8 +47,9 @@ def privatize_frame(frame: Frame, plan: Plan, rng: object = None) -> Frame:
     plan
         A :class:`~bipartite.Plan`.
     rng
-        None for the secure source, ``bp.insecure_seed(…)``, or a dict with random words for each private column. The
-        same words give the same reports in every kind of frame, and in a file of the same rows.
+        None for the secure source, ``bp.insecure_seed(…)``, or a dict with random words for each private column, and
+        under None for who is asked what, where the plan has a ``sample``. The same words give the same reports in every
+        kind of frame, and in a file of the same rows.
 
     Guarantee
     ---------
