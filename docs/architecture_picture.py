@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 FLOORS: Final[tuple[dict[str, tuple[str, ...]], ...]] = (
     {"cli": ("one file a command",)},
+    {"learn": ("models with a guarantee,", "in scikit-learn's words")},
     {
         "tables": ("files, frames,", "Spark"),
         "ledger": ("who has", "spent what"),
         "locations": ("places, maps,", "heat maps"),
-        "learn": ("models with", "a guarantee"),
     },
     {
         "answers": (
@@ -45,7 +45,7 @@ _LABORATORY: Final = (
 def draw() -> Axes:
     """Rooms as boxes, one unit high; below them the laboratory."""
     ground = len(FLOORS)
-    with axes(None, (4.4, 5.6)) as ax:
+    with axes(None, (4.4, 6.2)) as ax:
         ax.set(xlim=(-0.1, 4.1), ylim=(ground + 1.85, -1))
         ax.set_axis_off()
         ax.plot([-0.08, 2, 4.08, -0.08], [-0.04, -0.9, -0.04, -0.04], color=INK, linewidth=1.2)

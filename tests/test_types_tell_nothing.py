@@ -317,8 +317,7 @@ def test_learned_columns_tell_nothing_by_their_types(make):
         {"n": [20.0, math.inf]},
         {"n": [20.0, 30.0]},
         {"x": [20, -math.inf]},
-        {"t": ["a", 7]},
-        {"t": [1, 2]},
+        {"t": ["a", "zzz"]},
     ):
         table = make(plain | odd)
         shapes.add(str(learn_shape(columns.fit_transform(table))))

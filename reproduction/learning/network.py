@@ -182,7 +182,7 @@ class PrivateNetwork(ClassifierMixin, CountedFits):
 
     def _promise(self) -> Guarantee:
         promise = self.columns_.guarantee_
-        spent = self.columns_.record_.epsilon_decimal
+        spent = self.columns_.plan_.epsilon_decimal
         if self.epsilon_label_ is None:
             return replace(promise, not_covered=(*promise.not_covered, "labels, which were declared public"))
         if not promise.is_private:

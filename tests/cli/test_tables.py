@@ -560,3 +560,33 @@ def test_a_command_that_is_called_from_python_leaves_pandas_to_arrow(files):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=files, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["[1, None]"]
+
+
+def test_a_plan_with_a_sample_goes_from_check_to_estimate(run, files):
+    plan = PLAN.replace('nulls = "keep"', "")
+    (files / "plan.toml").write_text(f"sample = 1\n{plan}")
+    code, out, err = run("plan", "check", files / "plan.toml", "--n", "2000")
+    assert code == 0 and err == ""
+    assert ", which reports 1 of the 2, drawn independently of the values." in out
+    assert "Precision with 2,000 people, of whom about 1,000 report each column, ± at 95% confidence" in out
+    (files / "all.toml").write_text(plan)
+    sampled, whole, half = (
+        conforms(run("plan", "check", files / f"{name}.toml", "--n", n, "--json")[1], "plan")
+        for name, n in (("plan", "2000"), ("all", "2000"), ("all", "1000"))
+    )
+    # Half as many report a column, so its error grows by the root of 2: it is that of 1,000 people.
+    assert (sampled["sample"], "sample" in whole) == (1, False)
+    widths = [[each["half_widths"]["share"] for each in plan["columns"]] for plan in (sampled, half)]
+    assert widths[0] == widths[1]
+    spent = [float(each["epsilon"]) for each in whole["columns"]]
+    assert (float(sampled["epsilon"]), float(whole["epsilon"])) == (max(spent), sum(spent))
+
+    code, _, err = run("privatize", files / "people.csv", files / "o.csv", "--plan", files / "plan.toml")
+    assert code == 0 and f"each spent ε = {sampled['epsilon']}" in err
+    release = conforms((files / "o.csv.bipartite.json").read_text(), "release")
+    assert release["sample"] == 1 and release["epsilon"] == sampled["epsilon"]
+    code, out, err = run("estimate", files / "o.csv", "--json", "--html", files / "o.html")
+    assert code == 0 and err.count("rows were not asked.") == 2
+    found = {each["name"]: each for each in json.loads(out)["columns"]}
+    assert sum(each["unreported"] for each in found.values()) == 2000
+    assert "rows were not asked." in (files / "o.html").read_text()

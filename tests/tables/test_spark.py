@@ -555,3 +555,18 @@ def test_a_release_whose_description_was_edited_is_refused(session, tmp_path):
     assert edited["bipartite_release"] != told
     with pytest.raises(SpecError, match="ε"):
         spark.release_of(released.select(released["age"].alias("age", metadata=edited)))
+
+
+@pytest.mark.parametrize("row_id", [None, "id"])
+def test_a_plan_with_a_sample_asks_each_row_so_many_columns(people, tmp_path, row_id):
+    plan = Plan({"id": "public", "age": AGE, "income": INCOME, "colour": COLOUR}, sample=2)
+    found = spark.privatize(people, plan, tmp_path / "out", row_id=row_id)
+    rows = found.collect()
+    assert {sum(each is not None for each in row[1:]) for row in rows} == {2}
+    assert len({tuple(each is None for each in row[1:]) for row in rows}) == 3
+    assert spark.release_of(found)["sample"] == 2 and spark.release_of(found)["epsilon"] == "2"
+    with pytest.raises(NullError, match="remove them, or use nulls='drop'"):
+        spark.count(found, "age")
+    there = sum(row.age is not None for row in rows)
+    assert spark.count(found, "age", nulls="drop").n == there
+    assert estimate_file(tmp_path / "out").estimates("age").nobs == there

@@ -11,6 +11,7 @@ from bipartite.answers.estimation import Counts
 from bipartite.answers.estimation.intervals import check_confidence
 from bipartite.answers.estimation.ranges import spans
 from bipartite.cli.estimate_output import Found, compute, write
+from bipartite.cli.estimate_pages import left_out
 from bipartite.cli.output import FINDING, NUMBER, OK, Progress, announce, note
 from bipartite.cli.program import refuse_given
 from bipartite.cli.rejected import set_aside
@@ -103,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
     _check_columns(options, [each.domain for each in mechanisms.values()])
     with set_aside(options.reject) as rejected:
         counted, repeated = _count(options, mechanisms, release, rejected)
-    _mention_skipped(options, counted, repeated, rejected)
+    _mention_skipped(options, counted, repeated, rejected, sampled=release is not None and release.sample is not None)
     mark = _mark(options, release)
     for name, mechanism in mechanisms.items():
         groups = counted[name].groups
@@ -148,20 +149,32 @@ def _count(
     announce("reading these files", _SECONDS[written.kind] * len(mechanisms) * size)
     with Progress("reports", None, rate=True) as progress:
         asked = Asked(
-            mechanisms, options.by, options.weights, options.nulls, envelopes, rejected.refuse, progress.advance
+            mechanisms,
+            options.by,
+            options.weights,
+            options.nulls,
+            envelopes,
+            None if release is None else release.sample,
+            rejected.refuse,
+            progress.advance,
         )
         counted = count_reports(files, written, asked)
     return counted, 0 if envelopes is None else envelopes.repeated
 
 
 def _mention_skipped(
-    options: argparse.Namespace, counted: dict[str | None, Counted], repeated: int, rejected: Rejected
+    options: argparse.Namespace,
+    counted: dict[str | None, Counted],
+    repeated: int,
+    rejected: Rejected,
+    *,
+    sampled: bool,
 ) -> None:
     """Say on stderr what was read, and does not count."""
     said = []
     for name, each in counted.items():
         column = "" if name is None else f"column {name!r}: "
-        said.append((each.unreported, f"{column}{each.unreported:,} rows without a report were skipped."))
+        said.append((each.unreported, f"{column}{each.unreported:,} {left_out(sampled=sampled)}"))
     retries = f"{how_many(repeated, 'line')} with a key that came before, as retries have; every key counts once."
     aside = f"{how_many(rejected.count, 'line')} set aside in {options.reject}, and counted as not received; the first:"
     for count, what in (*said, (repeated, retries), (rejected.count, f"{aside} {rejected.first}")):

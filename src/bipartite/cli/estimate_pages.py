@@ -125,8 +125,8 @@ def release_page(found: Found, title: str) -> str:
         doubts = [doubt for each in groups.values() if (doubt := each.check.doubt)]
         promise = "" if doubts or name is None else f"{escape(release.guarantee_of(name))}."
         count = found.unreported[name]
-        left_out = f" {count:,} rows without a report were skipped." if count else ""
-        parts += [f"<h2>{escape(escaped(name))}</h2>", f"<p>{promise}{left_out}</p>"]
+        skipped = f" {count:,} {left_out(sampled=release.sample is not None)}" if count else ""
+        parts += [f"<h2>{escape(escaped(name))}</h2>", f"<p>{promise}{skipped}</p>"]
         parts += [f"<p><strong>{escape(each)}</strong></p>" for each in doubts]
         parts += [f"<p>{escape(each)}</p>" for each in [_clipped(release, name)] if each]
         bins = found.carried(name)
@@ -142,6 +142,11 @@ def release_page(found: Found, title: str) -> str:
         "<ul>" + "".join(f"<li>{escape(each)}</li>" for each in release.publishes) + "</ul>",
     ]
     return _whole_page(title, parts)
+
+
+def left_out(*, sampled: bool) -> str:
+    """What happened to rows without a report."""
+    return "rows were not asked." if sampled else "rows without a report were skipped."
 
 
 def _clipped(release: Described, name: str | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
 
 from bipartite.cli.output import OK, note, print_json, print_table, printed
 from bipartite.cli.plan_questions import Questions, at_a_terminal
@@ -83,6 +83,8 @@ class PrintedPlan(TypedDict):
     guarantee: str
     publishes: list[str]
     """What a release reveals that no ε covers."""
+    sample: NotRequired[int]
+    """How many of the private columns each row reports, where the plan draws them."""
     public: list[str]
     """The columns that are copied unchanged."""
     columns: list[PrintedColumn]
@@ -118,7 +120,8 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(f"Expected --n of at least 1, got {options.n}.")
     plan = Plan.read(options.file)
     if options.action == "check" or options.json:
-        found = {name: prospect(mechanism, options.n) for name, mechanism in plan.mechanisms().items()}
+        asked = None if options.n is None else plan.asked(options.n)
+        found = {name: prospect(mechanism, asked) for name, mechanism in plan.mechanisms().items()}
     if options.json:
         print_json(_printed(plan, found, options.n))
     elif options.action == "check":
@@ -148,7 +151,8 @@ def _answers(plan: Plan, found: dict[str, Prospect], people: int | None) -> None
             print(f"  {escaped(name)}, by {by[name]}: {told}")
     else:
         sure = f"± at {CONFIDENCE:.0%} confidence, if all values are equally common"
-        print(f"Precision with {people:,} people, {sure}:\n")
+        of_them = "" if plan.sample is None else f"of whom about {plan.asked(people):,} report each column, "
+        print(f"Precision with {people:,} people, {of_them}{sure}:\n")
         rows = [
             (name, by[name], *(half(error, points=points) for error, points in each.errors()))
             for name, each in found.items()
@@ -222,7 +226,10 @@ def _printed(plan: Plan, found: dict[str, Prospect], people: int | None) -> Prin
         for name, column in plan.private().items()
     ]
     epsilon, public = plan.epsilon_decimal, plan.public()
-    return printed(PrintedPlan, plan, people=people, epsilon=epsilon, public=public, columns=columns)
+    made = printed(PrintedPlan, plan, people=people, epsilon=epsilon, public=public, columns=columns)
+    if plan.sample is None:
+        del made["sample"]
+    return made
 
 
 def _show(plan: Plan) -> None:

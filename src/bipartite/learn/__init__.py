@@ -1,7 +1,7 @@
 """Learning from private data, in scikit-learn's words; every fitted model tells what it keeps: ``guarantee_``.
 
 Names are loaded at first use, because each needs an extra of its own (``boosting``, ``learn``).
-May import: lottery, domains, mechanisms, answers.
+May import: lottery, domains, mechanisms, answers, tables.
 Begin reading: guarantee.py, columns.py.
 """
 

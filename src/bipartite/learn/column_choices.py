@@ -1,76 +1,60 @@
-"""From what a caller says about columns, all of it public, to one mechanism a column."""
+"""From what a caller says about columns, all of it public, to a plan."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from typing import Any, Final, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numpy as np
 
 from bipartite.domains import Domain, Interval, Items
-from bipartite.errors import InputError, Problems, of_attribute, shown
+from bipartite.errors import InputError, Problems, shown
 from bipartite.lottery import Epsilon
 from bipartite.lottery.budgets import exact_sum, split_epsilon
 from bipartite.lottery.checks import is_whole
-from bipartite.mechanisms import Mechanism, Record
+from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.catalogue import by_column
+from bipartite.tables.columns import Column
+from bipartite.tables.plan import Plan
+
+if TYPE_CHECKING:
+    from bipartite.learn.columns import PrivateColumns
 
 _ENDS: Final = 2
 
 
-@dataclass(frozen=True)
-class Choices:
-    """The parameters of ``PrivateColumns``, unchecked."""
-
-    domains: Any
-    epsilon: Any
-    numeric: Any
-    categorical: Any
-    points: Any
-    split: Any
-    sample: Any
-
-
-def choose(choices: Choices, names: Sequence[str], *, named: bool) -> Record:
-    """One mechanism for each column of this table, together within ε.
-
-    Raises
-    ------
-    InputError
-        With every problem of these parameters.
-    """
-    budget = Epsilon.of(choices.epsilon)
-    given = _of_each(choices.domains, names, named=named)
-    sample = _checked_sample(choices.sample, len(names))
-    weights = _weights(choices.split, names, named=named)
-    domains = _domains(given, choices.points)
-    ready = {name: each for name, each in domains.items() if isinstance(each, Mechanism)}
-    free = [name for name in names if name not in ready]
-    parts = dict(zip(free, _parts(budget.value, ready, [weights[name] for name in free], sample), strict=True))
-    makers = {True: _maker("numeric", choices.numeric), False: _maker("categorical", choices.categorical)}
-    made: dict[str, Mechanism] = {}
+def plan_of(asked: PrivateColumns, names: Sequence[str], *, named: bool) -> Plan:
+    """The plan of a table with these columns, whose rows spend at most ε; errors name every problem of a column."""
+    budget = Epsilon.of(asked.epsilon)
+    given = _of_each(asked.domains, names, named=named)
+    weights = _weights(asked.split, names, named=named)
+    numeric, categorical = _maker("numeric", asked.numeric), _maker("categorical", asked.categorical)
     problems = Problems()
-    for name, domain in domains.items():
-        if isinstance(domain, Mechanism):
-            made[name] = domain
-            continue
-        try:
-            made[name] = _made(makers[domain.has_ends], domain, parts[name])
-        except InputError as error:
-            problems.add(str(of_attribute(error, f"column {name}")))
+    columns: dict[str, Any] = {}
+    for name, each in given.items():
+        with problems.noting(f"column {name}: "):
+            columns[name] = _column_or_domain(each, asked)
     problems.raise_if_any(InputError)
-    record = Record(made, sample=sample)
-    if record.epsilon_decimal > budget.value:
+    # Drawing all of them is not a sample.
+    sample = None if asked.sample == len(names) else asked.sample
+    ready = [each.mechanism.epsilon_decimal for each in columns.values() if isinstance(each, Column)]
+    free = {name: domain for name, domain in columns.items() if isinstance(domain, Domain)}
+    parts = _parts(budget.value, ready, [weights[name] for name in free], sample)
+    for (name, domain), part in zip(free.items(), parts, strict=True):
+        with problems.noting(f"column {name}: "):
+            columns[name] = _column((numeric if domain.has_ends else categorical)(domain, part), asked)
+    problems.raise_if_any(InputError)
+    plan = Plan(columns, sample=sample)
+    if plan.epsilon_decimal > budget.value:
         raise InputError(
-            f"Expected ready mechanisms within ε = {budget.text}, got {record.epsilon_decimal} for what one person "
-            "reports; use a larger epsilon, or mechanisms with a smaller one."
+            f"Expected mechanisms within ε = {budget.text}, got {plan.epsilon_decimal} for what one person reports; "
+            "use a larger epsilon, or mechanisms with a smaller one."
         )
-    return record
+    return plan
 
 
 def makers(*, categorical: bool = False) -> dict[str, Callable[[Any, Any], Mechanism]]:
@@ -90,27 +74,23 @@ def _of_each(domains: object, names: Sequence[str], *, named: bool) -> dict[str,
             "Expected domains with the public range or the categories of every column, got None; pass "
             "{'age': (18, 90), 'job': ['student', 'other']}. They are never learned from the table."
         )
-    if isinstance(domains, (Domain, Mechanism)) or _is_range(domains):
+    if isinstance(domains, (Domain, Mechanism, Column)) or _is_range(domains):
         return dict.fromkeys(names, domains)
     if isinstance(domains, Mapping):
         return _by_key(domains, names, "domains", named=named)
-    if isinstance(domains, (list, tuple)):
-        if len(domains) != len(names):
-            raise InputError(
-                f"Expected domains for {len(names)} columns, got {len(domains)}; give one a column, in order."
-            )
-        return dict(zip(names, domains, strict=True))
-    raise InputError(
-        f"Expected domains as a dict of columns, a list with one a column, or one for all, got "
-        f"{type(domains).__name__}; pass {{'age': (18, 90)}}."
-    )
+    if not isinstance(domains, (list, tuple)):
+        raise InputError(
+            f"Expected domains as a dict of columns, a list with one a column, or one for all, got "
+            f"{type(domains).__name__}; pass {{'age': (18, 90)}}."
+        )
+    if len(domains) != len(names):
+        raise InputError(f"Expected domains for {len(names)} columns, got {len(domains)}; give one a column, in order.")
+    return dict(zip(names, domains, strict=True))
 
 
 def _by_key(given: Mapping[Any, Any], names: Sequence[str], what: str, *, named: bool) -> dict[str, Any]:
     """A dict by names, or by positions where the table has no names, in the order of the table."""
-    keys: dict[Any, str] = {name: name for name in names}
-    if not named:
-        keys |= dict(enumerate(names))
+    keys: dict[Any, str] = {name: name for name in names} | ({} if named else dict(enumerate(names)))
     problems = Problems()
     found: dict[str, Any] = {}
     for key, value in given.items():
@@ -135,46 +115,36 @@ def _is_range(given: object) -> TypeGuard[tuple[float, float]]:
     )
 
 
-def _domains(given: Mapping[str, Any], points: int) -> dict[str, Domain | Mechanism]:
-    problems = Problems()
-    found: dict[str, Domain | Mechanism] = {}
-    for name, each in given.items():
-        try:
-            found[name] = _domain(each, points)
-        except InputError as error:
-            problems.add(str(of_attribute(error, f"column {name}")))
-    problems.raise_if_any(InputError)
-    return found
-
-
-def _domain(given: object, points: int) -> Domain | Mechanism:
-    domain = given.domain if isinstance(given, Mechanism) else given
-    if isinstance(domain, Domain) and domain.parts:
+def _column_or_domain(given: object, asked: PrivateColumns) -> Column | Domain:
+    """A column whose mechanism is ready, or the domain of one that is still to be made."""
+    mechanism = given.mechanism if isinstance(given, Column) else given
+    domain = mechanism.domain if isinstance(mechanism, Mechanism) else mechanism
+    if isinstance(domain, Domain) and (domain.parts or (isinstance(given, Column) and given.inputs)):
         raise InputError("Expected the domain of one column, got a product; give each column a domain of its own.")
-    if isinstance(given, Domain) or (isinstance(given, Mechanism) and not given.flat):
+    if isinstance(mechanism, Mechanism):
+        column = _column(mechanism, asked)
+        return given if isinstance(given, Column) else column
+    if isinstance(given, Domain):
         return given
     if _is_range(given):
-        low, high = given
-        return Interval(low, high, points=points)
-    if isinstance(given, list):
-        if len(given) < _ENDS:
-            raise InputError(f"Expected at least two categories, got {len(given)}; a column of one needs no report.")
-        return Items(given)
-    raise InputError(
-        "Expected a range (low, high), a list of categories, a domain such as bp.Integers(18, 90), or a mechanism, got "
-        f"{type(given).__name__}."
-    )
-
-
-def _checked_sample(sample: object, columns: int) -> int | None:
-    if sample is None:
-        return None
-    if not is_whole(sample) or not 1 <= sample <= columns:
+        return Interval(*given, points=asked.points)
+    if not isinstance(given, list):
         raise InputError(
-            f"Expected sample as None or a whole number from 1 to {columns}, the columns, got {shown(sample)}."
+            "Expected a range (low, high), a list of categories, a domain such as bp.Integers(18, 90), a mechanism, or "
+            f"a bp.tables.Column, got {type(given).__name__}."
         )
-    # Drawing all of them is not a sample.
-    return None if sample == columns else int(sample)
+    if len(given) < _ENDS:
+        raise InputError(f"Expected at least two categories, got {len(given)}; a column of one needs no report.")
+    return Items(given)
+
+
+def _column(mechanism: object, asked: PrivateColumns) -> Column:
+    if not isinstance(mechanism, Mechanism) or mechanism.flat:
+        kind = type(mechanism).__name__
+        raise InputError(f"Expected a mechanism whose report is one value, got {kind}; pass one such as bp.BRR.")
+    domain = mechanism.domain
+    other = asked.other if asked.other in (domain.labels or ()) else None
+    return Column(mechanism, outside=asked.outside if domain.has_ends else "error", outside_as=other)
 
 
 def _weights(split: object, names: Sequence[str], *, named: bool) -> dict[str, Fraction]:
@@ -197,21 +167,19 @@ def _weights(split: object, names: Sequence[str], *, named: bool) -> dict[str, F
 
 
 def _parts(
-    epsilon: Decimal, ready: Mapping[str, Mechanism], weights: Sequence[Fraction], sample: int | None
+    epsilon: Decimal, ready: Sequence[Decimal], weights: Sequence[Fraction], sample: object
 ) -> tuple[Decimal, ...]:
     """ε of the columns that have no mechanism yet; those that have one keep theirs, and it is taken off first."""
-    if not weights:
-        return ()
-    if sample is not None:
-        # Whatever is drawn, the k largest of all parts must fit; choose() checks that with the ready ones.
-        return split_epsilon(epsilon, weights, min(sample, len(weights)))
-    spent = exact_sum([mechanism.epsilon_decimal for mechanism in ready.values()])
-    if spent >= epsilon:
+    if is_whole(sample):
+        # Whatever is drawn, the k largest of all parts must fit; the plan is checked for that with the ready ones.
+        return split_epsilon(epsilon, weights, max(1, min(int(sample), len(weights)))) if weights else ()
+    left = exact_sum([epsilon, *(-each for each in ready)])
+    if weights and left <= 0:
         raise InputError(
-            f"Expected ready mechanisms that leave something of ε = {epsilon} to the other columns, got {spent}; use a "
-            "larger epsilon, or mechanisms with a smaller one."
+            f"Expected ready mechanisms that leave something of ε = {epsilon} to the other columns, got "
+            f"{exact_sum(ready)}; use a larger epsilon, or mechanisms with a smaller one."
         )
-    return split_epsilon(exact_sum([epsilon, -spent]), weights)
+    return split_epsilon(left, weights) if weights else ()
 
 
 def _maker(option: str, given: object) -> Callable[[Any, Any], Any]:
@@ -225,16 +193,3 @@ def _maker(option: str, given: object) -> Callable[[Any, Any], Any]:
         f"Expected {option} as one of {', '.join(known)}, or a class or function of (domain, epsilon), "
         f"got {shown(given)}."
     )
-
-
-def _made(maker: Callable[[Any, Any], Any], domain: Domain, part: Decimal) -> Mechanism:
-    mechanism = maker(domain, part)
-    if not isinstance(mechanism, Mechanism) or mechanism.flat:
-        raise InputError(
-            f"Expected a mechanism from {shown(maker)}, got {type(mechanism).__name__}; pass a class such as bp.BRR."
-        )
-    if mechanism.epsilon_decimal > part:
-        raise InputError(
-            f"Expected a mechanism with ε of at most {part}, got {mechanism.epsilon_decimal}; use the ε it is given."
-        )
-    return mechanism

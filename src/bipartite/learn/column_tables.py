@@ -1,82 +1,100 @@
-"""Columns of reports as a table: pandas, Polars or NumPy, with types that depend on public parameters alone."""
+"""Tables of learners as Arrow, which plans read, and Arrow as tables of the kind that came."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from bipartite.domains.containers.cells import objects
+from bipartite.domains.containers import library_of
+from bipartite.domains.containers.cells import Array
+from bipartite.errors import InputError
+from bipartite.learn.scikit import validated
+from bipartite.tables.extras import pa, pd, pl
+from bipartite.tables.frames import arrow_of_pandas, arrow_of_polars, converted, pandas_types
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
-    import pandas as pd
-    import polars as pl
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-    from bipartite.domains import Domain
-    from bipartite.learn.column_values import Kind, Table
+    from bipartite.tables.plan import Plan
 
+    Table: TypeAlias = Any
+    """A data frame of pandas or Polars, or an array of two dimensions."""
+    Given: TypeAlias = pd.DataFrame | pl.DataFrame | ArrayLike
+    """A frame, an array, or a list of rows."""
 
-def plain(reports: NDArray[Any] | list[Any], outputs: Domain, *, nullable: bool) -> NDArray[Any]:
-    """One column as int64, float64 (with NaN where it was not drawn) or objects (with None there)."""
-    if outputs.labels is not None and isinstance(outputs.labels[0], str):
-        return objects(reports)
-    if isinstance(reports, np.ma.MaskedArray):
-        return np.where(reports.mask, np.nan, reports.data.astype(np.float64))
-    if isinstance(reports, list):
-        reports = np.array([np.nan if each is None else each for each in reports])
-    return np.asarray(reports).astype(np.int64 if outputs.whole and not nullable else np.float64)
+Kind = Literal["default", "pandas", "polars"]
+_MOST: Final = 2.0**63
 
 
-def build_table(
-    columns: Mapping[str, NDArray[Any]], domains: Mapping[str, Domain], like: Table, kind: Kind
-) -> pd.DataFrame | pl.DataFrame | NDArray[Any]:
-    """A table of this kind; where it is the kind of ``like``, with its names, index and types of text."""
+def frame_kind(table: object) -> Kind:
+    """Whose frame this is; everything else is read by NumPy."""
+    library = library_of(table) if any(each.__name__ == "DataFrame" for each in type(table).__mro__) else ""
+    return "pandas" if library == "pandas" else "polars" if library == "polars" else "default"
+
+
+def checked(estimator: object, table: Given, *, reset: bool) -> Table:
+    """A frame, or an array of two dimensions, whose names and width are those of ``fit``; no value is looked at."""
+    given: Any = table
+    if frame_kind(given) != "default":
+        if len(set(given.columns)) < len(given.columns):
+            raise InputError("Expected columns with distinct names, got duplicates; rename them.")
+        validated(estimator, given, reset=reset, skip_check_array=True)
+        if not len(given):
+            raise InputError(f"Found array with 0 sample(s) (shape={given.shape}); pass a row or more.")
+        return given
+    if isinstance(given, (list, tuple)) and np.asarray(given).dtype.kind in "US":
+        given = np.asarray(given, dtype=object)  # NumPy turns numbers beside text into text
+    return validated(estimator, given, reset=reset, dtype=None, ensure_all_finite=False)
+
+
+def to_arrow(table: Table, plan: Plan) -> pa.Table:
+    """The columns of a table, by the names that the plan has for them in order."""
+    names = list(plan.columns)
+    kind = frame_kind(table)
     if kind == "pandas":
-        return _pandas(columns, domains, like)
+        return arrow_of_pandas(table.set_axis(names, axis=1), plan)
     if kind == "polars":
-        return _polars(columns, domains, like)
-    if any(column.dtype == object for column in columns.values()):
-        mixed = np.empty((like.rows, len(columns)), dtype=object)
-        for at, column in enumerate(columns.values()):
-            mixed[:, at] = column
-        return mixed
-    return np.column_stack(list(columns.values()))
+        return arrow_of_polars(table, plan)
+    held = {}
+    for name, values in zip(names, table.T, strict=True):
+        labels = plan.mechanisms()[name].domain.labels or ("",)
+        held[name] = _of_floats(values, whole=isinstance(labels[0], int)) if values.dtype.kind == "f" else values
+    return converted(
+        plan, lambda name: pa.array(held[name], from_pandas=True), lambda name: Array(held[name], "keep").cells()
+    )
 
 
-def _pandas(columns: Mapping[str, NDArray[Any]], domains: Mapping[str, Domain], like: Table) -> pd.DataFrame:
-    import pandas as pd  # noqa: PLC0415 (people who ask for it have it)
+def _of_floats(values: NDArray[Any], *, whole: bool) -> NDArray[Any]:
+    """Floats as doubles; where labels are ``whole`` numbers and all of these are, as those, and missing ones as None.
 
-    given = like.frame if like.kind == "pandas" else None
-    index = pd.RangeIndex(like.rows) if given is None else given.index
-    series = []
-    for at, (name, column) in enumerate(columns.items()):
-        dtype: object = column.dtype
-        if column.dtype == object and given is not None:
-            # Not the type of the column, nor one of pandas' other types of text (convert_dtypes): as soon as one of
-            # its values is not text, pandas calls all of them objects.
-            dtype = pd.Series(["text"]).dtype
-            if isinstance(given.dtypes.iloc[at], pd.CategoricalDtype):
-                # The public categories, not those that the table happens to have.
-                dtype = pd.CategoricalDtype(list(getattr(domains[name], "labels", None) or ()))
-        series.append(pd.Series(column, index=index, dtype=dtype))
-    frame = pd.concat(series, axis=1)
-    frame.columns = pd.Index(list(columns)) if given is None else given.columns
-    return frame
+    In an array of numbers, whole ones are floats as well.
+    """
+    with np.errstate(over="ignore"):  # a long double beyond all doubles is infinite, and no warning tells of it
+        values = values.astype(np.float64)
+    there = ~np.isnan(values)
+    if not whole or not (np.abs(values[there]) < _MOST).all() or (values[there] % 1).any():
+        return values
+    found = np.full(len(values), None)
+    found[there] = values[there].astype(np.int64)
+    return found
 
 
-def _polars(columns: Mapping[str, NDArray[Any]], domains: Mapping[str, Domain], like: Table) -> pl.DataFrame:
-    import polars as pl  # noqa: PLC0415 (people who ask for it have it)
-
-    given = like.frame if like.kind == "polars" else None
-    series = []
-    for at, (name, column) in enumerate(columns.items()):
-        if column.dtype == object:
-            closed = given is not None and isinstance(given.dtypes[at], (pl.Categorical, pl.Enum))
-            dtype = pl.Enum(list(getattr(domains[name], "labels", None) or ())) if closed else pl.String
-            series.append(pl.Series(name, column.tolist(), dtype=dtype))
-        else:
-            series.append(pl.Series(name, column, nan_to_null=True))
-    return pl.DataFrame(series)
+def from_arrow(columns: pa.Table, kind: Kind, like: Table) -> Table:
+    """A frame of this kind, or an array; with the index and names of ``like``, where that is pandas."""
+    if kind == "polars":
+        return pl.from_arrow(columns)
+    if kind == "pandas":
+        frame = columns.to_pandas(types_mapper=pandas_types(np.dtype(float), may_be_null=False))
+        if frame_kind(like) == "pandas":
+            frame.index, frame.columns = like.index, like.columns
+        return frame
+    found: Sequence[NDArray[Any]] = [each.to_numpy() for each in columns.columns]
+    if all(each.dtype != object for each in found):
+        return np.column_stack(found)
+    mixed = np.empty((columns.num_rows, len(found)), dtype=object)
+    for at, each in enumerate(found):
+        mixed[:, at] = each
+    return mixed

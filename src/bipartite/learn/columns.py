@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
 
 from bipartite.domains.base import is_label
 from bipartite.errors import InputError, Problems, is_one_of, missing_library, shown
-from bipartite.learn.column_choices import Choices, choose
-from bipartite.learn.column_tables import build_table, plain
-from bipartite.learn.column_values import check_is_table, checked_values, read_table
+from bipartite.learn.column_choices import plan_of
 from bipartite.learn.fitting import as_it_was
 from bipartite.learn.guarantee import Guarantee, from_known_words
 from bipartite.lottery import Source, is_secure, source_of
 from bipartite.lottery.budgets import float_at_least
+from bipartite.tables.drawing import Release
+from bipartite.tables.extras import pa
+from bipartite.tables.frames import release_table, selected
 
 try:
     from sklearn.base import OneToOneFeatureMixin, TransformerMixin
     from sklearn.utils._set_output import _get_output_config
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import check_is_fitted
 
+    from bipartite.learn.column_tables import checked, frame_kind, from_arrow, to_arrow
     from bipartite.learn.scikit import CountedFits
 except ImportError:
     raise missing_library(what="PrivateColumns needs", library="scikit-learn", extra="boosting") from None
@@ -28,14 +32,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from decimal import Decimal
 
-    from numpy.typing import NDArray
     from sklearn.utils import Tags
 
     from bipartite.domains import Domain, Outside
-    from bipartite.learn.column_values import Frame, Given, Kind, Table
+    from bipartite.learn.column_tables import Given, Table
     from bipartite.mechanisms import Mechanism
+    from bipartite.tables.cells import Opened
+    from bipartite.tables.columns import Column
 
-    Private: TypeAlias = Frame | NDArray[Any]
     Maker = str | Callable[[Domain, Decimal], Mechanism]
 
 
@@ -52,7 +56,8 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, CountedFits):  # ty
         What is public about each column: a dict by name (by position for arrays), a list with one a column, or one for
         all columns. Each is a pair ``(low, high)``: a range, on ``points`` equidistant nodes; a *list* of categories;
         a domain such as ``bp.Integers(18, 90)`` or ``bp.Items(labels, loss=…)``; or a ready mechanism, which keeps its
-        own ε: it is taken off before the rest is split.
+        own ε: it is taken off before the rest is split. A :class:`~bipartite.tables.Column` is such a mechanism with
+        its own answer to missing values and values outside the domain: ``Column(mechanism, nulls_as="no answer")``.
     epsilon
         ε of one whole row.
     numeric
@@ -88,14 +93,14 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, CountedFits):  # ty
         a row spends those of its k columns.
     mechanisms\_ : dict
         The mechanism of each column, for :func:`bipartite.verify` and :func:`bipartite.estimate`.
-    record\_ : Record
-        The same as one :class:`~bipartite.Record`.
+    plan\_ : Plan
+        All of it as a :class:`~bipartite.Plan`, which draws the reports.
     guarantee\_ : Guarantee
         What one release of the table promises.
 
     Guarantee
     ---------
-    ε-LDP of each row for one call, by the composition of :class:`~bipartite.Record`. **Every call draws again**: n
+    ε-LDP of each row for one call: that of :class:`~bipartite.Plan`. **Every call draws again**: n
     releases about the same people spend n·ε. So privatize once, and cross-validate, tune and train on the reports,
     which costs nothing more.
 
@@ -124,25 +129,16 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, CountedFits):  # ty
     rng: Source | None = None
 
     def fit(self, X: Given, y: object = None) -> Self:  # noqa: N803, ARG002 (scikit-learn's names)
-        """Make the mechanisms; of the table only the names and the number of columns are looked at."""
+        """Make the plan; of the table only the names and the number of columns are looked at."""
         with as_it_was(self):
-            self._make(X)
+            self._check_options()
+            checked(self, X, reset=True)
+            names = [str(name) for name in self.get_feature_names_out()]
+            self.plan_ = plan_of(self, names, named=hasattr(self, "feature_names_in_"))
+            self.mechanisms_ = self.plan_.mechanisms()
+            self.epsilon_per_column_ = {name: each.epsilon_decimal for name, each in self.mechanisms_.items()}
+            self._seeded = not is_secure(self.rng)
         return self
-
-    def _make(self, X: Given) -> None:  # noqa: N803
-        self._check_options()
-        check_is_table(X)
-        validate_data(self, X, skip_check_array=True)
-        names = self._names()
-        choices = Choices(
-            self.domains, self.epsilon, self.numeric, self.categorical, self.points, self.split, self.sample
-        )
-        record = choose(choices, names, named=hasattr(self, "feature_names_in_"))
-        self.record_ = record
-        # Flat categories report rows, and a column holds values: none is chosen here.
-        self.mechanisms_ = {name: each for name, each in record.mechanisms.items() if not each.flat}
-        self.epsilon_per_column_ = {name: each.epsilon_decimal for name, each in record.mechanisms.items()}
-        self._seeded = not is_secure(self.rng)
 
     @property
     def guarantee_(self) -> Guarantee:
@@ -151,54 +147,51 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, CountedFits):  # ty
         promised = Guarantee(
             model="local",
             add_remove=float("inf"),
-            replace=float_at_least(self.record_.epsilon_decimal),
+            replace=float_at_least(self.plan_.epsilon_decimal),
             not_covered=self._not_covered(),
         )
         # Of the release that came with fit, or of the next.
         return from_known_words(promised) if self._seeded or not is_secure(self.rng) else promised
 
-    def fit_transform(self, X: Given, y: object = None, **fit_params: object) -> Private:  # noqa: N803, ARG002
+    def fit_transform(self, X: Given, y: object = None, **fit_params: object) -> Table:  # noqa: N803, ARG002
         """Fit, and report every row once, whatever ``at_predict`` says; a warning counts repeated calls."""
         self.fit(X)
-        reports = self._release(X)
+        reports = self._rebuilt(X, self._reports)
         if self.guarantee_.is_private:
             self._count_fit()
         return reports
 
-    def transform(self, X: Given) -> Private:  # noqa: N803
+    def transform(self, X: Given) -> Table:  # noqa: N803
         """Report every row anew, or pass it through where ``at_predict="pass"``."""
         check_is_fitted(self)
-        return self._release(X) if self.at_predict == "privatize" else self._pass(X)
-
-    def _release(self, X: Given) -> Private:  # noqa: N803
-        table, values = self._checked(X)
-        return self._rebuilt(self.record_.privatize(values, rng=source_of(self.rng)), table, reported=True)
-
-    def _pass(self, X: Given) -> Private:  # noqa: N803
-        table, values = self._checked(X)
-        return self._rebuilt(values, table, reported=False)
-
-    def _checked(self, X: Given) -> tuple[Table, dict[str, NDArray[Any] | list[Any]]]:  # noqa: N803
         self._check_options()
-        check_is_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        table = read_table(X)
-        domains = {name: mechanism.domain for name, mechanism in self.mechanisms_.items()}
-        return table, checked_values(table, domains, self.outside, self.other)
+        return self._rebuilt(X, self._reports if self.at_predict == "privatize" else self._values)
 
-    def _rebuilt(self, columns: Mapping[str, Any], table: Table, *, reported: bool) -> Private:
-        sampled = self.record_.sample is not None
-        found = {}
-        domains = {}
-        for name, mechanism in self.mechanisms_.items():
-            domains[name] = mechanism.outputs if reported else mechanism.domain
-            found[name] = plain(columns[name], domains[name], nullable=sampled)
+    def _rebuilt(self, X: Given, change: Callable[[pa.Table], pa.Table]) -> Table:  # noqa: N803
+        """A changed table in a container of the same kind, with types that depend on the plan alone."""
+        given = checked(self, X, reset=False)
+        columns = change(to_arrow(given, self.plan_))
+        for at, column in enumerate(self.plan_.private().values()):
+            nullable = self.plan_.sample is not None or column.may_be_null
+            if nullable and pa.types.is_integer(columns.field(at).type):
+                numbers = columns.column(at).cast(pa.float64())
+                columns = columns.set_column(at, columns.field(at).with_type(pa.float64()), numbers)
         wanted = _get_output_config("transform", self)["dense"]
-        kind: Kind = table.kind if wanted == "default" else wanted
-        return build_table(found, domains, table, kind)
+        return from_arrow(columns, frame_kind(given) if wanted == "default" else wanted, given)
 
-    def _names(self) -> list[str]:
-        return [str(name) for name in self.get_feature_names_out()]
+    def _reports(self, table: pa.Table) -> pa.Table:
+        source = source_of(self.rng)
+        drawn: list[str | None] = [] if self.plan_.sample is None else [None]
+        return release_table(table, self.plan_, dict.fromkeys([*drawn, *self.mechanisms_], source))
+
+    def _values(self, table: pa.Table) -> pa.Table:
+        """The checked values, without privacy."""
+        (batch,) = selected(table, self.plan_).unify_dictionaries().combine_chunks().to_batches()
+        schema = self.plan_.schema(batch.schema).remove_metadata()
+        opened = Release(self.plan_).values(batch)
+        columns = self.plan_.private().items()
+        arrays = [_as_read(column, opened[name], schema.field(name).type) for name, column in columns]
+        return pa.table(arrays, names=list(opened))
 
     def _check_options(self) -> None:
         source_of(self.rng)
@@ -220,6 +213,9 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, CountedFits):  # ty
             "who takes part, and the index and names of the table, which pass through",
             "a refusal, which reveals that some value is missing, outside its range or not listed",
         ]
+        kept = [name for name, column in self.plan_.private().items() if column.may_be_null]
+        if kept:
+            sentences.append(f"which values of {', '.join(map(repr, kept))} are missing, because nulls='keep' says so")
         if self.at_predict == "pass":
             sentences.append(
                 "rows given to transform (predict and score in a pipeline), which pass through as they are"
@@ -233,3 +229,15 @@ class PrivateColumns(OneToOneFeatureMixin, TransformerMixin, CountedFits):  # ty
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _as_read(column: Column, opened: Opened, kind: pa.DataType) -> pa.Array:
+    """Values that were read: numbers at the nearest end of their range, or labels, which keep their dictionary."""
+    domain = column.mechanism.domain
+    if domain.labels is None:
+        numbers = domain.numbers
+        inside = np.clip(opened.values, numbers.low, numbers.high)
+        return pa.array(inside.astype(np.int64 if numbers.whole else np.float64), mask=opened.missing)
+    codes = pa.array(opened.values.astype(np.int32), mask=opened.missing)
+    labels = pa.DictionaryArray.from_arrays(codes, pa.array(domain.labels))
+    return labels if pa.types.is_dictionary(kind) else labels.dictionary_decode()

@@ -22,6 +22,15 @@ def exact_sum(parts: Sequence[Decimal]) -> Decimal:
         return Decimal(f"{total.normalize():f}")
 
 
+def most_spent(parts: Sequence[Decimal], reported: int | None = None) -> Decimal:
+    """The most that any ``reported`` of these parts add up to, or all of them, without rounding.
+
+    >>> str(most_spent([Decimal("0.1"), Decimal("0.4"), Decimal("0.3")], reported=2))
+    '0.7'
+    """
+    return exact_sum(sorted(parts, reverse=True)[:reported])
+
+
 def split_epsilon(epsilon: Decimal, weights: Sequence[Fraction], reported: int | None = None) -> tuple[Decimal, ...]:
     """Split ε in proportion to the weights, ε·w/Σw, rounded down to 20 digits so that the sum never exceeds ε.
 

@@ -15,7 +15,7 @@ from bipartite.domains.containers import is_scalar
 from bipartite.errors import DataError, InputError, Problems, of_attribute, shown
 from bipartite.frozen import Frozen
 from bipartite.lottery import SCALAR, source_of
-from bipartite.lottery.budgets import exact_sum
+from bipartite.lottery.budgets import most_spent
 from bipartite.lottery.bulk import run_by_chunks
 from bipartite.lottery.checks import is_whole
 from bipartite.lottery.uniform import fill_below, ticket_below
@@ -91,11 +91,10 @@ class Record(Frozen):
         _check_arguments(mechanisms, sample)
         attributes = tuple(mechanisms.items())
         reported = len(attributes) if sample is None else int(sample)
-        largest = sorted((mechanism.epsilon_decimal for _, mechanism in attributes), reverse=True)[:reported]
         self._set(
             _attributes=attributes,
             sample=None if sample is None else reported,
-            epsilon_decimal=exact_sum(largest),
+            epsilon_decimal=most_spent([each.epsilon_decimal for _, each in attributes], reported),
         )
 
     @property
@@ -168,7 +167,8 @@ class Record(Frozen):
     ) -> dict[str, Any]:
         drawn = tuple(name for name, _ in self._attributes)
         if self.sample is not None:
-            chosen = ticket_below(self._sets, SCALAR if rng is None else rng.streams().stream(0, 1))
+            sets = math.comb(len(drawn), self.sample)
+            chosen = ticket_below(sets, SCALAR if rng is None else rng.streams().stream(0, 1))
             drawn = next(islice(combinations(drawn, self.sample), chosen, None))
         reports = {}
         for name, mechanism in self._attributes:
@@ -185,8 +185,8 @@ class Record(Frozen):
         people = _number_of_people(values)
         hidden: Sequence[NDArray[np.bool_] | None] = [None] * len(batches)
         if self.sample is not None:
-            sets = np.array(list(combinations(range(len(batches)), self.sample)))
-            drawn = sets[choose_many(self._sets, people, source)]
+            sets = sets_of(len(batches), self.sample)
+            drawn = sets[choose_many(len(sets), people, source)]
             hidden = [(drawn != attribute).all(axis=1) for attribute in range(len(batches))]
         columns = {}
         for (name, mechanism), hide in zip(self._attributes, hidden, strict=True):
@@ -198,11 +198,6 @@ class Record(Frozen):
             rows = _rows_like(values[name], reports, hide) if mechanism.flat else batches[name].rebuild(reports, hide)
             columns[name] = rows
         return columns
-
-    @property
-    def _sets(self) -> int:
-        """The number of sets of attributes that may be drawn."""
-        return math.comb(len(self._attributes), self.sample or 0)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Record) and (self._attributes, self.sample) == (other._attributes, other.sample)
@@ -262,21 +257,34 @@ def _check_arguments(mechanisms: object, sample: object) -> None:
         problem = composition_problem(shown(name), mechanism, flat=True)
         if problem is not None:
             problems.add(problem)
-    count = len(mechanisms)
-    if sample is not None:
-        if not is_whole(sample):
-            problems.add(f"Expected sample as None or a whole number, got {shown(sample)}; use sample=1.")
-        elif not 1 <= sample < count:
-            problems.add(
-                f"Expected 1 ≤ sample < {count}, the number of attributes, got {shown(sample)}; "
-                "use sample=None to report all of them."
-            )
-        elif math.comb(count, int(sample)) > MOST_CHOICES:
-            problems.add(
-                f"Expected at most 2^16 sets of attributes to draw from, got {math.comb(count, int(sample))}; "
-                "use a smaller sample, or fewer attributes."
-            )
+    problem = sample_problem(sample, len(mechanisms))
+    if problem is not None:
+        problems.add(problem)
     problems.raise_if_any(InputError)
+
+
+def sample_problem(sample: object, count: int, what: str = "attributes") -> str | None:
+    """Why this many attributes cannot be drawn out of ``count``, or None."""
+    if sample is None:
+        return None
+    if not is_whole(sample):
+        return f"Expected sample as None or a whole number, got {shown(sample)}; use sample=1."
+    if not 1 <= sample < count:
+        return (
+            f"Expected 1 ≤ sample < {count}, the number of {what}, got {shown(sample)}; "
+            "use sample=None to report all of them."
+        )
+    if math.comb(count, int(sample)) > MOST_CHOICES:
+        return (
+            f"Expected at most 2^16 sets of {what} to draw from, got {math.comb(count, int(sample))}; "
+            f"use a smaller sample, or fewer {what}."
+        )
+    return None
+
+
+def sets_of(count: int, sample: int) -> NDArray[np.int64]:
+    """Every set of ``sample`` out of ``count`` attributes by their positions, a row for each."""
+    return np.array(list(combinations(range(count), sample)))
 
 
 def composition_problem(name: str, mechanism: object, *, flat: bool = False) -> str | None:

@@ -86,7 +86,7 @@ def carried_by_all(paths: Sequence[Path]) -> Described | None:
     if without:
         raise SpecError(f"{without[0]} carries no specs, but {first} does; pass those of all files with release=.")
     for path, each in held.items():
-        if each.mechanisms != about.mechanisms:
+        if (each.mechanisms, each.sample) != (about.mechanisms, about.sample):
             raise SpecError(
                 f"The reports in {first} and {path} were drawn with different specs; estimate each separately."
             )
@@ -139,7 +139,7 @@ def estimate_file(
     check_method(method)
     files, written = files_of(paths)
     envelopes = Envelopes.of_record(about.mechanisms) if written.kind == "jsonl" else None
-    asked = Asked({name: about.mechanisms[name] for name in wanted}, by, envelopes=envelopes)
+    asked = Asked({name: about.mechanisms[name] for name in wanted}, by, envelopes=envelopes, sample=about.sample)
     counted = count_reports(files, written, asked)
     found = {str(name): estimates_of(name, each, method) for name, each in counted.items()}
     return Answers(about, by, found, {str(name): each.unreported for name, each in counted.items()})

@@ -73,6 +73,8 @@ class Asked:
     nulls: Missing = "drop"
     envelopes: Envelopes | None = None
     """What the envelopes of JSON lines must hold."""
+    sample: int | None = None
+    """The number of columns that each row reports, where the plan draws them; the others are null."""
     refuse: Refuse = raise_refusal
     progress: Callable[[int], None] = lambda _: None
     """Gets the number of rows of each batch."""
@@ -137,7 +139,7 @@ class _Columns(Plan):
     """A plan that only reads columns, unchanged."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._set(_columns=tuple((name, PUBLIC) for name in names))
+        self._set(_columns=tuple((name, PUBLIC) for name in names), sample=None)
 
 
 def _table(file: Path, written: Format, asked: Asked) -> Iterator[Batch]:

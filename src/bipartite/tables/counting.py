@@ -159,6 +159,11 @@ def _wrong(
         can = ((weights >= 1 / _LARGEST) & (weights <= _LARGEST)) | (weights == 0)
         found = dict.fromkeys(np.flatnonzero(~can).tolist(), " has no weight from 0 to 1e100; repair or remove it.")
     may_miss = asked.nulls == "drop" or (asked.envelopes is not None and asked.envelopes.sampled)
+    if asked.sample is not None:
+        may_miss = True
+        reported = np.sum([state != MISSING for _, state in columns.values()], axis=0)
+        why = f" reports more columns than the {asked.sample} that the plan draws; request the file again."
+        found |= dict.fromkeys(np.flatnonzero(reported > asked.sample).tolist(), why)
     for name, (_, state) in columns.items():
         if not state.any():
             continue

@@ -20,6 +20,7 @@ from bipartite.tables.streams import equal_pieces
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bipartite.domains.containers import Cells
     from bipartite.tables.plan import Plan
 
     Frame = TypeVar("Frame")
@@ -46,8 +47,9 @@ def privatize_frame(frame: Frame, plan: Plan, rng: object = None) -> Frame:
     plan
         A :class:`~bipartite.Plan`.
     rng
-        None for the secure source, ``bp.insecure_seed(…)``, or a dict with random words for each private column. The
-        same words give the same reports in every kind of frame, and in a file of the same rows.
+        None for the secure source, ``bp.insecure_seed(…)``, or a dict with random words for each private column, and
+        under None for who is asked what, where the plan has a ``sample``. The same words give the same reports in every
+        kind of frame, and in a file of the same rows.
 
     Guarantee
     ---------
@@ -81,9 +83,9 @@ def _arrow(frame: pa.Table | pa.RecordBatch, plan: Plan, rng: object) -> pa.Tabl
             raise InputError(
                 f"Expected a record batch of at most {at_once(plan):,} rows for reports this wide; pass pa.table(…)."
             )
-        return Release(plan, rng).privatize(_selected(frame, plan))
+        return Release(plan, rng).privatize(selected(frame, plan))
     if isinstance(frame, pa.Table):
-        return _table(frame, plan, rng)
+        return release_table(frame, plan, rng)
     raise _wrong_frame(frame, "an Arrow table or record batch", "use .read_all() or pa.table(…)")
 
 
@@ -92,7 +94,7 @@ def at_once(plan: Plan) -> int:
     return min(column.reports.most_rows for column in plan.private().values())
 
 
-def _selected(frame: pa.Table | pa.RecordBatch, plan: Plan) -> pa.Table | pa.RecordBatch:
+def selected(frame: pa.Table | pa.RecordBatch, plan: Plan) -> pa.Table | pa.RecordBatch:
     """The columns that a plan reads.
 
     A column of only nulls fits every plan, whatever its type, such as double in pandas: refusing it would reveal that
@@ -109,8 +111,9 @@ def _selected(frame: pa.Table | pa.RecordBatch, plan: Plan) -> pa.Table | pa.Rec
     return frame.select(plan.inputs())
 
 
-def _table(table: pa.Table, plan: Plan, rng: object) -> pa.Table:
-    given = _selected(table, plan)
+def release_table(table: pa.Table, plan: Plan, rng: object) -> pa.Table:
+    """The reports of an Arrow table."""
+    given = selected(table, plan)
     release = Release(plan, rng)
     batches = given.unify_dictionaries().combine_chunks().to_batches(max_chunksize=at_once(plan))
     pieces = equal_pieces(release.privatize(batch) for batch in batches)
@@ -122,8 +125,7 @@ def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
     if not isinstance(frame, pd.DataFrame):
         raise _wrong_frame(frame, "a pandas DataFrame", _OF_A_SERIES)
     plan.check_names(each for each in frame.columns if isinstance(each, str))
-    check_attributes(plan, frame.attrs, "this frame has the attributes of a release", "clear them with .attrs.clear()")
-    reports = _table(_converted(frame, plan), plan, rng)
+    reports = release_table(arrow_of_pandas(frame, plan), plan, rng)
     columns = {}
     for name, what in plan.columns.items():
         if what == PUBLIC:
@@ -140,7 +142,8 @@ def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
             else:
                 columns[name] = public.take(np.arange(len(public)))
             continue
-        mapper = _types(frame[plan.inputs_of(name)[0]].dtype, may_be_null=what.may_be_null)
+        nullable = what.may_be_null or plan.sample is not None
+        mapper = pandas_types(frame[plan.inputs_of(name)[0]].dtype, may_be_null=nullable)
         columns[name] = reports.column(name).to_pandas(types_mapper=mapper)
     found = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
     about = Described.from_json(reports.schema.metadata[METADATA_KEY])
@@ -154,18 +157,28 @@ def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
     return found
 
 
-def _converted(frame: pd.DataFrame, plan: Plan) -> pa.Table:
-    """The columns that a plan reads, as an Arrow table; Arrow's own message about a mixed column would show a value."""
+def arrow_of_pandas(frame: pd.DataFrame, plan: Plan) -> pa.Table:
+    """The columns that a plan reads, as an Arrow table; those of a release are refused."""
+    check_attributes(plan, frame.attrs, "this frame has the attributes of a release", "clear them with .attrs.clear()")
+
+    def convert(name: str) -> pa.ChunkedArray:
+        return pa.Table.from_pandas(frame[[name]], preserve_index=False).column(0)
+
+    return converted(plan, convert, lambda name: PandasSeries(frame[name], "keep").cells())
+
+
+def converted(plan: Plan, convert: Callable[[str], Any], cells: Callable[[str], Cells]) -> pa.Table:
+    """The columns that a plan reads, by name; Arrow's own message about a mixed column would show a value."""
     columns = {}
     problems = Problems()
     numbers = {each: reader.domain.whole for each, reader in plan.readers()}
     for name in plan.inputs():
         try:
-            columns[name] = pa.Table.from_pandas(frame[[name]], preserve_index=False).column(0)
+            columns[name] = convert(name)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             if name in numbers:
                 with suppress(InputError, DataError):
-                    columns[name] = _beyond_64_bits(frame[name], whole=numbers[name])
+                    columns[name] = _beyond_64_bits(cells(name).with_nan(), whole=numbers[name])
                     continue
             problems.add(
                 f"column {name!r}: Expected values of one type, got a mixture, or whole numbers of more than 64 bits; "
@@ -175,16 +188,15 @@ def _converted(frame: pd.DataFrame, plan: Plan) -> pa.Table:
     return pa.table(columns)
 
 
-def _beyond_64_bits(column: pd.Series, *, whole: bool) -> pa.Array:
+def _beyond_64_bits(cells: Cells, *, whole: bool) -> pa.Array:
     """A private column of objects, some of them integers that Arrow cannot hold: outside every domain of integers."""
-    cells = PandasSeries(column, "keep").cells().with_nan()
     held = [0 if gone else each for each, gone in zip(cells.values.tolist(), (~cells.there).tolist(), strict=True)]
     if whole:
         held = [max(-_BEYOND, min(each, _BEYOND)) if isinstance(each, int) else each for each in held]
     return pa.array(Listed(held, "keep").numbers().values, mask=~cells.there)
 
 
-def _types(given: PandasType, *, may_be_null: bool) -> Callable[[pa.DataType], PandasType | None]:
+def pandas_types(given: PandasType, *, may_be_null: bool) -> Callable[[pa.DataType], PandasType | None]:
     """The types of reports: Arrow's if the column had an Arrow type, otherwise NumPy's.
 
     pandas' nullable types are not kept, since a column of only nulls does not get one (convert_dtypes). NumPy integers
@@ -207,6 +219,17 @@ def _polars(frame: pl.DataFrame, plan: Plan, rng: object) -> pl.DataFrame:
         raise _wrong_frame(frame, "a Polars DataFrame", _OF_A_SERIES)
     plan.check_names(frame.columns)
     # Public columns are returned through Arrow too: Polars keeps, and writes out, values of sliced-off rows.
+    reports = release_table(arrow_of_polars(frame, plan), plan, rng)
+    found = pl.from_arrow(reports)
+    for name in plan.public():
+        if isinstance(frame.schema[name], pl.Enum):
+            labels = reports.column(name).combine_chunks().dictionary.to_pylist()
+            found = found.with_columns(pl.col(name).cast(pl.Enum(labels)))
+    return found
+
+
+def arrow_of_polars(frame: pl.DataFrame, plan: Plan) -> pa.Table:
+    """The columns that a plan reads, as an Arrow table."""
     columns = {}
     problems = Problems()
     for name in plan.inputs():
@@ -220,13 +243,7 @@ def _polars(frame: pl.DataFrame, plan: Plan, rng: object) -> pl.DataFrame:
             told = kind.base_type().__name__
             problems.add(f"column {name!r}: Expected a type that Arrow supports, got {told}; cast it first.")
     problems.raise_if_any(InputError)
-    reports = _table(pa.table(columns), plan, rng)
-    found = pl.from_arrow(reports)
-    for name in plan.public():
-        if isinstance(frame.schema[name], pl.Enum):
-            labels = reports.column(name).combine_chunks().dictionary.to_pylist()
-            found = found.with_columns(pl.col(name).cast(pl.Enum(labels)))
-    return found
+    return pa.table(columns)
 
 
 def _duckdb(frame: duckdb.DuckDBPyRelation, plan: Plan, rng: object) -> pa.Table:
@@ -237,7 +254,7 @@ def _duckdb(frame: duckdb.DuckDBPyRelation, plan: Plan, rng: object) -> pa.Table
     except duckdb.Error as error:
         kind = type(error).__name__
     else:
-        return _table(rows, plan, rng)
+        return release_table(rows, plan, rng)
     # Outside the handler: DuckDB's message may show a value, such as one that it could not cast.
     raise InputError(
         f"Expected a DuckDB relation that can be fetched, got a {kind}; run it alone to see why, which shows values."

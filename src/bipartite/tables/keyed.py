@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.errors import InputError
+from bipartite.lottery.uniform import ticket_below
 from bipartite.lottery.words import CHUNK
 from bipartite.mechanisms.spec import spec_sha256
 from bipartite.tables.drawing import Release
@@ -43,12 +44,13 @@ _BLOCK_BYTES: Final = 8 * _BLOCK_WORDS
 class KeyedRelease(Release):
     """Draws the reports of a table whose rows have ids; the same rows under the same key get the same reports."""
 
-    __slots__ = ("_ids", "_keys")
+    __slots__ = ("_choice_key", "_ids", "_keys")
 
     def __init__(self, plan: Plan, key: bytes) -> None:
         super().__init__(plan)
         check_keyed(plan)
         self._keys = {name: column_key(key, mechanism, name) for name, mechanism in plan.mechanisms().items()}
+        self._choice_key = hmac.new(key, b"sample", hashlib.sha256).digest()  # a column's is of 32 bytes and a name
         self._ids: Sequence[bytes] = ()
 
     def privatize_rows(self, batch: pa.RecordBatch, ids: pa.Array) -> pa.RecordBatch:
@@ -67,6 +69,10 @@ class KeyedRelease(Release):
         cuts = [slice(start, start + CHUNK) for start in range(0, max(len(values), 1), CHUNK)]
         words = (RowWords(self._keys[name], indices[cut], ids[cut]) for cut in cuts)
         return np.concatenate([reports.draw_keyed(values[cut], each) for cut, each in zip(cuts, words, strict=True)])
+
+    def _choose(self, sets: int, rows: int) -> NDArray[np.int64]:
+        words = RowWords(self._choice_key, np.zeros(rows, dtype=np.int64), self._ids)  # of the ids, of no value
+        return np.array([ticket_below(sets, words.of(at)) for at in range(rows)], dtype=np.int64)
 
 
 def check_keyed(plan: Plan) -> None:

@@ -8,8 +8,8 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypedDict
 
 from bipartite.errors import DataFileError, InputError, SpecError
-from bipartite.lottery.budgets import exact_sum
-from bipartite.mechanisms.record import composition_problem
+from bipartite.lottery.budgets import most_spent
+from bipartite.mechanisms.record import composition_problem, sample_problem
 from bipartite.mechanisms.spec import from_spec, spec_json, spec_sha256
 from bipartite.tables.extras import need
 from bipartite.tables.formats import SIDE, side_file
@@ -50,6 +50,8 @@ class WrittenRelease(TypedDict):
     insecure: bool
     publishes: list[str]
     public: list[str]
+    sample: NotRequired[int]
+    """How many of the columns each row reports, where the plan draws them; the others are null."""
     columns: dict[str, WrittenColumn]
 
 
@@ -67,13 +69,15 @@ class Described:
     """Whether it was drawn from random words that someone may know."""
     clipped: frozenset[str] = frozenset()
     """The columns of numbers whose plan moves values outside the range to its nearer end."""
+    sample: int | None = None
+    """How many of the columns each row reports; None for all."""
 
     @property
     def epsilon(self) -> Decimal | None:
-        """The ε that each row spent, the sum over its columns; None if there is no guarantee."""
+        """The ε that each row spent, the most that the columns it reports add up to; None if there is no guarantee."""
         if self.insecure:
             return None
-        return exact_sum([mechanism.epsilon_decimal for mechanism in self.mechanisms.values()])
+        return most_spent([mechanism.epsilon_decimal for mechanism in self.mechanisms.values()], self.sample)
 
     @property
     def epsilon_text(self) -> str | None:
@@ -85,7 +89,9 @@ class Described:
         """The guarantee of the release of one row, as text."""
         if self.insecure:
             return NOT_PRIVATE
-        return f"ε-LDP of the private columns of each row with ε = {self.epsilon_text}"
+        drawn = f", which reports {self.sample} of the {len(self.mechanisms)}, drawn independently of the values"
+        whole = f"ε-LDP of the private columns of each row with ε = {self.epsilon_text}"
+        return whole + ("" if self.sample is None else drawn)
 
     def guarantee_of(self, name: str) -> str:
         """The guarantee of the report of one column, as text."""
@@ -112,7 +118,7 @@ class Described:
             "insecure": self.insecure,
             "publishes": list(self.publishes),
             "public": list(self.public),
-        }
+        } | ({} if self.sample is None else {"sample": self.sample})
         columns = ", ".join(
             f'{_json(name)}: {{"guarantee": {_json(self.guarantee_of(name))}, '
             f'"spec_sha256": {_json(spec_sha256(mechanism))}, "spec": {spec_json(mechanism)}'
@@ -137,13 +143,15 @@ class Described:
             mechanisms = {name: _mechanism(name, column) for name, column in held["columns"].items()}
             # Older releases do not say whether they clip.
             clipped = frozenset(name for name, column in held["columns"].items() if column.get("clipped") is True)
-            found = cls(mechanisms, tuple(held["public"]), tuple(held["publishes"]), held["insecure"], clipped)
+            sample = held.get("sample")
+            found = cls(mechanisms, tuple(held["public"]), tuple(held["publishes"]), held["insecure"], clipped, sample)
             stated = None if held["epsilon"] is None else Decimal(held["epsilon"])
             lists = isinstance(held["public"], list) and isinstance(held["publishes"], list)
             texts = all(isinstance(each, str) for each in (held["guarantee"], *found.public, *found.publishes))
             # They are printed, and contain names as Python's repr writes them.
             texts = texts and all(line.isprintable() for line in found.publishes)
-            if lists and texts and type(held["insecure"]) is bool and mechanisms and found.publishes:
+            drawn = sample_problem(sample, len(mechanisms)) is None
+            if drawn and lists and texts and type(held["insecure"]) is bool and mechanisms and found.publishes:
                 wrong = _contradiction(found, stated, held["guarantee"])
         except (KeyError, TypeError, ValueError, AttributeError, InvalidOperation) as error:
             if isinstance(error, SpecError):
@@ -184,7 +192,7 @@ def described(plan: Plan) -> Described:
     clipped = frozenset(
         name for name, column in plan.private().items() if column.outside == "clip" and column.mechanism.domain.has_ends
     )
-    return Described(plan.mechanisms(), tuple(plan.public()), plan.publishes, clipped=clipped)
+    return Described(plan.mechanisms(), tuple(plan.public()), plan.publishes, clipped=clipped, sample=plan.sample)
 
 
 def _json(value: object) -> str:

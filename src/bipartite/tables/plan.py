@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import InputError, Problems, of_attribute, shown
 from bipartite.frozen import Frozen
-from bipartite.lottery.budgets import exact_sum
+from bipartite.lottery.budgets import most_spent
 from bipartite.mechanisms import Mechanism
+from bipartite.mechanisms.record import sample_problem
 from bipartite.tables.columns import PUBLIC, Column, released
 from bipartite.tables.drawing import Release
 from bipartite.tables.extras import pa
@@ -36,10 +37,15 @@ class Plan(Frozen):
     columns
         For the name of each output column, in order: a mechanism, a :class:`~bipartite.tables.Column` with its options,
         or ``"public"``, which copies the column unchanged. Every column that is not named is dropped.
+    sample
+        None reports every private column of every row. k reports k of them: for each row a set of k is drawn, every
+        set with the same probability whatever the values are, as by :class:`~bipartite.Record`; each of its columns is
+        reported with the whole ε of its mechanism, and the others, which are not asked, are null.
 
     Guarantee
     ---------
-    ε-LDP for the private columns of one row, with ε = :attr:`epsilon_decimal`, the exact sum of the columns' ε:
+    ε-LDP for the private columns of one row, with ε = :attr:`epsilon_decimal`, the exact sum of the columns' ε, with
+    ``sample=k`` of the k largest (the set that is drawn tells nothing: its probability does not depend on the values):
     however two people differ there, no output is more than e\ :sup:`ε` times as likely for one as for the other. No ε
     covers public columns, and :attr:`publishes` lists what else the output reveals. A person in n rows, or a table
     released n times, spends n·ε.
@@ -52,13 +58,17 @@ class Plan(Frozen):
     Decimal('1.5')
     >>> list(plan.mechanisms())
     ['age', 'stars']
+    >>> Plan(plan.columns, sample=1).epsilon_decimal
+    Decimal('1')
     """
 
-    __slots__ = ("_columns",)
+    __slots__ = ("_columns", "sample")
 
+    sample: int | None
+    """The number of private columns that each row reports; None if it reports all."""
     _columns: tuple[tuple[str, Any], ...]
 
-    def __init__(self, columns: Mapping[str, Any]) -> None:
+    def __init__(self, columns: Mapping[str, Any], sample: int | None = None) -> None:
         given: object = columns
         if not isinstance(given, Mapping):
             raise InputError(f"Expected columns as a dict, got {type(given).__name__}; pass {{'age': bp.BRR(…)}}.")
@@ -75,8 +85,10 @@ class Plan(Frozen):
         if not problems and all(what == PUBLIC for what in found.values()):
             problems.add("Expected at least one private column; name its domain, mechanism and epsilon.")
         _check_apart(found, problems)
+        if sample is not None and not problems:
+            _check_sample(sample, {name: what for name, what in found.items() if what != PUBLIC}, problems)
         problems.raise_if_any(InputError)
-        self._set(_columns=tuple(found.items()))
+        self._set(_columns=tuple(found.items()), sample=None if sample is None else int(sample))
 
     @classmethod
     def read(cls, path: str | Path) -> Plan:
@@ -86,7 +98,7 @@ class Plan(Frozen):
     @classmethod
     def from_dict(cls, described: Mapping[str, Any], *, folder: Path | None = None) -> Plan:
         """Build the plan that a dict describes, like ``plan.toml``; ``folder`` holds the files that it names."""
-        return cls(columns_in(described, folder))
+        return cls(columns_in(described, folder), described.get("sample"))
 
     @property
     def columns(self) -> Mapping[str, Any]:
@@ -121,13 +133,17 @@ class Plan(Frozen):
 
     @property
     def epsilon_decimal(self) -> Decimal:
-        """The ε of one row as an exact decimal: the sum over the private columns."""
-        return exact_sum([mechanism.epsilon_decimal for mechanism in self.mechanisms().values()])
+        """The ε of one row as an exact decimal: the sum over the private columns, or over the ``sample`` largest."""
+        return most_spent([mechanism.epsilon_decimal for mechanism in self.mechanisms().values()], self.sample)
 
     @property
     def epsilon(self) -> float:
         """The ε of one row."""
         return float(self.epsilon_decimal)
+
+    def asked(self, people: int) -> int:
+        """How many of so many people report a private column, as expected and rounded down: all, or k of d."""
+        return people if self.sample is None else max(1, people * self.sample // len(self.private()))
 
     @property
     def guarantee(self) -> str:
@@ -195,17 +211,18 @@ class Plan(Frozen):
         return described(self).to_dict()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Plan) and self._columns == other._columns
+        return isinstance(other, Plan) and (self._columns, self.sample) == (other._columns, other.sample)
 
     def __hash__(self) -> int:
-        return hash(tuple(name for name, _ in self._columns))
+        return hash((self.sample, *(name for name, _ in self._columns)))
 
     def _repr_html_(self) -> str:
         held = [(name, repr(what.mechanism if isinstance(what, Column) else what)) for name, what in self._columns]
         return notebook_html([repr(self), Table([("column", "mechanism"), *held])])
 
     def __repr__(self) -> str:
-        return f"<Plan of {len(self._columns)} columns, ε = {self.epsilon_decimal:f} per row>"
+        drawn = "" if self.sample is None else f", sample={self.sample}"
+        return f"<Plan of {len(self._columns)} columns{drawn}, ε = {self.epsilon_decimal:f} per row>"
 
 
 def _column(what: object) -> Column | str:
@@ -214,6 +231,19 @@ def _column(what: object) -> Column | str:
     if isinstance(what, Column) or (isinstance(what, str) and what == PUBLIC):
         return what
     raise InputError(f"Expected a mechanism, a Column or 'public', got {type(what).__name__}; pass bp.BRR(…).")
+
+
+def _check_sample(sample: object, private: Mapping[str, Column], problems: Problems) -> None:
+    """Refuse a sample that cannot be drawn, or in which a null would not say whether its column was asked."""
+    problem = sample_problem(sample, len(private), "private columns")
+    if problem is not None:
+        problems.add(problem)
+    for name, column in private.items():
+        if column.may_be_null:
+            problems.add(
+                f"column {name!r}: nulls='keep' does not go with sample, where a null means that the column was not "
+                "asked; give a value for what is missing with nulls_as (in a plan file, nulls = { as = … })."
+            )
 
 
 def _check_apart(columns: Mapping[str, Any], problems: Problems) -> None:

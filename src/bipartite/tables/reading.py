@@ -60,7 +60,7 @@ def columns_in(described: object, folder: Path | None) -> dict[str, Any]:
     problems = Problems()
     if not isinstance(described, Mapping):
         raise InputError(f"Expected a plan as a dict, got {type(described).__name__}; pass {{'columns': {{…}}}}.")
-    _check_keys("the plan", described, ("columns",), problems)
+    _check_keys("the plan", described, ("columns", "sample"), problems)
     given = described.get("columns")
     if not isinstance(given, Mapping) or not given:
         problems.add("Expected a plan with [columns.NAME] for every column that is kept; add one.")
