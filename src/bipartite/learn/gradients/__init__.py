@@ -3,6 +3,7 @@
 =======================  =========================================================================================
 ``exact_numbers.py``     arithmetic whose result no order of computing can change
 ``operations.py``        the operations of torch that are known to be such, or are replaced by such
+``replacements.py``      what replaces them: sums, convolutions, pools, look-ups
 ``per_example.py``       the gradient of every person, by these operations alone
 ``whole.py``             clipping to whole numbers, so that the bound on one person's share is exact
 ``accounting.py``        noise for an (ε, δ), and (ε, δ) for a noise
