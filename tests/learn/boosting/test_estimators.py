@@ -477,10 +477,11 @@ def test_values_outside_are_clipped_when_asked():
 CLASSES = {
     "none": ({"classes": None}, InputError, "Expected classes as the public list of all classes, got None; pass"),
     "a word": ({"classes": "all"}, InputError, "got 'all'; pass"),
-    "one": ({"classes": [1]}, InputError, "Expected at least two classes, got 1 class"),
-    "NaN": ({"classes": [0, 1, np.nan]}, InputError, "without missing values; leave out None and NaN"),
-    "None": ({"classes": ["a", None]}, InputError, "without missing values; leave out None and NaN"),
-    "NA": ({"classes": ["a", pd.NA]}, InputError, "without missing values; leave out None and NaN"),
+    "one": ({"classes": [1]}, InputError, "Expected at least two classes, got 1 class; state all"),
+    "no class": ({"classes": []}, InputError, "Expected at least two classes, got none; state all"),
+    "NaN": ({"classes": [0, 1, np.nan]}, InputError, "without missing values; leave out None, NaN"),
+    "None": ({"classes": ["a", None]}, InputError, "without missing values; leave out None, NaN and their records"),
+    "NA": ({"classes": ["a", pd.NA]}, InputError, "without missing values; leave out None, NaN and their records"),
     "another": ({"classes": [0, 2]}, NotAValueError, "Expected every label to be one of classes"),
     "of another type": ({"classes": ["0", "1"]}, NotAValueError, "Expected every label to be one of classes"),
 }

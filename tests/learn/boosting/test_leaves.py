@@ -4,6 +4,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
+from bipartite.learn.boosting import leaves
 from bipartite.learn.boosting.leaves import UNIT, NoisySums
 
 
@@ -29,3 +30,11 @@ def test_the_value_of_a_noisy_leaf_is_shrunk_rounded_down_and_clipped():
     assert rule.value(-3, -50) == rule.value(0, -50) == 5
     assert rule.value(5, -16 * UNIT) == UNIT and rule.value(5, 16 * UNIT) == -UNIT
     assert NoisySums(Fraction(2, 7)).value(0, -180) == 10  # raised by 5/ε, rounded up: 18
+
+
+def test_both_the_sum_and_the_count_are_released_with_noise(monkeypatch):
+    rule, drawn = NoisySums(Fraction(1, 2)), []
+    monkeypatch.setattr(leaves, "discrete_laplace_of_rate", lambda rate, _: drawn.append(rate) or len(drawn))
+    # The sum is off by one unit, the count by two records; ten are added.
+    assert rule.draw(8, -6789, None) == rule.value(10, -6788) == 339
+    assert drawn == [rule.sum_rate, rule.count_rate]

@@ -25,14 +25,14 @@ def growth_of(widths, **changes):
 
 def test_epsilon_is_divided_over_the_mean_and_the_trees():
     mean, *trees = stages_of(growth_of([4], depth=7), 3, Fraction(5))
-    assert (mean.growth.depth, mean.leaf, mean.epsilon) == (0, Fraction(1, 10), Fraction(1, 10))
+    assert (mean.growth.depth, mean.leaf) == (0, Fraction(1, 10))
     assert len(trees) == 3
     level = Fraction(49, 10) / 21
     for each in trees:
         assert each.split == level * 3 / 5
         assert each.leaf <= level * 2 / 5 < each.leaf * (1 + Fraction(1, 10**18))
     # The leaves' part is rounded down to twenty digits: no more than ε is spent, and hardly less.
-    spent = sum(each.epsilon for each in [mean, *trees])
+    spent = mean.leaf + sum(7 * (each.split + each.leaf) for each in trees)
     assert spent <= 5 < spent * (1 + Fraction(1, 10**18))
 
 

@@ -137,7 +137,8 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
         else:
             classes = self._stated()
         if len(classes) < _TWO:
-            raise InputError("Expected at least two classes, got 1 class; there is nothing to classify.")
+            number = "1 class" if len(classes) else "none"
+            raise InputError(f"Expected at least two classes, got {number}; state all there are: classes=[0, 1].")
         return classes
 
     def _stated(self) -> NDArray[Any]:
@@ -148,6 +149,6 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
             missing = True
         if missing:
             raise InputError(
-                "Expected classes that can be sorted, without missing values; leave out None and NaN, and their records."
+                "Expected classes that can be sorted, without missing values; leave out None, NaN and their records."
             )
         return classes

@@ -31,11 +31,6 @@ class Stage:
     leaf: Fraction
     """ε of one side of a cut."""
 
-    @property
-    def epsilon(self) -> Fraction:
-        """ε of the whole tree; the mean has no cut and one leaf."""
-        return self.growth.depth * self.split + max(self.growth.depth, 1) * self.leaf
-
 
 def stages_of(growth: Growth, trees: int | None, epsilon: Fraction) -> list[Stage]:
     """The mean, as a tree of one leaf, and ``trees`` alike; None: as many as suit ε, 3 + ⌈5ε/2⌉ and at most 100."""
