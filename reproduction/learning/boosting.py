@@ -151,6 +151,11 @@ def grow(recipe: Recipe, bins: NDArray[np.uint8], gradients: Whole, choices: Cho
     return Tree(features[chosen], cuts[chosen], np.array([growth.step(each) for each in released], dtype=np.int64))
 
 
+def most_records(lam: Fraction) -> int:
+    """The largest number of records for which gains fit in 64 bits."""
+    return math.isqrt((2**64 - 1) // (lam.denominator << GAIN_BITS))
+
+
 def tree_tickets(trees: int, eta: Fraction) -> Whole:
     """Tickets of the trees of an ensemble, in the ratio 1 : (1 − η) : (1 − η)² : …, at least one each.
 
@@ -214,8 +219,7 @@ class PaperBoostingRegressor(PrivateBoostingRegressor):
         return self._targets(scores)
 
     def _learn(self, values: NDArray[np.float64], targets: NDArray[Any], settings: Settings) -> Guarantee:
-        lam = self._lam(Problems())
-        if len(values) > (most := math.isqrt((2**64 - 1) // (lam.denominator << GAIN_BITS))):
+        if len(values) > (most := most_records(self._lam(Problems()))):
             raise InputError(f"Expected at most {most} records; use a regularization of fewer decimals.")
         promised = super()._learn(values, targets, settings)
         if self.leaf == "none":

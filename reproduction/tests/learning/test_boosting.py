@@ -17,8 +17,9 @@ from bipartite.learn.boosting.leaves import UNIT
 from bipartite.learn.boosting.model import scores_of
 from bipartite.learn.boosting.trees import Growth
 from bipartite.lottery import MAX_TOTAL
+from reproduction.learning import boosting
 from reproduction.learning.boosting import PaperBoostingRegressor, boost, draw_trees, next_tree, tree_tickets
-from reproduction.learning.compiled_gains import GAIN_BITS, gains, histograms
+from reproduction.learning.compiled_gains import GAIN_BITS
 from reproduction.learning.leaves import LEAVES, leaf_scale
 
 TENTH = Fraction(1, 10)
@@ -201,6 +202,8 @@ PARAMETERS = {
     "leaf_range": ({"leaf_range": -1}, "Expected leaf_range as a number"),
     "leaf_points": ({"leaf_points": 1}, "Expected leaf_points as a whole number from 2"),
     "large_gradients": ({"large_gradients": "keep"}, "Expected large_gradients as one of 'clip', 'skip'"),
+    "regularization": ({"regularization": 0}, "Expected regularization as a number from 0.001 to 1000"),
+    "regularization digits": ({"regularization": 0.12345}, "Expected regularization with at most three decimals"),
     "two": ({"leaf": "x", "leaf_points": 0}, "2 problems"),
 }
 
@@ -212,6 +215,13 @@ def test_bad_parameters_are_refused_at_fit_and_nothing_is_fitted(case):
     with pytest.raises(InputError, match=message):
         model.fit(*DIABETES)
     assert not [name for name in vars(model) if name.endswith("_")]
+
+
+def test_too_many_records_for_whole_numbers_of_64_bits_are_refused(monkeypatch):
+    assert boosting.most_records(TENTH) == 42_443_372  # n²·2^10·10 just below 2^64
+    monkeypatch.setattr(boosting, "most_records", lambda lam: 100)
+    with pytest.raises(InputError, match="Expected at most 100 records; use a regularization of fewer decimals"):
+        regressor().fit(*DIABETES)
 
 
 def test_an_epsilon_too_small_is_refused():

@@ -118,7 +118,7 @@ class Greedy:
 
 
 def naive_tree(bins, gradients, depth, widths, most):
-    """The greedy tree in plain Python: [(feature, cut)] and what each leaf adds, a tenth of the mean gradient a level."""
+    """The greedy tree in plain Python: [(feature, cut)] and what the leaves add, a tenth of mean gradients a level."""
     cuts, members = [], [(list(range(len(bins))), 0)]
     for _ in range(depth):
         following = []
