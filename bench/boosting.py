@@ -5,8 +5,8 @@ validation and secure words included, beside scikit-learn's boosting without pri
 
 ``python bench/boosting.py errors`` prints the tables of ``bench/results/boosting.md``: five folds, ``--seeds`` seeds of
 the folds and the noise, and 95 % intervals over seeds. DP-EBM (``interpret-core``) and ``diffprivlib`` take part where
-they are installed; diffprivlib 0.6.6 needs scikit-learn < 1.7. ``--kept FILE`` adds what was measured to a file, line by
-line, and measures nothing twice: a run that was cut off goes on, and libraries that need other versions join the tables.
+they are installed; diffprivlib 0.6.6 needs scikit-learn < 1.7. ``--kept FILE`` adds what was measured to a file and
+measures nothing twice: a run that was cut off goes on, and libraries that need other versions join the tables.
 The settings were chosen on abalone, on tomorrow's maximum and on made-up records (``bench/results/boosting.md``).
 """
 

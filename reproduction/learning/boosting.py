@@ -20,8 +20,8 @@ import numpy as np
 
 from bipartite.errors import InputError, Problems, is_one_of, shown
 from bipartite.learn import Guarantee, PrivateBoostingRegressor
-from bipartite.learn.boosting.leaves import UNIT
 from bipartite.learn.boosting.compiled import step_down
+from bipartite.learn.boosting.leaves import UNIT
 from bipartite.learn.boosting.settings import decimal, short_decimal, whole
 from bipartite.learn.boosting.splits import SplitRule
 from bipartite.learn.boosting.stages import part_of_epsilon
@@ -198,8 +198,8 @@ class PaperBoostingRegressor(PrivateBoostingRegressor):
 
     Guarantee
     ---------
-    As that of the library's regressor; the proof is in ``bench/results/paper_boosting.md``. Predictions may lie beyond
-    the target's range.
+    As that of the library's regressor; the proof is in ``bench/results/paper_boosting.md``. Nor does it cover the refusal
+    of more than 42 million records (λ = 0.1). Predictions may lie beyond the target's range.
     """
 
     trees: int | None = _TREES

@@ -219,7 +219,7 @@ def test_bad_parameters_are_refused_at_fit_and_nothing_is_fitted(case):
 
 def test_too_many_records_for_whole_numbers_of_64_bits_are_refused(monkeypatch):
     assert boosting.most_records(TENTH) == 42_443_372  # n²·2^10·10 just below 2^64
-    monkeypatch.setattr(boosting, "most_records", lambda lam: 100)
+    monkeypatch.setattr(boosting, "most_records", lambda _: 100)
     with pytest.raises(InputError, match="Expected at most 100 records; use a regularization of fewer decimals"):
         regressor().fit(*DIABETES)
 

@@ -22,7 +22,6 @@ from bipartite.errors import EpsilonError, InputError, NotAValueError, NullError
 from bipartite.learn import PrivateBoostingClassifier, PrivateBoostingRegressor
 from bipartite.learn.boosting import estimator
 from bipartite.learn.boosting.leaves import UNIT
-from bipartite.learn.boosting.settings import Settings
 from bipartite.learn.boosting.stages import stages_of
 
 DIABETES = load_diabetes(return_X_y=True)

@@ -119,7 +119,7 @@ def test_whole_fits_follow_the_law_that_the_documentation_states(model, labels, 
 
 
 def drawn_tree(records, epsilon, spread):
-    """(cuts, leaves) of the one tree of two levels, by the law in doubles: noise, gradients and rounding written anew."""
+    """(cuts, leaves) of the one tree of two levels, by the law in doubles, written down again."""
 
     def released(gradients, part):
         total = sum(gradients) + spread.laplace(0, UNIT / (0.8 * part))

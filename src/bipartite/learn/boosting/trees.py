@@ -1,4 +1,4 @@
-"""One complete tree, level by level: every node cuts, and both its sides are released, whether records reach it or not."""
+"""One complete tree, level by level: every node cuts, and both sides are released, whether records reach it or not."""
 
 from __future__ import annotations
 
