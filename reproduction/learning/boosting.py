@@ -198,8 +198,8 @@ class PaperBoostingRegressor(PrivateBoostingRegressor):
 
     Guarantee
     ---------
-    As that of the library's regressor; the proof is in ``bench/results/paper_boosting.md``. Nor does it cover the refusal
-    of more than 42 million records (λ = 0.1). Predictions may lie beyond the target's range.
+    As that of the library's regressor; the proof is in ``bench/results/paper_boosting.md``. The refusal of more than 42
+    million records (λ = 0.1) is not covered. Predictions may lie beyond the target's range.
     """
 
     trees: int | None = _TREES
