@@ -5,8 +5,9 @@ validation and secure words included, beside scikit-learn's boosting without pri
 
 ``python bench/boosting.py errors`` prints the tables of ``bench/results/boosting.md``: five folds, ``--seeds`` seeds of
 the folds and the noise, and 95 % intervals over seeds. DP-EBM (``interpret-core``) and ``diffprivlib`` take part where
-they are installed; diffprivlib 0.6.6 needs scikit-learn < 1.7. The settings were chosen on abalone and on tomorrow's
-maximum; one other (6 trees, rate 0.8) was later tried on the other two targets and dropped.
+they are installed; diffprivlib 0.6.6 needs scikit-learn < 1.7. ``--kept FILE`` adds what was measured to a file and
+measures nothing twice: a run that was cut off goes on, and libraries that need other versions join the tables.
+The settings were chosen on abalone, on tomorrow's maximum and on made-up records (``bench/results/boosting.md``).
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from __future__ import annotations
 import argparse
 import functools
 import importlib.util
+import json
 import math
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,11 +44,12 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Predict = Callable[[Array], Array]
     Fit = Callable[["Known", Array, Array, float, int], Predict]
+    Cell = tuple[str, str, float, int]
 
 GOAL_SECONDS = 20.0
 FOLDS, DELTA = 5, 1e-5
 NO_PRIVACY = "no privacy, scikit-learn"
-EPSILONS = (0.5, 1, 2, 5)
+EPSILONS = (0.5, 1, 2, 3, 5, 8)
 
 
 @dataclass(frozen=True)
@@ -163,7 +167,7 @@ def learners(*, classes: bool) -> dict[str, Fit]:
     """What is compared, by name."""
     there = {name: importlib.util.find_spec(name) is not None for name in ("interpret", "diffprivlib")}
     found: dict[str, Fit] = {
-        "sums (the default)": ours,
+        "ours": ours,
         "the DP mean": noisy_mean,
         "BRR leaves": functools.partial(papers, leaf="brr"),
         "Laplace leaves": functools.partial(papers, leaf="laplace"),
@@ -196,7 +200,7 @@ def data(name: str) -> tuple[Known, Array, Array]:
     return known_of(records), records.features, records.targets
 
 
-def measured(cell: tuple[str, str, float, int]) -> tuple[float, float]:
+def measured(cell: Cell) -> tuple[float, float]:
     """RMSE (clamped to the public range) of all folds; or accuracy and area under the ROC curve."""
     name, learner, epsilon, seed = cell
     known, x, y = data(name)
@@ -240,23 +244,37 @@ def known_of(records: Records) -> Known:
     return Known(records.feature_range, records.bins, records.target_range)
 
 
-def errors(seeds: int, only: list[str], jobs: int, most: int | None) -> None:
-    """Print one table a target, with the first ``most`` learners."""
+def measure_all(cells: list[Cell], found: dict[Cell, tuple[float, float]], kept: Path | None, jobs: int) -> None:
+    """Measure the cells that were not found yet, and keep each as it comes."""
+    missing = [cell for cell in cells if cell not in found]
+    with ProcessPoolExecutor(jobs) as pool:
+        for cell, value in zip(missing, pool.map(measured, missing), strict=True):
+            found[cell] = value
+            if kept is not None:
+                with kept.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps([cell, value]) + "\n")
+
+
+def errors(seeds: int, only: list[str], words: list[str], jobs: int, kept: Path | None) -> None:
+    """Print one table a target: learners whose names have one of these words, and what was kept of others."""
+    lines = kept.read_text(encoding="utf-8").splitlines() if kept is not None and kept.exists() else []
+    found: dict[Cell, tuple[float, float]] = {tuple(cell): tuple(value) for cell, value in map(json.loads, lines)}
     for name in only:
         classes = name not in TASKS
         _, x, y = data(name)
-        names = list(learners(classes=classes))[:most]
-        cells = [(name, learner, each, seed) for learner in names for each in EPSILONS for seed in range(seeds)]
-        cells += [(name, NO_PRIVACY, 0.0, seed) for seed in range(2)]
+        asked = [each for each in learners(classes=classes) if any(word in each for word in words)]
+        cells = [(name, learner, each, seed) for seed in range(seeds) for learner in asked for each in EPSILONS]
         began = time.perf_counter()
-        with ProcessPoolExecutor(jobs) as pool:
-            found = dict(zip(cells, pool.map(measured, cells), strict=True))
+        measure_all([*cells, *[(name, NO_PRIVACY, 0.0, seed) for seed in range(2)]], found, kept, jobs)
+        # Of other learners, those that have all figures.
+        seen = dict.fromkeys(cell[1] for cell in found if cell[0] == name)
+        full = [each for each in seen if all((name, each, e, seed) in found for e in EPSILONS for seed in range(seeds))]
         title = name if classes else TASKS[name].title
         for at, measure in enumerate(("accuracy", "area under the ROC curve") if classes else ("RMSE",)):
             print(f"\n**{title}**, {len(y):,} records, {x.shape[1]} features: {measure}\n")
             print("| | " + " | ".join(f"ε = {each:g}" for each in EPSILONS) + " |")
             print("|---" * (len(EPSILONS) + 1) + "|")
-            for learner in names:
+            for learner in [*asked, *[each for each in full if each not in asked]]:
                 row = [[found[name, learner, each, seed][at] for seed in range(seeds)] for each in EPSILONS]
                 print(f"| {learner} | " + " | ".join(map(with_interval, row)) + " |")
             without = np.mean([found[name, NO_PRIVACY, 0.0, seed][at] for seed in range(2)])
@@ -278,13 +296,13 @@ def times() -> None:
     records = records_of("superconduct")
     x, y = records.features, records.targets
     known = known_of(records).options
-    models = {"sums": PrivateBoostingRegressor(**known)}
+    models = {"ours": PrivateBoostingRegressor(**known)}
     models |= {leaf: PaperBoostingRegressor(leaf=leaf, depth=6, **known) for leaf in LEAVES}
     models["brr"].fit(x[:100], y[:100])
     theirs = HistGradientBoostingRegressor(max_iter=50, max_depth=6, max_leaf_nodes=None, early_stopping=False)
     theirs.fit(x[:100], y[:100])
     yardstick = seconds_of(lambda: theirs.fit(x, y))
-    print(f"{len(y):,} records of {x.shape[1]} features; 50 trees of depth 6, for sums 8 of depth 2")
+    print(f"{len(y):,} records of {x.shape[1]} features; 50 trees of depth 6, for ours at ε = 1 6 of depth 2")
     print(f"{'scikit-learn, no privacy':26}{yardstick:7.2f} s")
     for leaf, model in models.items():
         taken = seconds_of(lambda model=model: model.fit(x, y))
@@ -299,14 +317,15 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("what", nargs="?", choices=("times", "errors"), default="times")
     asked.add_argument("--seeds", type=int, default=5)
-    asked.add_argument("--learners", type=int, help="only the first of them", default=None)
+    asked.add_argument("--learners", nargs="+", help="only those whose names have one of these words", default=[""])
     asked.add_argument("--jobs", type=int, default=2)
     asked.add_argument("--only", nargs="+", default=[*TASKS, "adult", "bank"])
+    asked.add_argument("--kept", type=Path, help="a file of figures: read first, and added to")
     options = asked.parse_args()
     if options.what == "times":
         times()
     else:
-        errors(options.seeds, options.only, options.jobs, options.learners)
+        errors(options.seeds, options.only, options.learners, options.jobs, options.kept)
 
 
 if __name__ == "__main__":

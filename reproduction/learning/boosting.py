@@ -1,7 +1,8 @@
 """DPBoost made sound, as the BRR paper's figure 9 is measured here: its leaves, and records that serve one tree each.
 
-Trees, cuts, gains and grids are the library's. What is the paper's own: leaves that release one noised ratio, whose
-range shrinks from tree to tree; ensembles whose trees share the records; large gradients that leave their tree.
+Grids, trees and the lottery of a cut are the library's. What is the paper's own: gains with λ; leaves that release one
+noised ratio, whose range shrinks from tree to tree; ensembles whose trees share the records; large gradients that leave
+their tree.
 
 Li, Wu, Wen, He: *Privacy-Preserving Gradient Boosting Decision Trees* (AAAI 2020), with the changes that make it sound:
 ``bench/results/paper_boosting.md``. Leaves by BRR as in the BRR paper, appendix B.1.
@@ -19,13 +20,15 @@ import numpy as np
 
 from bipartite.errors import InputError, Problems, is_one_of, shown
 from bipartite.learn import Guarantee, PrivateBoostingRegressor
+from bipartite.learn.boosting.compiled import step_down
 from bipartite.learn.boosting.leaves import UNIT
-from bipartite.learn.boosting.settings import decimal, whole
+from bipartite.learn.boosting.settings import decimal, short_decimal, whole
 from bipartite.learn.boosting.splits import SplitRule
 from bipartite.learn.boosting.stages import part_of_epsilon
-from bipartite.learn.boosting.trees import Choices, Growth, Tree, grow
+from bipartite.learn.boosting.trees import Choices, Growth, Tree, clipped
 from bipartite.lottery import MAX_TOTAL
 from bipartite.lottery.uniform import draw_below
+from reproduction.learning.compiled_gains import GAIN_BITS, WIDTH, gains, histograms
 from reproduction.learning.leaves import LEAVES, Leaf, LeafRule, LeafScale, leaf_rule, leaf_scale, leaf_value
 
 if TYPE_CHECKING:
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
 Large = Literal["clip", "skip"]
 MOST_POINTS: Final = 10_001
 _SHARE_BITS: Final = 128
+_TREES: Final = 50
+"""Of the paper's scripts."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,8 @@ class Recipe:
     """Everything public that trees are grown from."""
 
     growth: Growth
+    lam: Fraction
+    """λ: what counts of records are raised by in gains and leaves."""
     trees: int
     ensemble_trees: int
     leaf_range: Fraction | None
@@ -72,7 +79,7 @@ class Recipe:
 
     def scale(self, tree: int) -> LeafScale:
         """The numbers of the leaves of tree 0, 1, … of an ensemble."""
-        return leaf_scale(tree, self.growth.eta, self.growth.lam, self.leaf_range)
+        return leaf_scale(tree, self.growth.eta, self.lam, self.leaf_range)
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,7 @@ class Drawn:
 
     def leaf(self, count: int, total: int) -> int:
         """A released value."""
-        value = leaf_value(count, total, self.recipe.growth.lam, self.scale.clip)
+        value = leaf_value(count, total, self.recipe.lam, self.scale.clip)
         return self.recipe.leaves.draw(value, self.scale, self.stream)
 
 
@@ -120,7 +127,33 @@ def next_tree(recipe: Recipe, bins: NDArray[np.uint8], rows: Whole, gradients: W
     if recipe.large_gradients == "skip":
         clip = recipe.growth.clip
         rows = rows[np.abs(gradients[rows]) <= UNIT * clip.numerator // clip.denominator]
-    return grow(recipe.growth, bins, rows, gradients, choices)
+    return grow(recipe, bins[rows], clipped(gradients[rows], recipe.growth.clip), choices)
+
+
+def grow(recipe: Recipe, bins: NDArray[np.uint8], gradients: Whole, choices: Choices) -> Tree:
+    """The tree of these records, whose gradients are whole numbers of at most 2^20 units."""
+    growth, lam = recipe.growth, recipe.lam
+    features, cuts = growth.grid.candidates
+    nodes, chosen = np.zeros(len(bins), dtype=np.int64), np.zeros(0, dtype=np.int64)
+    for level in range(growth.depth):
+        shape = (2**level, growth.grid.features, int(growth.grid.bins.max()))
+        counts, sums = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        histograms(bins, nodes, gradients, counts, sums)
+        utilities = np.empty((2**level, len(cuts)), dtype=np.int64)
+        gains(counts, sums, growth.grid.bins, lam.numerator, lam.denominator, utilities)
+        picked = np.array([choices.split(row) for row in utilities], dtype=np.int64)
+        chosen = np.concatenate([chosen, picked])
+        step_down(bins, features[picked], cuts[picked], nodes)
+    counts, sums = np.zeros(2**growth.depth, dtype=np.int64), np.zeros(2**growth.depth, dtype=np.int64)
+    np.add.at(counts, nodes, 1)
+    np.add.at(sums, nodes, gradients)
+    released = [choices.leaf(count, total) for count, total in zip(counts.tolist(), sums.tolist(), strict=True)]
+    return Tree(features[chosen], cuts[chosen], np.array([growth.step(each) for each in released], dtype=np.int64))
+
+
+def most_records(lam: Fraction) -> int:
+    """The largest number of records for which gains fit in 64 bits."""
+    return math.isqrt((2**64 - 1) // (lam.denominator << GAIN_BITS))
 
 
 def tree_tickets(trees: int, eta: Fraction) -> Whole:
@@ -149,6 +182,8 @@ class PaperBoostingRegressor(PrivateBoostingRegressor):
 
     Parameters
     ----------
+    regularization
+        λ in the gains and leaves.
     leaf
         What is released of a leaf: ``"brr"``, ``"anchored"``, ``"geometric"``, ``"laplace"``, ``"clamped-laplace"``.
         ``"none"`` is a baseline without privacy.
@@ -163,14 +198,15 @@ class PaperBoostingRegressor(PrivateBoostingRegressor):
 
     Guarantee
     ---------
-    As that of the library's regressor; the proof is in ``bench/results/paper_boosting.md``. Predictions may lie beyond
-    the target's range.
+    As that of the library's regressor; the proof is in ``bench/results/paper_boosting.md``. The refusal of more than 42
+    million records (λ = 0.1) is not covered. Predictions may lie beyond the target's range.
     """
 
-    trees: int = 50
+    trees: int | None = _TREES
     depth: int = 5
     learning_rate: float = 0.1
     gradient_clip: float = 1.0
+    regularization: float = 0.1
     leaf: Leaf = "brr"
     ensemble_trees: int | None = None
     large_gradients: Large = "skip"
@@ -183,13 +219,18 @@ class PaperBoostingRegressor(PrivateBoostingRegressor):
         return self._targets(scores)
 
     def _learn(self, values: NDArray[np.float64], targets: NDArray[Any], settings: Settings) -> Guarantee:
+        if len(values) > (most := most_records(self._lam(Problems()))):
+            raise InputError(f"Expected at most {most} records; use a regularization of fewer decimals.")
         promised = super()._learn(values, targets, settings)
         if self.leaf == "none":
             return Guarantee("none", math.inf, math.inf, not_covered=("everything: leaf='none' adds no noise",))
         return promised
 
+    def _lam(self, problems: Problems) -> Fraction:
+        return short_decimal("regularization", self.regularization, Fraction(1_000), problems)
+
     def _grown(self, growth: Growth, settings: Settings, epsilon: Fraction) -> Grown:
-        recipe = self.recipe(growth, settings.trees, epsilon)
+        recipe = self.recipe(growth, settings.trees or _TREES, epsilon)
         return functools.partial(boost, recipe, progress=self.progress)
 
     def recipe(self, growth: Growth, trees: int, epsilon: Fraction) -> Recipe:
@@ -203,9 +244,10 @@ class PaperBoostingRegressor(PrivateBoostingRegressor):
         limits = Fraction(1, 10_000), Fraction(1_000)
         leaf_range = None if reach is None else decimal("leaf_range", reach, *limits, problems)
         leaf_points = whole("leaf_points", self.leaf_points, 2, MOST_POINTS, problems)
+        lam = self._lam(problems)
         problems.raise_if_any(InputError)
         # Ensembles share ε; half of a tree's goes to its leaves, half to its levels.
         each = Fraction(part_of_epsilon(epsilon).value) / -(-trees // size)
-        splits = BestSplit() if self.leaf == "none" else SplitRule(each / (2 * growth.depth))
+        splits = BestSplit() if self.leaf == "none" else SplitRule(each / (2 * growth.depth), WIDTH)
         leaves = leaf_rule(self.leaf, part_of_epsilon(each / 2), leaf_points)
-        return Recipe(growth, trees, size, leaf_range, self.large_gradients, splits, leaves)
+        return Recipe(growth, lam, trees, size, leaf_range, self.large_gradients, splits, leaves)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 LABORATORY = Path(__file__).parents[1]
 # Measures of single reports that were part of the library, and still compute with its losses; maps with its coasts;
-# noise of the kind that the library adds to sums; trees that are the library's but for their leaves.
+# noise of the kind that the library adds to sums; trees that are the library's but for their gains and leaves.
 INSIDE = {
     "inference.py": {"bipartite.answers.quality.losses", "bipartite.domains.losses"},
     "quality.py": {"bipartite.answers.quality.losses", "bipartite.domains.losses"},
     "boosting.py": {
+        "bipartite.learn.boosting.compiled",
         "bipartite.learn.boosting.estimator",
         "bipartite.learn.boosting.leaves",
         "bipartite.learn.boosting.settings",
@@ -18,6 +19,11 @@ INSIDE = {
         "bipartite.learn.boosting.stages",
         "bipartite.learn.boosting.trees",
         "bipartite.lottery.uniform",
+    },
+    "compiled_gains.py": {
+        "bipartite.learn.boosting.compiled",
+        "bipartite.lottery.caching",
+        "bipartite.lottery.jit",
     },
     "leaves.py": {"bipartite.learn.boosting.leaves", "bipartite.lottery.integer_noise"},
     "laplace.py": {"bipartite.learn.gradients.central", "bipartite.lottery.integer_noise"},

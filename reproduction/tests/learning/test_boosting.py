@@ -12,13 +12,14 @@ from sklearn.model_selection import GridSearchCV
 from bipartite import fixed_words, insecure_seed
 from bipartite.errors import DesignError, EpsilonError, InputError
 from bipartite.learn import PrivateBoostingRegressor
-from bipartite.learn.boosting.compiled import GAIN_BITS
 from bipartite.learn.boosting.grids import Grid
 from bipartite.learn.boosting.leaves import UNIT
 from bipartite.learn.boosting.model import scores_of
 from bipartite.learn.boosting.trees import Growth
 from bipartite.lottery import MAX_TOTAL
+from reproduction.learning import boosting
 from reproduction.learning.boosting import PaperBoostingRegressor, boost, draw_trees, next_tree, tree_tickets
+from reproduction.learning.compiled_gains import GAIN_BITS
 from reproduction.learning.leaves import LEAVES, leaf_scale
 
 TENTH = Fraction(1, 10)
@@ -88,7 +89,7 @@ def test_boosting_without_noise_is_greedy_boosting_in_plain_python():
     labels = generator.integers(-UNIT, UNIT + 1, 60)
     grid = Grid(np.zeros(2), np.ones(2), np.array(widths))
     recipe = PaperBoostingRegressor(leaf="none", ensemble_trees=2).recipe(
-        Growth(grid, 2, TENTH, TENTH, Fraction(1)), 4, Fraction(1)
+        Growth(grid, 2, TENTH, Fraction(1)), 4, Fraction(1)
     )
     told = []
     trees = boost(recipe, bins, labels, insecure_seed(3).streams().stream(0, 60), told.append)
@@ -120,7 +121,7 @@ def test_large_gradients_leave_their_tree_or_are_clipped(large, kept):
             return 0
 
     found = []
-    growth = Growth(Grid(np.zeros(1), np.ones(1), np.array([2])), 1, TENTH, TENTH, Fraction(1, 2))
+    growth = Growth(Grid(np.zeros(1), np.ones(1), np.array([2])), 1, TENTH, Fraction(1, 2))
     recipe = PaperBoostingRegressor(leaf="none", large_gradients=large).recipe(growth, 1, Fraction(1))
     gradients = np.array([-UNIT // 2, UNIT // 2 + 1, UNIT // 4, UNIT])  # of which the last serves another tree
     next_tree(recipe, np.array([[0], [1], [1], [0]], dtype=np.uint8), np.arange(3), gradients, Seen())
@@ -173,7 +174,7 @@ def test_every_leaf_learns_more_than_nothing_with_a_generous_budget(leaf):
 def test_ensembles_share_epsilon_and_the_last_may_be_smaller():
     model = regressor(trees=10, ensemble_trees=4, leaf="laplace").fit(*DIABETES)
     assert len(model.trees_[0]) == 10
-    recipe = model.recipe(Growth(model.grid_, 3, TENTH, TENTH, Fraction(1)), 10, Fraction(1))
+    recipe = model.recipe(Growth(model.grid_, 3, TENTH, Fraction(1)), 10, Fraction(1))
     assert list(recipe.sizes()) == [4, 4, 2]
     # Three ensembles, half of each tree's ε to leaves and half to three levels.
     assert recipe.leaves.epsilon <= Fraction(1, 6) < recipe.leaves.epsilon + Fraction(1, 10**15)
@@ -201,6 +202,8 @@ PARAMETERS = {
     "leaf_range": ({"leaf_range": -1}, "Expected leaf_range as a number"),
     "leaf_points": ({"leaf_points": 1}, "Expected leaf_points as a whole number from 2"),
     "large_gradients": ({"large_gradients": "keep"}, "Expected large_gradients as one of 'clip', 'skip'"),
+    "regularization": ({"regularization": 0}, "Expected regularization as a number from 0.001 to 1000"),
+    "regularization digits": ({"regularization": 0.12345}, "Expected regularization with at most three decimals"),
     "two": ({"leaf": "x", "leaf_points": 0}, "2 problems"),
 }
 
@@ -212,6 +215,13 @@ def test_bad_parameters_are_refused_at_fit_and_nothing_is_fitted(case):
     with pytest.raises(InputError, match=message):
         model.fit(*DIABETES)
     assert not [name for name in vars(model) if name.endswith("_")]
+
+
+def test_too_many_records_for_whole_numbers_of_64_bits_are_refused(monkeypatch):
+    assert boosting.most_records(TENTH) == 42_443_372  # n²·2^10·10 just below 2^64
+    monkeypatch.setattr(boosting, "most_records", lambda _: 100)
+    with pytest.raises(InputError, match="Expected at most 100 records; use a regularization of fewer decimals"):
+        regressor().fit(*DIABETES)
 
 
 def test_an_epsilon_too_small_is_refused():

@@ -43,7 +43,7 @@ class Dictated:
         return self._choose(self.recipe.splits.law(utilities, 30))
 
     def leaf(self, count, total):
-        value = leaf_value(count, total, self.recipe.growth.lam, self.scale.clip)
+        value = leaf_value(count, total, self.recipe.lam, self.scale.clip)
         law = sorted(self.recipe.leaves.law(value, self.scale).items())
         return law[self._choose([(chance, chance) for _, chance in law])][0]
 
@@ -98,7 +98,7 @@ def law_of_model(recipe, records):
 def recipe_for(bins, *, trees=1, depth=1, leaf="brr", points=3, factor=1, large="skip", leaf_range=None):
     """A recipe that spends ``factor`` times what it may."""
     grid = Grid(np.zeros(len(bins)), np.ones(len(bins)), np.array(bins, dtype=np.int64))
-    growth = Growth(grid, depth, Fraction(1, 10), Fraction(1, 10), Fraction(1))
+    growth = Growth(grid, depth, Fraction(1, 10), Fraction(1))
     model = PaperBoostingRegressor(leaf=leaf, large_gradients=large, leaf_range=leaf_range, leaf_points=points)
     return model.recipe(growth, trees, Fraction(EPSILON.value) * factor)
 

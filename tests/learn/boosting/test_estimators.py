@@ -22,7 +22,6 @@ from bipartite.errors import EpsilonError, InputError, NotAValueError, NullError
 from bipartite.learn import PrivateBoostingClassifier, PrivateBoostingRegressor
 from bipartite.learn.boosting import estimator
 from bipartite.learn.boosting.leaves import UNIT
-from bipartite.learn.boosting.settings import Settings
 from bipartite.learn.boosting.stages import stages_of
 
 DIABETES = load_diabetes(return_X_y=True)
@@ -198,8 +197,8 @@ def test_models_of_several_classes_share_epsilon(monkeypatch):
     seen = []
     monkeypatch.setattr(estimator, "stages_of", lambda *given: seen.append(given[1:]) or stages_of(*given))
     classifier(epsilon="1.5").fit(*CANCER)
-    classifier(epsilon="1.5", classes=[0, 1, 2], trees=2).fit(*CANCER)
-    assert seen == [(8, Fraction(3, 2)), (2, Fraction(1, 2))]
+    classifier(epsilon="1.5", classes=[0, 1, 2], trees=None).fit(*CANCER)
+    assert seen == [(8, Fraction(3, 2)), (None, Fraction(1, 2))]
 
 
 def test_pipelines_grids_and_cross_validation_work():
@@ -320,8 +319,6 @@ PARAMETERS = {
     "depth": ({"depth": 13}, "Expected depth as a whole number from 1 to 12"),
     "learning_rate": ({"learning_rate": 1.01}, "Expected learning_rate as a number from 0.0001 to 1"),
     "learning_rate NaN": ({"learning_rate": float("nan")}, "Expected learning_rate as a number"),
-    "regularization": ({"regularization": 0}, "Expected regularization as a number from 0.001 to 1000"),
-    "regularization digits": ({"regularization": 0.12345}, "Expected regularization with at most three decimals"),
     "gradient_clip": ({"gradient_clip": 2.5}, "Expected gradient_clip as a number from 0.001 to 2"),
     "gradient_clip digits": ({"gradient_clip": 0.1234}, "Expected gradient_clip with at most three decimals"),
     "outside": ({"outside": "wrap"}, "Expected outside as one of 'error', 'clip'"),
@@ -353,7 +350,9 @@ def test_an_epsilon_too_small_for_the_leaves_is_refused():
         regressor(epsilon=1e-15).fit(*DIABETES)
 
 
-@pytest.mark.parametrize("of_the_paper", ["leaf", "ensemble_trees", "large_gradients", "leaf_range", "leaf_points"])
+@pytest.mark.parametrize(
+    "of_the_paper", ["leaf", "ensemble_trees", "large_gradients", "leaf_range", "leaf_points", "regularization"]
+)
 def test_parameters_of_the_papers_leaves_are_unknown(of_the_paper):
     with pytest.raises(TypeError, match=f"unexpected keyword argument '{of_the_paper}'"):
         regressor(**{of_the_paper: "brr"})
@@ -516,12 +515,6 @@ def test_labels_of_other_types_find_their_classes():
     expected = classifier().fit(x, y).predict_proba(x)
     for labels, classes in ((y.astype(bool), [False, True]), (y.astype(float), [0, 1]), (y == 1, [0, 1])):
         np.testing.assert_array_equal(classifier(classes=classes).fit(x, labels).predict_proba(x), expected)
-
-
-def test_too_many_records_for_whole_numbers_of_64_bits_are_refused(monkeypatch):
-    monkeypatch.setattr(Settings, "most_records", 100)
-    with pytest.raises(InputError, match="Expected at most 100 records; use a regularization of fewer decimals"):
-        regressor().fit(*DIABETES)
 
 
 def test_missing_extras_are_named():

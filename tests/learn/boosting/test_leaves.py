@@ -23,17 +23,18 @@ def test_sum_and_count_of_a_leaf_keep_epsilon_together():
         assert max(logs) == pytest.approx(mpmath.mpf("1.5"), abs=1e-30)
 
 
-def test_the_value_of_a_noisy_leaf_is_the_ratio_rounded_down_and_clipped():
-    rule = NoisySums(Fraction(1))
-    assert rule.value(10, -7) == 0 and rule.value(10, 7) == -1 and rule.value(10, -73) == 7
-    # A count below five, and even a negative one, divides as five does.
-    assert rule.value(-3, -50) == rule.value(4, -50) == rule.value(5, -50) == 10
-    assert rule.value(5, -6 * UNIT) == UNIT and rule.value(5, 6 * UNIT) == -UNIT
+def test_the_value_of_a_noisy_leaf_is_shrunk_rounded_down_and_clipped():
+    rule = NoisySums(Fraction(1, 2))  # which raises counts by ten
+    assert rule.value(10, -7) == 0 and rule.value(10, 7) == -1 and rule.value(10, -147) == 7
+    # A negative count is none.
+    assert rule.value(-3, -50) == rule.value(0, -50) == 5
+    assert rule.value(5, -16 * UNIT) == UNIT and rule.value(5, 16 * UNIT) == -UNIT
+    assert NoisySums(Fraction(2, 7)).value(0, -180) == 10  # raised by 5/ε, rounded up: 18
 
 
 def test_both_the_sum_and_the_count_are_released_with_noise(monkeypatch):
     rule, drawn = NoisySums(Fraction(1, 2)), []
     monkeypatch.setattr(leaves, "discrete_laplace_of_rate", lambda rate, _: drawn.append(rate) or len(drawn))
-    # The sum is off by one unit, the count by two records.
-    assert rule.draw(8, -6789, None) == rule.value(10, -6788) == 678
+    # The sum is off by one unit, the count by two records; ten are added.
+    assert rule.draw(8, -6789, None) == rule.value(10, -6788) == 339
     assert drawn == [rule.sum_rate, rule.count_rate]

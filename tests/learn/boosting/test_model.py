@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bipartite.errors import EpsilonError, InputError
 from bipartite.learn.boosting import model
-from bipartite.learn.boosting.compiled import GAIN_BITS, gains, histograms
+from bipartite.learn.boosting.compiled import gains, histograms
 from bipartite.learn.boosting.grids import Grid, grid_of
 from bipartite.learn.boosting.leaves import UNIT
 from bipartite.learn.boosting.model import scores_of
@@ -20,19 +20,26 @@ TENTH = Fraction(1, 10)
 
 def growth_of(widths, **changes):
     grid = Grid(np.zeros(len(widths)), np.ones(len(widths)), np.array(widths))
-    return Growth(**{"grid": grid, "depth": 2, "lam": TENTH, "eta": TENTH, "clip": Fraction(1, 5)} | changes)
+    return Growth(**{"grid": grid, "depth": 2, "eta": TENTH, "clip": Fraction(1, 5)} | changes)
 
 
 def test_epsilon_is_divided_over_the_mean_and_the_trees():
     mean, *trees = stages_of(growth_of([4], depth=7), 3, Fraction(5))
-    assert (mean.growth.depth, mean.leaf) == (0, Fraction(1, 4))
+    assert (mean.growth.depth, mean.leaf) == (0, Fraction(1, 10))
     assert len(trees) == 3
+    level = Fraction(49, 10) / 21
     for each in trees:
-        assert each.split * 7 == Fraction(19, 24)
-        assert each.leaf <= Fraction(19, 24) < each.leaf * (1 + Fraction(1, 10**18))
+        assert each.split == level * 3 / 5
+        assert each.leaf <= level * 2 / 5 < each.leaf * (1 + Fraction(1, 10**18))
     # The leaves' part is rounded down to twenty digits: no more than ε is spent, and hardly less.
-    spent = mean.leaf + sum(7 * each.split + each.leaf for each in trees)
+    spent = mean.leaf + sum(7 * (each.split + each.leaf) for each in trees)
     assert spent <= 5 < spent * (1 + Fraction(1, 10**18))
+
+
+def test_a_larger_epsilon_is_shared_by_more_trees():
+    several = {"0.01": 4, "0.5": 5, "1": 6, "2": 8, "3": 11, "5": 16, "8": 23, "38.8": 100, "50": 100}
+    found = {each: len(stages_of(growth_of([4]), None, Fraction(each))) - 1 for each in several}
+    assert found == several
 
 
 @given(st.fractions(Fraction(1, 10**14), 50))
@@ -64,44 +71,34 @@ def test_histograms_and_gains_are_those_of_plain_python(records, features, nodes
     widths = [random.randint(2, 5) for _ in range(features)]
     bins = np.array([[random.randrange(w) for w in widths] for _ in range(records)], dtype=np.uint8)
     bins = bins.reshape(records, features)
-    rows = np.array([row for row in range(records) if random.random() < 0.7], dtype=np.int64)
-    of_node = np.array([random.randrange(nodes) for _ in rows], dtype=np.int64)
-    gradients = np.array([random.randint(-UNIT, UNIT) for _ in rows], dtype=np.int64)
-    counts, sums = (np.zeros((nodes, features, max(widths)), dtype=np.int64) for _ in range(2))
-    histograms(bins, rows, of_node, gradients, counts, sums)
+    of_node = np.array([random.randrange(nodes) for _ in bins], dtype=np.int64)
+    gradients = np.array([random.randint(-UNIT, UNIT) for _ in bins], dtype=np.int64)
+    sums = np.zeros((nodes, features, max(widths)), dtype=np.int64)
+    histograms(bins, of_node, gradients, sums)
     computed = np.empty((nodes, sum(widths) - features), dtype=np.int64)
-    gains(counts, sums, np.array(widths, dtype=np.int64), 1, 10, computed)
+    gains(sums, np.array(widths, dtype=np.int64), computed)
     for node in range(nodes):
-        expected = []
-        for feature, width in enumerate(widths):
-            for cut in range(width - 1):
-                total = 0
-                for left in (True, False):
-                    side = [
-                        int(g)
-                        for row, k, g in zip(rows, of_node, gradients, strict=True)
-                        if k == node and (bins[row, feature] <= cut) == left
-                    ]
-                    total += int(Fraction(sum(side), UNIT) ** 2 / (len(side) + TENTH) * 2**GAIN_BITS)
-                expected.append(total)
+        mine = [(row, g) for row, k, g in zip(bins.tolist(), of_node, gradients.tolist(), strict=True) if k == node]
+        expected = [naive_gain(mine, feature, cut) for feature, w in enumerate(widths) for cut in range(w - 1)]
         assert computed[node].tolist() == expected
 
 
-def test_the_range_that_the_exponential_mechanism_counts_on_is_nearly_used():
-    # A record that fits in with one side of the first cut and against one of the second: gains move by +1 and −3.
+def naive_gain(records, feature, cut):
+    return sum(abs(sum(g for row, g in records if (row[feature] <= cut) == left)) for left in (True, False))
+
+
+def test_the_range_that_the_exponential_mechanism_counts_on_is_used():
+    # A record that fits in with its side of the first cut and against its side of the second: gains move by +1 and −1.
     laws, rule = [], SplitRule(Fraction(1))
-    for more in ([], [(1, UNIT)]):
-        records = [(0, -UNIT)] * 4000 + [(2, UNIT)] * 4000 + more
-        bins = np.array([[b] for b, _ in records], dtype=np.uint8)
-        gradients = np.array([g for _, g in records], dtype=np.int64)
-        counts, sums = np.zeros((1, 1, 3), dtype=np.int64), np.zeros((1, 1, 3), dtype=np.int64)
-        rows = np.arange(len(records))
-        histograms(bins, rows, np.zeros_like(rows), gradients, counts, sums)
+    for more in ([], [([1], UNIT)]):
+        records = [([0], -UNIT)] * 3 + [([2], UNIT)] + more
+        sums = np.zeros((1, 1, 3), dtype=np.int64)
+        bins, gradients = (np.array(each) for each in zip(*records, strict=True))
+        histograms(bins.astype(np.uint8), np.zeros(len(records), dtype=np.int64), gradients, sums)
         utilities = np.empty((1, 2), dtype=np.int64)
-        gains(counts, sums, np.array([3]), 1, 10, utilities)
+        gains(sums, np.array([3]), utilities)
         laws.append((utilities[0], rule.law(utilities[0])))
-    change = laws[1][0] - laws[0][0]
-    assert (change / 2**GAIN_BITS).round(2).tolist() == [1.0, -3.0]
+    assert (laws[1][0] - laws[0][0]).tolist() == [UNIT, -UNIT]
     ratios = [laws[a][1][cut][1] / laws[b][1][cut][0] for cut in (0, 1) for a, b in ((0, 1), (1, 0))]
     # Below e, and above e^0.5: the two cuts share what they lose and gain.
     assert 1.64 < max(ratios) < 2.7183
@@ -120,26 +117,23 @@ class Greedy:
         return -total // max(count, 1)
 
 
-def naive_tree(bins, gradients, depth, widths):
-    """The greedy tree in plain Python: [(feature, cut)] and leaf values."""
-    cuts, members = [], [list(range(len(bins)))]
+def naive_tree(bins, gradients, depth, widths, most):
+    """The greedy tree in plain Python: [(feature, cut)] and what the leaves add, a tenth of mean gradients a level."""
+    cuts, members = [], [(list(range(len(bins))), 0)]
     for _ in range(depth):
         following = []
-        for rows in members:
-            best = None
-            for feature, width in enumerate(widths):
-                for cut in range(width - 1):
-                    sides = [[r for r in rows if bins[r][feature] <= cut], [r for r in rows if bins[r][feature] > cut]]
-                    gain = sum(
-                        int(Fraction(sum(gradients[r] for r in side), UNIT) ** 2 / (len(side) + TENTH) * 2**GAIN_BITS)
-                        for side in sides
-                    )
-                    if best is None or gain > best[0]:
-                        best = (gain, feature, cut, sides)
-            cuts.append(best[1:3])
-            following += best[3]
+        for rows, added in members:
+            pulled = {row: min(max(gradients[row] + added, -most), most) * 5 for row in rows}
+            of = [(bins[row], pulled[row]) for row in rows]
+            options = [(feature, cut) for feature, width in enumerate(widths) for cut in range(width - 1)]
+            feature, cut = max(options, key=lambda option: naive_gain(of, *option))
+            cuts.append((feature, cut))
+            for left in (True, False):
+                side = [row for row in rows if (bins[row][feature] <= cut) == left]
+                leaf = -sum(pulled[row] for row in side) // max(len(side), 1)
+                following.append((side, added + leaf // 50))  # the learning rate times the clip
         members = following
-    return cuts, [-sum(gradients[r] for r in rows) // max(len(rows), 1) for rows in members]
+    return cuts, [added for _, added in members]
 
 
 def test_boosting_without_noise_is_greedy_boosting_in_plain_python(monkeypatch):
@@ -148,17 +142,15 @@ def test_boosting_without_noise_is_greedy_boosting_in_plain_python(monkeypatch):
     widths, told = [4, 3], []
     bins = np.column_stack([generator.integers(0, w, 60) for w in widths]).astype(np.uint8)
     labels = generator.integers(-UNIT, UNIT + 1, 60)
-    stages = stages_of(growth_of(widths), 3, Fraction(1))
+    stages = stages_of(growth_of(widths, depth=3), 3, Fraction(1))
     mean, *trees = model.boost(stages, bins, labels, None, told.append)
     assert (len(trees), told) == (3, [1] * 3)
     assert (mean.features.tolist(), mean.leaves.tolist()) == ([], [labels.sum() // 60])
     scores = np.full(60, mean.leaves[0])
     for tree in trees:
-        most = UNIT // 5
-        gradients = [(min(max(each, -most), most)) * 5 for each in (scores - labels).tolist()]
-        cuts, leaves = naive_tree(bins.tolist(), gradients, 2, widths)
+        cuts, leaves = naive_tree(bins.tolist(), (scores - labels).tolist(), 3, widths, UNIT // 5)
         assert list(zip(tree.features.tolist(), tree.cuts.tolist(), strict=True)) == cuts
-        assert tree.leaves.tolist() == [leaf // 50 for leaf in leaves]  # the learning rate times the clip
+        assert tree.leaves.tolist() == leaves
         tree.add_to(scores, bins)
     np.testing.assert_array_equal(scores_of([mean, *trees], bins), scores)
 

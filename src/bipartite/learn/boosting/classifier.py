@@ -44,7 +44,7 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
     classes
         The public list of all classes. Required, because a list read from the data reveals whether a rare class
         occurs in it; ``"from-data"`` reads it anyway, and ``guarantee_`` says so.
-    epsilon, feature_range, trees, depth, learning_rate, regularization, gradient_clip, bins, outside, rng, progress
+    epsilon, feature_range, trees, depth, learning_rate, gradient_clip, bins, outside, rng, progress
         As in :class:`PrivateBoostingRegressor`.
 
     Attributes

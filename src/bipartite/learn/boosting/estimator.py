@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bipartite.errors import InputError
 from bipartite.learn.boosting.grids import grid_of
 from bipartite.learn.boosting.model import boost, scores_of
 from bipartite.learn.boosting.settings import Settings, settings_of
@@ -41,13 +40,12 @@ class PrivateBoosting(CountedFits):
 
     epsilon: object = 1.0
     feature_range: Pair | Sequence[Pair] | Mapping[str, Pair] | NDArray[np.float64] | None = None
-    trees: int = 8
+    trees: int | None = None
     depth: int = 2
     learning_rate: float = 1.0
-    regularization: float = 0.1
     bins: int | Sequence[int] | Mapping[str, int] = 32
     outside: Outside = "error"
-    gradient_clip: float = 1.0
+    gradient_clip: float = 1.4
     rng: Source | None = None
     progress: Callable[[int], None] | None = None
 
@@ -57,10 +55,6 @@ class PrivateBoosting(CountedFits):
             settings = settings_of(self.get_params(deep=False))
             check_unmasked(X=X, y=y)
             values, labels = without_values(lambda: self._read(X, y))
-            if len(values) > settings.most_records:
-                raise InputError(
-                    f"Expected at most {settings.most_records} records; use a regularization of fewer decimals."
-                )
             self.guarantee_ = self._learn(values, labels, settings)
         if self.guarantee_.is_private:
             self._count_fit()
@@ -78,7 +72,7 @@ class PrivateBoosting(CountedFits):
         """Fit one model to each list of labels, in units; they share ε."""
         grid = grid_of(self.feature_range, self.bins, values.shape[1], getattr(self, "feature_names_in_", None))
         bins = grid.encode(values, self.outside)
-        growth = Growth(grid, settings.depth, settings.lam, settings.eta, settings.clip)
+        growth = Growth(grid, settings.depth, settings.eta, settings.clip)
         grown = self._grown(growth, settings, Fraction(settings.epsilon.value) / len(labels))
         self.trees_ = draw_from(
             settings.source, len(values), lambda stream: tuple(tuple(grown(bins, each, stream)) for each in labels)

@@ -1,11 +1,12 @@
-"""What is released of a leaf of n records whose gradients sum to Σ, a whole number of units of 2^−20.
+"""What is released of a side of a cut, n records whose gradients sum to Σ, a whole number of units of 2^−20.
 
 Σ and n, each with discrete Laplace noise, which are divided afterwards. A record that is added or removed changes Σ by
-at most 2^20 units and n by at most 1. Empty leaves are released like all others.
+at most 2^20 units and n by at most 1. Sides without records are released like all others.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 
 UNIT: Final = 2**GRADIENT_BITS
 """Units in the largest gradient."""
-_SUM_SHARE: Final = Fraction(7, 10)
+_SUM_SHARE: Final = Fraction(4, 5)
 """The share of a leaf's ε that the sum spends; the count spends the rest."""
-LEAST_COUNT: Final = 5
-"""What a noisy sum is divided by where the noisy count is smaller."""
+_SHRINK: Final = 5
+"""A noisy count is raised by this over ε, so that leaves of few records, which are mostly noise, move no score far."""
 
 
 @dataclass(frozen=True)
@@ -47,5 +48,6 @@ class NoisySums:
         return self.value(noisy_count, noisy_total)
 
     def value(self, noisy_count: int, noisy_total: int) -> int:
-        """−Σ/n of what was released, within [−1, 1]; no further ε is spent here."""
-        return min(max(-noisy_total // max(noisy_count, LEAST_COUNT), -UNIT), UNIT)
+        """−Σ/(n + 5/ε) of what was released, within [−1, 1]; no further ε is spent here."""
+        count = max(noisy_count, 0) + math.ceil(_SHRINK / self.epsilon)
+        return min(max(-noisy_total // count, -UNIT), UNIT)

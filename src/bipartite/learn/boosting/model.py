@@ -47,9 +47,9 @@ def boost(
 ) -> list[Tree]:
     """The trees of these stages and records, whose labels are whole units in [−1, 1]."""
     grown: list[Tree] = []
-    rows, scores = np.arange(len(labels)), np.zeros(len(labels), dtype=np.int64)
+    scores = np.zeros(len(labels), dtype=np.int64)
     for stage in stages:
-        tree = grow(stage.growth, bins, rows, scores - labels, Drawn(stage, stream))
+        tree = grow(stage.growth, bins, scores - labels, Drawn(stage, stream))
         tree.add_to(scores, bins)
         grown.append(tree)
         if progress is not None and tree.depth:

@@ -21,7 +21,7 @@ _PUBLIC: Final = (
 )
 _ERRORS: Final = (
     "errors, and how long a fit takes: a fit that refuses a value reveals that there was one; outside='clip' refuses "
-    "fewer, and missing and infinite values, no records and tens of millions of them are always refused"
+    "fewer, and missing and infinite values and no records are always refused"
 )
 
 

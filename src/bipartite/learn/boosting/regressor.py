@@ -31,9 +31,9 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
     r"""Gradient-boosted trees that reveal little about any one training record.
 
     First the mean of the target is released, then a few shallow trees. They are complete and cut at points of a public
-    grid chosen by the exponential mechanism (half of ε); of every leaf, empty ones too, the sum of the gradients and
-    the number of records are released with discrete Laplace noise (the other half). Gradients, gains and sums are whole
-    numbers, and all draws are exact.
+    grid chosen by the exponential mechanism (three fifths of ε); of both sides of every cut, empty ones too, the sum of
+    the gradients and the number of records are released with discrete Laplace noise (two fifths). Gradients, gains and
+    sums are whole numbers, and all draws are exact.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
     target_range
         Public (low, high) of the target. Required. Predictions stay within it.
     trees, depth
-        The number of trees, which share ε, and of cuts on the way to a leaf.
-    learning_rate, regularization
-        η, and λ in the gains.
+        The number of trees, which share ε, and of cuts on the way to a leaf. None: 3 + ⌈5ε/2⌉ trees, at most 100.
+    learning_rate
+        What a tree's values are multiplied by.
     gradient_clip
         Gradients beyond this, in halves of the target's range, are clipped to it. A smaller one means less noise, and
         predictions nearer to the median than to the mean where residuals are large.

@@ -11,7 +11,6 @@ from typing import Any, Final
 import numpy as np
 
 from bipartite.errors import InputError, Problems, is_one_of, shown
-from bipartite.learn.boosting.compiled import GAIN_BITS
 from bipartite.lottery import Epsilon, Source, source_of
 from bipartite.lottery.checks import is_whole
 
@@ -26,16 +25,10 @@ class Settings:
 
     epsilon: Epsilon
     source: Source
-    trees: int
+    trees: int | None
     depth: int
     eta: Fraction
-    lam: Fraction
     clip: Fraction
-
-    @property
-    def most_records(self) -> int:
-        """The largest number of records for which gains fit in 64 bits."""
-        return math.isqrt((2**64 - 1) // (self.lam.denominator << GAIN_BITS))
 
 
 def settings_of(given: dict[str, Any]) -> Settings:
@@ -53,11 +46,10 @@ def settings_of(given: dict[str, Any]) -> Settings:
     checked = Settings(
         epsilon,
         source,
-        trees=whole("trees", given["trees"], 1, MOST_TREES, problems),
+        trees=None if given["trees"] is None else whole("trees", given["trees"], 1, MOST_TREES, problems),
         depth=whole("depth", given["depth"], 1, MOST_DEPTH, problems),
         eta=decimal("learning_rate", given["learning_rate"], Fraction(1, 10_000), Fraction(1), problems),
-        lam=_short_decimal("regularization", given["regularization"], Fraction(_THREE_DECIMALS), problems),
-        clip=_short_decimal("gradient_clip", given["gradient_clip"], Fraction(2), problems),
+        clip=short_decimal("gradient_clip", given["gradient_clip"], Fraction(2), problems),
     )
     problems.raise_if_any(InputError)
     return checked
@@ -85,7 +77,7 @@ def decimal(name: str, given: object, least: Fraction, most: Fraction, problems:
     return least
 
 
-def _short_decimal(name: str, given: object, most: Fraction, problems: Problems) -> Fraction:
+def short_decimal(name: str, given: object, most: Fraction, problems: Problems) -> Fraction:
     """A number of at most three decimals, so that products of whole numbers stay within 64 bits."""
     found = decimal(name, given, Fraction(1, _THREE_DECIMALS), most, problems)
     if found.denominator > _THREE_DECIMALS:

@@ -1,9 +1,8 @@
 """Which cut a node makes: the exponential mechanism over all public cuts, drawn exactly.
 
-Pr[cut i] ∝ e^(θ·u_i), where u_i is the whole-number gain of cut i. A record that is added to a node lowers any gain by
-at most 3·2^10 units and raises it by at most 2^10, rounding included (``docs/private-boosting.md``), so that
-θ = ε/(4·2^10) keeps ε: between neighbouring data sets the log-probability of a cut changes by at most θ times the
-*range* of the changes, 4·2^10, not twice the larger of them, 6·2^10, as in the general statement of the mechanism.
+Pr[cut i] ∝ e^(θ·u_i), where u_i = |Σ_left| + |Σ_right| is the gain of cut i: the sums of gradients on its two sides, in
+whole units of 2^−20. A record that is added to a node moves one of the two by at most one gradient, so that every gain
+rises or falls by at most 2^20 units and θ = ε/2^21 keeps ε (``docs/private-boosting.md``).
 
 The draw is exact although e^x is not a fraction: cuts are proposed from whole-number tickets w_i that are a little
 more than 2^40·e^(θ(u_i − u_max)), and a proposal is kept with probability 2^40·e^(θ(u_i − u_max))/w_i, by an exact
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from bipartite.learn.boosting.compiled import ENVELOPE_BITS, GAIN_BITS, envelope
+from bipartite.learn.boosting.compiled import ENVELOPE_BITS, GRADIENT_BITS, envelope
 from bipartite.lottery.decay import decay_between, flip_exp_coin
 from bipartite.lottery.uniform import ticket_below
 
@@ -28,9 +27,7 @@ if TYPE_CHECKING:
 
     from bipartite.lottery import Stream
 
-MOST_RISE: Final = 1
-MOST_FALL: Final = 3
-"""By how much an added record raises or lowers a gain, in units of the largest squared gradient."""
+WIDTH: Final = 2 * 2**GRADIENT_BITS
 
 
 @dataclass(frozen=True)
@@ -38,11 +35,13 @@ class SplitRule:
     """The exponential mechanism with ε for one node."""
 
     epsilon: Fraction
+    width: int = WIDTH
+    """From the largest fall to the largest rise of a gain when a record is added."""
 
     @property
     def rate(self) -> Fraction:
         """θ, for each unit of gain."""
-        return self.epsilon / ((MOST_RISE + MOST_FALL) * 2**GAIN_BITS)
+        return self.epsilon / self.width
 
     def proposals(self, utilities: NDArray[np.int64]) -> NDArray[np.int64]:
         """Running sums of the tickets that propose a cut."""

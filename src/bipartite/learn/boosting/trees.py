@@ -1,4 +1,4 @@
-"""One complete tree, level by level: every node cuts and every leaf is released, whether records reach it or not."""
+"""One complete tree, level by level: every node cuts, and both sides are released, whether records reach it or not."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Choices(Protocol):
         """The number of the cut that a node with these gains makes."""
 
     def leaf(self, count: int, total: int) -> int:
-        """What is released of a leaf with this many records, whose gradients have this sum."""
+        """What is released of a side of a cut with this many records, whose gradients have this sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,35 +57,38 @@ class Growth:
 
     grid: Grid
     depth: int
-    lam: Fraction
-    """λ: what counts of records are raised by in gains."""
     eta: Fraction
     """The learning rate."""
     clip: Fraction
     """The largest gradient that is used in full, where a label lies in [−1, 1]."""
 
+    def step(self, released: int) -> int:
+        """What a released value adds to the score: it is public, and may be rounded freely."""
+        step = self.eta * self.clip
+        return released * step.numerator // step.denominator
 
-def grow(growth: Growth, bins: NDArray[np.uint8], rows: Whole, gradients: Whole, choices: Choices) -> Tree:
-    """The tree of these rows; ``gradients`` are those of all records, score − label in whole units.
 
-    Nothing here depends on the number of rows, except the gains and sums that ``choices`` are made from.
+def grow(growth: Growth, bins: NDArray[np.uint8], gradients: Whole, choices: Choices) -> Tree:
+    """The tree of these records, whose gradients are score − label in whole units.
+
+    Every level cuts, releases what its nodes add to the score, and leaves the new gradients to the next. Nothing here
+    depends on the number of records, except the gains, counts and sums that ``choices`` are made from.
     """
-    grid = growth.grid
-    by_candidate = grid.candidates
-    gradients = clipped(gradients[rows], growth.clip)
-    nodes = np.zeros(len(rows), dtype=np.int64)
-    chosen = np.zeros(0, dtype=np.int64)
-    widest = int(grid.bins.max())
+    features, cuts = growth.grid.candidates
+    nodes, values, chosen = (np.zeros(size, dtype=np.int64) for size in (len(bins), 1, 0))
+    if not growth.depth:
+        values = _released(growth, values, nodes, clipped(gradients, growth.clip), choices)
     for level in range(growth.depth):
-        shape = (2**level, grid.features, widest)
-        counts, sums = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        histograms(bins, rows, nodes, gradients, counts, sums)
-        utilities = np.empty((2**level, len(by_candidate[0])), dtype=np.int64)
-        gains(counts, sums, grid.bins, growth.lam.numerator, growth.lam.denominator, utilities)
+        left_over = clipped(gradients + values[nodes], growth.clip)
+        sums = np.zeros((2**level, growth.grid.features, int(growth.grid.bins.max())), dtype=np.int64)
+        histograms(bins, nodes, left_over, sums)
+        utilities = np.empty((2**level, len(cuts)), dtype=np.int64)
+        gains(sums, growth.grid.bins, utilities)
         picked = np.array([choices.split(row) for row in utilities], dtype=np.int64)
         chosen = np.concatenate([chosen, picked])
-        step_down(bins, rows, by_candidate[0][picked], by_candidate[1][picked], nodes)
-    return Tree(by_candidate[0][chosen], by_candidate[1][chosen], _leaves(growth, nodes, gradients, choices))
+        step_down(bins, features[picked], cuts[picked], nodes)
+        values = _released(growth, np.repeat(values, 2), nodes, left_over, choices)
+    return Tree(features[chosen], cuts[chosen], values)
 
 
 def clipped(gradients: Whole, clip: Fraction) -> Whole:
@@ -94,12 +97,10 @@ def clipped(gradients: Whole, clip: Fraction) -> Whole:
     return np.clip(gradients, -most, most) * clip.denominator // clip.numerator
 
 
-def _leaves(growth: Growth, nodes: Whole, gradients: Whole, choices: Choices) -> Whole:
-    size = 2**growth.depth
-    counts, sums = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+def _released(growth: Growth, before: Whole, nodes: Whole, gradients: Whole, choices: Choices) -> Whole:
+    """What nodes add to the score: what they added ``before`` and, of these gradients, what is released."""
+    counts, sums = np.zeros_like(before), np.zeros_like(before)
     np.add.at(counts, nodes, 1)
     np.add.at(sums, nodes, gradients)
     released = [choices.leaf(count, total) for count, total in zip(counts.tolist(), sums.tolist(), strict=True)]
-    # The step is public, and what is released may be rounded freely.
-    step = growth.eta * growth.clip
-    return np.array([each * step.numerator // step.denominator for each in released], dtype=np.int64)
+    return before + np.array([growth.step(each) for each in released], dtype=np.int64)
