@@ -54,6 +54,19 @@ class Causal(nn.Module):
         return self.last(x.amax(1))
 
 
+class Moved(nn.Module):
+    """Pictures whose numbers lie in memory in other orders than their axes say."""
+
+    def __init__(self):
+        super().__init__()
+        self.picture, self.line, self.last = nn.Conv2d(3, 4, 3), nn.Conv1d(6, 5, 2), nn.Linear(10, 10)
+
+    def forward(self, x):
+        x = self.picture(x.permute(0, 3, 1, 2))
+        x = nn.functional.max_pool2d(x, 2, stride=1).transpose(2, 3).flatten(1, 2)[:, :, ::2]
+        return self.last(self.line(x[:, :6].transpose(1, 2).contiguous().transpose(1, 2)).flatten(1)[:, :10])
+
+
 NETWORKS = {
     "every layer": (
         lambda: nn.Sequential(
@@ -84,6 +97,7 @@ NETWORKS = {
     "transformer": (lambda: Transformer(words=False), (5, 6)),
     "words": (lambda: Transformer(words=True, activation="relu"), (5,)),
     "causal": (Causal, (3, 7)),
+    "moved": (Moved, (8, 9, 3)),
     "pictures": (tanh_cnn, (1, 28, 28)),
 }  # fmt: skip
 

@@ -55,6 +55,8 @@ _REPLACED: Final[Mapping[str, Callable[..., Any]]] = {
     "sqrt": exact_numbers.square_root,
     "rsqrt": lambda x: 1.0 / exact_numbers.square_root(x),
     "pow.Tensor_Scalar": replacements.power,
+    "view": torch.reshape,  # a result here may lie in memory otherwise than torch's
+    "_unsafe_view": torch.reshape,
     "_to_copy": replacements.converted,
     "empty.memory_format": replacements.empty,
     "new_empty": lambda x, size, **options: x.new_zeros(size, **options),
@@ -69,7 +71,7 @@ all all.dim any any.dim logical_and logical_or logical_not logical_xor
 bitwise_and.Tensor bitwise_or.Tensor bitwise_not where.self where.ScalarOther where.ScalarSelf where.Scalar
 """
 _MOVES: Final = """
-view _unsafe_view reshape alias detach clone contiguous t transpose.int permute expand squeeze squeeze.dim
+reshape alias detach clone contiguous t transpose.int permute expand squeeze squeeze.dim
 squeeze.dims unsqueeze unsqueeze_ flatten.using_ints movedim.int slice.Tensor select.int select_backward slice_backward
 narrow split.Tensor split_with_sizes unbind.int chunk cat stack gather index.Tensor index_select embedding flip roll
 constant_pad_nd unfold im2col diagonal tril triu repeat

@@ -77,7 +77,7 @@ def scatter_add(x: Tensor, axis: int, index: Tensor, added: Tensor) -> Tensor:
     count = before.shape[-1]
     lines = torch.arange(math.prod(inner), device=x.device).repeat_interleave(index.shape[-1]) * count
     sums = added_at(added.reshape(-1, 1), lines + index.reshape(-1), math.prod(inner) * count)
-    return x + sums.view(*inner, count).movedim(-1, axis)
+    return x + sums.reshape(*inner, count).movedim(-1, axis)
 
 
 def index_put(x: Tensor, index: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:  # noqa: FBT001, FBT002
@@ -98,7 +98,7 @@ def index_put(x: Tensor, index: Sequence[Tensor | None], values: Tensor, accumul
         tuple(range(first, first + places.dim())), tuple(range(places.dim()))
     )
     sums = added_at(rows.reshape(places.numel(), -1), places.reshape(-1), math.prod(sizes))
-    return x + sums.view(*sizes, *before, *after).movedim(
+    return x + sums.reshape(*sizes, *before, *after).movedim(
         tuple(range(len(sizes))), tuple(range(first, first + len(sizes)))
     )
 
@@ -154,11 +154,11 @@ def convolution(  # noqa: PLR0913, PLR0917 (torch's)
     _of_pictures(x)
     people, out, terms = len(x), len(weight), weight[0].numel()
     p, q = bits_for(terms)
-    numbers, by_person = whole(x.view(people, groups, -1), [2], p)
-    windows, places = _windows(numbers.view(x.shape), _two(weight.shape[2:]), _two(stride), _two(padding))
+    numbers, by_person = whole(x.reshape(people, groups, -1), [2], p)
+    windows, places = _windows(numbers.reshape(x.shape), _two(weight.shape[2:]), _two(stride), _two(padding))
     columns, by_channel = whole(weight.reshape(groups, out // groups, terms), [2], q)
-    sums = columns @ windows.view(people, groups, terms, -1)
-    found = scaled(sums, by_person[..., None], by_channel).view(people, out, *places)
+    sums = columns @ windows.reshape(people, groups, terms, -1)
+    found = scaled(sums, by_person[..., None], by_channel).reshape(people, out, *places)
     return found if bias is None else found + bias[:, None, None]
 
 
@@ -190,17 +190,17 @@ def convolution_backward(  # noqa: PLR0913, PLR0917 (torch's)
         p, q = bits_for(out // groups * math.ceil(window[0] / moved[0]) * math.ceil(window[1] / moved[1]))
         rows, by_person = whole(grouped, [2, 3], p)
         columns, by_group = whole(weight.reshape(groups, out // groups, -1), [1, 2], q)
-        parts = (columns.transpose(1, 2) @ rows).view(people, -1, grouped.shape[3])
+        parts = (columns.transpose(1, 2) @ rows).reshape(people, -1, grouped.shape[3])
         folded = torch.nn.functional.fold(parts, x.shape[2:], window, padding=_two(padding), stride=moved)
-        of_x = scaled(folded.view(people, groups, -1), by_person[..., 0], by_group[..., 0]).view(x.shape)
+        of_x = scaled(folded.reshape(people, groups, -1), by_person[..., 0], by_group[..., 0]).reshape(x.shape)
     if wanted[1]:
         p, q = bits_for(people * grouped.shape[3])
-        numbers, by_group = whole(x.view(people, groups, -1), [0, 2], p)
-        windows, _ = _windows(numbers.view(x.shape), window, moved, _two(padding))
+        numbers, by_group = whole(x.reshape(people, groups, -1), [0, 2], p)
+        windows, _ = _windows(numbers.reshape(x.shape), window, moved, _two(padding))
         ends, by_channel = whole(grouped, [0, 3], q)
-        places = windows.view(people, groups, -1, grouped.shape[3]).permute(1, 0, 3, 2).flatten(1, 2)
+        places = windows.reshape(people, groups, -1, grouped.shape[3]).permute(1, 0, 3, 2).flatten(1, 2)
         sums = ends.permute(1, 2, 0, 3).flatten(2) @ places
-        of_weight = scaled(sums, by_group[0, :, :, None], by_channel[0]).view(weight.shape)
+        of_weight = scaled(sums, by_group[0, :, :, None], by_channel[0]).reshape(weight.shape)
     if wanted[2]:
         of_bias = total(d, [0, 2, 3])
     return of_x, of_weight, of_bias
