@@ -67,6 +67,22 @@ class Moved(nn.Module):
         return self.last(self.line(x[:, :6].transpose(1, 2).contiguous().transpose(1, 2)).flatten(1)[:, :10])
 
 
+class Recurrent(nn.Module):
+    """Gates and states from step to step, a norm of each vector, activations with weights."""
+
+    def __init__(self):
+        super().__init__()
+        self.long, self.gated = nn.LSTM(4, 5, batch_first=True), nn.GRU(5, 6, batch_first=True)
+        self.norm, self.last = nn.InstanceNorm1d(3, affine=True), nn.Linear(18, 10)
+        self.within = nn.Sequential(nn.ELU(), nn.PReLU(), nn.Mish(), nn.SELU(), nn.Hardsigmoid())
+
+    def forward(self, x):
+        x, _ = self.gated(self.long(x)[0])
+        x = nn.functional.pad(self.norm(x), (3, 3), mode="reflect")
+        x = nn.functional.normalize(nn.functional.glu(x), dim=2)
+        return self.last(self.within(x).flatten(1))
+
+
 NETWORKS = {
     "every layer": (
         lambda: nn.Sequential(
@@ -98,6 +114,7 @@ NETWORKS = {
     "words": (lambda: Transformer(words=True, activation="relu"), (5,)),
     "causal": (Causal, (3, 7)),
     "moved": (Moved, (8, 9, 3)),
+    "recurrent": (Recurrent, (3, 4)),
     "pictures": (tanh_cnn, (1, 28, 28)),
 }  # fmt: skip
 

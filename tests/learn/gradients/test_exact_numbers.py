@@ -131,14 +131,20 @@ X = torch.from_numpy(np.random.default_rng(5).normal(size=(4, 6, 9, 10)))
         lambda: X.new_zeros(4, 6, 9, 10).index_put((torch.tensor([3, 1, 3]),), X[:3], accumulate=True),
         lambda: X.new_zeros(4, 6).index_put((torch.tensor([[0], [-1]]), torch.tensor([2, 2])), X[0, 0, 0, 0], True),
         lambda: torch.sqrt(X.abs()), lambda: torch.rsqrt(X.abs()), lambda: X**3, lambda: X**0, lambda: X.clamp(-1, 1),
-        lambda: X.new_empty(3) * 0, lambda: torch.empty(2, dtype=torch.float64) * 0, lambda: (X * 7).to(torch.int8),
+        lambda: (X * 7).to(torch.int8), lambda: X**0.5, lambda: X.abs() ** -1.5,
     ],
     ids=range(20),
 )  # fmt: skip
 def test_what_is_replaced_gives_what_torch_gives(compute):
     with OrderFree():
         found = compute()
-    torch.testing.assert_close(found, compute(), rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(found, compute(), rtol=1e-6, atol=1e-6, equal_nan=True)
+
+
+def test_memory_is_cleared():
+    with OrderFree():
+        found = [X.new_empty(3), torch.empty(2, 3, dtype=torch.float64), torch.empty_like(X)]
+    assert not any(each.any() for each in found)
 
 
 @pytest.mark.parametrize("groups", [1, 2])

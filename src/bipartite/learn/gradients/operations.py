@@ -71,11 +71,10 @@ all all.dim any any.dim logical_and logical_or logical_not logical_xor
 bitwise_and.Tensor bitwise_or.Tensor bitwise_not where.self where.ScalarOther where.ScalarSelf where.Scalar
 """
 _MOVES: Final = """
-reshape alias detach clone contiguous t transpose.int permute expand squeeze squeeze.dim
-squeeze.dims unsqueeze unsqueeze_ flatten.using_ints movedim.int slice.Tensor select.int select_backward slice_backward
-narrow split.Tensor split_with_sizes unbind.int chunk cat stack gather index.Tensor index_select embedding flip roll
-constant_pad_nd unfold im2col diagonal tril triu repeat
-lift_fresh lift_fresh_copy
+reshape alias detach clone contiguous t transpose.int permute expand squeeze squeeze.dim squeeze.dims unsqueeze
+unsqueeze_ flatten.using_ints movedim.int slice.Tensor slice_backward select.int select_backward narrow split.Tensor
+unsafe_split.Tensor split_with_sizes unbind.int chunk cat stack gather index.Tensor index_select embedding flip roll
+constant_pad_nd unfold im2col diagonal tril triu repeat lift_fresh lift_fresh_copy copy pixel_shuffle pixel_unshuffle
 masked_fill.Scalar masked_fill.Tensor scatter.value fill_.Scalar zero_ full full_like zeros
 zeros_like new_zeros ones ones_like new_ones new_full scalar_tensor arange arange.start arange.start_step eye
 """
@@ -85,6 +84,9 @@ nll_loss2d_forward nll_loss2d_backward mse_loss mse_loss_backward smooth_l1_loss
 huber_loss_backward binary_cross_entropy_with_logits log_sigmoid_forward log_sigmoid_backward silu silu_backward
 gelu_backward threshold_backward leaky_relu_backward hardtanh_backward softplus_backward
 native_layer_norm_backward native_group_norm_backward addmm addmv baddbmm mv hardswish hardswish_backward
+elu elu_backward celu mish mish_backward hardsigmoid hardsigmoid_backward glu glu_backward _prelu_kernel
+_prelu_kernel_backward huber_loss linalg_vector_norm native_batch_norm native_batch_norm_backward reflection_pad1d
+reflection_pad1d_backward reflection_pad2d reflection_pad2d_backward
 """
 
 
@@ -159,6 +161,7 @@ PARTS: Final[dict[Any, Callable[..., Any]]] = {
     aten.sigmoid_backward.default: lambda d, y: d * (y * (1.0 - y)),
     aten.softplus.default: _softplus,
     aten.fill.Scalar: torch.full_like,
+    aten.expm1.default: lambda x: torch.exp(x) - 1.0,
     aten.rsub.Scalar: lambda x, other, alpha=1: x * -alpha + other,
     aten.rsub.Tensor: lambda x, other, alpha=1: x * -alpha + other,
     aten.native_layer_norm.default: _layer_norm,

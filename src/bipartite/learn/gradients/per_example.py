@@ -89,14 +89,17 @@ class PerExample:
             except NotOrderFree as refused:
                 raise InputError(
                     "Expected operations whose results no order of computing can change, so that a row is proved to be "
-                    f"one person's alone, got {refused}. The page one-persons-row lists what is known."
+                    f"one person's alone, got {refused}. Use another layer, or write this one with operations such "
+                    "as *, torch.where and torch.exp; docs/one-persons-row.md lists what is known."
                 ) from None
             except InputError:
                 raise
             except Exception as error:  # noqa: BLE001 (whatever zeros raise: it shows nobody's value)
+                looks = "tracing tensor" in str(error)
+                why = "forward looks at a value, by if or .item(); use torch.where" if looks else error
                 raise InputError(
                     f"Expected a network and a loss that fit features of shape {tuple(features.shape[1:])} and labels "
-                    f"of shape {tuple(labels.shape[1:])} for one person, got ones that fail on zeros: {error}"
+                    f"of shape {tuple(labels.shape[1:])} for one person, got ones that fail on zeros in doubles: {why}"
                 ) from None
         return self._read[kind]
 
@@ -121,7 +124,7 @@ class PerExample:
             raise NotOrderFree("a network that changes its own numbers while it computes, as a running mean does")
         graph.graph.eliminate_dead_code()
         graph.recompile()
-        run: Callable[..., Named] = vmap(graph, in_dims=(None, None, 0, 0), randomness="same")
+        run: Callable[..., Named] = vmap(graph, in_dims=(None, None, 0, 0), randomness="different")
         self._try(run, x, y)
         return _Read(run, outputs)
 

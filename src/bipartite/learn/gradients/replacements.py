@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import torch
 
-from bipartite.learn.gradients.exact_numbers import added_at, bits_for, scaled, total, whole
+from bipartite.learn.gradients.exact_numbers import added_at, bits_for, scaled, square_root, total, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Pair = tuple[int, int]
 
 _LARGEST_WHOLE: Final = 2.0**53
+_LARGEST_POWER: Final = 4
 
 
 class NotOrderFree(Exception):  # noqa: N818 (not an error yet: a refusal names the network)
@@ -337,10 +338,13 @@ def _known_average(
 
 
 def power(x: Tensor, exponent: float) -> Tensor:
-    """A whole power, by products."""
-    if exponent not in {0, 1, 2, 3, 4}:
+    """A small power, whole or with a half: products and a root."""
+    if exponent < 0:
+        return 1.0 / power(x, -exponent)
+    half = exponent % 1
+    if half not in {0, 0.5} or exponent > _LARGEST_POWER:
         raise NotOrderFree(f"a power of {exponent:g}")
-    found = torch.ones_like(x)
+    found = square_root(x) if half else torch.ones_like(x)
     for _ in range(int(exponent)):
         found = found * x
     return found
