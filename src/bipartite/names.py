@@ -154,7 +154,9 @@ def moved(owner: str, name: str) -> str | None:
     'bipartite.expected_loss is now bipartite.loss, whose .mean it is'
     """
     former = f"{owner}.{name}"
-    return f"{former} is now {FORMER_NAMES[former]}" if former in FORMER_NAMES else None
+    now = FORMER_NAMES.get(former)
+    beside = " (in a clone of the repository)" if now is not None and now.startswith("reproduction.") else ""
+    return None if now is None else f"{former} is now {now}{beside}"
 
 
 class Renamed:

@@ -567,7 +567,7 @@ def test_a_plan_with_a_sample_goes_from_check_to_estimate(run, files):
     (files / "plan.toml").write_text(f"sample = 1\n{plan}")
     code, out, err = run("plan", "check", files / "plan.toml", "--n", "2000")
     assert code == 0 and err == ""
-    assert ", which reports 1 of the 2, drawn independently of the values." in out
+    assert ": it reports 1 of 2, drawn independently of the values." in out
     assert "Precision with 2,000 people, of whom about 1,000 report each column, ± at 95% confidence" in out
     (files / "all.toml").write_text(plan)
     sampled, whole, half = (

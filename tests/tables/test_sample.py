@@ -74,8 +74,7 @@ def test_a_row_spends_the_largest_of_what_it_may_be_asked():
     assert bp.Plan(COLUMNS, sample=3).epsilon_decimal == 4
     assert bp.Plan(COLUMNS).epsilon_decimal == bp.Plan(COLUMNS, sample=None).epsilon_decimal == Fraction("4.5")
     assert PLAN.guarantee == (
-        "ε-LDP of the private columns of each row with ε = 3, which reports 2 of the 4, drawn independently of the "
-        "values"
+        "ε-LDP of the private columns of each row with ε = 3: it reports 2 of 4, drawn independently of the values"
     )
     assert repr(PLAN) == "<Plan of 5 columns, sample=2, ε = 3 per row>"
     assert PLAN == bp.Plan(COLUMNS, np.int64(2)) == pickle.loads(pickle.dumps(PLAN)) and type(PLAN.sample) is int
@@ -251,12 +250,17 @@ def test_a_plan_file_says_its_sample(tmp_path):
     assert plan.sample == 1 and plan == bp.Plan({name: COLUMNS[name] for name in ("age", "job", "country")}, sample=1)
     with pytest.raises(InputError, match="the plan: unknown key 'sampel' \\(did you mean 'sample'\\?\\)"):
         bp.Plan.from_dict({"sampel": 1, "columns": {"c": {"public": True}}})
+    (tmp_path / "below.toml").write_text("[columns.c]\npublic = true\nsample = 1\n")
+    with pytest.raises(
+        InputError, match="unknown key 'sample'; it belongs to the whole plan, above the first .columns"
+    ):
+        bp.Plan.read(tmp_path / "below.toml")
 
 
 @pytest.mark.parametrize(
     ("sample", "message"),
     [
-        (0, "Expected 1 ≤ sample < 4, the number of private columns, got 0; use sample=None to report all of them"),
+        (0, "Expected 1 ≤ sample < 4, the number of private columns, got 0; leave sample out to report all of them"),
         (4, "Expected 1 ≤ sample < 4, the number of private columns, got 4"),
         (True, "Expected sample as None or a whole number, got True; use sample=1"),
         ("two", "Expected sample as None or a whole number, got 'two'"),

@@ -272,7 +272,7 @@ def sample_problem(sample: object, count: int, what: str = "attributes") -> str 
     if not 1 <= sample < count:
         return (
             f"Expected 1 ≤ sample < {count}, the number of {what}, got {shown(sample)}; "
-            "use sample=None to report all of them."
+            "leave sample out to report all of them."
         )
     if math.comb(count, int(sample)) > MOST_CHOICES:
         return (

@@ -89,7 +89,7 @@ class Described:
         """The guarantee of the release of one row, as text."""
         if self.insecure:
             return NOT_PRIVATE
-        drawn = f", which reports {self.sample} of the {len(self.mechanisms)}, drawn independently of the values"
+        drawn = f": it reports {self.sample} of {len(self.mechanisms)}, drawn independently of the values"
         whole = f"ε-LDP of the private columns of each row with ε = {self.epsilon_text}"
         return whole + ("" if self.sample is None else drawn)
 

@@ -27,6 +27,7 @@ Found = TypeVar("Found")
 TODO: Final = "TODO"
 """The placeholder that ``bipartite plan new`` writes for what only a person can know."""
 _OF_MECHANISM: Final = ("domain", "mechanism", "epsilon", "m", "edges", "prior")
+_OF_PLANS: Final = ("columns", "sample")
 _KEYS: Final = ("public", "for", "from", *_OF_MECHANISM, "spec", "nulls", "outside", "max_distance")
 _KINDS: Final = {
     "integers": (),
@@ -60,7 +61,7 @@ def columns_in(described: object, folder: Path | None) -> dict[str, Any]:
     problems = Problems()
     if not isinstance(described, Mapping):
         raise InputError(f"Expected a plan as a dict, got {type(described).__name__}; pass {{'columns': {{…}}}}.")
-    _check_keys("the plan", described, ("columns", "sample"), problems)
+    _check_keys("the plan", described, _OF_PLANS, problems)
     given = described.get("columns")
     if not isinstance(given, Mapping) or not given:
         problems.add("Expected a plan with [columns.NAME] for every column that is kept; add one.")
@@ -78,6 +79,8 @@ def _check_keys(what: str, given: Mapping[str, Any], known: tuple[str, ...], pro
         if key not in known:
             found = unknown_name("unknown key", str(key), known)
             others = "" if found.endswith("?)") else f"; its keys are {', '.join(known)}"
+            if key in _OF_PLANS:
+                found, others = f"unknown key {key!r}", "; it belongs to the whole plan, above the first [columns.NAME]"
             problems.add(f"{what}: {found}{others}." if what else f"{found}{others}.")
 
 

@@ -267,6 +267,13 @@ def test_ranges_by_name_are_refused_where_a_name_is_missing_or_unknown(case):
     assert not [name for name in vars(model) if name.endswith("_")]
 
 
+def test_a_refusal_names_the_features_that_have_names():
+    with pytest.raises(
+        OutsideDomainError, match="within feature_range, got others in feature 'wage'; use outside='clip'"
+    ):
+        regressor(feature_range={"age": (0, 100), "wage": (0, 1e-9)}).fit(PEOPLE[["age", "wage"]], PEOPLE["age"])
+
+
 def test_ranges_by_name_need_a_table_with_names():
     for changes in ({"feature_range": RANGES}, {"bins": {"age": 3}}):
         with pytest.raises(

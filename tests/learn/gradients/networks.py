@@ -74,7 +74,9 @@ class Recurrent(nn.Module):
         super().__init__()
         self.long, self.gated = nn.LSTM(4, 5, batch_first=True), nn.GRU(5, 6, batch_first=True)
         self.norm, self.last = nn.InstanceNorm1d(3, affine=True), nn.Linear(18, 10)
-        self.within = nn.Sequential(nn.ELU(), nn.PReLU(), nn.Mish(), nn.SELU(), nn.Hardsigmoid())
+        self.within = nn.Sequential(
+            nn.ELU(), nn.PReLU(), nn.Mish(), nn.SELU(), nn.Hardsigmoid(), nn.Hardswish(), nn.Softplus(), nn.Softsign()
+        )
 
     def forward(self, x):
         x, _ = self.gated(self.long(x)[0])

@@ -35,6 +35,8 @@ class Grid:
     lows: NDArray[np.float64]
     highs: NDArray[np.float64]
     bins: NDArray[np.int64]
+    names: tuple[str, ...] | None = None
+    """Those of the features, where they have any."""
 
     @property
     def features(self) -> int:
@@ -59,8 +61,9 @@ class Grid:
     def _refuse_outside(self, values: NDArray[np.float64]) -> None:
         wrong = np.flatnonzero(((values < self.lows) | (values > self.highs)).any(axis=0)).tolist()
         if wrong:
+            said = [str(each) if self.names is None else repr(self.names[each]) for each in wrong]
             raise OutsideDomainError(
-                f"Expected every value within feature_range, got others in feature {', '.join(map(str, wrong))}; use "
+                f"Expected every value within feature_range, got others in feature {', '.join(said)}; use "
                 "outside='clip', which moves them to the nearest end and is private, or state a wider public range."
             )
 
@@ -79,7 +82,7 @@ def grid_of(feature_range: object, bins: object, features: int, names: Iterable[
             f"Expected at most 2^22 cuts of all features together, got {cuts}; use fewer bins, or fewer features."
         )
     problems.raise_if_any(InputError)
-    return Grid(lows, highs, counts)
+    return Grid(lows, highs, counts, None if names is None else tuple(names))
 
 
 def _by_position(what: str, given: object, names: Iterable[str] | None, problems: Problems) -> object:

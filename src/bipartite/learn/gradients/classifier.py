@@ -140,7 +140,7 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
 
     def _made(self) -> torch.nn.Module:
         make = _NAMED.get(self.network) if isinstance(self.network, str) else self.network
-        made = None if make is None else make()
+        made = make() if callable(make) and not isinstance(make, torch.nn.Module) else None
         if not isinstance(made, torch.nn.Module):
             raise InputError(
                 f"Expected network as {' or '.join(map(repr, _NAMED))} or a function without arguments that makes a "
