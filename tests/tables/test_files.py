@@ -211,7 +211,7 @@ def test_public_json_stays_json_and_becomes_text_elsewhere(tmp_path):
 
 
 def test_labels_that_sql_cannot_write_are_labels_too(put, tmp_path):
-    odd = ["a'b", "\0", "", "ü"]
+    odd = ["a'b", "\0", "ü"]
     for labels in (odd, [each for each in odd if each != "\0"]):
         mechanism = bp.GRR(bp.Items(labels, loss=1 - np.eye(len(labels))), epsilon=1)
         source = put("in.parquet", {"x": labels * 20})

@@ -362,3 +362,29 @@ def test_a_row_with_an_id_is_always_asked_the_same_whatever_its_values():
     assert (first != sets(people(5000, 1), key=bytes(32))).any()
     # Each set equally often: a right draw fails with chance 10^-6.
     assert stats.chisquare(np.unique(first, return_counts=True)[1]).pvalue > 1e-6
+
+
+def test_frames_say_how_they_are_estimated_and_that_works_for_bits_too():
+    plan = bp.Plan({"pick": bp.OUE(bp.Items(["x", "y", "z"]), 4), "age": bp.BRR(bp.Integers(18, 90), 4)}, sample=1)
+    frame = pd.DataFrame({"pick": ["x", "y", "z", "z"] * 200, "age": [30, 40, 50, 60] * 200})
+    for table in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        reports = bp.privatize_frame(table, plan)
+        asked = [
+            bp.estimate(mechanism, reports[name], nulls="drop").nobs for name, mechanism in plan.mechanisms().items()
+        ]
+        assert sum(asked) == 800 and min(asked) > 300
+    assert bp.privatize_frame(frame, plan).attrs["bipartite"]["next"].endswith('frame[column], nulls="drop")')
+    assert bp.privatize_frame(frame, bp.Plan(plan.columns)).attrs["bipartite"]["next"].endswith("frame[column])")
+
+
+def test_a_type_is_told_without_the_keys_in_peoples_cells():
+    with pytest.raises(InputError, match="column 'x': Expected numbers, got nested values; cast it first") as caught:
+        bp.privatize_frame(pd.DataFrame({"x": [{"a diagnosis": 1}] * 3}), bp.Plan({"x": bp.BRR(bp.Integers(0, 9), 1)}))
+    assert "diagnosis" not in str(caught.value)
+
+
+def test_a_category_is_not_blank():
+    with pytest.raises(
+        InputError, match="Expected categories that are not blank, which files cannot tell from missing"
+    ):
+        bp.Plan({"x": bp.GRR(bp.Items(["a", " "]), 1)})

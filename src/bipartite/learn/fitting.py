@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _SHOWN = re.compile(r"\narray=.*?(?=\nReshape|\Z)", re.DOTALL)
 # What Python says of pandas' missing values among objects.
 _NO_VALUE = re.compile(r"not 'NA(Type|TType)'|value of NA is ambiguous", re.IGNORECASE)
+
+_TEXT: Final = "Expected numbers, got text; encode categories as numbers first."
 
 
 @contextmanager
@@ -51,6 +53,33 @@ def check_unmasked(**given: object) -> None:
             )
 
 
+def check_numbers(*given: object) -> None:
+    """Refuse text, dates and durations: everybody's cells decide together in which unit, or that all are text.
+
+    One person's date in milliseconds would multiply the others' numbers by 1,000.
+    """
+    kinds = {getattr(kind, "kind", "O") for each in given for kind in _kinds(each)}
+    if kinds & {"U", "S", "V"}:
+        raise NotAValueError(_TEXT)
+    if kinds & {"m", "M"}:
+        raise NotAValueError(
+            "Expected numbers, got dates or durations; turn each into a number by itself, such as days since a public "
+            "date."
+        )
+
+
+def _kinds(table: Any) -> list[Any]:  # noqa: ANN401 (whatever holds numbers)
+    """The types of the columns of a frame, or of an array or a list."""
+    if hasattr(table, "get_columns"):  # of Polars
+        return [column.head(0).to_numpy().dtype for column in table.get_columns()]
+    if hasattr(table, "columns") and hasattr(table, "dtypes"):
+        return list(table.dtypes)
+    try:
+        return [np.asarray(table).dtype]
+    except ValueError:  # rows of unequal length, which scikit-learn refuses
+        return []
+
+
 def check_present(labels: NDArray[Any]) -> None:
     """Refuse missing labels: NaN, None and the nulls of pandas."""
     missing = Array(labels, "error").cells().with_nan().missing
@@ -78,7 +107,7 @@ def _tactful(error: ValueError) -> ValueError:
     message = str(error)
     first = message.partition("\n")[0].rstrip(".")  # scikit-learn then recommends models without privacy
     told = {
-        "could not convert": NotAValueError("Expected numbers, got text; encode categories as numbers first."),
+        "could not convert": NotAValueError(_TEXT),
         "contains NaN": NullError(f"{first}; fill missing values with a public value first."),
         "contains infinity": NotAValueError(
             f"{first}; put an end of the public range in place of infinite values first."

@@ -9,6 +9,7 @@ from bipartite.learn.fitting import check_unmasked, without_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from sklearn.utils import Tags
 
@@ -48,10 +49,14 @@ if TYPE_CHECKING:
     def validate_data(estimator: object, X: object, **options: object) -> Any:  # noqa: ANN401, N803
         """X, or X and y, as arrays; how many features there are and their names are kept at fit, compared later."""
 
+    def config_context(*, assume_finite: bool) -> AbstractContextManager[None]:
+        """Settings of scikit-learn for a while."""
+
     def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
         """A method that an object has only where ``check`` of it is true."""
 
 else:
+    from sklearn import config_context
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
     from sklearn.utils.metaestimators import available_if
     from sklearn.utils.validation import validate_data
@@ -63,14 +68,16 @@ __all__ = [
     "RegressorMixin",
     "TransformerMixin",
     "available_if",
+    "config_context",
     "validated",
 ]
 
 
 def validated(estimator: object, X: object, y: object = "no_validation", **options: object) -> Any:  # noqa: ANN401, N803
-    """``validate_data``, which takes no mask for values and shows none in a refusal."""
+    """``validate_data``, which takes no mask for values, shows none in a refusal, and always looks for infinities."""
     check_unmasked(X=X, y=y)
-    return without_values(lambda: validate_data(estimator, X, y=y, **options))
+    with config_context(assume_finite=False):
+        return without_values(lambda: validate_data(estimator, X, y=y, **options))
 
 
 class CountedFits(BaseEstimator):

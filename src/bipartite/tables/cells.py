@@ -51,6 +51,11 @@ class Opened:
         return self.values if self.missing is None else self.values[~self.missing]
 
 
+def _shown(kind: pa.DataType) -> object:
+    """A type, without the names of fields within: keys of people's cells may be among them."""
+    return "nested values" if pa.types.is_nested(kind) else kind
+
+
 @dataclass(frozen=True, slots=True)
 class Reader(ABC):
     """Reads values of a domain from one input, or from several that form one value."""
@@ -83,7 +88,7 @@ class Reader(ABC):
         if types.is_null(inner) or number or (types.is_boolean(inner) and self.domain.whole):
             return None
         hint = "take a number from it first, such as the year" if types.is_temporal(inner) else "cast it first"
-        return f"Expected numbers, got {kind}; {hint}."
+        return f"Expected numbers, got {_shown(kind)}; {hint}."
 
     def published(self, value: str) -> list[str]:
         """What is revealed about every ``value`` of the input that ε does not cover."""
@@ -183,9 +188,11 @@ class _Labels(Reader):
             return None
         if self.kind == "labels":
             whole = types.is_integer(inner)
-            return None if whole else f"Expected whole numbers, the labels of its set, got {kind}; cast it first."
+            return (
+                None if whole else f"Expected whole numbers, the labels of its set, got {_shown(kind)}; cast it first."
+            )
         text = types.is_string(inner) or types.is_large_string(inner) or types.is_string_view(inner)
-        return None if text or types.is_boolean(inner) else f"Expected text, got {kind}; cast it first."
+        return None if text or types.is_boolean(inner) else f"Expected text, got {_shown(kind)}; cast it first."
 
 
 class _Positions(Reader):

@@ -92,6 +92,7 @@ class Column:
                 f"Expected reports that are values or numbers, got {self.mechanism!r}, whose reports are other labels; "
                 "use numbers as its outputs, or report with mechanism.privatize."
             )
+        _check_labels(self, problems)
         if not is_one_of(self.outside, ("error", "clip")):
             problems.add(f"Expected outside='error' or 'clip', got {shown(self.outside)}.")
         if not is_one_of(self.nulls, ("error", "keep")):
@@ -224,6 +225,11 @@ def _of_a_line(reason: str, domain: Domain) -> tuple[str, str]:
 def _option(name: str) -> str:
     """How to give a replacement value, in Python and in a plan file."""
     return f"{name}_as (in a plan file, {name} = {{ as = … }})"
+
+
+def _check_labels(column: Column, problems: Problems) -> None:
+    if any(isinstance(label, str) and not label.strip() for label in column.mechanism.domain.labels or ()):
+        problems.add("Expected categories that are not blank, which files cannot tell from missing; say 'blank'.")
 
 
 def _check_inputs(column: Column, problems: Problems) -> None:

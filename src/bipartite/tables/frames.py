@@ -147,11 +147,12 @@ def _pandas(frame: pd.DataFrame, plan: Plan, rng: object) -> pd.DataFrame:
         columns[name] = reports.column(name).to_pandas(types_mapper=mapper)
     found = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
     about = Described.from_json(reports.schema.metadata[METADATA_KEY])
+    dropped = "" if plan.sample is None else ', nulls="drop"'
     # Short, because pandas copies it with every operation.
     found.attrs[METADATA_KEY.decode()] = {
         "guarantee": about.guarantee,
         "epsilon": about.epsilon_text,
-        "next": f"{DO_NOT_AVERAGE}: use bp.estimate(plan.mechanisms()[column], frame[column])",
+        "next": f"{DO_NOT_AVERAGE}: use bp.estimate(plan.mechanisms()[column], frame[column]{dropped})",
         "public": list(about.public),
     }
     return found

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.exceptions import NotFittedError
@@ -267,6 +268,49 @@ def test_ranges_by_name_are_refused_where_a_name_is_missing_or_unknown(case):
     assert not [name for name in vars(model) if name.endswith("_")]
 
 
+DAY = np.datetime64("1970-01-11")
+FINER = np.datetime64("1970-01-11T00:00:00.001")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [DAY] * 9, [DAY] * 8 + [FINER], np.array([DAY] * 9), np.array([DAY] * 9) - DAY, pd.Series([DAY] * 9),
+        pd.Series([DAY] * 8 + [pd.NaT]), pl.Series([DAY.astype(object)] * 9),
+        pd.Series([DAY] * 9).dt.tz_localize("UTC"),
+    ],
+    ids=["days", "one finer", "array", "durations", "series", "NaT", "polars", "time zone"],
+)  # fmt: skip
+def test_dates_and_text_are_refused_for_others_would_decide_their_unit(column):
+    """NumPy and pandas take one unit for all, so that one record in milliseconds multiplied everybody's by 1,000."""
+    model = regressor(feature_range=(0, 1), target_range=(0, 1e9), outside="clip")
+    with pytest.raises((NotAValueError, TypeError), match="Expected numbers, got|float.. argument must be .* number"):
+        model.fit(np.zeros((9, 1)), column)
+    table = pd.DataFrame({"day": column})
+    for given in (table, table.to_numpy()):
+        with pytest.raises(
+            (NotAValueError, TypeError), match="Expected numbers, got|float.. argument must be .* number"
+        ):
+            model.fit(given, np.zeros(9))
+    with pytest.raises(NotAValueError, match="Expected numbers, got text"):
+        model.fit(np.zeros((9, 1)), [np.float16(0.7)] * 8 + ["0.5"])
+    with pytest.raises(NotAValueError, match="dates or durations; turn each into a number by itself, such as days"):
+        model.fit(pl.DataFrame({"day": [DAY.astype(object)] * 9}), np.zeros(9))
+
+
+def test_what_is_not_finite_is_refused_even_where_scikit_learn_is_told_that_nothing_is():
+    model = regressor(feature_range=(0, 1), target_range=(0, 1))
+    with sklearn.config_context(assume_finite=True):
+        model.fit(np.zeros((9, 1)), np.zeros(9))
+        for call in (
+            lambda: model.fit([[np.nan]] + [[0]] * 8, np.zeros(9)),
+            lambda: model.fit(np.zeros((9, 1)), [np.nan] + [0] * 8),
+            lambda: model.predict([[np.inf]]),
+        ):
+            with pytest.raises(ValueError, match="contains NaN|contains infinity"):
+                call()
+
+
 def test_a_refusal_names_the_features_that_have_names():
     with pytest.raises(
         OutsideDomainError, match="within feature_range, got others in feature 'wage'; use outside='clip'"
@@ -396,7 +440,7 @@ DATA = {
     "a NaN among targets": (changed(np.nan, in_y=True), NullError, "Input y contains NaN; fill"),
     # As a whole number of 64 bits a NaN would be −2^63, and the mean that of this one record.
     "None among targets": (([[0]] * 9, [None] + [0] * 8), NullError, "Input y contains NaN; fill"),
-    "NaN as text": (([[0]] * 9, ["nan"] + ["0"] * 8), NullError, "Input y contains NaN; fill"),
+    "NaN as text": (([[0]] * 9, ["nan"] + ["0"] * 8), NotAValueError, "Expected numbers, got text"),
     "an infinite target among objects": (
         ([[0]] * 9, np.array([np.inf] + [0] * 8, dtype=object)),
         NotAValueError,

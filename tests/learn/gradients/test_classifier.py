@@ -27,6 +27,7 @@ from bipartite.learn import (
     PrivateSGDClassifier,
     train_privately,
 )
+from bipartite.learn.gradients import classifier
 from bipartite.learn.gradients.progress import progress
 from bipartite.learn.guarantee import SEEDED, from_known_words
 
@@ -265,6 +266,22 @@ def test_what_is_missing_masked_or_infinite_is_refused_in_fit_and_in_predict(bad
         labels = np.ma.MaskedArray(labels.astype(int), mask=np.arange(50) == 5)
     with pytest.raises(ValueError, match="mask|NaN|infinity|Expected every label among"):
         clone(model).fit(FEATURES[:50], labels)
+
+
+def test_a_number_is_rounded_alike_whatever_stands_beside_it(monkeypatch):
+    """From int64 to float32 at once, and by way of float64, are not the same."""
+    big = 2**60 + 2**36 + 1
+    seen = []
+    single = classifier._single
+    monkeypatch.setattr(classifier, "_single", lambda rows: seen.append(single(rows)) or seen[-1])
+    for column in ([big] * 3, [big] * 3 + [0.5]):
+        model = PrivateSGDClassifier(lambda: torch.nn.Linear(1, 2), ONE_STEP, classes=[0, 1], device="cpu")
+        model.fit(pd.DataFrame({"n": column}), [0] * len(column))
+    assert seen[0][0, 0] == seen[1][0, 0]
+    with pytest.raises(InputError, match="Expected features up to 3e38, got larger ones; scale them by a public"):
+        model.predict(pd.DataFrame({"n": [1e39]}))
+    with pytest.raises(NotAValueError, match="Expected numbers, got dates or durations"):
+        model.predict(pd.DataFrame({"n": pd.to_datetime(["1970-01-11"])}))
 
 
 def test_columns_keep_their_names_and_pictures_their_shape():

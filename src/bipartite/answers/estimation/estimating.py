@@ -18,6 +18,7 @@ from bipartite.answers.estimation.reports import indices_of
 from bipartite.answers.estimation.source import Outputs
 from bipartite.answers.estimation.supports import Supports
 from bipartite.answers.estimation.tally import Tally, check_weights
+from bipartite.domains.containers.cells import Array as Cells
 from bipartite.errors import InputError, SpecError, of_attribute, shown
 from bipartite.mechanisms import Mechanism, Record
 from bipartite.mechanisms.base import check_mechanism
@@ -209,11 +210,20 @@ def rows_of(mechanism: Mechanism, reports: object, nulls: Missing = "error") -> 
     """One row per report: the index of its output or, for flat categories, the report itself."""
     if not mechanism.flat:
         return indices_of(mechanism, reports, nulls)
-    rows = as_reports(mechanism, reports)
+    rows = as_reports(mechanism, _told(reports) if nulls == "drop" else reports)
     given = np.asarray(rows)
     # Raises an error unless this is an array of reports.
     mechanism.count(given[:0] if given is rows else rows)
     return given
+
+
+def _told(reports: object) -> object:
+    """A column of cells without the missing ones; anything else as it is."""
+    held = reports if isinstance(reports, np.ndarray) else np.asarray(reports)
+    if held.ndim != 1 or held.dtype.kind not in "Of":
+        return reports
+    missing = Cells(held, "keep").cells().with_nan().missing
+    return held if missing is None else held[~missing]
 
 
 def _by_group(

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
 from bipartite.errors import InputError, NotAValueError, NullError, shown
 from bipartite.learn.boosting.estimator import PrivateBoosting
 from bipartite.learn.boosting.leaves import UNIT
 from bipartite.learn.boosting.promise import promise
-from bipartite.learn.fitting import positions
-from bipartite.learn.scikit import ClassifierMixin
+from bipartite.learn.fitting import check_numbers, positions, without_values
+from bipartite.learn.scikit import ClassifierMixin, validated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,8 +104,9 @@ class PrivateBoostingClassifier(ClassifierMixin, PrivateBoosting):
         return tags
 
     def _read(self, X: object, y: object) -> tuple[NDArray[np.float64], Any]:  # noqa: N803
-        values, labels = validate_data(self, X, y, dtype=np.float64)
-        labels = column_or_1d(labels)
+        check_numbers(X)
+        values, given = validated(self, X, y, dtype=np.float64)
+        labels = without_values(lambda: column_or_1d(given))
         if labels.dtype == object and any(each is None or each is np.ma.masked for each in labels.tolist()):
             # scikit-learn refuses NaN and NA, but not these.
             raise NullError("Input y contains None; leave out the records without a label.")

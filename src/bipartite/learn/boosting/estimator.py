@@ -8,15 +8,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from bipartite.learn.boosting.grids import grid_of
 from bipartite.learn.boosting.model import boost, scores_of
 from bipartite.learn.boosting.settings import Settings, settings_of
 from bipartite.learn.boosting.stages import stages_of
 from bipartite.learn.boosting.trees import Growth
-from bipartite.learn.fitting import as_it_was, check_unmasked, without_values
-from bipartite.learn.scikit import CountedFits
+from bipartite.learn.fitting import as_it_was, check_numbers
+from bipartite.learn.scikit import CountedFits, validated
 from bipartite.lottery.words import draw_from
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ class PrivateBoosting(CountedFits):
         """Learn from records X with targets or classes y, and spend ε; a failed fit changes nothing."""
         with as_it_was(self):
             settings = settings_of(self.get_params(deep=False))
-            check_unmasked(X=X, y=y)
-            values, labels = without_values(lambda: self._read(X, y))
+            values, labels = self._read(X, y)
             self.guarantee_ = self._learn(values, labels, settings)
         if self.guarantee_.is_private:
             self._count_fit()
@@ -86,8 +85,8 @@ class PrivateBoosting(CountedFits):
     def _scores(self, X: object) -> list[NDArray[np.int64]]:  # noqa: N803
         """The sum of each model's trees for every record."""
         check_is_fitted(self)
-        check_unmasked(X=X)
-        values = without_values(lambda: validate_data(self, X, reset=False, dtype=np.float64))
+        check_numbers(X)
+        values = validated(self, X, reset=False, dtype=np.float64)
         bins = self.grid_.encode(values, self.outside)
         return [scores_of(trees, bins) for trees in self.trees_]
 

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import assert_all_finite, validate_data
+from sklearn.utils.validation import assert_all_finite
 
 from bipartite.errors import InputError, OutsideDomainError, Problems
 from bipartite.learn.boosting.estimator import PrivateBoosting
 from bipartite.learn.boosting.grids import ranges_of
 from bipartite.learn.boosting.leaves import UNIT
 from bipartite.learn.boosting.promise import promise
-from bipartite.learn.scikit import RegressorMixin
+from bipartite.learn.fitting import check_numbers, without_values
+from bipartite.learn.scikit import RegressorMixin, config_context, validated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,10 +108,12 @@ class PrivateBoostingRegressor(RegressorMixin, PrivateBoosting):
         return tags
 
     def _read(self, X: object, y: object) -> tuple[NDArray[np.float64], Any]:  # noqa: N803
-        values, targets = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        targets = np.asarray(targets, dtype=np.float64)
+        check_numbers(X, y)
+        values, given = validated(self, X, y, dtype=np.float64, y_numeric=True)
+        targets = without_values(lambda: np.asarray(given, dtype=np.float64))
         # Checked as numbers: scikit-learn lets None and the text "nan" pass, and a label that is NaN has no bound.
-        assert_all_finite(targets, input_name="y")
+        with config_context(assume_finite=False):
+            without_values(lambda: assert_all_finite(targets, input_name="y"))
         return values, targets
 
     def _learn(self, values: NDArray[np.float64], targets: NDArray[np.float64], settings: Settings) -> Guarantee:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from bipartite.errors import InputError, missing_library, shown
-from bipartite.learn.fitting import as_it_was, positions, without_values
+from bipartite.learn.fitting import as_it_was, check_numbers, positions, without_values
 from bipartite.learn.gradients.loop import best_device, train_privately
 from bipartite.learn.gradients.networks import PicturePlan, tanh_cnn
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bipartite.learn.guarantee import Guarantee
 
 _ROWS: Final = 4096
-_READ: Final[dict[str, Any]] = {"dtype": np.float32, "order": "C", "allow_nd": True}
+_READ: Final[dict[str, Any]] = {"dtype": np.float64, "order": "C", "allow_nd": True}
 _NAMED: Final = {"tanh-cnn": tanh_cnn}
 
 
@@ -95,7 +95,9 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
         if classes.size < 2:  # noqa: PLR2004
             number = "1 class" if classes.size else "none"
             raise InputError(f"Expected two classes or more, got {number}; state all there are: classes=[0, 1].")
-        rows, given = validated(self, X, y, **_READ)
+        check_numbers(X)
+        read, given = validated(self, X, y, **_READ)
+        rows = _single(read)
         labels = positions(without_values(lambda: column_or_1d(given)), classes)
         if (labels < 0).any():
             raise InputError(
@@ -151,7 +153,8 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
         """The probability of every class, as the network sees it."""
         check_is_fitted(self)
-        rows = validated(self, X, reset=False, ensure_min_samples=0, **_READ)
+        check_numbers(X)
+        rows = _single(validated(self, X, reset=False, ensure_min_samples=0, **_READ))
         if rows.shape[1:] != self._shape:
             raise InputError(f"Expected rows of shape {self._shape}, as in fit, got {rows.shape[1:]}.")
         device = next(self.network_.parameters()).device
@@ -178,6 +181,15 @@ class PrivateSGDClassifier(ClassifierMixin, CountedFits):
         # The noise of any useful ε hides what the hundred records of a check could teach.
         tags.classifier_tags.poor_score = True
         return tags
+
+
+def _single(rows: NDArray[np.float64]) -> NDArray[np.float32]:
+    """In single precision; from doubles always, since whole numbers would be rounded once, and beside others twice."""
+    with np.errstate(over="ignore"):
+        found = rows.astype(np.float32)
+    if not np.isfinite(found).all():
+        raise InputError("Expected features up to 3e38, got larger ones; scale them by a public number first.")
+    return found
 
 
 def _check_outputs(network: torch.nn.Module, shape: tuple[int, ...], device: torch.device, classes: int) -> None:
