@@ -242,7 +242,9 @@ def test_features_of_one_person_that_reach_another_are_found(monkeypatch):
         return found + found[1] if len(found) > 1 else found
 
     monkeypatch.setattr(PerExample, "_rows", mixed)
-    with pytest.raises(InputError, match="made-up person's row changed with another person's features; compute"):
+    with pytest.raises(
+        InputError, match="made-up person's row changed with another person's features, or alone; compute"
+    ):
         list(gradients.blocks(torch.ones(9, 4), torch.zeros(9, dtype=torch.int64)))
 
 
@@ -253,3 +255,93 @@ def test_words_look_up_and_add_in_any_order():
     features = torch.from_numpy(random.choice([0, 3, 29], (40, 5), p=[0.2, 0.7, 0.1])).double()
     labels = torch.from_numpy(random.integers(0, 10, 40))
     assert changed(rows_of(network), features, labels, 35) == 0
+
+
+# --- found by attackers: what reached from one person to the next ---
+
+
+class Histogram(nn.Module):
+    """Words counted by adding at their places."""
+
+    def __init__(self):
+        super().__init__()
+        self.last = nn.Linear(30, 3)
+
+    def forward(self, x):
+        return self.last(x.new_zeros(len(x), 30).scatter_add(1, x.long(), torch.ones_like(x)))
+
+
+class OwnTable(nn.Module):
+    """A person's first number says which of the person's own other numbers counts."""
+
+    def __init__(self):
+        super().__init__()
+        self.last = nn.Linear(1, 3)
+
+    def forward(self, x):
+        return self.last(nn.functional.embedding(x[0, :1].long(), x[0, 1:, None])[:, 0][None])
+
+
+def test_a_word_out_of_range_reaches_nobody_else():
+    random = np.random.default_rng(3)
+    labels = torch.arange(20) % 3
+    words = torch.from_numpy(random.integers(0, 30, (20, 6))).double()
+    choices = torch.from_numpy(np.concatenate([np.zeros((20, 1)), random.normal(size=(20, 5))], axis=1))
+    for network, features, beyond in ((Histogram(), words, 30), (OwnTable(), choices, 5)):
+        rows = rows_of(network.double())
+        rows(features, labels)
+        for at in (beyond, -beyond - 1):
+            wrong = features.clone()
+            wrong[7, 0] = at
+            with pytest.raises(InputError, match="values are not shown. See that all numbers that look something up"):
+                rows(wrong, labels)
+
+
+class Pulled(nn.Module):
+    """A gradient within: of weights that all share, at the same places for all."""
+
+    def __init__(self):
+        super().__init__()
+        self.last = nn.Linear(9, 3)
+        self.register_buffer("weight", torch.linspace(-1, 1, 9).reshape(1, 3, 3))
+        self.register_buffer("ends", torch.linspace(1, 2, 4).reshape(1, 1, 4))
+
+    def forward(self, x):
+        x = torch.where(x.isnan(), 0.0, x)
+        _, pull = torch.func.vjp(lambda weight: nn.functional.conv1d(x, weight), self.weight)
+        return self.last(pull(self.ends)[0].flatten()[None])
+
+
+def test_a_gradient_within_is_one_persons_too():
+    features, labels = people_of((3, 6), 38)
+    features[7] *= 1e12
+    assert changed(rows_of(Pulled().double()), features, labels % 3, 33) == 0
+
+
+def test_words_that_are_not_finite_stop_nobody():
+    network, _ = made("words")
+    features, labels = people_of((5,), 9)
+    rows = rows_of(network)
+    before = rows(features, labels)
+    for odd in (torch.inf, -torch.inf, torch.nan):
+        features[4, 2] = odd
+        found = rows(features, labels)
+        assert found[4].isnan().all() and torch.equal(found[5:], before[5:]) and torch.equal(found[:4], before[:4])
+
+
+def test_operations_of_others_are_refused():
+    """Their rule for many people could do anything."""
+
+    @torch.library.custom_op("bipartite_tests::with_everybody", mutates_args=())
+    def with_everybody(x: torch.Tensor) -> torch.Tensor:
+        return x.clone()
+
+    with_everybody.register_fake(torch.empty_like)
+    torch.library.register_vmap("bipartite_tests::with_everybody", lambda info, _, x: (x * info.batch_size, 0))
+
+    class Meeting(nn.Linear):
+        def forward(self, x):
+            return super().forward(with_everybody(x))
+
+    with pytest.raises(InputError, match="got bipartite_tests.with_everybody.default"):
+        rows_of(Meeting(4, 3))(torch.ones(9, 4), torch.zeros(9, dtype=torch.int64))

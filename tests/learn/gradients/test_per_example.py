@@ -106,6 +106,36 @@ def test_a_row_is_computed_with_the_weights_of_now():
     torch.testing.assert_close(after, one_by_one(network, features, labels), **CLOSE)
 
 
+def test_a_network_that_changed_is_read_again_or_refused():
+    network = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Dropout(0.5), nn.Linear(4, 3)).double().eval()
+    features, labels = torch.ones(2, 4, dtype=torch.float64), torch.tensor([0, 1])
+    rows = rows_of(network)
+    rows(features, labels)
+    network[1] = nn.ReLU()
+    torch.testing.assert_close(rows(features, labels), one_by_one(network, features, labels), **CLOSE)
+    network.train()
+    with pytest.raises(InputError, match="draws at random"):
+        rows(features, labels)
+    network.eval()[0].weight.requires_grad_(False)
+    with pytest.raises(InputError, match="Expected the parameters that were there before, got others to train; make a"):
+        rows(features, labels)
+
+
+def test_blocks_have_room_for_what_is_wider_than_a_row(monkeypatch):
+    """A gradient of 50 numbers may need pictures of thousands."""
+    network = nn.Sequential(nn.Conv2d(1, 2, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2, 3)).double()
+    features, labels = torch.ones(6, 1, 20, 20, dtype=torch.float64), torch.zeros(6, dtype=torch.int64)
+    monkeypatch.setattr(per_example, "_BLOCK_NUMBERS", {"cpu": 3 * 9 * 18 * 18})
+    assert [len(each) for each in PerExample(network, LOSS).blocks(features, labels)] == [3, 3]
+
+
+def test_targets_of_another_shape_are_not_reshaped():
+    with pytest.raises(InputError, match="Using a target size"):
+        rows_of(nn.Sequential(nn.Linear(4, 6), nn.Unflatten(1, (3, 2))), nn.MSELoss())(
+            torch.ones(5, 4), torch.ones(5, 2, 3)
+        )
+
+
 # --- networks that earlier ways had to refuse ---
 
 

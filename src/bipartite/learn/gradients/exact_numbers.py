@@ -129,8 +129,8 @@ def added_at(rows: torch.Tensor, places: torch.Tensor, count: int) -> torch.Tens
     return scaled(sums, torch.where(spoiled, math.nan, power_of_two(most - bits)))
 
 
-# Look-ups of one block, and with them the terms of one place, are at most 2^23.
-_PLACES_BITS: Final = 23
+# Look-ups of one block, and with them the terms of one place, are at most 2^27.
+_PLACES_BITS: Final = 27
 
 
 def must_keep_subnormals() -> None:
@@ -161,9 +161,12 @@ def _polynomial(x: torch.Tensor, coefficients: Sequence[float]) -> torch.Tensor:
 
 
 def exponential(x: torch.Tensor) -> torch.Tensor:
-    """e^x, between 2^−1000 and 2^1000."""
+    """e^x, between 2^−1000 and 2^1000; 0 and infinity beyond."""
     found = _decay(-x.abs())
-    return torch.where(x > 0, 1.0 / found, found)
+    found = torch.where(x > 0, 1.0 / found, found)
+    return torch.where(
+        x.abs() <= -_LEAST_DECAY * _LN_2[0], found, torch.where(x > 0, math.inf, torch.where(x < 0, 0.0, x))
+    )
 
 
 def _decay(x: torch.Tensor) -> torch.Tensor:
@@ -190,7 +193,8 @@ def logarithm(x: torch.Tensor) -> torch.Tensor:
 def logarithm_of_more(x: torch.Tensor) -> torch.Tensor:
     """Ln(1 + x), precise for small x, too (Kahan)."""
     above = x + 1.0
-    return torch.where(above == 1.0, x, logarithm(above) * (x / (above - 1.0)))
+    found = torch.where(above == 1.0, x, logarithm(above) * (x / (above - 1.0)))
+    return torch.where(above == math.inf, above, found)
 
 
 def hyperbolic_tangent(x: torch.Tensor) -> torch.Tensor:

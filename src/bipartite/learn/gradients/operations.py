@@ -43,7 +43,6 @@ _REPLACED: Final[Mapping[str, Callable[..., Any]]] = {
     "max_pool2d_with_indices_backward": replacements.max_pool_backward,
     "avg_pool2d": replacements.average_pool,
     "avg_pool2d_backward": replacements.average_pool_backward,
-    "embedding_dense_backward": replacements.embedding_backward,
     "scatter_add": replacements.scatter_add,
     "index_put": replacements.index_put,
     "erf": exact_numbers.error_function,
@@ -58,6 +57,7 @@ _REPLACED: Final[Mapping[str, Callable[..., Any]]] = {
     "view": torch.reshape,  # a result here may lie in memory otherwise than torch's
     "_unsafe_view": torch.reshape,
     "_to_copy": replacements.converted,
+    "arange.start_step": replacements.steps,
     "empty.memory_format": replacements.empty,
     "new_empty": lambda x, size, **options: x.new_zeros(size, **options),
     "empty_like": torch.zeros_like,
@@ -73,10 +73,10 @@ bitwise_and.Tensor bitwise_or.Tensor bitwise_not where.self where.ScalarOther wh
 _MOVES: Final = """
 reshape alias detach clone contiguous t transpose.int permute expand squeeze squeeze.dim squeeze.dims unsqueeze
 unsqueeze_ flatten.using_ints movedim.int slice.Tensor slice_backward select.int select_backward narrow split.Tensor
-unsafe_split.Tensor split_with_sizes unbind.int chunk cat stack gather index.Tensor index_select embedding flip roll
-constant_pad_nd unfold im2col diagonal tril triu repeat lift_fresh lift_fresh_copy copy pixel_shuffle pixel_unshuffle
+unsafe_split.Tensor split_with_sizes unbind.int chunk cat stack gather index.Tensor index_select flip roll
+constant_pad_nd unfold im2col diagonal tril triu repeat lift_fresh lift_fresh_copy pixel_shuffle pixel_unshuffle
 masked_fill.Scalar masked_fill.Tensor scatter.value fill_.Scalar zero_ full full_like zeros
-zeros_like new_zeros ones ones_like new_ones new_full scalar_tensor arange arange.start arange.start_step eye
+zeros_like new_zeros ones ones_like new_ones new_full scalar_tensor arange arange.start eye
 """
 _TAKEN_APART: Final = """
 _softmax _safe_softmax _softmax_backward_data _log_softmax _log_softmax_backward_data nll_loss_forward nll_loss_backward
@@ -151,9 +151,24 @@ def _group_norm(  # noqa: PLR0913, PLR0917 (torch's)
     return found.reshape(x.shape), mean[..., 0], scale[..., 0]
 
 
+def _look_up(table: Tensor, index: Tensor, *_: object) -> Tensor:
+    """``embedding``, whose own way for many people looks beyond the end of one person's table into the next."""
+    return table.index_select(0, index.reshape(-1)).reshape(*index.shape, -1)
+
+
+def _looked_up_backward(d: Tensor, index: Tensor, count: int, padding: int, by_frequency: bool) -> Tensor:  # noqa: FBT001
+    """Rows added at the places that were looked up."""
+    if by_frequency:
+        raise NotOrderFree("embedding with scale_grad_by_freq=True")
+    rows = torch.where((index != padding)[..., None], d, 0.0)
+    return torch.index_put(d.new_zeros((count, d.shape[-1])), (index,), rows, accumulate=True)
+
+
 PARTS: Final[dict[Any, Callable[..., Any]]] = {
     **get_decompositions([each for name in _TAKEN_APART.split() if (each := getattr(aten, name, None))]),
     aten.relu.default: _relu,
+    aten.embedding.default: _look_up,
+    aten.embedding_dense_backward.default: _looked_up_backward,
     aten.leaky_relu.default: lambda x, slope=0.01: torch.where(x > 0, x, x * slope),
     aten.hardtanh.default: lambda x, low=-1.0, high=1.0: torch.clamp(x, low, high),
     aten.gelu.default: _gelu,
@@ -198,6 +213,24 @@ def _may_be_fused(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -
     """Whether this is a + αb, which some kernels compute in one rounding and others in two."""
     by_place = args[2:] if func in {aten.add.Scalar, aten.sub.Scalar} else ()
     return any(alpha != 1 for alpha in (*by_place, kwargs.get("alpha", 1)))
+
+
+class Widest(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has no types here
+    """Sees what is computed, also inside of what replaces an operation: the most numbers of any result."""
+
+    numbers = 0
+
+    def __torch_dispatch__(
+        self,
+        func: Any,  # noqa: ANN401
+        types: Any,  # noqa: ANN401
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        found = func(*args, **(kwargs or {}))
+        for each in found if isinstance(found, (tuple, list)) else (found,):
+            self.numbers = max(self.numbers, each.numel() if isinstance(each, torch.Tensor) else 0)
+        return found
 
 
 _EXACT: Final = {torch.float64, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool}

@@ -22,7 +22,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from bipartite.errors import InputError
 from bipartite.learn.gradients.exact_numbers import must_keep_subnormals
-from bipartite.learn.gradients.operations import PARTS, OrderFree
+from bipartite.learn.gradients.operations import PARTS, OrderFree, Widest
 from bipartite.learn.gradients.replacements import NotOrderFree
 from bipartite.learn.gradients.whole import whole_rows, whole_sum
 
@@ -38,6 +38,11 @@ _BLOCK_NUMBERS: Final = {"cpu": 2**20, "cuda": 2**27}
 """Numbers in one block of gradients, of which a few copies are alive at a time: what a cache of a CPU holds, and what
 fills a GPU."""
 
+_MEET: Final = (
+    "Expected a network in which examples do not meet, got one in which a made-up person's row changed with another "
+    "person's features, or alone; compute each output from one row of features."
+)
+
 
 @dataclass(frozen=True)
 class _Read:
@@ -46,6 +51,8 @@ class _Read:
     run: Callable[..., Named]
     outputs: tuple[int, ...]
     """The shape of what the network gives for one person."""
+    widest: int
+    """The most numbers of one person that are held at once in one tensor."""
 
 
 class PerExample:
@@ -71,6 +78,7 @@ class PerExample:
             raise InputError("Expected a network with parameters to train, got none; set requires_grad on some.")
         self.size = sum(each.numel() for each in self.parameters)
         """d, the number of numbers in one gradient."""
+        self._trained = _trained(network)
         self._loss = loss
         self._read: dict[Any, _Read] = {}
 
@@ -82,7 +90,12 @@ class PerExample:
         InputError
             For a network that cannot take them, or with the operation for which nothing is proved.
         """
-        kind = (features.shape[1:], labels.shape[1:], labels.is_floating_point(), features.device)
+        if self._trained != _trained(self.network):
+            raise InputError(
+                "Expected the parameters that were there before, got others to train; make a new PerExample."
+            )
+        layers = tuple((name, type(each), each.training) for name, each in self.network.named_modules())
+        kind = (features.shape[1:], labels.shape[1:], labels.is_floating_point(), features.device, layers)
         if kind not in self._read:
             try:
                 self._read[kind] = self._graph(features, labels)
@@ -109,7 +122,7 @@ class PerExample:
 
         def of_one(trained: Named, fixed: Named, features: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
             output = self._output({**trained, **fixed}, features[None])
-            if label.is_floating_point() and label.numel() == output.numel():  # one number needs no axis of its own
+            if label.is_floating_point() and label.numel() == output.numel() == 1:  # it needs no axis of its own
                 label = label.reshape(output.shape[1:])
             return self._loss(output, label[None])
 
@@ -122,11 +135,13 @@ class PerExample:
             outputs = tuple(self._output({**trained, **fixed}, x[None]).shape[1:])
         if any(each.target is torch.ops.aten.copy_.default for each in graph.graph.nodes):
             raise NotOrderFree("a network that changes its own numbers while it computes, as a running mean does")
+        for each in graph.graph.nodes:  # another's rule for many people could do anything
+            if each.op == "call_function" and getattr(each.target, "namespace", "aten") != "aten":
+                raise NotOrderFree(f"{each.target}")
         graph.graph.eliminate_dead_code()
         graph.recompile()
         run: Callable[..., Named] = vmap(graph, in_dims=(None, None, 0, 0), randomness="different")
-        self._try(run, x, y)
-        return _Read(run, outputs)
+        return _Read(run, outputs, self._try(run, x, y))
 
     def _output(self, numbers: Named, x: torch.Tensor) -> torch.Tensor:
         """What the network gives with these numbers.
@@ -153,27 +168,41 @@ class PerExample:
         }
         return {name: each for name, each in parameters.items() if name in trained}, fixed
 
-    def _try(self, run: Callable[..., Named], x: torch.Tensor, y: torch.Tensor) -> None:
-        """Compute the rows of three made-up people, which meets every operation, and again with another one of them."""
+    def _try(self, run: Callable[..., Named], x: torch.Tensor, y: torch.Tensor) -> int:
+        """Compute the rows of three made-up people, which meets every operation; returns how wide these are.
+
+        The first and the last must have the same rows beside another second person, and alone.
+        """
         x = torch.linspace(0, 1, 3 * x.numel(), dtype=x.dtype, device=x.device).reshape(3, *x.shape)
         y = y.expand(3, *y.shape)
-        other = x.clone()
-        other[1] = math.nan
-        before, after = (self._rows(run, each, y)[::2].nan_to_num(0.5) for each in (x, other))
-        if not torch.equal(before, after):
-            raise InputError(
-                "Expected a network in which examples do not meet, got one in which a made-up person's row changed "
-                "with another person's features; compute each output from one row of features."
-            )
+        with Widest() as widest:  # type: ignore[no-untyped-call]  # torch has no types here
+            before = self._rows(run, x, y).nan_to_num(0.5)
+        for factor in (math.nan, 2.0**60):
+            other = x.clone()
+            other[1] *= factor
+            try:
+                after = self._rows(run, other, y).nan_to_num(0.5)
+            except (IndexError, RuntimeError):  # it looks something up that is not there
+                continue
+            if not torch.equal(before[::2], after[::2]):
+                raise InputError(_MEET)
+        if not torch.equal(before[:1], self._rows(run, x[:1], y[:1]).nan_to_num(0.5)):
+            raise InputError(_MEET)
+        wide: int = -(-widest.numbers // len(x))
+        return wide
 
-    def _rows(self, run: Callable[..., Named], features: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    def _rows(self, run: Callable[..., Named], x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         trained, fixed = self._numbers()
-        x, y = features.detach().double(), labels.detach().to(_kind(labels))
         with OrderFree():  # type: ignore[no-untyped-call]  # torch has no types here
             found = run(trained, fixed, x, y)
-        rows = torch.cat([found[name].flatten(1) for name in trained], dim=1)
+        return torch.cat([found[name].flatten(1) for name in trained], dim=1)
+
+    def _finite_rows(self, run: Callable[..., Named], features: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """Rows, of NaN for who has a number that is not finite; zeros are computed with in that person's place."""
+        x, y = features.detach().double(), labels.detach().to(_kind(labels))
         finite = x.flatten(1).isfinite().all(1) & y.reshape(len(y), -1).isfinite().all(1)
-        return torch.where(finite[:, None], rows, math.nan)  # counts as nothing
+        x, y = (torch.where(finite.view(-1, *[1] * (each.dim() - 1)), each, 0) for each in (x, y))
+        return torch.where(finite[:, None], self._rows(run, x, y), math.nan)  # counts as nothing
 
     def blocks(self, features: torch.Tensor, labels: torch.Tensor) -> Iterator[torch.Tensor]:
         """The rows of all examples in their order, in doubles, as many at a time as fit into memory.
@@ -185,10 +214,10 @@ class PerExample:
         read = self.read(features, labels)
         _check_labels(labels, read.outputs)
         must_keep_subnormals()
-        size = max(1, _BLOCK_NUMBERS.get(features.device.type, 2**20) // self.size)
+        size = max(1, _BLOCK_NUMBERS.get(features.device.type, 2**20) // max(self.size, read.widest))
         for first in range(0, len(features), size):
             here = slice(first, first + size)
-            yield _tactful(lambda: self._rows(read.run, features[here], labels[here]))  # noqa: B023 (called at once)
+            yield _tactful(lambda: self._finite_rows(read.run, features[here], labels[here]))  # noqa: B023 (called at once)
 
     def clipped_sum(self, features: torch.Tensor, labels: torch.Tensor, clip: float, steps: int) -> NDArray[np.int64]:
         """The sum of all rows, each clipped to ``clip`` in L2 and written in whole numbers of clip/steps."""
@@ -204,6 +233,10 @@ class PerExample:
             part = gradient[first : first + each.numel()]
             each.grad = part.to(device=each.device, dtype=each.dtype).view_as(each)
             first += each.numel()
+
+
+def _trained(network: torch.nn.Module) -> list[tuple[str, torch.Size]]:
+    return [(name, each.shape) for name, each in network.named_parameters() if each.requires_grad]
 
 
 def _kind(labels: torch.Tensor) -> torch.dtype:

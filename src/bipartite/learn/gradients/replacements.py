@@ -41,7 +41,7 @@ def _only(name: str, **given: tuple[object, object]) -> None:
 def sum_of(x: Tensor, axes: Sequence[int] | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:  # noqa: ANN401, FBT001, FBT002
     """Sums by halves."""
     if dtype is not None or not x.is_floating_point():
-        x = x.to(dtype or torch.int64)
+        x = converted(x, dtype=dtype or torch.int64)
     return total(x, axes, keepdim)
 
 
@@ -62,13 +62,20 @@ def variance_and_mean(
     middle = mean(x, axes, keepdim=True)
     count = x.numel() // max(1, middle.numel())
     apart = x - middle
-    spread = total(apart * apart, axes, keepdim) / (count - (1 if correction is None else correction))
+    spread = total(apart * apart, axes, keepdim) / max(0, count - (1 if correction is None else correction))
     return spread, middle if keepdim else mean(x, axes)
+
+
+def _check_places(index: Tensor, least: int, end: int) -> None:
+    """Refuse places beyond the end: one person's numbers end where another's begin."""
+    if not bool(((index >= least) & (index < end)).all()):
+        raise IndexError("a place is out of range")  # whoever computes rows says so, without naming it
 
 
 def scatter_add(x: Tensor, axis: int, index: Tensor, added: Tensor) -> Tensor:
     """``scatter_add``: each number at its place along an axis."""
     axis %= x.dim()
+    _check_places(index, 0, x.shape[axis])
     index = index.movedim(axis, -1)
     added = added[tuple(slice(each) for each in index.movedim(-1, axis).shape)].movedim(axis, -1)
     before = x.movedim(axis, -1)
@@ -93,6 +100,7 @@ def index_put(x: Tensor, index: Sequence[Tensor | None], values: Tensor, accumul
     sizes = x.shape[first : first + len(given)]
     places = torch.zeros((), dtype=torch.int64, device=x.device)
     for each, size in zip(given, sizes, strict=True):
+        _check_places(each, -size, size)
         places = places * size + torch.where(each < 0, each + size, each)
     before, after = x.shape[:first], x.shape[first + len(given) :]
     rows = values.expand(*before, *places.shape, *after).movedim(
@@ -102,13 +110,6 @@ def index_put(x: Tensor, index: Sequence[Tensor | None], values: Tensor, accumul
     return x + sums.reshape(*sizes, *before, *after).movedim(
         tuple(range(len(sizes))), tuple(range(first, first + len(sizes)))
     )
-
-
-def embedding_backward(d: Tensor, index: Tensor, count: int, padding: int, by_frequency: bool) -> Tensor:  # noqa: FBT001
-    """Rows added at the places that were looked up."""
-    _only("embedding", scale_grad_by_freq=(by_frequency, False))
-    rows = torch.where((index != padding)[..., None], d, 0.0)
-    return added_at(rows.reshape(index.numel(), -1), index.reshape(-1), count)
 
 
 # --- convolutions, as products of windows ---
@@ -176,7 +177,10 @@ def convolution_backward(  # noqa: PLR0913, PLR0917 (torch's)
     groups: int,
     wanted: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-    """Gradients of the pictures, the weights and the bias."""
+    """Gradients of the pictures, the weights and the bias.
+
+    Scales are those of single channels: where gradients are shared by all, people are channels before the layer.
+    """
     _known_convolution(dilation, transposed, output_padding)
     if x.dim() == 3:  # noqa: PLR2004
         more = bias_sizes, [1, *stride], [0, *padding], dilation, transposed, output_padding, groups, wanted
@@ -190,18 +194,19 @@ def convolution_backward(  # noqa: PLR0913, PLR0917 (torch's)
         # The number of products in which one number before the layer takes part: windows times channels.
         p, q = bits_for(out // groups * math.ceil(window[0] / moved[0]) * math.ceil(window[1] / moved[1]))
         rows, by_person = whole(grouped, [2, 3], p)
-        columns, by_group = whole(weight.reshape(groups, out // groups, -1), [1, 2], q)
-        parts = (columns.transpose(1, 2) @ rows).reshape(people, -1, grouped.shape[3])
+        columns, by_channel = whole(weight.reshape(groups, out // groups, x.shape[1] // groups, -1), [1, 3], q)
+        parts = (columns.flatten(2).transpose(1, 2) @ rows).reshape(people, -1, grouped.shape[3])
         folded = torch.nn.functional.fold(parts, x.shape[2:], window, padding=_two(padding), stride=moved)
-        of_x = scaled(folded.reshape(people, groups, -1), by_person[..., 0], by_group[..., 0]).reshape(x.shape)
+        by_place = folded.reshape(people, groups, x.shape[1] // groups, -1)
+        of_x = scaled(by_place, by_person, by_channel[:, 0]).reshape(x.shape)
     if wanted[1]:
         p, q = bits_for(people * grouped.shape[3])
-        numbers, by_group = whole(x.reshape(people, groups, -1), [0, 2], p)
+        numbers, by_channel = whole(x.reshape(people, x.shape[1], -1), [0, 2], p)
         windows, _ = _windows(numbers.reshape(x.shape), window, moved, _two(padding))
-        ends, by_channel = whole(grouped, [0, 3], q)
+        ends, by_end = whole(grouped, [0, 3], q)
         places = windows.reshape(people, groups, -1, grouped.shape[3]).permute(1, 0, 3, 2).flatten(1, 2)
-        sums = ends.permute(1, 2, 0, 3).flatten(2) @ places
-        of_weight = scaled(sums, by_group[0, :, :, None], by_channel[0]).reshape(weight.shape)
+        sums = (ends.permute(1, 2, 0, 3).flatten(2) @ places).reshape(groups, out // groups, x.shape[1] // groups, -1)
+        of_weight = scaled(sums, by_channel.reshape(groups, 1, -1, 1), by_end[0, ..., None]).reshape(weight.shape)
     if wanted[2]:
         of_bias = total(d, [0, 2, 3])
     return of_x, of_weight, of_bias
@@ -371,6 +376,12 @@ def converted(x: Tensor, *, dtype: Any = None, **options: Any) -> Any:  # noqa: 
 def _ends(dtype: torch.dtype) -> Pair:
     numbers = torch.iinfo(dtype)
     return numbers.min, numbers.max
+
+
+def steps(start: float, end: float, step: float = 1, **options: Any) -> Tensor:  # noqa: ANN401
+    """``arange`` in two roundings: torch's own depends on how its work is shared out."""
+    found = torch.arange(start, end, step, **options)
+    return torch.arange(len(found), **options) * step + start if found.is_floating_point() else found
 
 
 def empty(*args: Any, **kwargs: Any) -> Tensor:  # noqa: ANN401
