@@ -232,14 +232,23 @@ def test_memory_as_it_comes_is_never_read():
         assert torch.equal(rows_of(network)(*told), wanted)
 
 
-def test_features_of_one_person_that_reach_another_are_found(monkeypatch):
+@pytest.mark.parametrize(
+    "mix",
+    [
+        lambda rows: rows + rows[1:].sum(0),
+        lambda rows: rows + 0.0 * rows[1:].sum(0),  # NaN alone shows it
+        lambda rows: rows + rows[1:].nan_to_num(0.0).abs().clamp(min=9.0).amax() if len(rows) > 1 else rows + 9.0,
+        lambda rows: rows * (1 + len(rows) * 2.0**-50),  # who is alone shows it
+    ],
+    ids=["sum", "product", "largest", "number"],
+)
+def test_features_of_one_person_that_reach_another_are_found(monkeypatch, mix):
     """Whatever torch's own rules for many people might get wrong: made-up people would show it."""
     gradients = PerExample(nn.Linear(4, 3), LOSS)
     right = PerExample._rows
 
     def mixed(self, run, x, y):
-        found = right(self, run, x, y)
-        return found + found[1] if len(found) > 1 else found
+        return mix(right(self, run, x, y))
 
     monkeypatch.setattr(PerExample, "_rows", mixed)
     with pytest.raises(
