@@ -244,7 +244,9 @@ def test_memory_as_it_comes_is_never_read():
 )
 def test_features_of_one_person_that_reach_another_are_found(monkeypatch, mix):
     """Whatever torch's own rules for many people might get wrong: made-up people would show it."""
-    gradients = PerExample(nn.Linear(4, 3), LOSS)
+    network = nn.Linear(4, 3)
+    nn.init.zeros_(network.weight)
+    gradients = PerExample(network, LOSS)
     right = PerExample._rows
 
     def mixed(self, run, x, y):
@@ -297,7 +299,7 @@ def test_a_word_out_of_range_reaches_nobody_else():
     words = torch.from_numpy(random.integers(0, 30, (20, 6))).double()
     choices = torch.from_numpy(np.concatenate([np.zeros((20, 1)), random.normal(size=(20, 5))], axis=1))
     for network, features, beyond in ((Histogram(), words, 30), (OwnTable(), choices, 5)):
-        rows = rows_of(network.double())
+        rows = rows_of(network.double())  # on a GPU torch's own look-ups would stop the process
         rows(features, labels)
         for at in (beyond, -beyond - 1):
             wrong = features.clone()

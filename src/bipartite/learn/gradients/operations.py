@@ -43,6 +43,10 @@ _REPLACED: Final[Mapping[str, Callable[..., Any]]] = {
     "max_pool2d_with_indices_backward": replacements.max_pool_backward,
     "avg_pool2d": replacements.average_pool,
     "avg_pool2d_backward": replacements.average_pool_backward,
+    "gather": replacements.within_range(aten.gather.default),
+    "index_select": replacements.within_range(aten.index_select.default),
+    "scatter.value": replacements.within_range(aten.scatter.value),
+    "index.Tensor": replacements.look_up,
     "scatter_add": replacements.scatter_add,
     "index_put": replacements.index_put,
     "erf": exact_numbers.error_function,
@@ -73,9 +77,9 @@ bitwise_and.Tensor bitwise_or.Tensor bitwise_not where.self where.ScalarOther wh
 _MOVES: Final = """
 reshape alias detach clone contiguous t transpose.int permute expand squeeze squeeze.dim squeeze.dims unsqueeze
 unsqueeze_ flatten.using_ints movedim.int slice.Tensor slice_backward select.int select_backward narrow split.Tensor
-unsafe_split.Tensor split_with_sizes unbind.int chunk cat stack gather index.Tensor index_select flip roll
+unsafe_split.Tensor split_with_sizes unbind.int chunk cat stack flip roll
 constant_pad_nd unfold im2col diagonal tril triu repeat lift_fresh lift_fresh_copy pixel_shuffle pixel_unshuffle
-masked_fill.Scalar masked_fill.Tensor scatter.value fill_.Scalar zero_ full full_like zeros
+masked_fill.Scalar masked_fill.Tensor fill_.Scalar zero_ full full_like zeros
 zeros_like new_zeros ones ones_like new_ones new_full scalar_tensor arange arange.start eye
 """
 _TAKEN_APART: Final = """

@@ -67,9 +67,28 @@ def variance_and_mean(
 
 
 def _check_places(index: Tensor, least: int, end: int) -> None:
-    """Refuse places beyond the end: one person's numbers end where another's begin."""
+    """Refuse places beyond the end: one person's numbers end where another's begin, and a GPU would stop for good."""
     if not bool(((index >= least) & (index < end)).all()):
         raise IndexError("a place is out of range")  # whoever computes rows says so, without naming it
+
+
+def within_range(operation: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A look-up along an axis, at places that are there."""
+
+    def found(x: Tensor, axis: int, index: Tensor, *others: Any, **options: Any) -> Tensor:  # noqa: ANN401
+        _check_places(index, 0, x.shape[axis])
+        return operation(x, axis, index, *others, **options)
+
+    return found
+
+
+def look_up(x: Tensor, index: Sequence[Tensor | None]) -> Tensor:
+    """``index``, at places that are there."""
+    for axis, each in enumerate(index):
+        if each is not None and each.dtype != torch.bool:
+            _check_places(each, -x.shape[axis], x.shape[axis])
+    found: Tensor = torch.ops.aten.index.Tensor(x, index)
+    return found
 
 
 def scatter_add(x: Tensor, axis: int, index: Tensor, added: Tensor) -> Tensor:
