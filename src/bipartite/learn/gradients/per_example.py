@@ -126,8 +126,10 @@ class PerExample:
                 label = label.reshape(output.shape[1:])
             return self._loss(output, label[None])
 
-        # torch warns where a target of another shape than the output would be broadcast, and then goes on.
-        with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():
+        # torch warns where a target of another shape than the output would be broadcast, and then goes on. Its recurrent
+        # layers on a GPU ask where in memory weights lie, unless cuDNN is off.
+        off = torch.backends.cudnn.flags(enabled=False)
+        with sdpa_kernel(SDPBackend.MATH), off, warnings.catch_warnings():
             warnings.filterwarnings("error", message="Using a target size")
             traced = make_fx(functionalize(grad(of_one), remove="mutations"), decomposition_table=PARTS)
             trained, fixed = self._numbers()
