@@ -126,7 +126,7 @@ class PerExample:
                 label = label.reshape(output.shape[1:])
             return self._loss(output, label[None])
 
-        # torch warns where a target of another shape than the output would be broadcast, and then goes on. Its recurrent
+        # torch warns where a target of another shape than the output would be broadcast, and then goes on. Recurrent
         # layers on a GPU ask where in memory weights lie, unless cuDNN is off.
         off = torch.backends.cudnn.flags(enabled=False)
         with sdpa_kernel(SDPBackend.MATH), off, warnings.catch_warnings():
