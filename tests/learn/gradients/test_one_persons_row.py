@@ -16,7 +16,7 @@ from bipartite.errors import InputError
 from bipartite.learn import GaussianSGD, PerExample, train_privately
 from bipartite.learn.gradients.whole import MOST_STEPS, whole_rows
 
-from .networks import NETWORKS, made, people_of, rows_of
+from .networks import NETWORKS, made, one_by_one, people_of, rows_of
 from .rows_elsewhere import bits, changed, digests
 
 LOSS = nn.functional.cross_entropy
@@ -306,6 +306,47 @@ def test_a_word_out_of_range_reaches_nobody_else():
             wrong[7, 0] = at
             with pytest.raises(InputError, match="values are not shown. See that all numbers that look something up"):
                 rows(wrong, labels)
+
+
+class Rolled(nn.Module):
+    """One number for each person, rolled: torch's rule for many rolls it from person to person."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.last = nn.Embedding(9, 4), nn.Linear(1, 3)
+
+    def forward(self, x):
+        one = (self.words.weight.sum(0) * (x[0, :4] == 7).double()).sum()
+        return (
+            self.last(torch.roll(one, 1)[None, None]) + torch.roll(x, 1, 1).sum() * 1e-3 + torch.roll(x, 2).sum() * 1e-3
+        )
+
+
+def test_one_number_each_stays_with_its_person():
+    features = torch.zeros(38, 4, dtype=torch.float64)
+    features[7] = features[12] = 7
+    network, labels = Rolled().double(), torch.arange(38) % 3
+    rows = rows_of(network)
+    assert changed(rows, features, labels, 33) == 0
+    torch.testing.assert_close(rows(features, labels), one_by_one(network, features, labels), rtol=0, atol=1e-5)
+
+
+def test_words_and_labels_of_the_second_person_are_tried_too(monkeypatch):
+    """Of words NaN becomes zero and huge numbers are out of range: small whole ones are tried, and another class."""
+    right = PerExample._rows
+
+    def by_word(self, run, x, y):
+        return right(self, run, x, y) * (1.0 + (x[1:] == 2).sum().double() * 2.0**-50)
+
+    def by_label(self, run, x, y):
+        return right(self, run, x, y) * (1.0 + y[1:].sum().double() * 2.0**-50)
+
+    for mixed in (by_word, by_label):
+        network, _ = made("words")
+        features, labels = people_of((5,), 9)
+        monkeypatch.setattr(PerExample, "_rows", mixed)
+        with pytest.raises(InputError, match="got one in which a made-up person's row changed"):
+            rows_of(network)(features, labels)
 
 
 class Pulled(nn.Module):

@@ -28,6 +28,7 @@ def test_rows_are_the_gradients_of_single_people(name):
 LOSSES = [
     nn.MSELoss(), nn.MSELoss(reduction="sum"), nn.L1Loss(), nn.SmoothL1Loss(), nn.BCEWithLogitsLoss(),
     nn.CrossEntropyLoss(), lambda output, wanted: (output - wanted).abs().sum(),
+    lambda output, wanted: (1 - torch.exp(-nn.functional.mse_loss(output, wanted))) * 2 + 1 / (1 + output.mean()**2),
 ]  # fmt: skip
 
 
@@ -50,6 +51,22 @@ def test_classes_may_be_smoothed():
     torch.testing.assert_close(
         rows_of(network, loss)(features, labels), one_by_one(network, features, labels, loss), **CLOSE
     )
+
+
+class Warm(nn.Module):
+    """A number of its own, and people who are a number each."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(0.7))
+
+    def forward(self, x):
+        return self.scale * x[:, None] * torch.arange(3, device=x.device)
+
+
+def test_single_numbers_need_no_axis():
+    network, features, labels = Warm().double(), torch.linspace(-1, 1, 5).double(), torch.arange(5) % 3
+    torch.testing.assert_close(rows_of(network)(features, labels), one_by_one(network, features, labels), **CLOSE)
 
 
 def test_parameters_that_are_not_trained_have_no_gradient():
@@ -116,7 +133,11 @@ def test_a_network_that_changed_is_read_again_or_refused():
     network.train()
     with pytest.raises(InputError, match="draws at random"):
         rows(features, labels)
-    network.eval()[0].weight.requires_grad_(False)
+    network.eval()[3] = nn.Linear(4, 3).double()
+    with pytest.raises(InputError, match="Expected the parameters that were there before, got others to train; make a"):
+        rows(features, labels)
+    rows = rows_of(network)
+    network[0].weight.requires_grad_(False)
     with pytest.raises(InputError, match="Expected the parameters that were there before, got others to train; make a"):
         rows(features, labels)
 

@@ -171,6 +171,8 @@ def _looked_up_backward(d: Tensor, index: Tensor, count: int, padding: int, by_f
 PARTS: Final[dict[Any, Callable[..., Any]]] = {
     **get_decompositions([each for name in _TAKEN_APART.split() if (each := getattr(aten, name, None))]),
     aten.relu.default: _relu,
+    # torch's rule for many people rolls one number each from person to person
+    aten.roll.default: lambda x, *_: NotImplemented if x.dim() else x.clone(),
     aten.embedding.default: _look_up,
     aten.embedding_dense_backward.default: _looked_up_backward,
     aten.leaky_relu.default: lambda x, slope=0.01: torch.where(x > 0, x, x * slope),

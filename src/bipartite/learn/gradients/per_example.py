@@ -9,6 +9,7 @@ read once as a graph of operations, without anybody's numbers; the graph then ru
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from dataclasses import dataclass
@@ -78,7 +79,6 @@ class PerExample:
             raise InputError("Expected a network with parameters to train, got none; set requires_grad on some.")
         self.size = sum(each.numel() for each in self.parameters)
         """d, the number of numbers in one gradient."""
-        self._trained = _trained(network)
         self._loss = loss
         self._read: dict[Any, _Read] = {}
 
@@ -90,7 +90,8 @@ class PerExample:
         InputError
             For a network that cannot take them, or with the operation for which nothing is proved.
         """
-        if self._trained != _trained(self.network):
+        now = [each for each in self.network.parameters() if each.requires_grad]
+        if len(now) != len(self.parameters) or any(a is not b for a, b in zip(now, self.parameters, strict=True)):
             raise InputError(
                 "Expected the parameters that were there before, got others to train; make a new PerExample."
             )
@@ -173,17 +174,18 @@ class PerExample:
     def _try(self, run: Callable[..., Named], x: torch.Tensor, y: torch.Tensor) -> int:
         """Compute the rows of three made-up people, which meets every operation; returns how wide these are.
 
-        The first and the last must have the same rows beside another second person, and alone.
+        The first and the last must have the same rows beside any second person, and alone.
         """
         x = torch.linspace(0, 1, 3 * x.numel(), dtype=x.dtype, device=x.device).reshape(3, *x.shape)
-        y = y.expand(3, *y.shape)
+        y = y.expand(3, *y.shape).clone()
         with Widest() as widest:  # type: ignore[no-untyped-call]  # torch has no types here
             before = self._rows(run, x, y).nan_to_num(0.5)
-        for factor in (math.nan, 2.0**60):
-            other = x.clone()
-            other[1] *= factor
+        second = (x[1] * math.nan, x[1] * 2.0**60, torch.ones_like(x[1]), torch.full_like(x[1], 2.0))
+        for features, label in itertools.product(second, (0, 1)):
+            other, told = x.clone(), y.clone()
+            other[1], told[1] = features, label
             try:
-                after = self._rows(run, other, y).nan_to_num(0.5)
+                after = self._rows(run, other, told).nan_to_num(0.5)
             except (IndexError, RuntimeError):  # it looks something up that is not there
                 continue
             if not torch.equal(before[::2], after[::2]):
@@ -197,12 +199,12 @@ class PerExample:
         trained, fixed = self._numbers()
         with OrderFree():  # type: ignore[no-untyped-call]  # torch has no types here
             found = run(trained, fixed, x, y)
-        return torch.cat([found[name].flatten(1) for name in trained], dim=1)
+        return torch.cat([found[name].reshape(len(x), -1) for name in trained], dim=1)
 
     def _finite_rows(self, run: Callable[..., Named], features: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Rows, of NaN for who has a number that is not finite; zeros are computed with in that person's place."""
         x, y = features.detach().double(), labels.detach().to(_kind(labels))
-        finite = x.flatten(1).isfinite().all(1) & y.reshape(len(y), -1).isfinite().all(1)
+        finite = x.reshape(len(x), -1).isfinite().all(1) & y.reshape(len(y), -1).isfinite().all(1)
         x, y = (torch.where(finite.view(-1, *[1] * (each.dim() - 1)), each, 0) for each in (x, y))
         return torch.where(finite[:, None], self._rows(run, x, y), math.nan)  # counts as nothing
 
@@ -235,10 +237,6 @@ class PerExample:
             part = gradient[first : first + each.numel()]
             each.grad = part.to(device=each.device, dtype=each.dtype).view_as(each)
             first += each.numel()
-
-
-def _trained(network: torch.nn.Module) -> list[tuple[str, torch.Size]]:
-    return [(name, each.shape) for name, each in network.named_parameters() if each.requires_grad]
 
 
 def _kind(labels: torch.Tensor) -> torch.dtype:

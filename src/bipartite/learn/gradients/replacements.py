@@ -384,8 +384,10 @@ def signless(operation: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return found
 
 
-def converted(x: Tensor, *, dtype: Any = None, **options: Any) -> Any:  # noqa: ANN401
+def converted(x: Tensor | float, *, dtype: Any = None, **options: Any) -> Any:  # noqa: ANN401
     """``to``: what no whole number of this type can be becomes the nearest; processors do not agree on it."""
+    if not isinstance(x, torch.Tensor):  # a number of Python's beside one number each
+        x = torch.tensor(x, device=options.get("device"))
     if x.is_floating_point() and dtype in {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8}:
         least, most = (max(-_LARGEST_WHOLE, min(float(end), _LARGEST_WHOLE)) for end in _ends(dtype))
         x = torch.where(x.isnan(), 0.0, x.clamp(least, most))
