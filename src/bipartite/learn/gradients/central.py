@@ -39,8 +39,8 @@ NOT_COVERED: Final = (
     REFUSALS,
     (
         "a processor or library that does not keep IEEE 754, of which the proof of one-persons-row.md assumes rounding "
-        "to nearest, subnormal numbers, and matrix products of doubles that are sums of products; or a torch whose rules "
-        "for many people at once (vmap) mix them, which no test has found in the operations that are known"
+        "to nearest, subnormal numbers, and matrix products of doubles that are sums of products; or a torch whose "
+        "rules for many people at once (vmap) mix them, which no test has found in the operations that are known"
     ),
 )
 NO_PEOPLE: Final = (
