@@ -39,7 +39,8 @@ class PrivateQuantile:
 
     ``people`` persons spend their whole ε on it and report no gradient, so that everybody still spends ε once. Each
     draws one coordinate and reports its binary exponent e, ``2^(e−1) ≤ |g| < 2^e``, held to the public range
-    ``exponents`` ((−20, 4) is from a millionth to 16), by padded BRR. The bound is 2 to the estimated quantile of the exponents.
+    ``exponents`` ((−20, 4) is from a millionth to 16), by padded BRR. The bound is 2 to the estimated quantile of the
+    exponents.
     """
 
     quantile: float = 0.95
