@@ -425,6 +425,7 @@ arguments = {
     "weight of nobody": ({"split": {"age": 1, "income": 1}}, "Expected split to name the column 'job'"),
     "sample": ({"sample": 4}, "Expected 1 ≤ sample < 3, the number of private columns, got 4"),
     "no sample": ({"sample": 0}, "Expected 1 ≤ sample < 3, the number of private columns, got 0"),
+    "a sample of a float": ({"sample": 3.0}, "Expected sample as None or a whole number, got 3.0"),
     "sample of words": ({"sample": "two"}, "Expected sample as None or a whole number, got 'two'"),
     "sample of what is kept": (
         {"domains": {**DOMAINS, "job": Column(bp.GRR(bp.Items(JOBS), "0.1"), nulls="keep")}, "sample": 1},

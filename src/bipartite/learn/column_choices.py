@@ -40,7 +40,7 @@ def plan_of(asked: PrivateColumns, names: Sequence[str], *, named: bool) -> Plan
             columns[name] = _column_or_domain(each, asked)
     problems.raise_if_any(InputError)
     # Drawing all of them is not a sample.
-    sample = None if asked.sample == len(names) else asked.sample
+    sample = None if is_whole(asked.sample) and asked.sample == len(names) else asked.sample
     ready = [each.mechanism.epsilon_decimal for each in columns.values() if isinstance(each, Column)]
     free = {name: domain for name, domain in columns.items() if isinstance(domain, Domain)}
     parts = _parts(budget.value, ready, [weights[name] for name in free], sample)

@@ -208,8 +208,8 @@ class OrderFree(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch ha
             found = func(*args, **kwargs)
         else:
             raise NotOrderFree(_named_for_people(func))
-        for each in found if isinstance(found, (tuple, list)) else (found,):
-            if each is not None and each.dtype not in _EXACT:
+        for each in _results(found):
+            if each.dtype not in _EXACT:
                 kind = str(each.dtype).removeprefix("torch.")
                 raise NotOrderFree(f"{func} in {kind}; compute in the type of the features, as x.new_zeros(…) does")
         return found
@@ -219,6 +219,11 @@ def _may_be_fused(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -
     """Whether this is a + αb, which some kernels compute in one rounding and others in two."""
     by_place = args[2:] if func in {aten.add.Scalar, aten.sub.Scalar} else ()
     return any(alpha != 1 for alpha in (*by_place, kwargs.get("alpha", 1)))
+
+
+def _results(found: Any) -> list[Tensor]:  # noqa: ANN401
+    held = found if isinstance(found, (tuple, list)) else (found,)
+    return [each for each in held if isinstance(each, torch.Tensor)]
 
 
 class Widest(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has no types here
@@ -234,8 +239,7 @@ class Widest(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch has n
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401
         found = func(*args, **(kwargs or {}))
-        for each in found if isinstance(found, (tuple, list)) else (found,):
-            self.numbers = max(self.numbers, each.numel() if isinstance(each, torch.Tensor) else 0)
+        self.numbers = max(self.numbers, *(each.numel() for each in _results(found)), 0)
         return found
 
 
