@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import result_tables
 from bipartite.plots import figure
-from reproduction.claims import judge_all
+from reproduction.judging import judge_all
 from reproduction.runner.registry import EXPERIMENTS
 from reproduction.runner.running import Outcome, pictures_of
 from reproduction.tests.figures.reading import check_words, words

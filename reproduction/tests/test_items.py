@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import bipartite
-from reproduction.claims import CLAIMS, judge_all
+from reproduction.judging import CLAIMS, judge_all
 from reproduction.items import KINDS, Reference, items
 from reproduction.runner.registry import EXPERIMENTS
 from reproduction.runner.report_items import every_item

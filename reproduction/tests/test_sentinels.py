@@ -1,12 +1,12 @@
-"""No row changes without a new version of its experiment (reproduction/runner/sentinels.py)."""
+"""No row changes without a new version of its experiment (reproduction.sentinels.py)."""
 
 import json
 
 import pytest
 
 import result_tables
-from reproduction.runner import reading, sentinels
-from reproduction.runner.registry import EXPERIMENTS, named
+from reproduction import sentinels
+from reproduction.registry import EXPERIMENTS, named
 
 HELD = sentinels.held()
 CELLS = [
@@ -15,14 +15,14 @@ CELLS = [
     for at, each in enumerate(HELD[name]["cells"])
 ]
 WHAT_TO_DO = (
-    "If that is wanted, raise the version of {0} in reproduction/runner/registry.py, run "
-    "python -m reproduction.runner.sentinels, and measure its table in reproduction/results again."
+    "If that is wanted, raise the version of {0} in reproduction.registry.py, run "
+    "python -m reproduction.sentinels, and measure its table in reproduction/results again."
 )
 
 
 @pytest.mark.parametrize(("name", "sentinel"), CELLS)
 def test_a_row_changes_only_with_the_version_of_its_experiment(name, sentinel):
-    assert HELD[name]["version"] == named([name])[0].version, "Run python -m reproduction.runner.sentinels."
+    assert HELD[name]["version"] == named([name])[0].version, "Run python -m reproduction.sentinels."
     found = sentinels.measured_again(name, sentinel["cell"])
     changed = [
         (was, now) for was, now in zip(sentinel["rows"], found, strict=True) if not sentinels.is_same(name, was, now)

@@ -1,0 +1,97 @@
+"""Every claim in the order of the paper, and its verdict from the tables of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from reproduction.claim import Claim, Judgement, Verdict
+from reproduction.claims import (
+    boosting,
+    curves,
+    dnn,
+    line,
+    locations,
+    networks,
+    others,
+    places,
+    quality,
+    runtime,
+    sentences,
+    sgd,
+    theory,
+    times,
+    training,
+    trees,
+    words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from reproduction.running import Outcome
+
+CLAIMS: Final[tuple[Claim, ...]] = (
+    *theory.CLAIMS,
+    *curves.CLAIMS,
+    *locations.CLAIMS,
+    *trees.CLAIMS,
+    *sgd.CLAIMS,
+    *dnn.CLAIMS,
+    *times.CLAIMS,
+    *others.CLAIMS,
+)
+_OLD = (
+    *words.INTRODUCTION,
+    *line.CLAIMS,
+    *quality.CLAIMS,
+    *places.CLAIMS,
+    *boosting.CLAIMS,
+    *training.CLAIMS,
+    *networks.CLAIMS,
+    *runtime.CLAIMS,
+    *sentences.CLAIMS,
+    *words.CITED,
+)
+CLAIMS = (*CLAIMS, *(old for old in _OLD if old.key not in {new.key for new in CLAIMS}))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with its verdict."""
+
+    claim: Claim
+    judgement: Judgement
+
+
+def judge_all(outcomes: Sequence[Outcome]) -> list[Judged]:
+    """A verdict for every claim; those whose experiments did not run say so."""
+    by_name = {outcome.entry.name: outcome for outcome in outcomes}
+    tables = {name: outcome.table for name, outcome in by_name.items() if outcome.state == "done"}
+    judged = []
+    for claim in CLAIMS:
+        lacking = [name for name in claim.needs if name not in tables]
+        if lacking:
+            reasons = [by_name[name].why or by_name[name].state for name in lacking if name in by_name]
+            why = reasons[0] if reasons else f"Run it with python -m reproduction run {' '.join(claim.needs)}."
+            judgement = Judgement(Verdict.NOT_RUN, f"nothing: {', '.join(lacking)} did not run", why)
+        else:
+            judgement = judge(claim, tables)
+        judged.append(Judged(claim, judgement))
+    return judged
+
+
+def judge(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Judgement:
+    """A verdict; a claim whose judging breaks does not take the others with it, nor the hours of measuring."""
+    try:
+        if not isinstance(claim, Claim):
+            from reproduction.older import judged  # noqa: PLC0415
+
+            return judged(claim, tables)
+        return claim.judge(tables)
+    except Exception as error:  # noqa: BLE001
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        why = f"Judging failed ({said}): this is a bug in bipartite, please report it."
+        return Judgement(Verdict.UNDECIDED, why=why, broken=True)
