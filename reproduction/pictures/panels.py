@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import numpy as np
 import pandas as pd
 
 from bipartite.plots import figure as plotting
@@ -103,12 +104,14 @@ def panels(  # noqa: PLR0913 (all that a picture says, each by its name)
     facet: str = "",
     title: str = "{}",
     titles: Mapping[Any, str] | None = None,
-    levels: Mapping[str, float] | None = None,
+    levels: Mapping[str, float | Sequence[float]] | None = None,
     flat: Collection[str] = (),
     dots: Collection[str] = (),
+    bare: Collection[str] = (),
     steps: bool = False,
     ends: bool = False,
     like: Mapping[str, str] | None = None,
+    between: tuple[str, str] | None = None,
     within: tuple[float, float] = (-math.inf, math.inf),
     lowest: Limit = None,
     highest: Limit = None,
@@ -122,11 +125,15 @@ def panels(  # noqa: PLR0913 (all that a picture says, each by its name)
     title, titles
         Of a panel: a format of its value (``"N = {:,}"``), or words by value.
     levels
-        Lines at one height in every panel, such as ``{"equal": 1}``.
+        Lines at one height, or at each of several, in every panel, such as ``{"equal": 1}``.
     flat
         Names drawn as levels: what does not depend on x. One row is enough; the line is as wide as the others.
     dots
         Names whose points are marked and not joined, because they lie on another line.
+    bare
+        Names whose points are not marked.
+    between
+        Columns with the ends of the interval of each row.
     steps, ends
         Lines hold halfway to the next point; lines have their names at their ends.
     like
@@ -139,16 +146,17 @@ def panels(  # noqa: PLR0913 (all that a picture says, each by its name)
     parts = dict(iter(rows.groupby(facet, sort=False))) if facet else {"": rows}
     drawn = []
     for value, own in parts.items():
-        given = dict(iter(own.groupby(hue, sort=False)))
-        wide = [each for name, some in given.items() if name not in flat for each in some[x]] or list(own[x])
+        named = dict(iter(own.groupby(hue, sort=False)))
+        wide = [each for name, some in named.items() if name not in flat for each in some[x]] or list(own[x])
         lines = [
             _level(name, some[y].mean(), wide)
             if name in flat
-            else replace(_line(str(name), some, x, y, within), joined=name not in dots, steps=steps, marked=not steps,
-                         end=str(name) if ends else "")
-            for name, some in given.items()
+            else replace(_line(str(name), some, x, y, within, between), joined=name not in dots, steps=steps,
+                         marked=not steps and name not in bare, end=str(name) if ends else "")
+            for name, some in named.items()
         ]  # fmt: skip
-        lines += [_level(name, at, wide) for name, at in (levels or {}).items()]
+        heights = [(name, at) for name, given in (levels or {}).items() for at in np.atleast_1d(given)]
+        lines += [_level(name, at, wide) for name, at in heights]
         drawn.append(
             Panel(
                 titles[value] if titles else title.format(value),
@@ -164,9 +172,11 @@ def _level(name: str, at: float, wide: Sequence[float]) -> Line:
     return Line(name, [min(wide), max(wide)], [at, at], marked=False)
 
 
-def _line(name: str, rows: pd.DataFrame, x: str, y: str, within: tuple[float, float]) -> Line:
-    if not rows[x].duplicated().any():
-        return Line(name, list(rows[x]), list(rows[y]))
+def _line(
+    name: str, rows: pd.DataFrame, x: str, y: str, within: tuple[float, float], between: tuple[str, str] | None
+) -> Line:
+    if between or not rows[x].duplicated().any():
+        return Line(name, *(list(rows[each]) for each in (x, y, *(between or ()))))
     means = {at: MeanInterval.of(some) for at, some in rows.groupby(x)[y]}
     middle = [each.mean for each in means.values()]
     if any(math.isinf(each.low) for each in means.values()):
