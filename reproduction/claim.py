@@ -24,19 +24,32 @@ if TYPE_CHECKING:
 class Verdict(StrEnum):
     """What came of a claim."""
 
+    meaning: str
+
+    def __new__(cls, words: str, meaning: str = "") -> Verdict:  # noqa: PYI034 (a string with its meaning)
+        """A verdict in words, and what they mean where they do not say it themselves."""
+        made = str.__new__(cls, words)
+        made._value_ = words
+        made.meaning = meaning
+        return made
+
     HOLDS = "holds"
-    SLIP = "holds but for a slip"
-    """A slip of the pen: what was meant is clear and true."""
-    PART = "holds in part"
-    """True of some of what it speaks of, or in a weaker sense than its words have; the reason says of what."""
-    READING = "found under a reading that the paper does not state"
-    """Not as the text says it; but an experiment that somebody could have meant by it gives the paper's numbers."""
+    SLIP = "holds but for a slip", "A slip of the pen: what was meant is clear, and true."
+    PART = (
+        "holds in part",
+        "True of some of what it speaks of, or in a weaker sense than its words have; the last column says of what.",
+    )
+    READING = (
+        "found under a reading",
+        (
+            "Not as the text says it; but an experiment that somebody could have meant by it gives the paper’s numbers."
+            " The row says what that one really spends."
+        ),
+    )
     FAILS = "does not hold"
-    UNCHECKABLE = "cannot be checked"
-    UNDECIDED = "undecided by this run"
-    """What ran tells neither: too few seeds, data sets or budgets, or no difference that could be told from chance."""
-    NOT_RUN = "not run"
-    """Its experiment did not run here."""
+    UNCHECKABLE = "cannot be checked", "Results of others, places that are not published, another machine’s time."
+    UNDECIDED = "undecided by this run", "Too little ran, or nothing could be told from chance."
+    NOT_RUN = "not run", "Its experiment did not run here."
 
 
 @dataclass(frozen=True)

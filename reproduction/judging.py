@@ -65,6 +65,16 @@ class Judged:
     claim: Claim
     judgement: Judgement
 
+    @property
+    def verdict(self) -> Verdict:
+        """What came of it."""
+        return self.judgement.verdict
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether it is that of the full run."""
+        return self.verdict == self.claim.expected
+
 
 def judge_all(outcomes: Sequence[Outcome]) -> list[Judged]:
     """A verdict for every claim; those whose experiments did not run say so."""

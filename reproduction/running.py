@@ -9,19 +9,20 @@ from __future__ import annotations
 import time
 import traceback
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import pandas as pd
 
+from bipartite.cli import Progress
 from bipartite.errors import DataFileError, InputError, MissingDataError, MissingExtraError
 from bipartite.files import write_atomically
 from reproduction.cells import Cells, Measured, NotKeptError
 from reproduction.form import frame, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from reproduction.form import Experiment, Grid, Row
     from reproduction.registry import Entry
@@ -30,19 +31,6 @@ Mode = Literal["quick", "full"]
 State = Literal["done", "missing data", "damaged data", "missing extra", "missing part", "failed"]
 ORIGIN: Final = ("machine", "commit", "versions")
 _MOST_SEEDS: Final = 1000
-
-
-class Watch:
-    """Told what goes on; this one keeps it to itself."""
-
-    def begins(self, entry: Entry, cells: int, kept: int) -> None:
-        """An experiment of so many points, of which so many were measured before."""
-
-    def cell(self, seconds: float) -> None:
-        """A point is measured."""
-
-    def ends(self, outcome: Outcome) -> None:
-        """An experiment is over."""
 
 
 @dataclass(frozen=True)
@@ -62,17 +50,14 @@ class Outcome:
     note: str = ""
     kept: int = 0
     """Points that an earlier run had measured."""
-    cells: tuple[dict[str, Any], ...] = ()
+    seconds: float = 0.0
+    """Time of measuring, in whichever run and on whichever machine it was."""
+    parts: tuple[dict[str, Any], ...] = ()
     """Every point with its seconds, machine, commit and versions."""
-
-    @property
-    def seconds(self) -> float:
-        """Time of measuring, in whichever run and on whichever machine it was."""
-        return float(sum(cell["seconds"] for cell in self.cells))
 
     def origins(self) -> Counter[tuple[str, ...]]:
         """How many points each machine measured with which commit and versions."""
-        return Counter(tuple(str(cell[name]) for name in ORIGIN) for cell in self.cells)
+        return Counter(tuple(str(part[name]) for name in ORIGIN) for part in self.parts)
 
 
 def run(
@@ -81,16 +66,17 @@ def run(
     *,
     mode: Mode = "quick",
     seeds: int | None = None,
-    watch: Watch | None = None,
+    tell: Callable[[Outcome], None] = lambda _: None,
 ) -> list[Outcome]:
-    """Measure what is not measured yet, and draw; one outcome for each entry, whatever happened to the others."""
+    """Measure what is not measured yet, and draw; one outcome for each entry, whatever happened to the others.
+
+    ``tell`` hears of every outcome at once.
+    """
     check_seeds(seeds)
-    told = watch or Watch()
     outcomes = []
     for entry in entries:
-        outcome = _attempted(entry, folder, mode, seeds, told)
-        outcomes.append(outcome)
-        told.ends(outcome)
+        outcomes.append(_attempted(entry, folder, mode, seeds))
+        tell(outcomes[-1])
     return outcomes
 
 
@@ -106,11 +92,11 @@ def check_seeds(seeds: int | None) -> None:
         raise InputError(f"Expected seeds from 1 to {_MOST_SEEDS}, got {seeds}; leave it out for those of the mode.")
 
 
-def _attempted(entry: Entry, folder: Path, mode: Mode, seeds: int | None, watch: Watch) -> Outcome:
+def _attempted(entry: Entry, folder: Path, mode: Mode, seeds: int | None) -> Outcome:
     try:
         module = entry.load()
         grid = module.QUICK if mode == "quick" else module.FULL
-        return _run(entry, module, grid if seeds is None else grid.seeds(seeds), folder, watch)
+        return _run(entry, module, grid if seeds is None else grid.seeds(seeds), folder)
     except (NotKeptError, BrokenPipeError):  # nothing can be written any more: the others would fail as well
         raise
     except Exception as error:  # noqa: BLE001 (hours of the others are not lost for a bug of one)
@@ -153,35 +139,30 @@ def _failed(entry: Entry, folder: Path, error: Exception) -> Outcome:
     return Outcome(entry, "failed", why)
 
 
-def _run(entry: Entry, module: Experiment, grid: Grid, folder: Path, watch: Watch) -> Outcome:
+def _run(entry: Entry, module: Experiment, grid: Grid, folder: Path) -> Outcome:
     points = list(grid)
     cells = Cells(folder, entry.name, entry.version)
     known = [cells.load(point) for point in points]
     kept = sum(measured is not None for measured in known)
-    watch.begins(entry, len(points), kept)
     rows: list[Row] = []
-    origins = []
-    for point, before in zip(points, known, strict=True):
-        measured = before
-        if measured is None:
-            began = time.perf_counter()
-            found = plain(module.measure(**point))
-            measured = Measured(found, time.perf_counter() - began)
-            cells.store(point, measured)
-            watch.cell(measured.seconds)
-        rows += measured.rows
-        origins.append({"point": point, **{name: each for name, each in asdict(measured).items() if name != "rows"}})
-    return drawn(
-        Outcome(entry, settings=grid.axes(), rows=rows, table=frame(rows), kept=kept, cells=tuple(origins)), module
-    )
+    parts = []
+    with Progress(f"parts of {entry.name}", len(points)) as progress:
+        for point, before in zip(points, known, strict=True):
+            measured = before
+            if measured is None:
+                began = time.perf_counter()
+                found = plain(module.measure(**point))
+                measured = Measured(found, time.perf_counter() - began)
+                cells.store(point, measured)
+            rows += measured.rows
+            parts.append({"point": point, **{name: getattr(measured, name) for name in ("seconds", *ORIGIN)}})
+            progress.advance(1)
+    seconds = sum(part["seconds"] for part in parts)
+    outcome = Outcome(entry, settings=grid.axes(), rows=rows, table=frame(rows), kept=kept, seconds=seconds,
+                      parts=tuple(parts))  # fmt: skip
+    return drawn(outcome, module)
 
 
 def drawn(outcome: Outcome, module: Experiment) -> Outcome:
     """The outcome with its pictures, and what the experiment says below them."""
-    return Outcome(
-        **{
-            **vars(outcome),
-            "pictures": module.draw(outcome.table) if len(outcome.table) else {},
-            "note": str(getattr(module, "NOTE", "")),
-        }
-    )
+    return replace(outcome, pictures=module.draw(outcome.table), note=str(getattr(module, "NOTE", "")))

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bipartite.cli import OK
 from bipartite.errors import InputError
 from bipartite.plots.figure import need_matplotlib
-from reproduction.claims import judge_all
-from reproduction.runner import reading
-from reproduction.runner.cache import NotKeptError
-from reproduction.runner.files import REPORT, Circumstances, all_versions, write_tables
-from reproduction.runner.machine import this_machine
-from reproduction.runner.registry import EXPERIMENTS
-from reproduction.runner.report import report
+from reproduction.cells import NotKeptError
+from reproduction.folder import REPORT, Circumstances, outcomes_of, record, write
+from reproduction.judging import judge_all
+from reproduction.origin import these_versions, this_commit, this_machine
+from reproduction.registry import EXPERIMENTS
+from reproduction.report import report
 
 if TYPE_CHECKING:
     import argparse
 
-    from reproduction.runner.running import Outcome
+    from reproduction.running import Outcome
 
 _EXAMPLES = """examples:
-  python -m reproduction render results                   judge and draw again, after judges or pictures changed
+  python -m reproduction render results                   judge and draw again, after rules or pictures changed
   python -m reproduction render results --take newer      with the experiments that newer/ has, instead of the old ones
 
-Nothing is measured. Maps of places are drawn from the data sets themselves.
+Nothing is measured, and no data set is needed.
 """
 
 
@@ -43,19 +43,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, judge, draw, write."""
     need_matplotlib("The report")
-    held = reading.record(options.folder)
-    runs = [(options.folder, held)]
-    for other in options.take:
-        theirs = reading.record(other)
-        if theirs["mode"] != held["mode"]:
-            raise InputError(
-                f"Expected a {held['mode']} run in {str(other)!r}, got a {theirs['mode']} one; run it that way."
-            )
-        runs.append((other, theirs))
+    held = record(options.folder)
     found: dict[str, Outcome] = {}
-    for folder, said in reversed(runs):  # the newest first: what it has is not read from the others
-        found |= reading.outcomes(folder, said, found)
-    seconds = sum(said["seconds"] for _, said in runs)
+    seconds = 0.0
+    for folder in [*reversed(options.take), options.folder]:  # the newest first: the others are not asked again
+        said = record(folder)
+        if said["mode"] != held["mode"]:
+            raise InputError(
+                f"Expected a {held['mode']} run in {str(folder)!r}, got a {said['mode']} one; run it that way."
+            )
+        theirs = outcomes_of(folder, found)
+        seconds += said["seconds"]
+        found |= theirs
+        try:
+            for name in theirs if folder != options.folder else ():
+                shutil.copyfile(folder / f"{name}.csv", options.folder / f"{name}.csv")
+        except OSError as error:
+            raise NotKeptError.of(options.folder, error) from None
     outcomes = [found[entry.name] for entry in EXPERIMENTS if entry.name in found]
     judged = judge_all(outcomes)
     how = Circumstances(
@@ -64,12 +68,10 @@ def run(options: argparse.Namespace) -> int:
         dt.datetime.now(tz=dt.UTC).date().isoformat(),
         seconds,
         this_machine(),
-        all_versions(),
+        this_commit(),
+        these_versions(),
         " --full" if held["mode"] == "full" else "",
     )
-    try:
-        write_tables(options.folder, outcomes, judged, how, report(outcomes, judged, how))
-    except OSError as error:
-        raise NotKeptError.of(options.folder, error) from None
+    write(options.folder, outcomes, judged, how, report(outcomes, judged, how))
     print(f"Wrote {options.folder / REPORT}.")
     return OK
