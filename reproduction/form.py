@@ -20,6 +20,8 @@ import pandas as pd
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    Block = Mapping[str | tuple[str, ...], tuple[Any, ...]]
+
 Value = str | int | float | bool
 Point = dict[str, Any]
 """The settings of one independent part of a run: keywords of ``measure``."""
@@ -32,13 +34,17 @@ SEED: Final = "seed"
 class Grid:
     """Every combination of the values of its axes, the first axis slowest; ``a + b`` has the points of both.
 
+    Several names share an axis whose values are then tuples.
+
     >>> list(Grid(points=(20, 40), epsilon=("1",)) + Grid(points=(100,), epsilon=("2",)))[1:]
     [{'points': 40, 'epsilon': '1'}, {'points': 100, 'epsilon': '2'}]
+    >>> list(Grid({"seed": (0,), ("mechanism", "epsilon"): (("none", "0"), ("BRR", "5"))}))[1:]
+    [{'seed': 0, 'mechanism': 'BRR', 'epsilon': '5'}]
     """
 
-    blocks: tuple[Mapping[str, tuple[Any, ...]], ...]
+    blocks: tuple[Block, ...]
 
-    def __init__(self, *blocks: Mapping[str, tuple[Any, ...]], **axes: tuple[Any, ...]) -> None:
+    def __init__(self, *blocks: Block, **axes: tuple[Any, ...]) -> None:
         object.__setattr__(self, "blocks", blocks or (axes,))
 
     def __add__(self, other: Grid) -> Grid:
@@ -47,11 +53,12 @@ class Grid:
     def __iter__(self) -> Any:  # noqa: ANN401 (an iterator of points)
         for block in self.blocks:
             for values in itertools.product(*block.values()):
-                yield dict(zip(block, values, strict=True))
+                yield dict(itertools.chain(*map(_each, block, values)))
 
     def but(self, **axes: tuple[Any, ...]) -> Grid:
         """The same grid with other values on these axes, where a block has them."""
-        return Grid(*({name: axes.get(name, values) for name, values in block.items()} for block in self.blocks))
+        other: dict[Any, tuple[Any, ...]] = dict(axes)
+        return Grid(*({name: other.get(name, values) for name, values in block.items()} for block in self.blocks))
 
     def seeds(self, count: int) -> Grid:
         """The same grid with so many seeds, from 0."""
@@ -61,9 +68,14 @@ class Grid:
         """The values of every axis, each once."""
         found: dict[str, dict[Any, None]] = {}
         for block in self.blocks:
-            for name, values in block.items():
-                found.setdefault(name, {}).update(dict.fromkeys(values))
+            for names, values in block.items():
+                for name, value in itertools.chain(*(_each(names, value) for value in values)):
+                    found.setdefault(name, {})[value] = None
         return {name: list(values) for name, values in found.items()}
+
+
+def _each(names: str | tuple[str, ...], value: Any) -> Iterable[tuple[str, Any]]:  # noqa: ANN401 (of any axis)
+    return zip(names, value, strict=True) if isinstance(names, tuple) else [(names, value)]
 
 
 class Experiment(Protocol):
