@@ -6,53 +6,34 @@ randomizing together, for a value spread evenly over [0, 1].
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from bipartite.domains import Interval
 from bipartite.mechanisms import BRR, GRR, Mechanism
-from reproduction.figures import Line, Panel, panels
-from reproduction.runner.contract import Row, Rows, distinct, select
+from reproduction.form import Grid
+from reproduction.pictures import panels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+
+    from reproduction.form import Row
 
 POSITIONS: Final = 4 * 3 * 512  # spread evenly over the interval, none of them on a rounding edge
-_CONSTANT: Final = "always the middle"
-_PAIR: Final = 2
+FULL = Grid(epsilon=("1", "2", "4"), nodes=(2, 3, 5, 9, 17, 33, 65, 129, 257, 513))
+QUICK = FULL.but(epsilon=("1", "4"), nodes=(2, 3, 5, 9, 17, 33, 65, 129, 257))
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Numbers of nodes and budgets."""
-
-    nodes: tuple[int, ...] = (2, 3, 5, 9, 17, 33, 65, 129, 257, 513)
-    epsilons: tuple[str, ...] = ("1", "2", "4")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One number of nodes and ε."""
-
-    nodes: int
-    epsilon: str
-
-
-QUICK = Settings(nodes=(2, 3, 5, 9, 17, 33, 65, 129, 257), epsilons=("1", "4"))
-
-
-def cells(settings: Settings) -> tuple[Cell, ...]:
-    """Every number of nodes with every ε."""
-    return tuple(Cell(nodes, epsilon) for epsilon in settings.epsilons for nodes in settings.nodes)
-
-
-def measure(cell: Cell) -> list[Row]:
+def measure(nodes: int, epsilon: str) -> Iterator[Row]:
     """The total error of both."""
-    domain = Interval(0, 1, points=cell.nodes)
-    both = {"BRR": BRR(domain, cell.epsilon, m=1 if cell.nodes == _PAIR else "safe"), "GRR": GRR(domain, cell.epsilon)}
-    return [
-        {"nodes": cell.nodes, "epsilon": cell.epsilon, "mechanism": name, "error": total_error(mechanism)}
-        for name, mechanism in both.items()
-    ]
+    domain = Interval(0, 1, points=nodes)
+    pair = {"m": 1} if len(domain) == 2 else {}  # noqa: PLR2004 (two nodes leave no choice of m)
+    for mechanism in (BRR(domain, epsilon, **pair), GRR(domain, epsilon)):
+        yield {"nodes": nodes, "epsilon": epsilon, "mechanism": type(mechanism).__name__,
+               "error": total_error(mechanism)}  # fmt: skip
 
 
 def total_error(mechanism: Mechanism) -> float:
@@ -64,17 +45,12 @@ def total_error(mechanism: Mechanism) -> float:
     return float(np.mean([matrix[row] @ np.abs(nodes - value) for row, value in zip(rows, values, strict=True)]))
 
 
-def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
+def draw(rows: pd.DataFrame) -> dict[str, str]:
     """One panel for each ε."""
-    drawn = []
-    for epsilon in distinct(rows, "epsilon"):
-        lines = Line.of_mechanisms(select(rows, epsilon=epsilon), "nodes", "error")
-        if extra:
-            lines.append(Line(_CONSTANT, [lines[0].x[0], lines[0].x[-1]], [0.25, 0.25], marked=False))
-        drawn.append(Panel(f"[0, 1] at ε = {epsilon}", lines, lowest=0))
     return {
         "interval_nodes": panels(
-            drawn, across="nodes in [0, 1]", up="total error", log_x=True,
+            rows, x="nodes", y="error", facet="epsilon", title="[0, 1] at ε = {:g}",
+            levels={"always the middle": 0.25}, lowest=0, across="nodes in [0, 1]", up="total error", log_x=True,
             says="Total error against the number of nodes: falls for BRR, has a least point and then rises for GRR.",
             notes=["The interval has length 1; the error is that of rounding and randomizing together."],
         )

@@ -7,62 +7,48 @@ that is best for everybody without any report.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from bipartite.domains import Items
 from bipartite.mechanisms import BRR
-from reproduction.experiments.line_rivals import EXTRA, SILENCE, Cell, best_m, makers, panels_by_n
-from reproduction.figures import panels
+from reproduction.experiments.line_rivals import SILENCE, makers
+from reproduction.form import Grid
+from reproduction.pictures import panels
 from reproduction.quality import expected_loss
 
 if TYPE_CHECKING:
-    from reproduction.runner.contract import Row, Rows
+    from collections.abc import Iterator
 
-_BEST: Final = "BRR, best m"
+    import pandas as pd
+
+    from reproduction.form import Row
+
 _CONSTANT: Final = "always one number"
+# The paper's N, and budgets, which it does not list.
+FULL = Grid(
+    points=(20, 40, 60, 80, 100),
+    epsilon=("0.25", "0.5", "0.75", "1", "1.5", "2", "2.5", "3", "3.5", "4", "4.5", "5"),
+)
+QUICK = FULL.but(epsilon=("0.5", "1", "2", "3", "4", "5"))
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The paper's N, and budgets, which it does not list."""
-
-    points: tuple[int, ...] = (20, 40, 60, 80, 100)
-    epsilons: tuple[str, ...] = ("0.25", "0.5", "0.75", "1", "1.5", "2", "2.5", "3", "3.5", "4", "4.5", "5")
-
-
-QUICK = Settings(epsilons=("0.5", "1", "2", "3", "4", "5"))
-
-
-def cells(settings: Settings) -> tuple[Cell, ...]:
-    """Every N with every ε."""
-    return tuple(Cell(points, epsilon) for points in settings.points for epsilon in settings.epsilons)
-
-
-def measure(cell: Cell) -> list[Row]:
+def measure(points: int, epsilon: str) -> Iterator[Row]:
     """Expected similarity under every mechanism."""
-    domain = Items.tanimoto(np.arange(1, cell.points + 1)[:, None])
-    made = makers() | {_BEST: best_m}
-    rows: list[Row] = []
-    for name, make in made.items():
-        mechanism = make(domain, cell.epsilon)
-        rows.append(
-            {"points": cell.points, "epsilon": float(cell.epsilon),
-             "mechanism": _CONSTANT if name == SILENCE else name, "utility": -expected_loss(mechanism),
-             "m": mechanism.m if isinstance(mechanism, BRR) else 0}
-        )  # fmt: skip
-    return rows
+    domain = Items.tanimoto(np.arange(1, points + 1)[:, None])
+    made = {_CONSTANT if name == SILENCE else name: make(domain, epsilon) for name, make in makers().items()}
+    for name, mechanism in {**made, "BRR, best m": BRR(domain, epsilon, m="best")}.items():
+        yield {"points": points, "epsilon": float(epsilon), "mechanism": name, "utility": -expected_loss(mechanism),
+               "m": mechanism.m if isinstance(mechanism, BRR) else 0}  # fmt: skip
 
 
-def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
+def draw(rows: pd.DataFrame) -> dict[str, str]:
     """One panel for each N."""
-    kept = [row for row in rows if extra or row["mechanism"] not in EXTRA | {_CONSTANT}]
-    drawn = panels_by_n(kept, "utility", _CONSTANT, title="Jaccard", lowest=0.5, highest=1.0)
     return {
         "jaccard": panels(
-            drawn, across="ε", up="expected similarity",
+            rows, x="epsilon", y="utility", facet="points", title="Jaccard, N = {}", flat={_CONSTANT}, lowest=0.5,
+            highest=1.0, across="ε", up="expected similarity",
             says="Expected Jaccard similarity against ε for five N: bigger is better; BRR above GRR and Exponential.",
             notes=["Bigger is better. Uniform prior over 1 … N. The vertical axis begins at 0.5."],
         )

@@ -8,117 +8,77 @@ answer, which needs no report at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bipartite.domains import Integers
 from bipartite.plots.looks import LOOKS, Look
-from reproduction.experiments.line_rivals import EXTRA, SILENCE, makers
+from reproduction.experiments.line_rivals import SILENCE, makers
 from reproduction.experiments.printed import RATIO_AT_2
-from reproduction.figures import Line, Panel, Printed, panels
+from reproduction.form import Grid
+from reproduction.pictures import Printed, panels
 from reproduction.quality import qloss
-from reproduction.runner.contract import Row, Rows, beside, distinct, select
 from reproduction.theory import limit_global_ratio
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+
+    from reproduction.form import Row
+
 _ASYMPTOTE: Final = "limit by Theorem 3"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Sizes of the domain, budgets, and up to which size mechanisms with a table of N² tickets are built."""
-
-    points: tuple[int, ...] = (5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000)
-    epsilons: tuple[str, ...] = ("0.25", "0.5", "1", "2", "3", "4", "5")
-    largest_table: int = 1000
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One N and ε."""
-
-    points: int
-    epsilon: str
-    tables: bool
-
-
-QUICK = Settings(
-    points=(5, 10, 20, 50, 100, 200, 500, 1000, 10_000), epsilons=("0.5", "1", "2", "3", "5"), largest_table=200
+_BLUES: Final = ("#8FBFE6", "#6AA8DB", "#3F8FCC", "#0072B2", "#005A8E", "#003F66", "#00253D")
+# Mechanisms with a table of N² tickets are built up to the largest table.
+FULL = Grid(
+    epsilon=("0.25", "0.5", "1", "2", "3", "4", "5"),
+    points=(5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000),
+    largest_table=(1000,),
+)
+QUICK = FULL.but(
+    epsilon=("0.5", "1", "2", "3", "5"), points=(5, 10, 20, 50, 100, 200, 500, 1000, 10_000), largest_table=(200,)
 )
 
 
-def cells(settings: Settings) -> tuple[Cell, ...]:
-    """Every N with every ε."""
-    return tuple(
-        Cell(points, epsilon, points <= settings.largest_table)
-        for epsilon in settings.epsilons
-        for points in settings.points
-    )
-
-
-def measure(cell: Cell) -> list[Row]:
+def measure(points: int, epsilon: str, largest_table: int) -> Iterator[Row]:
     """QLoss of every mechanism."""
-    domain = Integers(1, cell.points)
-    return [
-        {"points": cell.points, "epsilon": cell.epsilon, "mechanism": name, "qloss": qloss(make(domain, cell.epsilon))}
-        for name, make in makers(tables=cell.tables).items()
-    ]
+    for name, make in makers(tables=points <= largest_table).items():
+        yield {"points": points, "epsilon": epsilon, "mechanism": name,
+               "qloss": qloss(make(Integers(1, points), epsilon))}  # fmt: skip
 
 
-def ratios(rows: Rows) -> dict[str, dict[int, float]]:
-    """For each ε: the ratio of BRR's expected error to GRR's by N."""
-    found: dict[str, dict[int, float]] = {}
-    for row, brr, grr in beside(rows, "qloss", "BRR", "GRR", "points", "epsilon"):
-        found.setdefault(str(row["epsilon"]), {})[int(row["points"])] = brr / grr
-    return found
+def ratios(rows: pd.DataFrame) -> pd.DataFrame:
+    """The ratio of BRR's expected error to GRR's: a row for each N, a column for each ε."""
+    loss = rows.pivot(index=["points", "epsilon"], columns="mechanism", values="qloss")
+    return (loss["BRR"] / loss["GRR"]).unstack()
 
 
-def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
+def draw(rows: pd.DataFrame) -> dict[str, str]:
     """Quality loss at every budget, and the ratio."""
-    kept = [row for row in rows if extra or row["mechanism"] not in EXTRA]
-    drawn = [
-        Panel(
-            f"QLoss at ε = {epsilon}",
-            Line.of_mechanisms(select(kept, epsilon=epsilon), "points", "qloss", SILENCE),
-            lowest=0,
-        )
-        for epsilon in distinct(kept, "epsilon")
-    ]
-    by_epsilon = ratios(rows)
-    largest = max(int(row["points"]) for row in rows)
-    lines = []
-    for epsilon, by_n in by_epsilon.items():
-        lines.append(Line(f"ε = {epsilon}", list(by_n), list(by_n.values()), end=f"ε = {epsilon}"))
-    for epsilon, by_n in by_epsilon.items():
-        limit = limit_global_ratio(float(epsilon))
-        lines.append(Line(_ASYMPTOTE, [min(by_n), largest], [limit, limit], marked=False))
-    printed = [Printed(RATIO_AT_2, f"about {RATIO_AT_2:g} at ε = 2", largest)] if "2" in by_epsilon else []
-    says = "; ".join(
-        f"ε = {epsilon}: {by_n[largest]:.4f} at N = {largest:,}, limit {limit_global_ratio(float(epsilon)):.4f}"
-        for epsilon, by_n in by_epsilon.items()
+    by_n = ratios(rows)
+    limits = [limit_global_ratio(epsilon) for epsilon in by_n]
+    names = [f"ε = {epsilon:g}" for epsilon in by_n]
+    largest = by_n.index[-1]
+    said = "; ".join(
+        f"{name}: {last:.4f} at N = {largest:,}, limit {limit:.4f}"
+        for name, last, limit in zip(names, by_n.loc[largest], limits, strict=True)
     )
+    tables = rows.loc[rows["mechanism"] == "Exponential", "points"].max()
     return {
         "qloss_by_n": panels(
-            drawn, across="N", up="QLoss", log_x=True,
+            rows, x="points", y="qloss", facet="epsilon", title="QLoss at ε = {:g}", bare={SILENCE}, lowest=0,
+            across="N", up="QLoss", log_x=True,
             says="QLoss of GRR rises to 1/3 with N; that of BRR stays nearly the same.",
-            notes=["QLoss is the expected error over N − 1.", *_where_tables_end(kept)],
+            notes=["QLoss is the expected error over N − 1.",
+                   f"Exponential ends at N = {tables:,}: it needs a table of N² tickets."],
         ),
         "ratio_by_n": panels(
-            [Panel("Expected error of BRR over that of GRR on 1 … N", lines, lowest=0, highest=1.05, printed=printed)],
-            across="N", up="ratio", log_x=True, says=f"Ratio of BRR to GRR. {says}.", looks=_looks(by_epsilon),
+            by_n.set_axis(names, axis=1).melt(var_name="budget", value_name="ratio", ignore_index=False).reset_index(),
+            x="points", y="ratio", hue="budget", title="Expected error of BRR over that of GRR on 1 … N", ends=True,
+            levels={_ASYMPTOTE: limits}, lowest=0, highest=1.05, across="N", up="ratio", log_x=True,
+            printed={"": [Printed(RATIO_AT_2, f"about {RATIO_AT_2:g} at ε = 2", largest)]},
+            says=f"Ratio of BRR to GRR. {said}.",
+            # From light to dark as ε grows, one colour: all of them are BRR.
+            looks={**{name: Look(blue, 2.2) for name, blue in zip(names, _BLUES, strict=False)},
+                   _ASYMPTOTE: LOOKS["limit"]},
         ),
     }  # fmt: skip
-
-
-def _where_tables_end(rows: Rows) -> list[str]:
-    """Why a line is shorter than the others."""
-    last = max((int(row["points"]) for row in select(rows, mechanism="Exponential")), default=0)
-    if last in {0, max(int(row["points"]) for row in rows)}:
-        return []
-    return [f"Exponential ends at N = {last:,}: it needs a table of N² tickets."]
-
-
-def _looks(epsilons: dict[str, dict[int, float]]) -> dict[str, Look]:
-    """From light to dark as ε grows, one colour: all of them are BRR."""
-    blues = ("#8FBFE6", "#6AA8DB", "#3F8FCC", "#0072B2", "#005A8E", "#003F66", "#00253D")
-    held = {f"ε = {epsilon}": Look(blue, 2.2) for epsilon, blue in zip(epsilons, blues, strict=False)}
-    return {**held, _ASYMPTOTE: LOOKS["limit"]}
