@@ -95,8 +95,7 @@ def measure(  # noqa: PLR0913 (its settings)
     for share in shares:
         people = _people(places, max(1, places * share // 100))
         for _ in range(rounds):
-            for name, mechanism in mechanisms.items():
-                _timed(seconds, "reports", len(people), name, partial(mechanism.privatize, people))
+            _in_turns(seconds, "reports", mechanisms, people)
     for users in many:
         counts = _reports_and_counts(_people(places, users), many_rounds, mechanisms, seconds)
         for _ in range(estimates):
@@ -104,8 +103,7 @@ def measure(  # noqa: PLR0913 (its settings)
                 if len(mechanism.outputs) == places:  # Anchored reports a few of them, and estimates nothing
                     _timed(seconds, "estimate", users, name, partial(_shares, mechanism, counts[name]))
     for one in _people(places, singles).tolist():
-        for name, mechanism in mechanisms.items():
-            _timed(seconds, "one report", 1, name, partial(mechanism.privatize, one))
+        _in_turns(seconds, "one report", mechanisms, one)
     return [
         {"dataset": dataset, "places": places, "mechanism": name, "what": what, "users": users, **_summary(found)}
         for (what, users, name), found in seconds.items()
@@ -119,6 +117,11 @@ def _compile(domain: Points) -> None:
     few = Points(domain.coordinates[:_FEW], metric="haversine")
     for make in _MAKERS.values():
         make(few, _EPSILON)
+
+
+def _in_turns(seconds: Seconds, what: str, mechanisms: Mapping[str, Mechanism], people: Counted | int) -> None:
+    for name, mechanism in mechanisms.items():
+        _timed(seconds, what, np.size(people), name, partial(mechanism.privatize, people))
 
 
 def _reports_and_counts(
