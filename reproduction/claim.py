@@ -63,6 +63,8 @@ class Edit:
     to: str
     """What the column becomes, as an expression of pandas."""
     gives: Verdict = Verdict.FAILS
+    then: Edit | None = None
+    """A further change, where one table alone decides nothing."""
 
     def made(self, tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         """The tables with the change."""
@@ -72,7 +74,8 @@ class Edit:
         table[self.column] = table[self.column].astype(object)
         table.loc[rows, self.column] = changed
         table[self.column] = table[self.column].infer_objects()
-        return {**tables, self.experiment: table}
+        found = {**tables, self.experiment: table}
+        return self.then.made(found) if self.then else found
 
 
 @dataclass(frozen=True)
