@@ -29,7 +29,7 @@ from bipartite.learn.label_reports import Numbers
 from boosting import with_interval
 from reproduction.experiments.dnn_data import DOMAINS, prepared
 from reproduction.experiments.gbdt_tasks import TASKS, records_of
-from reproduction.learning.inputs import network_inputs
+from reproduction.learning.network_training import network_inputs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,7 +20,7 @@ import numpy as np
 
 from bipartite.errors import InputError, Problems, is_one_of, shown
 from bipartite.learn import Guarantee, PrivateBoostingRegressor
-from bipartite.learn.boosting.compiled import step_down
+from bipartite.learn.boosting.compiled import histograms, step_down
 from bipartite.learn.boosting.leaves import UNIT
 from bipartite.learn.boosting.settings import decimal, short_decimal, whole
 from bipartite.learn.boosting.splits import SplitRule
@@ -28,11 +28,11 @@ from bipartite.learn.boosting.stages import part_of_epsilon
 from bipartite.learn.boosting.trees import Choices, Growth, Tree, clipped
 from bipartite.lottery import MAX_TOTAL
 from bipartite.lottery.uniform import draw_below
-from reproduction.learning.compiled_gains import GAIN_BITS, WIDTH, gains, histograms
+from reproduction.learning.compiled_gains import GAIN_BITS, WIDTH, gains
 from reproduction.learning.leaves import LEAVES, Leaf, LeafRule, LeafScale, leaf_rule, leaf_scale, leaf_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -50,32 +50,19 @@ _TREES: Final = 50
 
 
 @dataclass(frozen=True)
-class BestSplit:
-    """No privacy: the first of the cuts with the largest gain."""
-
-    def draw(self, utilities: Whole, stream: Stream) -> int:  # noqa: ARG002 (nothing is drawn)
-        """The best cut."""
-        return int(np.argmax(utilities))
-
-
-@dataclass(frozen=True)
 class Recipe:
     """Everything public that trees are grown from."""
 
     growth: Growth
     lam: Fraction
     """λ: what counts of records are raised by in gains and leaves."""
-    trees: int
-    ensemble_trees: int
+    sizes: tuple[int, ...]
+    """The number of trees of each ensemble."""
     leaf_range: Fraction | None
     large_gradients: Large
-    splits: SplitRule | BestSplit
-    leaves: LeafRule
-
-    def sizes(self) -> Iterator[int]:
-        """The number of trees of each ensemble."""
-        for start in range(0, self.trees, self.ensemble_trees):
-            yield min(self.ensemble_trees, self.trees - start)
+    splits: SplitRule | None
+    leaves: LeafRule | None
+    """How cuts and leaves are drawn; None has no privacy."""
 
     def scale(self, tree: int) -> LeafScale:
         """The numbers of the leaves of tree 0, 1, … of an ensemble."""
@@ -84,7 +71,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Choices by lottery."""
+    """Choices by lottery; without privacy the first of the cuts with the largest gain, and the value itself."""
 
     recipe: Recipe
     scale: LeafScale
@@ -92,12 +79,13 @@ class Drawn:
 
     def split(self, utilities: Whole) -> int:
         """A cut."""
-        return self.recipe.splits.draw(utilities, self.stream)
+        rule = self.recipe.splits
+        return int(np.argmax(utilities)) if rule is None else rule.draw(utilities, self.stream)
 
     def leaf(self, count: int, total: int) -> int:
         """A released value."""
-        value = leaf_value(count, total, self.recipe.lam, self.scale.clip)
-        return self.recipe.leaves.draw(value, self.scale, self.stream)
+        value, rule = leaf_value(count, total, self.recipe.lam, self.scale.clip), self.recipe.leaves
+        return value if rule is None else rule.draw(value, self.scale, self.stream)
 
 
 def boost(
@@ -110,7 +98,7 @@ def boost(
     """The trees of these records, whose labels are whole units in [−1, 1]."""
     grown: list[Tree] = []
     scores = np.zeros(len(labels), dtype=np.int64)
-    for size in recipe.sizes():
+    for size in recipe.sizes:
         serves = draw_trees(len(labels), tree_tickets(size, recipe.growth.eta), stream)
         for number in range(size):
             choices = Drawn(recipe, recipe.scale(number), stream)
@@ -124,21 +112,17 @@ def boost(
 
 def next_tree(recipe: Recipe, bins: NDArray[np.uint8], rows: Whole, gradients: Whole, choices: Choices) -> Tree:
     """The next tree, from the records that serve it; those with a large gradient are clipped, or leave the tree."""
+    growth, lam, clip = recipe.growth, recipe.lam, recipe.growth.clip
     if recipe.large_gradients == "skip":
-        clip = recipe.growth.clip
         rows = rows[np.abs(gradients[rows]) <= UNIT * clip.numerator // clip.denominator]
-    return grow(recipe, bins[rows], clipped(gradients[rows], recipe.growth.clip), choices)
-
-
-def grow(recipe: Recipe, bins: NDArray[np.uint8], gradients: Whole, choices: Choices) -> Tree:
-    """The tree of these records, whose gradients are whole numbers of at most 2^20 units."""
-    growth, lam = recipe.growth, recipe.lam
+    bins, gradients = bins[rows], clipped(gradients[rows], clip)
     features, cuts = growth.grid.candidates
-    nodes, chosen = np.zeros(len(bins), dtype=np.int64), np.zeros(0, dtype=np.int64)
+    nodes, chosen, ones = np.zeros_like(rows), np.zeros(0, dtype=np.int64), np.ones_like(rows)
     for level in range(growth.depth):
         shape = (2**level, growth.grid.features, int(growth.grid.bins.max()))
         counts, sums = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        histograms(bins, nodes, gradients, counts, sums)
+        histograms(bins, nodes, ones, counts)
+        histograms(bins, nodes, gradients, sums)
         utilities = np.empty((2**level, len(cuts)), dtype=np.int64)
         gains(counts, sums, growth.grid.bins, lam.numerator, lam.denominator, utilities)
         picked = np.array([choices.split(row) for row in utilities], dtype=np.int64)
@@ -246,8 +230,9 @@ class PaperBoostingRegressor(PrivateBoostingRegressor):
         leaf_points = whole("leaf_points", self.leaf_points, 2, MOST_POINTS, problems)
         lam = self._lam(problems)
         problems.raise_if_any(InputError)
+        sizes = tuple(min(size, trees - start) for start in range(0, trees, size))
         # Ensembles share ε; half of a tree's goes to its leaves, half to its levels.
-        each = Fraction(part_of_epsilon(epsilon).value) / -(-trees // size)
-        splits = BestSplit() if self.leaf == "none" else SplitRule(each / (2 * growth.depth), WIDTH)
+        each = Fraction(part_of_epsilon(epsilon).value) / len(sizes)
+        splits = None if self.leaf == "none" else SplitRule(each / (2 * growth.depth), WIDTH)
         leaves = leaf_rule(self.leaf, part_of_epsilon(each / 2), leaf_points)
-        return Recipe(growth, lam, trees, size, leaf_range, self.large_gradients, splits, leaves)
+        return Recipe(growth, lam, sizes, leaf_range, self.large_gradients, splits, leaves)

@@ -17,7 +17,6 @@ from bipartite.lottery.jit import wide_product
 
 _u64 = np.uint64
 _i64 = np.int64
-_BINS: Final = types.Array(types.uint8, 2, "C", readonly=True)
 _WHOLE: Final = types.Array(types.int64, 1, "C", readonly=True)
 _CUBE: Final = types.int64[:, :, ::1]
 _OPTIONS: Final[dict[str, Any]] = {"cache": can_cache(), "nogil": True, "boundscheck": False}
@@ -32,20 +31,6 @@ _SHIFT: Final = _u64(2 * GRADIENT_BITS - GAIN_BITS)
 _WORD: Final = _u64(64)
 
 
-@njit(
-    types.void(_BINS, _WHOLE, _WHOLE, _CUBE, _CUBE),
-    **_OPTIONS,
-)
-def histograms(bins: Any, nodes: Any, gradients: Any, counts: Any, sums: Any) -> None:
-    """Add every record to the bins of its node: their number, and the sum of their gradients."""
-    for row in range(bins.shape[0]):
-        node, gradient = nodes[row], gradients[row]
-        for feature in range(bins.shape[1]):
-            at = bins[row, feature]
-            counts[node, feature, at] += 1
-            sums[node, feature, at] += gradient
-
-
 @njit(types.int64(types.int64, types.int64, types.int64, types.int64), **_OPTIONS)
 def half_gain(count: Any, total: Any, lam_n: Any, lam_d: Any) -> Any:
     """⌊2^10·Σ²/(n + λ)⌋ of one side, with Σ in units of 2^−20 and λ = lam_n/lam_d."""
@@ -56,25 +41,20 @@ def half_gain(count: Any, total: Any, lam_n: Any, lam_d: Any) -> Any:
     return _i64(numerator // _u64(count * lam_d + lam_n))
 
 
-@njit(
-    types.void(_CUBE, _CUBE, _WHOLE, types.int64, types.int64, types.int64[:, ::1]),
-    **_OPTIONS,
-)
+@njit(types.void(_CUBE, _CUBE, _WHOLE, types.int64, types.int64, types.int64[:, ::1]), **_OPTIONS)
 def gains(counts: Any, sums: Any, widths: Any, lam_n: Any, lam_d: Any, utilities: Any) -> None:
     """The gain of every cut of every node; the cuts of feature j lie after its bins 0, 1, …, widths[j] − 2."""
     for node in range(counts.shape[0]):
         at = 0
         for feature in range(counts.shape[1]):
-            width = widths[feature]
-            all_n, all_s = _i64(0), _i64(0)
-            for b in range(width):
-                all_n += counts[node, feature, b]
-                all_s += sums[node, feature, b]
+            right_n, right_s = _i64(0), _i64(0)
+            for b in range(widths[feature]):
+                right_n += counts[node, feature, b]
+                right_s += sums[node, feature, b]
             left_n, left_s = _i64(0), _i64(0)
-            for b in range(width - 1):
-                left_n += counts[node, feature, b]
-                left_s += sums[node, feature, b]
-                utilities[node, at] = half_gain(left_n, left_s, lam_n, lam_d) + half_gain(
-                    all_n - left_n, all_s - left_s, lam_n, lam_d
-                )
+            for b in range(widths[feature] - 1):
+                n, s = counts[node, feature, b], sums[node, feature, b]
+                left_n, left_s, right_n, right_s = left_n + n, left_s + s, right_n - n, right_s - s
+                left = half_gain(left_n, left_s, lam_n, lam_d)
+                utilities[node, at] = left + half_gain(right_n, right_s, lam_n, lam_d)
                 at += 1

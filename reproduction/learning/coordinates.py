@@ -45,7 +45,7 @@ def coordinates_for(epsilon: float, size: int) -> int:
 
 @dataclass(frozen=True)
 class CoordinateReports:
-    """Both halves of a locally private gradient of ``size`` numbers: ``report`` on a device, ``estimate`` at a server.
+    """Both halves of a locally private gradient of ``size`` numbers: ``report`` on a device, ``totals`` at a server.
 
     ``epsilon`` is what one person spends; ``clip`` the public bound C; ``coordinates`` is k; ``points`` the nodes of
     [−C, C].
@@ -110,27 +110,24 @@ class CoordinateReports:
     def totals(self, starts: NDArray[np.int64], reports: Array) -> Array:
         """Unbiased sums of clipped gradients from the reports of people with these numbers r."""
         weights = reports.ravel() * (self.clip / self._slope * self.size / self.coordinates)
-        found: Array = np.bincount(self.chosen(starts).ravel(), weights=weights, minlength=self.size).astype(np.float64)
-        return found
+        return np.bincount(self.chosen(starts).ravel(), weights, minlength=self.size).astype(np.float64)
 
     def variance(self, gradients: Array) -> Array:
         """The variance of ``totals``/n for people with these gradients, a row each; for study, from the tickets."""
         clipped = np.clip(gradients, -self.clip, self.clip)
-        scale = self.size / self.coordinates
-        each = scale * (self.report_variance(clipped) + clipped**2) - clipped**2
+        each = self.size / self.coordinates * (self.report_variance(clipped) + clipped**2) - clipped**2
         found: Array = each.sum(axis=0) / len(gradients) ** 2
         return found
 
     def report_variance(self, values: Array) -> Array:
         """v(g): the variance of one report, its bias taken out, for values within the bound."""
-        mechanism = self.randomizer
-        matrix, outputs = mechanism.matrix(), mechanism.outputs.to_numpy() / self._slope
-        means, squares = matrix @ outputs, matrix @ outputs**2
+        outputs = self.randomizer.outputs.to_numpy() / self._slope
         node = (np.asarray(values) / self.clip + 1) / 2 * (self.points - 1)
         low = np.minimum(node.astype(np.int64), self.points - 2)
-        share = node - low
-        mean = (1 - share) * means[low] + share * means[low + 1]
-        square = (1 - share) * squares[low] + share * squares[low + 1]
+        mean, square = (
+            (1 - (node - low)) * moments[low] + (node - low) * moments[low + 1]
+            for moments in (self.randomizer.matrix() @ outputs, self.randomizer.matrix() @ outputs**2)
+        )
         found: Array = (square - mean**2) * self.clip**2
         return found
 
@@ -149,7 +146,6 @@ def least_variance_window(epsilon: str, points: int) -> int:
         s = (ratio - 1) * m / (m * ratio + outputs - m)
         return ((1 - s) * (outputs**2 - 1) + s * (m**2 - 1)) / s**2
 
-    usable = [
-        m for m in range(1, 8 * points, 2) if not isinstance(issue_tickets(budget, m, points + m - 1), TooFewTickets)
-    ]
+    windows = range(1, 8 * points, 2)
+    usable = [m for m in windows if not isinstance(issue_tickets(budget, m, points + m - 1), TooFewTickets)]
     return min(usable, key=variance)

@@ -22,7 +22,7 @@ import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from bipartite.domains import Integers
 from bipartite.learn.boosting.leaves import UNIT
@@ -62,18 +62,10 @@ def leaf_scale(tree: int, eta: Fraction, lam: Fraction, leaf_range: Fraction | N
 
     No leaf lies beyond the clip, so a larger range would only add noise: c is the smaller of the two.
     """
-    shrunk = UNIT * (1 - eta) ** tree
-    clip = math.floor(shrunk)
+    clip = math.floor(UNIT * (1 - eta) ** tree)
     sensitivity = max(1, min(math.ceil(UNIT / (1 + lam)), 2 * clip))
     reach = -(-sensitivity // 2) if leaf_range is None else max(1, min(math.ceil(leaf_range * UNIT), clip))
     return LeafScale(clip, sensitivity, reach)
-
-
-class LeafRule(Protocol):
-    """How a leaf value becomes one that may be published."""
-
-    def draw(self, value: int, scale: LeafScale, stream: Stream) -> int:
-        """The released value, in units."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +74,6 @@ class OnPoints:
 
     mechanism: Mechanism
 
-    @property
-    def points(self) -> int:
-        """The number of points."""
-        return len(self.mechanism.domain)
-
     def draw(self, value: int, scale: LeafScale, stream: Stream) -> int:
         """The point that the mechanism reports."""
         return self.decode(self.mechanism.lottery.draw(self.encode(value, scale.reach), stream), scale)
@@ -94,12 +81,12 @@ class OnPoints:
     def encode(self, value: int, reach: int) -> int:
         """The point nearest to a value, the upper one of two."""
         inside = min(max(value, -reach), reach) + reach
-        return (2 * inside * (self.points - 1) + 2 * reach) // (4 * reach)
+        return (2 * inside * (len(self.mechanism.domain) - 1) + 2 * reach) // (4 * reach)
 
     def decode(self, output: int, scale: LeafScale) -> int:
         """The value of a reported output, rounded down to a unit."""
         at = int(self.mechanism.outputs.decode(output))
-        return (2 * scale.reach * at) // (self.points - 1) - scale.reach
+        return (2 * scale.reach * at) // (len(self.mechanism.domain) - 1) - scale.reach
 
     def law(self, value: int, scale: LeafScale) -> dict[int, Fraction]:
         """The probability of every released value: what ``draw`` draws from, for proofs by enumeration."""
@@ -119,37 +106,25 @@ class WithLaplace:
     epsilon: Fraction
     clamped: bool
 
-    def rate(self, scale: LeafScale) -> Fraction:
-        """ε/ΔV: noise falls by the factor e^−rate from one unit to the next."""
-        return self.epsilon / scale.sensitivity
-
     def draw(self, value: int, scale: LeafScale, stream: Stream) -> int:
-        """The value with noise."""
+        """The value with noise, which falls by the factor e^(−ε/ΔV) from one unit to the next."""
         most = scale.reach if self.clamped else _MOST
-        return min(max(value + discrete_laplace_of_rate(self.rate(scale), stream), -most), most)
+        return min(max(value + discrete_laplace_of_rate(self.epsilon / scale.sensitivity, stream), -most), most)
 
 
-@dataclass(frozen=True)
-class AsItIs:
-    """No privacy: the value itself."""
-
-    def draw(self, value: int, scale: LeafScale, stream: Stream) -> int:  # noqa: ARG002 (nothing is drawn)
-        """The value."""
-        return value
-
-
-def leaf_rule(leaf: Leaf, epsilon: Epsilon, points: int) -> LeafRule:
-    """The rule of this name with ε for each leaf."""
-    if leaf in {"brr", "anchored", "geometric"}:
-        return OnPoints(_mechanism(leaf, epsilon, points))
-    if leaf == "none":
-        return AsItIs()
-    return WithLaplace(Fraction(epsilon.value), clamped=leaf == "clamped-laplace")
+LeafRule = OnPoints | WithLaplace
 
 
 @functools.lru_cache(maxsize=32)
-def _mechanism(leaf: Leaf, epsilon: Epsilon, points: int) -> Mechanism:
+def leaf_rule(leaf: Leaf, epsilon: Epsilon, points: int) -> LeafRule | None:
+    """The rule of this name with ε for each leaf; None has no privacy and releases the value itself."""
+    if leaf == "none":
+        return None
     domain = Integers(0, points - 1)
     if leaf == "brr":
-        return BRR(domain, epsilon)
-    return Anchored(domain, epsilon, loss="squared") if leaf == "anchored" else Geometric(domain, epsilon)
+        return OnPoints(BRR(domain, epsilon))
+    if leaf == "anchored":
+        return OnPoints(Anchored(domain, epsilon, loss="squared"))
+    if leaf == "geometric":
+        return OnPoints(Geometric(domain, epsilon))
+    return WithLaplace(Fraction(epsilon.value), clamped=leaf == "clamped-laplace")

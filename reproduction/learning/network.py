@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, get_args
 
 import numpy as np
 from sklearn.base import clone
@@ -14,22 +14,14 @@ from bipartite.domains import Integers
 from bipartite.errors import DataError, EpsilonError, InputError, Problems, is_one_of, shown
 from bipartite.learn import PrivateColumns
 from bipartite.learn.fitting import as_it_was, check_unmasked, positions
+from bipartite.learn.gradients.checks import positive, whole
 from bipartite.learn.scikit import ClassifierMixin, CountedFits
 from bipartite.lottery import Epsilon, Source, source_of
 from bipartite.lottery.budgets import exact_sum, float_at_least
 from bipartite.lottery.checks import is_whole
 from bipartite.lottery.words import draw_from
 from bipartite.mechanisms import GRR
-from reproduction.learning.inputs import network_inputs
-from reproduction.learning.network_training import (
-    Correction,
-    RandomisedLabels,
-    TrainingPlan,
-    class_chances,
-    device_for,
-    load_torch,
-    train_network,
-)
+from reproduction.learning import network_training as training
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -109,7 +101,7 @@ class PrivateNetwork(ClassifierMixin, CountedFits):
     _: KW_ONLY
     labels: object = None
     classes: Sequence[Any] | NDArray[Any] | None = None
-    correction: Correction = "forward"
+    correction: training.Correction = "forward"
     hidden: tuple[int, ...] = (100, 200)
     epochs: int = 10
     batch_size: int = 100
@@ -127,58 +119,53 @@ class PrivateNetwork(ClassifierMixin, CountedFits):
         return self
 
     def _learn(self, X: object, y: object) -> None:  # noqa: N803
-        load_torch()  # before anything is drawn
-        self._check_options()
-        device_for(self.device)
+        budget = self._checked()
+        training.device_for(self.device)  # before anything is drawn
         source = source_of(self.rng)
-        labels, classes = self._labels(X, y)
-        budget = None if _is_public(self.labels) else Epsilon.of(self.labels)
-        mechanism = None if budget is None else GRR(Integers(0, len(classes) - 1), budget.value)
-        columns: PrivateColumns = clone(self.columns)
-        columns.__dict__.pop("_fits", None)  # fits of the network are counted, not those of its parameter
+        labels, self.classes_ = self._labels(X, y)
+        self.columns_: PrivateColumns = clone(self.columns)
+        vars(self.columns_).pop("_fits", None)  # fits of the network are counted, not those of its parameter
         if self.rng is not None:
-            columns.set_params(rng=self.rng)
-        reports = columns.fit_transform(X)
+            self.columns_.set_params(rng=self.rng)
+        reports = self.columns_.fit_transform(X)
         validate_data(self, X, skip_check_array=True)
-        inputs = network_inputs(reports, {name: each.domain for name, each in columns.mechanisms_.items()})
-        randomised = None
-        if mechanism is not None:
+        self.label_mechanism_ = randomised = None
+        if budget is not None:
+            self.label_mechanism_ = mechanism = GRR(Integers(0, len(self.classes_) - 1), budget.value)
             labels = mechanism.privatize(labels, rng=source)
-            randomised = RandomisedLabels(mechanism.matrix(), self.correction)
-        layers = train_network(
-            inputs,
+            randomised = training.RandomisedLabels(mechanism.matrix(), self.correction)
+        tell = self.progress
+        self.layers_ = training.train_network(
+            self._inputs(reports),
             labels,
-            len(classes),
-            TrainingPlan(tuple(self.hidden), self.epochs, self.batch_size, self.learning_rate, self.device),
+            len(self.classes_),
+            training.TrainingPlan(tuple(self.hidden), self.epochs, self.batch_size, self.learning_rate, self.device),
             seed=draw_from(source, 1, lambda stream: stream.word()),
             randomised=randomised,
-            after_epoch=None if self.progress is None else self._report_progress,
+            after_epoch=None if tell is None else lambda *_: tell(1),
         )
-        if not all(np.isfinite(part).all() for layer in layers for part in layer):
-            message = (
+        if not all(np.isfinite(part).all() for layer in self.layers_ for part in layer):
+            raise InputError(
                 "Training diverged, so that weights are no longer numbers; use a smaller learning_rate, or a "
                 "mechanism whose reports stay in their range. The reports that were drawn have spent their ε."
             )
-            raise InputError(message)
-        self.layers_ = layers
-        self.classes_ = classes
-        self.columns_ = columns
-        self.label_mechanism_ = mechanism
         self.epsilon_label_ = None if budget is None else budget.value
         self.guarantee_ = self._promise()
 
     def predict_proba(self, X: object) -> NDArray[np.float64]:  # noqa: N803
         """The probabilities of all classes for each row, read as ``at_predict`` of ``columns`` says."""
         check_is_fitted(self)
-        reports = self.columns_.transform(X)  # which checks names and numbers of columns
-        domains = {name: each.domain for name, each in self.columns_.mechanisms_.items()}
-        return class_chances(self.layers_, network_inputs(reports, domains))
+        # The columns check names and numbers of columns.
+        return training.class_chances(self.layers_, self._inputs(self.columns_.transform(X)))
 
     def predict(self, X: object) -> NDArray[Any]:  # noqa: N803
         """The likeliest class of each row."""
         probabilities = self.predict_proba(X)
         likeliest: NDArray[Any] = self.classes_[np.argmax(probabilities, axis=1)]
         return likeliest
+
+    def _inputs(self, reports: object) -> NDArray[np.float32]:
+        return training.network_inputs(reports, {name: each.domain for name, each in self.columns_.mechanisms_.items()})
 
     def _promise(self) -> Guarantee:
         promise = self.columns_.guarantee_
@@ -190,62 +177,54 @@ class PrivateNetwork(ClassifierMixin, CountedFits):
         return replace(promise, replace=float_at_least(exact_sum([spent, self.epsilon_label_])))
 
     def _labels(self, X: object, y: object) -> tuple[NDArray[np.int64], NDArray[Any]]:  # noqa: N803
-        """Labels as positions among the classes."""
+        """Labels as positions among the classes, and the classes."""
         if y is None:
-            message = "requires y to be passed, but the target y is None; pass one label a row."
-            raise InputError(message)
+            raise InputError("requires y to be passed, but the target y is None; pass one label a row.")
         check_unmasked(y=y)
         given = np.asarray(column_or_1d(y, warn=True))
         check_consistent_length(X, given)
         if given.dtype.kind == "f" and not np.isfinite(given).all():
-            message = "Input y contains NaN or infinity; leave out rows without a label."
-            raise InputError(message)
+            raise InputError("Input y contains NaN or infinity; leave out rows without a label.")
         if _is_public(self.labels):
             check_classification_targets(given)  # may warn about what it sees
         classes = np.unique(given if self.classes is None else np.asarray(self.classes))
         if len(classes) < _TWO:
-            message = "Expected at least two classes, got one class; pass classes= with all of them."
-            raise InputError(message)
+            raise InputError("Expected at least two classes, got one class; pass classes= with all of them.")
         at = positions(given, classes)
-        alien = at < 0
-        if alien.any():
-            message = (
-                f"{int(alien.sum())} of {len(at)} labels are not among the classes, the first in row "
-                f"{int(np.argmax(alien))} (counted from 0); add them to classes=."
+        if (at < 0).any():
+            raise DataError(
+                f"{int((at < 0).sum())} of {len(at)} labels are not among the classes, the first in row "
+                f"{int(np.argmax(at < 0))} (counted from 0); add them to classes=."
             )
-            raise DataError(message)
         return at, classes
 
-    def _check_options(self) -> None:
-        problems = Problems()
+    def _checked(self) -> Epsilon | None:
+        """What each label spends, None for public ones; raises with every problem found."""
+        problems, budget = Problems(), None
         if not isinstance(self.columns, PrivateColumns):
             problems.add(
                 f"Expected columns as a PrivateColumns, got {type(self.columns).__name__}; it holds ranges and ε."
             )
-        if self.labels is None or (
-            isinstance(self.labels, str) and not _is_public(self.labels) and not _is_epsilon(self.labels)
-        ):
-            problems.add(f"{_LABELS}, got {shown(self.labels)}.")
-        elif not _is_public(self.labels) and (self.classes is None or len(np.unique(np.asarray(self.classes))) < _TWO):
-            problems.add(
-                "Expected classes, two or more, with randomised labels: which occur is private; pass all of them."
-            )
-        if not is_one_of(self.correction, ("forward", "backward", "none")):
+        if not _is_public(self.labels):
+            try:
+                budget = Epsilon.of(self.labels)
+            except EpsilonError:
+                problems.add(f"{_LABELS}, got {shown(self.labels)}.")
+            if budget and (self.classes is None or len(np.unique(np.asarray(self.classes))) < _TWO):
+                problems.add(
+                    "Expected classes, two or more, with randomised labels: which occur is private; pass all of them."
+                )
+        if not is_one_of(self.correction, get_args(training.Correction)):
             problems.add(f"Expected correction='forward', 'backward' or 'none', got {shown(self.correction)}.")
         if not _are_widths(self.hidden):
             problems.add(f"Expected hidden as a tuple of widths such as (100, 200), got {shown(self.hidden)}.")
-        for name in ("epochs", "batch_size"):
-            if not _is_count(getattr(self, name)):
-                problems.add(f"Expected {name} as a whole number of at least 1, got {shown(getattr(self, name))}.")
-        if not _is_rate(self.learning_rate):
-            problems.add(f"Expected learning_rate above 0, got {shown(self.learning_rate)}; 0.001 is common.")
+        whole("epochs", self.epochs, problems, hint="10 are the paper's")
+        whole("batch_size", self.batch_size, problems, hint="100 is the paper's")
+        positive("learning_rate", self.learning_rate, problems, hint="0.001 is common")
         if self.device is not None and not is_one_of(self.device, ("cpu", "cuda")):
             problems.add(f"Expected device=None, 'cpu' or 'cuda', got {shown(self.device)}.")
         problems.raise_if_any(InputError)
-
-    def _report_progress(self, epoch: int, read: object) -> None:  # noqa: ARG002 (what an observer is told)
-        if self.progress is not None:
-            self.progress(1)
+        return budget
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -260,21 +239,5 @@ def _is_public(labels: object) -> bool:
     return isinstance(labels, str) and labels == "public"
 
 
-def _is_epsilon(text: str) -> bool:
-    try:
-        Epsilon.of(text)
-    except EpsilonError:
-        return False
-    return True
-
-
-def _is_count(value: object) -> bool:
-    return is_whole(value) and int(value) >= 1
-
-
 def _are_widths(hidden: object) -> bool:
-    return isinstance(hidden, (tuple, list)) and all(_is_count(width) for width in hidden)
-
-
-def _is_rate(value: object) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 0 < float(value) < np.inf
+    return isinstance(hidden, (tuple, list)) and all(is_whole(each) and each >= 1 for each in hidden)

@@ -1,4 +1,4 @@
-"""Training a network of dense layers with torch; nothing here spends ε, for it sees reports only."""
+"""Networks of dense layers on reports: what they read, how torch trains them, what they say; nothing here spends ε."""
 
 from __future__ import annotations
 
@@ -8,20 +8,44 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from bipartite.errors import InputError, missing_library
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import ModuleType
 
     from numpy.typing import NDArray
-    from torch import Generator, Tensor
+    from torch import Tensor
+
+    from bipartite.domains import Domain
 
     Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 Correction = Literal["forward", "backward", "none"]
 _BINARY = 2
+
+
+def network_inputs(table: object, domains: Mapping[str, Domain]) -> NDArray[np.float32]:
+    """Every row as numbers, by public parameters alone: min–max for numbers, one-hot for categories.
+
+    Reports beyond a range, as of Laplace or padded BRR, stay beyond [0, 1]. A null, where a column was not drawn,
+    becomes the middle of the range, or no category at all.
+    """
+    parts: list[NDArray[np.float32]] = []
+    values = np.asarray(table, dtype=object)
+    for column, there, domain in zip(values.T, ~pd.isna(values).T, domains.values(), strict=True):
+        if domain.has_ends:
+            low, high = float(domain.decode(0)), float(domain.decode(len(domain) - 1))
+            part = np.full((len(column), 1), 0.5, dtype=np.float32)
+            part[there, 0] = (column[there].astype(np.float64) - low) / (high - low)
+        else:
+            at = {label: place for place, label in enumerate(domain)}
+            part = np.zeros((len(column), len(at)), dtype=np.float32)
+            part[np.flatnonzero(there), [at[value] for value in column[there].tolist()]] = 1
+        parts.append(part)
+    return np.concatenate(parts, axis=1)
 
 
 @dataclass(frozen=True)
@@ -49,7 +73,7 @@ def load_torch() -> ModuleType:
     try:
         import torch  # noqa: PLC0415 (heavy, and only networks need it)
     except ImportError:
-        raise missing_library(what="PrivateNetwork needs", library="torch", extra="learn") from None
+        raise missing_library(what="Training a network needs", library="torch", extra="learn") from None
     return torch
 
 
@@ -73,19 +97,31 @@ def train_network(
 ) -> list[Layer]:
     """The layers of a trained network: ReLU between them, and log-odds of the classes at the end.
 
-    Weights and the order of rows come from ``seed``, drawn on the CPU whatever the device. ``after_epoch`` is called
-    with the number of the epoch and a function that reads the layers.
+    Weights, by Glorot and Bengio (2010), and the order of rows come from ``seed``, drawn on the CPU whatever the
+    device. ``after_epoch`` is called with the number of the epoch and a function that reads the layers.
     """
-    torch = load_torch()
-    device = device_for(plan.device)
+    torch, device = load_torch(), device_for(plan.device)
     generator = torch.Generator().manual_seed(seed)
     # Two classes need one number, the log-odds: a sigmoid, as in the paper.
     widths = [inputs.shape[1], *plan.hidden, 1 if classes == _BINARY else classes]
-    layers = [_glorot(torch, a, b, generator, device) for a, b in itertools.pairwise(widths)]
+    layers: list[tuple[Tensor, Tensor]] = []
+    for wide, high in itertools.pairwise(widths):
+        weight = (torch.rand(wide, high, generator=generator) * 2 - 1) * math.sqrt(6 / (wide + high))
+        layers.append((weight.to(device).requires_grad_(), torch.zeros(high, device=device).requires_grad_()))
     parameters = [parameter for layer in layers for parameter in layer]
     optimiser = torch.optim.Adam(parameters, lr=plan.learning_rate, fused=True)  # a fifth faster on a CPU
-    loss_of = _loss(torch, randomised, device)
+    loss_of = corrected_loss(randomised, device)
     rows, targets = torch.from_numpy(inputs).to(device), torch.from_numpy(labels).to(device)
+
+    def log_chances(found: Tensor) -> Tensor:
+        for weight, bias in layers[:-1]:
+            found = torch.relu(found @ weight + bias)
+        weight, bias = layers[-1]
+        odds = found @ weight + bias
+        if odds.shape[1] == 1:
+            odds = torch.cat([torch.zeros_like(odds), odds], dim=1)
+        logarithms: Tensor = torch.log_softmax(odds, dim=1)
+        return logarithms
 
     def read() -> list[Layer]:
         return [(w.detach().cpu().numpy().copy(), b.detach().cpu().numpy().copy()) for w, b in layers]
@@ -93,7 +129,7 @@ def train_network(
     for epoch in range(plan.epochs):
         order = torch.randperm(len(inputs), generator=generator).to(device)
         for batch in order.split(plan.batch_size):
-            loss = loss_of(_forward(torch, layers, rows[batch]), targets[batch])
+            loss = loss_of(log_chances(rows[batch]), targets[batch])
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
@@ -102,52 +138,32 @@ def train_network(
     return read()
 
 
+def corrected_loss(randomised: RandomisedLabels | None, device: str) -> Callable[[Tensor, Tensor], Any]:
+    """The mean loss of a batch's log-probabilities, for labels or reports of them (Patrini et al., CVPR 2017).
+
+    Forward: −ln Σ_x P[x|row]·T[x, y], the likelihood of the report y. Backward: Σ_x T⁻¹[y, x]·(−ln P[x|row]), whose
+    mean over reports is the loss of the true label exactly.
+    """
+    torch = load_torch()
+    nll: Callable[[Tensor, Tensor], Any] = torch.nn.functional.nll_loss
+    if randomised is None or randomised.correction == "none":
+        return nll
+    if randomised.correction == "forward":
+        moved = torch.tensor(randomised.matrix, dtype=torch.float32, device=device)
+        return lambda logarithms, labels: nll(torch.log(logarithms.exp() @ moved), labels)
+    inverse = torch.tensor(np.linalg.inv(randomised.matrix), dtype=torch.float32, device=device)
+    return lambda logarithms, labels: -(inverse[labels] * logarithms).sum(dim=1).mean()
+
+
 def class_chances(layers: Sequence[Layer], inputs: NDArray[np.float32]) -> NDArray[np.float64]:
     """The probabilities of all classes for each row, by NumPy: a model that is used needs no torch."""
     found = inputs
-    for number, (weight, bias) in enumerate(layers):
-        found = found @ weight + bias
-        if number < len(layers) - 1:
-            found = np.maximum(found, 0)
-    odds = found.astype(np.float64)
+    for weight, bias in layers[:-1]:
+        found = np.maximum(found @ weight + bias, 0)
+    odds = (found @ layers[-1][0] + layers[-1][1]).astype(np.float64)
     if odds.shape[1] == 1:
         odds = np.column_stack([np.zeros(len(odds)), odds[:, 0]])
     odds -= odds.max(axis=1, keepdims=True)
     weights = np.exp(odds)
     probabilities: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
     return probabilities
-
-
-def _glorot(torch: ModuleType, wide: int, high: int, generator: Generator, device: str) -> tuple[Tensor, Tensor]:
-    """A dense layer: uniform weights of Glorot and Bengio (2010), no bias."""
-    bound = math.sqrt(6 / (wide + high))
-    weight = (torch.rand(wide, high, generator=generator) * 2 - 1) * bound
-    return weight.to(device).requires_grad_(), torch.zeros(high, device=device).requires_grad_()
-
-
-def _forward(torch: ModuleType, layers: Sequence[tuple[Tensor, Tensor]], rows: Tensor) -> Tensor:
-    """Logarithms of the probabilities of all classes."""
-    *inner, (weight, bias) = layers
-    for w, b in inner:
-        rows = torch.relu(rows @ w + b)
-    odds = rows @ weight + bias
-    if odds.shape[1] == 1:
-        odds = torch.cat([torch.zeros_like(odds), odds], dim=1)
-    probabilities: Tensor = torch.log_softmax(odds, dim=1)
-    return probabilities
-
-
-def _loss(torch: ModuleType, randomised: RandomisedLabels | None, device: str) -> Callable[[Tensor, Tensor], Any]:
-    """The mean loss of a batch, for labels as they are or for reports of them (Patrini et al., CVPR 2017).
-
-    Forward: −ln Σ_x P[x|row]·T[x, y], the likelihood of the report y. Backward: Σ_x T⁻¹[y, x]·(−ln P[x|row]), whose
-    mean over reports is the loss of the true label exactly.
-    """
-    nll: Callable[[Tensor, Tensor], Any] = torch.nn.functional.nll_loss
-    if randomised is None or randomised.correction == "none":
-        return nll
-    if randomised.correction == "forward":
-        moved = torch.tensor(randomised.matrix, dtype=torch.float32, device=device)
-        return lambda probabilities, labels: nll(torch.log(probabilities.exp() @ moved), labels)
-    inverse = torch.tensor(np.linalg.inv(randomised.matrix), dtype=torch.float32, device=device)
-    return lambda probabilities, labels: -(inverse[labels] * probabilities).sum(dim=1).mean()

@@ -26,11 +26,8 @@ from bipartite.learn.scikit import BaseEstimator, TransformerMixin
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Array = NDArray[np.float64]
-
 _SIDE: Final = 28
 _PADDED: Final = 36
-_MARGIN: Final = (_PADDED - _SIDE) // 2
 _DIRECTIONS: Final = 8
 _CHANNELS: Final = 1 + 2 * _DIRECTIONS + _DIRECTIONS**2
 _TOGETHER: Final = {"cpu": 8, "cuda": 1024}
@@ -66,11 +63,8 @@ class Scattering(TransformerMixin, BaseEstimator):
         if not fits:
             raise InputError("Expected X as pictures of 28 × 28 points, a row of 784 numbers each; got something else.")
         must_keep_subnormals()
-        size = _TOGETHER.get(torch.device(self.device).type, 8)
-        found = [
-            _scattered(torch.from_numpy(pictures[first : first + size]).to(self.device)).float().cpu().numpy()
-            for first in range(0, len(pictures), size)
-        ]
+        parts = torch.split(torch.from_numpy(pictures), _TOGETHER.get(torch.device(self.device).type, 8))
+        found = [_scattered(each.to(self.device)).float().cpu().numpy() for each in parts if len(each)]
         return np.concatenate([np.zeros((0, _CHANNELS, 7, 7), dtype=np.float32), *found])
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -78,24 +72,22 @@ class Scattering(TransformerMixin, BaseEstimator):
 
 
 def _scattered(pictures: torch.Tensor) -> torch.Tensor:
-    around = torch.tensor(np.pad(np.arange(_SIDE), _MARGIN, mode="reflect"), device=pictures.device)
-    padded = pictures[:, around][:, :, around]
-    wide, narrow, small, low = (_on(each, pictures.device) for each in range(4))
-    seen = _transformed(torch.stack([padded, torch.zeros_like(padded)], dim=1)[:, None])
-    first = _modulus(_transformed(seen * wide, back=True))
-    second = _modulus(_transformed(_thinned(seen * narrow), back=True))
-    first, second = _transformed(_complex(first)), _transformed(_complex(second))
-    deep = _thinned(first[:, :, None] * narrow).flatten(1, 2)
-    deep = _transformed(_complex(_modulus(_transformed(deep, back=True))))
+    around = torch.tensor(np.pad(np.arange(_SIDE), (_PADDED - _SIDE) // 2, mode="reflect"), device=pictures.device)
+    wide, narrow, small, low = _filters(pictures.device)
+    seen = _spectra(pictures[:, None, around][..., around])
+    first = _spectra(_modulus(seen * wide))
+    second = _spectra(_modulus(_thinned(seen * narrow)))
+    deep = _spectra(_modulus(_thinned(first[:, :, None] * narrow).flatten(1, 2)))
     parts = [_smoothed(each, low) for each in (seen, first)] + [_smoothed(each, small) for each in (second, deep)]
     return torch.cat(parts, dim=1)[:, :, 1:-1, 1:-1]
 
 
-def _complex(real: torch.Tensor) -> torch.Tensor:
-    return torch.stack([real, torch.zeros_like(real)], dim=2)
+def _spectra(real: torch.Tensor) -> torch.Tensor:
+    return _transformed(torch.stack([real, torch.zeros_like(real)], dim=2))
 
 
-def _modulus(pairs: torch.Tensor) -> torch.Tensor:
+def _modulus(spectra: torch.Tensor) -> torch.Tensor:
+    pairs = _transformed(spectra, back=True)
     return square_root(pairs[:, :, 0] * pairs[:, :, 0] + pairs[:, :, 1] * pairs[:, :, 1])
 
 
@@ -117,9 +109,8 @@ def _smoothed(spectra: torch.Tensor, low: torch.Tensor) -> torch.Tensor:
 def _transformed(pairs: torch.Tensor, *, back: bool = False) -> torch.Tensor:
     """The Fourier transform of squares of complex numbers, given as real and imaginary part: two exact products."""
     side = pairs.shape[-1]
+    matrix, (p, q) = _fourier(side, back=back).to(pairs.device), bits_for(2 * side)
     for _ in range(2):
-        matrix = _fourier(side, back=back).to(pairs.device)
-        p, q = bits_for(2 * side)
         flat = pairs.transpose(2, 3).flatten(3)  # person, channel, row, both parts of all columns
         (rows, by_person), (columns, by_matrix) = whole(flat, [1, 2, 3], p), whole(matrix, [0, 1], q)
         found = scaled(rows @ columns, by_person, by_matrix)
@@ -137,36 +128,26 @@ def _fourier(side: int, *, back: bool) -> torch.Tensor:
 
 
 @cache
-def _on(which: int, device: torch.device) -> torch.Tensor:
-    return torch.from_numpy(_filters()[which]).to(device)
-
-
-@cache
-def _filters() -> tuple[Array, Array, Array, Array]:
+def _filters(device: torch.device) -> tuple[torch.Tensor, ...]:
     """Spectra: small wavelets, large ones, the smoothing filter for 18 × 18 points and for 36 × 36."""
     turns = [(3 - turn) * np.pi / _DIRECTIONS for turn in range(_DIRECTIONS)]
     wide, narrow = (
-        np.stack([_spectrum(_morlet(0.8 * 2**size, turn, 0.75 * np.pi / 2**size)) for turn in turns]) for size in (0, 1)
+        np.stack([_morlet(0.8 * 2**size, turn, 0.75 * np.pi / 2**size) for turn in turns])[:, None] for size in (0, 1)
     )
-    low = _spectrum(_bell(1.6, 0, 0, 1.0))
+    low = np.fft.fft2(_bell(1.6, 0, 0, 1.0))
     half = _PADDED // 2
     cut = low.copy()
     cut[half // 2 : half // 2 + half] = 0
     cut[:, half // 2 : half // 2 + half] = 0
     small = cut[:half, :half] + cut[half:, :half] + cut[:half, half:] + cut[half:, half:]
-    return wide[:, None], narrow[:, None], small, low
-
-
-def _spectrum(signal: NDArray[np.complex128]) -> Array:
-    return np.ascontiguousarray(np.fft.fft2(signal).real)
+    return tuple(torch.from_numpy(np.ascontiguousarray(each.real)).to(device) for each in (wide, narrow, small, low))
 
 
 def _morlet(sigma: float, turn: float, frequency: float) -> NDArray[np.complex128]:
-    """A wave under a bell, less so much of the bell that its mean is zero."""
+    """The spectrum of a wave under a bell, less so much of the bell that its mean is zero."""
     slant = 4 / _DIRECTIONS
     wave, bell = _bell(sigma, turn, frequency, slant), _bell(sigma, turn, 0, slant)
-    found: NDArray[np.complex128] = wave - wave.sum() / bell.sum() * bell
-    return found
+    return np.fft.fft2(wave - wave.sum() / bell.sum() * bell)
 
 
 def _bell(sigma: float, turn: float, frequency: float, slant: float) -> NDArray[np.complex128]:

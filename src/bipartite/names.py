@@ -21,17 +21,14 @@ _MOVED: Final = (
         "CALIBRATED Choice EPSILONS Improvement PUBLISHED PlaceRelease Regions WHOLE WITHIN WithinRegion improvements",
     ),
     ("bipartite.locations", "reproduction.places", "choose compare"),
-    ("bipartite.learn", "reproduction.learning.laplace", "LaplaceSGD"),
-    ("bipartite.learn", "reproduction.learning.local", "LocalSGD PrivateQuantile"),
+    ("bipartite.learn", "reproduction.learning.sgd", "LaplaceSGD LocalSGD PrivateQuantile paper_cnn"),
     ("bipartite.learn", "reproduction.learning.coordinates", "CoordinateReports"),
-    ("bipartite.learn", "reproduction.learning.inputs", "network_inputs"),
     ("bipartite.learn", "reproduction.learning.network", "PrivateNetwork"),
     (
         "bipartite.learn",
         "reproduction.learning.network_training",
-        "RandomisedLabels TrainingPlan class_chances train_network",
+        "RandomisedLabels TrainingPlan class_chances network_inputs train_network",
     ),
-    ("bipartite.learn", "reproduction.learning.pictures", "paper_cnn"),
     ("bipartite.learn", "reproduction.learning.scattering", "Scattering"),
 )
 _ANSWERS: Final = {  # by class, the former attributes and what to use now
