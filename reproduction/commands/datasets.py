@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from bipartite.cli import OK, Progress, print_json, print_table
+from bipartite.cli import OK, print_json, print_table
 from bipartite.errors import InputError
-from reproduction.datasets import SOURCES, Source, cache_folder, data_folder, find, present
-from reproduction.datasets.opening import opened
+from reproduction.datasets import CHECK_INS, SOURCES, Source, cache_folder, data_folder, find, present
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
 _EXAMPLES = """examples:
   python -m reproduction datasets                  every data set: where it is, or where it would come from
@@ -64,7 +61,7 @@ def _as_json(source: Source) -> dict[str, Any]:
     here = {part: present(files) for part, files in source.parts.items()}
     return {
         "name": source.name,
-        "call": source.call,
+        "call": f'check_ins("{source.name}")' if source.name in CHECK_INS else f"{source.name}()",
         "rows": source.rows,
         "present": all(found is not None for found in here.values()),
         "url": source.url,
@@ -93,31 +90,16 @@ def _fetch(options: argparse.Namespace) -> int:
     if options.name not in SOURCES:
         raise InputError(f"Expected the name of a data set, got {options.name!r}; one of {', '.join(SOURCES)}.")
     source = SOURCES[options.name]
-    files = []
-    for part in source.parts:
-        with ExitStack() as stack:
-            found = find(source, part, _arrival(stack))
-        with opened(found):  # whatever is known about its content is checked now, not at first use
-            files.append(
-                {"part": part, "path": str(found.path), "sha256": found.sha256, "standing": found.standing},
-            )
+    found = {part: find(source, part) for part in source.parts}
+    files = [
+        {"part": part, "path": str(each.path), "sha256": each.sha256, "standing": each.standing}
+        for part, each in found.items()
+    ]
     if options.json:
         terms = {"url": source.url, "licence": source.licence, "citation": source.citation}
         print_json({"name": source.name, **terms, "files": files})
         return OK
     for file in files:
-        print(f"{file['path']}\n  sha256 {file['sha256']}, {_STANDINGS[file['standing']]}")
+        print(f"{file['path']}\n  content: sha256 {file['sha256']}, {_STANDINGS[file['standing']]}")
     print(f"Licence: {source.licence}. Cite: {source.citation}")
     return OK
-
-
-def _arrival(stack: ExitStack) -> Callable[[int, int], None]:
-    """A progress bar that begins with the first bytes, when the size is known; none for what is here already."""
-    bars: list[Progress] = []
-
-    def note(by: int, total: int) -> None:
-        if not bars:
-            bars.append(stack.enter_context(Progress("bytes", total or None, patience=0)))
-        bars[0].advance(by)
-
-    return note

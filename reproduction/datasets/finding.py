@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
-from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import DataFileError, InputError, MissingDataError
-from reproduction.datasets.fetching import fetch
+from reproduction.datasets.opening import Found, opened
 
 if TYPE_CHECKING:
-    from reproduction.datasets.fetching import Watch
     from reproduction.datasets.sources import File, Source
 
 FOLDER_VARIABLE: Final = "BIPARTITE_DATA"
-_CHUNK: Final = 1 << 20
-
-Standing = Literal["official", "unchecked", "copy"]
-
-
-@dataclass(frozen=True)
-class Found:
-    """A file of a data set on this machine, checked as far as a checksum is known."""
-
-    path: Path
-    file: File
-    sha256: str
-    standing: Standing
-    """``official``: the publisher's own bytes, checked. ``unchecked``: under the publisher's name, but no checksum of
-    it is known. ``copy``: content of the publisher put together by others, checked to be the copy that is known."""
+_RETRIES: Final = 2
+_TIMEOUT_SECONDS: Final = 30
 
 
 def data_folder() -> Path | None:
@@ -58,35 +43,36 @@ def cache_folder() -> Path:
 
 
 def present(files: tuple[File, ...]) -> tuple[Path, File] | None:
-    """Where the first of these files lies on this machine that does; None where none does."""
-    folders = [folder for folder in (data_folder(), cache_folder()) if folder is not None]
-    return next(
-        ((folder / file.name, file) for folder in folders for file in files if (folder / file.name).is_file()), None
-    )
+    """Where the first of these files lies on this machine that does, packed or not; None where none does."""
+    for folder in filter(None, (data_folder(), cache_folder())):
+        for file in files:
+            for name in (file.name, file.name.removesuffix(".gz")):
+                if (folder / name).is_file():
+                    return folder / name, file
+    return None
 
 
-def find(source: Source, part: str, watch: Watch | None = None) -> Found:
-    """The file of one part of a data set, fetched where it is not here yet.
+def find(source: Source, part: str = "data") -> Found:
+    """The file of one part of a data set and what it holds, fetched where it is not here yet.
 
     Raises
     ------
     MissingDataError
         The file is not here and could not be fetched: the message says from where, and where to put it.
     DataFileError
-        A file of this name has another checksum.
+        A file of this name is damaged, or holds something else than is known of it.
     """
     files = source.parts[part]
-    path, file = present(files) or _fetched(source, files, watch)
-    return _checked(path, file)
+    return opened(*(present(files) or _fetched(source, files)))
 
 
-def _fetched(source: Source, files: tuple[File, ...], watch: Watch | None) -> tuple[Path, File]:
+def _fetched(source: Source, files: tuple[File, ...]) -> tuple[Path, File]:
     failures = []
     another: DataFileError | None = None
     for file in files:
         for url in file.urls:
             try:
-                reason = fetch(url, cache_folder() / file.name, file.sha256, watch)
+                reason = fetch(url, file)
             except DataFileError as error:  # a mirror may still have the right one
                 another = another or error
                 continue
@@ -104,7 +90,7 @@ def _missing(source: Source, files: tuple[File, ...], failures: list[str]) -> st
     if not first.urls:
         return (
             f"{source.name} is not here, and has no address to be fetched from: it is a copy made by others. "
-            f"{first.note} Put {first.name} (sha256 {first.sha256}) into {where}."
+            f"{first.copy} Put {first.name} (content: sha256 {first.sha256}) into {where}."
         )
     others = [file.name for file in files[1:]]
     instead = f" {' or '.join(others)} will do as well." if others else ""
@@ -115,23 +101,42 @@ def _missing(source: Source, files: tuple[File, ...], failures: list[str]) -> st
     )
 
 
-def _checked(path: Path, file: File) -> Found:
-    digest = sha256_of(path)
-    if file.sha256 is not None and digest != file.sha256:
-        again = f", and it is fetched again from {file.urls[0]}" if file.urls else ""
-        raise DataFileError(
-            f"Expected {path} to have sha256 {file.sha256}, got {digest}: the file is damaged or another one; "
-            f"delete it{again}."
-        )
-    if file.is_copy or digest == file.copy_sha256:
-        return Found(path, file, digest, "copy")
-    return Found(path, file, digest, "official" if file.sha256 or file.content_sha256 else "unchecked")
+def fetch(url: str, file: File) -> str | None:
+    """Fetch a file into the cache by pooch; return None when it is there, or why it could not be had.
+
+    Raises
+    ------
+    DataFileError
+        The file came, and is not the one whose checksum is known.
+    """
+    try:
+        import pooch  # noqa: PLC0415 (needed only where a file is not here yet)
+        import requests  # noqa: PLC0415 (comes with pooch)
+    except ImportError:
+        return "not tried: fetching needs pooch; install it with pip install pooch"
+    by_http = pooch.HTTPDownloader(progressbar=find_spec("tqdm") is not None, timeout=_TIMEOUT_SECONDS)
+
+    def downloader(address: str, output: str, asking: object) -> None:
+        by_http(address, output, asking)
+        # Before pooch names the file: checksums are those of contents, and a network may answer with a page of its own.
+        opened(Path(output), file, url)
+
+    folder = cache_folder()
+    store = pooch.create(folder, "", registry={file.name: None}, urls={file.name: url}, retry_if_failed=_RETRIES)
+    try:
+        store.fetch(file.name, downloader=downloader)
+    except requests.exceptions.RequestException as error:
+        return _reason(error)
+    except OSError as error:  # no room, no right
+        return f"it cannot be kept in {folder} ({error.strerror})"
+    except DataFileError as error:
+        raise DataFileError(f"What came from {url} was not kept: {error}") from None
+    return None
 
 
-def sha256_of(path: Path) -> str:
-    """The checksum of a file."""
-    digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+def _reason(error: Exception) -> str:
+    """The cause of a failure in a few words; requests wraps it in several layers with addresses in memory."""
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"the server answers {response.status_code} {response.reason}".strip()
+    return "no connection" if "onnection" in type(error).__name__ else type(error).__name__

@@ -7,79 +7,72 @@ import hashlib
 import io
 import zipfile
 import zlib
-from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, cast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 from bipartite.errors import DataFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
-    from reproduction.datasets.finding import Found
+    from reproduction.datasets.sources import File
 
 
-@contextmanager
-def opened(found: Found) -> Iterator[IO[bytes]]:
-    """What a file holds, as bytes.
+@dataclass(frozen=True)
+class Found:
+    """A file of a data set on this machine and what it holds, checked as far as a checksum is known."""
+
+    path: Path
+    name: str
+    """Of the file itself, or of the one in the archive."""
+    content: bytes = field(repr=False)
+    """Unpacked."""
+    sha256: str
+    """Of the content."""
+    standing: Literal["official", "unchecked", "copy"]
+    """``official``: the publisher's own bytes, checked. ``unchecked``: under the publisher's name, but no checksum of
+    it is known. ``copy``: content of the publisher put together by others, checked to be the copy that is known."""
+
+
+def opened(path: Path, file: File, address: str | None = None) -> Found:
+    """What this file holds; ``address`` where it has just come from there, and has no name yet.
 
     Raises
     ------
     DataFileError
-        The file ends early or is damaged, also where that shows only while it is read; or it holds something else.
+        The file ends early or is damaged, or it holds something else.
     """
+    shown = address or str(path)
+    again = f" and fetch it again from {file.urls[0]}" if file.urls else ""
+    remedy = "open the address in a browser and see" if address else f"delete it{again}"
     try:
-        with _unpacked(found) as stream:
-            expected = None if found.file.sha256 else found.file.content_sha256
-            yield stream if expected is None else _checked(stream.read(), expected, found)
+        content = _unpacked(path, file, is_packed=(file.name if address else path.name).endswith(".gz"))
+    except KeyError as error:
+        raise DataFileError(f"Expected {error.args[0]} in the archive {shown}, which does not hold it.") from None
     except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
         raise DataFileError(
-            f"{found.path} ends early or is damaged ({error}); delete it and fetch it again{_from(found)}."
+            f"{shown} ends early, is damaged, or is no {file.name} but perhaps a web page ({error}); {remedy}."
         ) from None
-
-
-@contextmanager
-def _unpacked(found: Found) -> Iterator[IO[bytes]]:
-    if found.file.members:
-        with found.path.open("rb") as archive, _member(archive, found) as stream:
-            yield stream
-    elif found.path.suffix == ".gz":
-        with gzip.open(found.path, "rb") as packed:
-            yield cast("IO[bytes]", packed)
-    else:
-        with found.path.open("rb") as plain:
-            yield plain
-
-
-@contextmanager
-def _member(archive: IO[bytes], found: Found) -> Iterator[IO[bytes]]:
-    *outer, last = found.file.members
-    for wanted in outer:  # an archive in the archive is small
-        with zipfile.ZipFile(archive) as opened_archive:
-            archive = io.BytesIO(opened_archive.read(_named(opened_archive, wanted, found)))
-    with zipfile.ZipFile(archive) as opened_archive, opened_archive.open(_named(opened_archive, last, found)) as stream:
-        yield stream
-
-
-def _named(archive: zipfile.ZipFile, wanted: str, found: Found) -> str:
-    """The member of this file name, in whatever folder of the archive it lies."""
-    for name in archive.namelist():
-        if name.rsplit("/", 1)[-1] == wanted:
-            return name
-    raise DataFileError(
-        f"Expected {wanted} in the archive {found.path}, which does not hold it; fetch it again{_from(found)}."
-    )
-
-
-def _checked(content: bytes, expected: str, found: Found) -> IO[bytes]:
     digest = hashlib.sha256(content).hexdigest()
-    if digest != expected:
-        what = found.file.members[-1] if found.file.members else "the content"
+    is_known = digest == file.sha256
+    # A copy under the publisher's file name leaves room for the publisher's own bytes, whose checksum is not known.
+    if not is_known and file.sha256 is not None and not (file.copy and file.urls):
         raise DataFileError(
-            f"Expected {what} in {found.path} to have sha256 {expected}, got {digest}: it is damaged or another one; "
-            f"delete the file and fetch it again{_from(found)}."
+            f"Expected what {shown} holds to have sha256 {file.sha256}, got {digest}: it is damaged or another file; "
+            f"{remedy}."
         )
-    return io.BytesIO(content)
+    if not is_known and content[:1] == b"<":
+        raise DataFileError(f"{shown} is no {file.name}, perhaps a web page; {remedy}.")
+    standing: Literal["official", "copy"] = "copy" if file.copy else "official"
+    name = file.members[-1] if file.members else path.name
+    return Found(path, name, content, digest, standing if is_known else "unchecked")
 
 
-def _from(found: Found) -> str:
-    return f" from {found.file.urls[0]}" if found.file.urls else ""
+def _unpacked(path: Path, file: File, *, is_packed: bool) -> bytes:
+    content = path.read_bytes()
+    for wanted in file.members:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            # The member of this file name, in whatever folder of the archive it lies.
+            names = {name.rpartition("/")[2]: name for name in reversed(archive.namelist())}
+            content = archive.read(names[wanted])
+    return gzip.decompress(content) if is_packed else content

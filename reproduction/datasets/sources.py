@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reproduction.datasets.texts import Kind
-
 
 @dataclass(frozen=True)
 class File:
@@ -23,17 +21,11 @@ class File:
     urls: tuple[str, ...] = ()
     """The publisher's address, then its mirrors; none where the file is a copy that cannot be fetched."""
     sha256: str | None = None
-    """Of these bytes. None: no checksum of the publisher's file is known."""
-    content_sha256: str | None = None
-    """Of what the file holds once it is unpacked; the publisher's own bytes."""
+    """Of what the file holds, unpacked. None: no checksum of the publisher's content is known."""
     members: tuple[str, ...] = ()
     """The way through archives: the file in the archive, or in the archive in the archive."""
-    copy_sha256: str | None = None
-    """A copy under the publisher's file name, known not to be proven the publisher's bytes."""
-    is_copy: bool = False
-    """Content of the publisher, put together by others."""
-    note: str = ""
-    """What to know about these bytes."""
+    copy: str = ""
+    """Whose copy the checksum is of, where it is not known to be that of the publisher's bytes."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +33,18 @@ class Source:
     """A data set: its files, and what to say about them."""
 
     name: str
-    call: str
-    """How it is read in Python."""
     rows: int
     """As published, or as counted in the copy that is known."""
     licence: str
     citation: str
     parts: Mapping[str, tuple[File, ...]] = field(repr=False)
     """For each part the files that can serve, the best first."""
-    columns: Mapping[str, Kind] = field(default_factory=dict, repr=False)
+    columns: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Names and kinds of the columns of a table, in the order of the file."""
+    separator: str = ","
+    has_header: bool = True
+    targets: tuple[str, ...] = ()
+    """What models of this data set predict."""
 
     @property
     def url(self) -> str | None:
@@ -59,25 +53,19 @@ class Source:
 
 
 def _file(said: Mapping[str, Any]) -> File:
-    fields: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in said.items()}
-    return File(**fields)
+    return File(**{name: tuple(each) if isinstance(each, list) else each for name, each in said.items()})
 
 
 def _read() -> dict[str, Source]:
     said = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return {
-        name: Source(
-            name,
-            each["call"],
-            each["rows"],
-            said["licences"].get(each["licence"], each["licence"]),
-            said["citations"].get(each["citation"], each["citation"]),
-            MappingProxyType({part: tuple(map(_file, files)) for part, files in each["parts"].items()}),
-            MappingProxyType(each.get("columns", {})),
-        )
-        for name, each in said["sources"].items()
-    }
+    sources = {}
+    for name, each in said["sources"].items():
+        each["parts"] = {part: tuple(map(_file, files)) for part, files in each["parts"].items()}
+        each["columns"] = {column: kind for kind, *columns in each.get("columns", ()) for column in columns}
+        each["targets"] = tuple(each.get("targets", ()))
+        sources[name] = Source(name, **said["terms"][name.partition("-")[0]], **each)
+    return sources
 
 
 SOURCES: Final[Mapping[str, Source]] = MappingProxyType(_read())
-"""Every data set that bipartite reads, by its name."""
+"""Every data set that the laboratory reads, by its name."""

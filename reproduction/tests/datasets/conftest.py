@@ -2,7 +2,7 @@
 
 import pytest
 
-from reproduction.datasets import Provenance
+from reproduction.datasets.sources import File, Source
 
 
 @pytest.fixture
@@ -23,7 +23,6 @@ def folder(tmp_path, monkeypatch, cache):  # noqa: ARG001 (the cache must be emp
     return named
 
 
-@pytest.fixture
-def nowhere():
-    """A provenance for readers that are called with bytes."""
-    return Provenance("test", (), None, "none", "nobody")
+def toy(*files, **fields):
+    """A data set of one file, or of one of several."""
+    return Source("toy", 1, "CC0", "Somebody, 2026", {"data": files or (File("toy.txt", **fields),)})

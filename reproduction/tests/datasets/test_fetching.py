@@ -8,19 +8,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from bipartite.errors import DataFileError, MissingDataError
-from reproduction.datasets.finding import find
-from reproduction.datasets.sources import File, Source
+from reproduction.datasets import File, find
+from reproduction.tests.datasets.conftest import toy
 
 GOOD = bytes(range(256)) * 1_000
 PAGE = b"<html>Please log in to this network</html>"
 
 
-class Publisher:
+class Publisher(ThreadingHTTPServer):
     """Answers each path with the bytes of a list, one after the other, the last one for ever; None is an error."""
 
     def __init__(self):
-        self.answers = {}
-        self.asked = []
+        self.answers, self.asked = {}, []
         publisher = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -40,109 +39,76 @@ class Publisher:
             def log_message(self, *arguments):
                 """Nothing to the terminal."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        self._thread.start()
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server_address[1]}"
 
-    def close(self):
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    def source(self, name="toy.bin", content=None, hosts=("",)):
+        sha256 = content and hashlib.sha256(content).hexdigest()
+        return toy(File(name, tuple(f"{self.address}{host}/{name}" for host in hosts), sha256))
 
 
 @pytest.fixture
 def publisher(monkeypatch):
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.setattr("pooch.core.time.sleep", lambda _: None)
-    publisher = Publisher()
-    yield publisher
-    publisher.close()
+    with Publisher() as publisher:
+        thread = threading.Thread(target=publisher.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield publisher
+        publisher.shutdown()
+        thread.join()
 
 
-def source(*files):
-    return Source("toy", "toy()", 1, "CC0", "Somebody, 2026", {"data": files})
-
-
-def toy(publisher, sha256=None, name="toy.bin", hosts=("",)):
-    return source(File(name, tuple(f"{publisher.address}{host}/{name}" for host in hosts), sha256))
-
-
-def checksum(content):
-    return hashlib.sha256(content).hexdigest()
-
-
-def test_a_file_is_fetched_once_checked_and_kept(publisher, cache):
+def test_a_file_is_fetched_once_checked_and_kept_in_the_cache_alone(publisher, cache, folder):
     publisher.answers["/toy.bin"] = [GOOD]
-    seen = []
     for _ in range(2):
-        found = find(toy(publisher, checksum(GOOD)), "data", lambda by, total: seen.append((by, total)))
-        assert (found.path, found.standing) == (cache / "toy.bin", "official")
-    assert (cache / "toy.bin").read_bytes() == GOOD
+        found = find(publisher.source(content=GOOD))
+        assert (found.path, found.standing, found.content) == (cache / "toy.bin", "official", GOOD)
     assert publisher.asked == ["/toy.bin"]
-    assert sum(by for by, _ in seen) == len(GOOD)
-    assert {total for _, total in seen} == {len(GOOD)}
-
-
-def test_the_folder_of_the_user_is_never_written_to(publisher, cache, folder):
-    publisher.answers["/toy.bin"] = [GOOD]
-    assert find(toy(publisher, checksum(GOOD)), "data").path.parent == cache
     assert list(folder.iterdir()) == []
 
 
 @pytest.mark.usefixtures("cache")
-def test_without_a_known_checksum_it_is_accepted_as_unchecked(publisher):
-    publisher.answers["/toy.txt.gz"] = [gzip.compress(GOOD)]
-    assert find(toy(publisher, name="toy.txt.gz"), "data").standing == "unchecked"
+def test_without_a_known_checksum_it_is_accepted_as_unchecked_and_what_breaks_off_is_tried_again(publisher):
+    packed = gzip.compress(GOOD)
+    publisher.answers["/toy.txt.gz"] = [(packed[:100], len(packed)), packed]
+    found = find(publisher.source("toy.txt.gz"))
+    assert (found.standing, found.content, len(publisher.asked)) == ("unchecked", GOOD, 2)
 
 
-@pytest.mark.parametrize("wrong", [b"other bytes", PAGE], ids=["other bytes", "a web page"])
-def test_a_wrong_checksum_is_an_error_and_nothing_is_kept(publisher, cache, wrong):
-    publisher.answers["/toy.bin"] = [wrong]
-    with pytest.raises(
-        DataFileError, match=f"What came from {publisher.address}/toy.bin is another file than expected"
-    ):
-        find(toy(publisher, checksum(GOOD)), "data")
-    assert publisher.asked == ["/toy.bin"] * 3
+@pytest.mark.parametrize(
+    ("name", "known", "wrong"),
+    [("toy.bin", GOOD, b"other bytes"), ("toy.bin", GOOD, PAGE), ("toy.gz", GOOD, gzip.compress(b"other"))]
+    + [(name, None, PAGE) for name in ("toy.txt.gz", "toy.csv")],
+)
+def test_other_bytes_or_the_page_of_a_network_are_refused_and_not_kept(publisher, cache, name, known, wrong):
+    publisher.answers[f"/{name}"] = [wrong]
+    url = f"{publisher.address}/{name}"
+    reason = f"Expected what {url} holds to have sha256 " if known else f"{url} .*perhaps a web page.* open the address"
+    with pytest.raises(DataFileError, match=f"What came from {url} was not kept: {reason}"):
+        find(publisher.source(name, known))
+    assert publisher.asked == [f"/{name}"] * 3
     assert list(cache.iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["toy.txt.gz", "toy.zip", "toy.csv"])
-def test_the_page_of_a_network_is_not_taken_for_a_file_whose_checksum_is_not_known(publisher, cache, name):
-    publisher.answers[f"/{name}"] = [PAGE]
-    with pytest.raises(DataFileError, match=f"it is no .{name.rsplit('.', 1)[1]} file, perhaps a web page"):
-        find(toy(publisher, name=name), "data")
-    assert list(cache.iterdir()) == []
-
-
-@pytest.mark.usefixtures("cache")
-def test_a_download_that_breaks_off_is_tried_again(publisher):
-    publisher.answers["/toy.bin"] = [(GOOD[:1_000], len(GOOD)), GOOD]
-    assert find(toy(publisher), "data").sha256 == checksum(GOOD)
-    assert len(publisher.asked) == 2
 
 
 @pytest.mark.usefixtures("cache")
 def test_a_mirror_is_asked_when_the_publisher_fails_or_answers_with_something_else(publisher):
     for answers in ([None], [PAGE]):
         publisher.answers.update({"/old/toy.bin": answers, "/new/toy.bin": [GOOD]})
-        find(toy(publisher, checksum(GOOD), hosts=("/old", "/new")), "data").path.unlink()
+        find(publisher.source(content=GOOD, hosts=("/old", "/new"))).path.unlink()
 
 
-def test_a_cache_that_cannot_be_written_is_named(publisher, cache):
-    publisher.answers["/toy.bin"] = [GOOD]
-    cache.write_bytes(b"a file where a folder is expected")
-    with pytest.raises(MissingDataError, match=f"it cannot be kept in {cache} "):
-        find(toy(publisher), "data")
-
-
-def test_what_cannot_be_had_says_why_and_where_to_put_it(publisher, cache):
+def test_what_cannot_be_had_or_kept_says_why_and_where_to_put_it(publisher, cache):
     with pytest.raises(MissingDataError) as caught:
-        find(toy(publisher), "data")
+        find(publisher.source())
     assert f"  {publisher.address}/toy.bin: the server answers 404 Not Found" in str(caught.value)
     assert f"put it, named toy.bin, into {cache}" in str(caught.value)
-    gone = toy(publisher)
-    publisher.close()
+    cache.rmdir()
+    cache.write_bytes(b"a file where a folder is expected")
+    publisher.answers["/toy.bin"] = [GOOD]
+    with pytest.raises(MissingDataError, match=f"it cannot be kept in {cache} "):
+        find(publisher.source())
+    cache.unlink()
     with pytest.raises(MissingDataError, match="toy.bin: no connection"):
-        find(gone, "data")
-    assert not cache.exists() or list(cache.iterdir()) == []
+        find(toy(urls=("http://127.0.0.1:1/toy.bin",)))
+    assert list(cache.iterdir()) == []

@@ -11,193 +11,151 @@ import pytest
 
 from bipartite.errors import DataFileError, InputError, MissingDataError
 from reproduction import datasets
-from reproduction.datasets.fetching import _Bar
-from reproduction.datasets.finding import cache_folder, data_folder, find
-from reproduction.datasets.opening import opened
-from reproduction.datasets.sources import SOURCES, File, Source
+from reproduction.datasets import SOURCES, File, cache_folder, data_folder, find
+from reproduction.tests.datasets.conftest import toy
 
 GOOD = b"the publisher's bytes\n"
-
-
-def sha256(content):
-    return hashlib.sha256(content).hexdigest()
-
-
-def source(*files):
-    return Source("toy", "toy()", 1, "CC0", "Somebody, 2026", {"data": files})
-
-
-def content_of(found):
-    with opened(found) as stream:
-        return stream.read()
+SHA256 = hashlib.sha256(GOOD).hexdigest()
+URLS = ("http://publisher.example/toy.txt",)
 
 
 @pytest.fixture
 def no_fetching(monkeypatch):
     """Whoever tries to fetch is told that there is no connection."""
     tried = []
-
-    def refuse(url, path, checksum, _):
-        tried.append((url, path.name, checksum))
-        return "no connection"
-
-    monkeypatch.setattr("reproduction.datasets.finding.fetch", refuse)
+    monkeypatch.setattr(
+        "reproduction.datasets.finding.fetch", lambda _, file: tried.append(file.name) or "no connection"
+    )
     return tried
 
 
 def test_the_folder_comes_before_the_cache_and_both_before_the_publisher(folder, cache, no_fetching):
-    toy = source(File("toy.txt", ("http://publisher.example/toy.txt",), sha256(GOOD)))
+    source = toy(urls=URLS, sha256=SHA256)
     cache.mkdir()
-    (cache / "toy.txt").write_bytes(GOOD)
-    assert find(toy, "data").path == cache / "toy.txt"
-    (folder / "toy.txt").write_bytes(GOOD)
-    found = find(toy, "data")
-    assert (found.path, found.standing, found.sha256) == (folder / "toy.txt", "official", sha256(GOOD))
+    for place in (cache, folder):
+        (place / "toy.txt").write_bytes(GOOD)
+        found = find(source)
+        assert (found.path, found.content, found.sha256) == (place / "toy.txt", GOOD, SHA256)
     assert no_fetching == []
 
 
-def test_a_wrong_checksum_is_an_error_and_the_file_stays(folder, no_fetching):
-    toy = source(File("toy.txt", ("http://publisher.example/toy.txt",), sha256(GOOD)))
-    (folder / "toy.txt").write_bytes(b"other")
-    expected = (
-        f"Expected {folder / 'toy.txt'} to have sha256 {sha256(GOOD)}, got {sha256(b'other')}: the file is damaged"
-    )
-    with pytest.raises(DataFileError) as caught:
-        find(toy, "data")
-    assert str(caught.value).startswith(expected)
-    assert str(caught.value).endswith("delete it, and it is fetched again from http://publisher.example/toy.txt.")
-    assert no_fetching == []
+@pytest.mark.parametrize(
+    ("fields", "content", "standing"),
+    [
+        ({"urls": URLS, "sha256": SHA256}, GOOD, "official"),
+        ({"urls": URLS}, GOOD, "unchecked"),
+        ({"sha256": SHA256, "copy": "by others"}, GOOD, "copy"),
+        ({"urls": URLS, "sha256": SHA256, "copy": "a copy under the publisher's name"}, GOOD, "copy"),
+        ({"urls": URLS, "sha256": SHA256, "copy": "a copy under the publisher's name"}, b"else", "unchecked"),
+        ({"urls": URLS, "sha256": SHA256}, b"else", f"delete it and fetch it again from {URLS[0]}."),
+        ({"sha256": SHA256, "copy": "by others"}, b"else", "it is damaged or another file; delete it."),
+        ({"urls": URLS}, b"<html>", "is no toy.txt, perhaps a web page; delete it and fetch it again from"),
+    ],
+)
+def test_a_file_is_official_or_unchecked_or_a_copy_or_refused_and_stays(folder, fields, content, standing, no_fetching):
+    (folder / "toy.txt").write_bytes(content)
+    if " " not in standing:
+        assert find(toy(**fields)).standing == standing
+    else:
+        with pytest.raises(DataFileError) as caught:
+            find(toy(**fields))
+        assert str(folder / "toy.txt") in str(caught.value) and standing in str(caught.value)
+        assert content[:1] == b"<" or f"to have sha256 {SHA256}, got {hashlib.sha256(content).hexdigest()}" in str(
+            caught.value
+        )
+    assert (folder / "toy.txt").read_bytes() == content and no_fetching == []
 
 
-def test_where_no_checksum_is_known_a_file_is_accepted_and_said_to_be_unchecked(folder):
-    toy = source(File("toy.txt", ("http://publisher.example/toy.txt",), copy_sha256=sha256(b"a copy")))
-    (folder / "toy.txt").write_bytes(GOOD)
-    assert find(toy, "data").standing == "unchecked"
-    (folder / "toy.txt").write_bytes(b"a copy")
-    assert find(toy, "data").standing == "copy"
-
-
-def test_a_copy_is_checked_and_called_a_copy(folder):
-    toy = source(File("toy.txt", sha256=sha256(GOOD), is_copy=True, note="by others"))
-    (folder / "toy.txt").write_bytes(GOOD)
-    assert find(toy, "data").standing == "copy"
-    (folder / "toy.txt").write_bytes(b"other")
-    with pytest.raises(DataFileError, match=r"is damaged or another one; delete it\.$"):
-        find(toy, "data")
-
-
-def nested(path, content):
-    inner = io.BytesIO()
+def nested(content):
+    inner, outer = io.BytesIO(), io.BytesIO()
     with zipfile.ZipFile(inner, "w") as archive:
         archive.writestr("__MACOSX/inner/._toy.txt", "a trap")
         archive.writestr("inner/toy.txt", content)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("other.zip", "no archive")
+    with zipfile.ZipFile(outer, "w") as archive:
         archive.writestr("inner.zip", inner.getvalue())
+    return outer.getvalue()
 
 
-def test_an_archive_in_an_archive_is_opened_and_what_it_holds_is_checked(folder):
-    toy = source(File("toy.zip", members=("inner.zip", "toy.txt"), content_sha256=sha256(GOOD)))
-    nested(folder / "toy.zip", GOOD)
-    found = find(toy, "data")
-    assert (content_of(found), found.standing) == (GOOD, "official")
-    nested(folder / "toy.zip", b"other")
-    with pytest.raises(DataFileError, match=f"Expected toy.txt in .*toy.zip to have sha256 {sha256(GOOD)}, got"):
-        content_of(find(toy, "data"))
-
-
-def test_packed_content_is_checked_too(folder):
-    toy = source(File("toy.txt.gz", content_sha256=sha256(GOOD)))
-    (folder / "toy.txt.gz").write_bytes(gzip.compress(GOOD))
-    assert content_of(find(toy, "data")) == GOOD
-    (folder / "toy.txt.gz").write_bytes(gzip.compress(b"other"))
-    with pytest.raises(DataFileError, match="Expected the content in .*toy.txt.gz to have sha256"):
-        content_of(find(toy, "data"))
+@pytest.mark.parametrize(
+    ("name", "members", "pack"), [("toy.zip", ("inner.zip", "toy.txt"), nested), ("toy.txt.gz", (), gzip.compress)]
+)
+def test_packed_content_is_opened_and_checked_and_damage_is_named(folder, name, members, pack):
+    source = toy(File(name, URLS, SHA256, members))
+    (folder / name.removesuffix(".gz")).write_bytes(GOOD if not members else pack(GOOD))  # a .gz may lie there unpacked
+    assert find(source).content == GOOD
+    (folder / name).write_bytes(pack(GOOD))
+    found = find(source)
+    assert (found.content, found.name, found.standing) == (GOOD, members[-1] if members else name, "official")
+    (folder / name).write_bytes(pack(b"other"))
+    with pytest.raises(DataFileError, match=f"Expected what .*{name} holds to have sha256 {SHA256}, got"):
+        find(source)
+    for damaged in (pack(GOOD)[: len(pack(GOOD)) // 2], b"<html>", pack(GOOD)[:-20] + bytes(20)):
+        (folder / name).write_bytes(damaged)
+        with pytest.raises(DataFileError, match=f"{name} ends early, is damaged, .*fetch it again from {URLS[0]}"):
+            find(source)
+    if members:
+        (folder / name).write_bytes(pack(GOOD))
+        with pytest.raises(DataFileError, match="Expected other.txt in the archive .*toy.zip, which does not hold it"):
+            find(toy(File(name, URLS, SHA256, ("inner.zip", "other.txt"))))
 
 
 def test_missing_and_offline_says_from_where_and_where_to_put_it(cache, no_fetching, monkeypatch, tmp_path):
     with pytest.raises(MissingDataError) as caught:
         datasets.abalone()
-    message = str(caught.value)
-    url = "https://archive.ics.uci.edu/ml/machine-learning-databases/abalone/abalone.data"
-    assert f"  {url}: no connection" in message
-    assert f"Download {url} with a browser and put it, named abalone.data, into {cache}, or into a folder" in message
-    assert "abalone.zip will do as well." in message
-    assert isinstance(caught.value, FileNotFoundError)
-    assert [name for _, name, _ in no_fetching] == ["abalone.data", "abalone.zip"]
+    (plain, archive) = SOURCES["abalone"].parts["data"]
+    assert f"  {plain.urls[0]}: no connection" in str(caught.value)
+    assert f"with a browser and put it, named abalone.data, into {cache}, or into a folder" in str(caught.value)
+    assert f"{archive.name} will do as well." in str(caught.value)
+    assert isinstance(caught.value, FileNotFoundError) and no_fetching == ["abalone.data", "abalone.zip"]
     monkeypatch.setenv("BIPARTITE_DATA", str(tmp_path))
-    with pytest.raises(MissingDataError, match=f"into {tmp_path}. "):
-        datasets.abalone()
     with pytest.raises(MissingDataError) as caught:
         datasets.gowalla("authors-1000")
     assert "has no address to be fetched from" in str(caught.value)
-    assert "Put gowalla_authors_1000.txt (sha256 0e26e4f9" in str(caught.value)
-    assert f"into {tmp_path}." in str(caught.value)
+    assert "Built by python -m reproduction.datasets.build_places. Put gowalla_authors_1000.txt" in str(caught.value)
+    assert f"(content: sha256 0e26e4f90eaa72d7" in str(caught.value) and f"into {tmp_path}." in str(caught.value)
 
 
 @pytest.mark.usefixtures("cache", "no_fetching")
-def test_every_data_set_is_missed_with_its_address_or_file():
-    for source in SOURCES.values():
+def test_the_sources_are_whole_and_each_is_missed_with_its_addresses_and_files():
+    addresses = {}
+    for name, source in SOURCES.items():
+        assert name == source.name and source.licence and source.citation and source.rows > 0
         for part, files in source.parts.items():
             with pytest.raises(MissingDataError) as caught:
                 find(source, part)
             for file in files:
-                assert file.name in str(caught.value)
-                assert all(url in str(caught.value) for url in file.urls)
+                assert all(each in str(caught.value) for each in (file.name, *file.urls))
+                assert file.sha256 is None or len(file.sha256) == 64
+                assert file.urls or file.sha256 or source.url, "neither an address nor a checksum"
+                assert not file.copy or file.sha256
+                # One file name, one address: the cache knows files by their names alone.
+                assert addresses.setdefault(file.name, file.urls) == file.urls
 
 
-@pytest.mark.usefixtures("cache")
-def test_without_pooch_it_is_named(monkeypatch):
+def test_without_pooch_it_is_named_and_a_folder_that_is_none_is_a_mistake(cache, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(MissingDataError, match=r"fetching needs pooch; install it with pip install pooch"):
         datasets.bias()
-
-
-def test_a_folder_that_is_none_is_a_mistake(monkeypatch, tmp_path):
-    monkeypatch.setenv("BIPARTITE_DATA", str(tmp_path / "none"))
+    monkeypatch.setenv("BIPARTITE_DATA", str(cache / "none"))
     with pytest.raises(InputError, match="Expected BIPARTITE_DATA to name a folder, got .*; create it, or unset it."):
         data_folder()
     monkeypatch.setenv("BIPARTITE_DATA", "")
     assert data_folder() is None
 
 
-def test_the_cache_is_where_each_system_has_it(monkeypatch, tmp_path):
-    monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    for platform, parts in [
+@pytest.mark.parametrize(
+    ("platform", "parts"),
+    [
         ("linux", (".cache", "bipartite")),
         ("darwin", ("Library", "Caches", "bipartite")),
         ("win32", ("AppData", "Local", "bipartite", "Cache")),
-    ]:
-        monkeypatch.setattr(sys, "platform", platform)
-        assert cache_folder() == tmp_path.joinpath(*parts)
-    monkeypatch.setattr(sys, "platform", "linux")
+    ],
+)
+def test_the_cache_is_where_each_system_has_it(monkeypatch, tmp_path, platform, parts):
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setattr(sys, "platform", platform)
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    assert cache_folder() == tmp_path.joinpath(*parts)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
-    assert cache_folder() == tmp_path / "elsewhere" / "bipartite"
-
-
-def test_the_sources_are_whole():
-    names = {}
-    for name, each in SOURCES.items():
-        assert name == each.name
-        assert each.licence and each.citation and each.rows > 0
-        for file in (file for files in each.parts.values() for file in files):
-            known = [file.sha256, file.content_sha256, file.copy_sha256]
-            assert all(checksum is None or len(checksum) == 64 for checksum in known)
-            assert file.urls or file.sha256 or file.content_sha256 or each.url, "neither an address nor a checksum"
-            assert not file.is_copy or (file.sha256 and file.note and not file.urls)
-            # One file name, one address and checksum: the cache knows files by their names alone.
-            assert names.setdefault(file.name, (file.urls, file.sha256)) == (file.urls, file.sha256)
-
-
-def test_progress_counts_each_byte_once():
-    seen = []
-    bar = _Bar(lambda by, total: seen.append((by, total)))
-    bar.total = 100
-    for step in (64, 64):
-        bar.update(step)
-    bar.reset()
-    bar.update(100)
-    bar.close()
-    assert seen == [(64, 100), (36, 100)]
+    assert (cache_folder() == tmp_path / "elsewhere" / "bipartite") == (platform == "linux")
