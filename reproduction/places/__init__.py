@@ -5,40 +5,29 @@
 reads the specs of all of them.
 """
 
-from reproduction.places.choosing import EPSILONS, Choice, Improvement, choose, compare, improvements
 from reproduction.places.in_regions import region_weighted, two_level
 from reproduction.places.lsrr import PublishedLSRR, lsrr
 from reproduction.places.maps import draw
 from reproduction.places.planar import PlanarLaplace
-from reproduction.places.reading import from_spec
-from reproduction.places.regions import Regions, parts
-from reproduction.places.releases import CALIBRATED, PUBLISHED, WHOLE, WITHIN, PlaceRelease
-from reproduction.places.weaker import Weaker, accountable, proved
+from reproduction.places.regions import Regions
+from reproduction.places.releases import (
+    CALIBRATED,
+    EPSILONS,
+    PUBLISHED,
+    WHOLE,
+    WITHIN,
+    Choice,
+    Improvement,
+    PlaceRelease,
+    choose,
+    compare,
+    improvements,
+)
+from reproduction.places.weaker import Weaker, accountable, from_spec, proved
 from reproduction.places.within_region import WithinRegion
 
 __all__ = [
-    "CALIBRATED",
-    "EPSILONS",
-    "PUBLISHED",
-    "WHOLE",
-    "WITHIN",
-    "Choice",
-    "Improvement",
-    "PlaceRelease",
-    "PlanarLaplace",
-    "PublishedLSRR",
-    "Regions",
-    "Weaker",
-    "WithinRegion",
-    "accountable",
-    "choose",
-    "compare",
-    "draw",
-    "from_spec",
-    "improvements",
-    "lsrr",
-    "parts",
-    "proved",
-    "region_weighted",
-    "two_level",
-]
+    "CALIBRATED", "EPSILONS", "PUBLISHED", "WHOLE", "WITHIN", "Choice", "Improvement", "PlaceRelease", "PlanarLaplace",
+    "PublishedLSRR", "Regions", "Weaker", "WithinRegion", "accountable", "choose", "compare", "draw", "from_spec",
+    "improvements", "lsrr", "proved", "region_weighted", "two_level",
+]  # fmt: skip

@@ -12,28 +12,23 @@ checked as integer tickets.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from bipartite.domains import Points
-from bipartite.errors import BrokenPromiseError, DesignError, SpecError
+from bipartite.domains.points import EARTH_RADIUS_KM
+from bipartite.errors import DesignError, SpecError
 from bipartite.lottery import MAX_TOTAL, Epsilon
-from reproduction.places.weaker import Tabled, checked, read_epsilon, read_rows, rows_of
+from reproduction.places.weaker import Weaker, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from bipartite.domains import Domain
-    from bipartite.mechanisms import Mechanism
 
     Array = NDArray[np.float64]
 
-_EARTH_RADIUS_KM: Final = 6371.0088
 _PLANE: Final = 2
 
 MOST_PLACES: Final = 1024
@@ -55,6 +50,89 @@ _DOUBT: Final = 2.0**-46
 _LARGEST_EXPONENT: Final = 600.0
 # The largest share of tickets that is spread evenly over all reports, so that rounding does not break the guarantee.
 _MOST_SHARED: Final = 2.0**-10
+
+
+class PlanarLaplace(Weaker):
+    r"""Planar Laplace: adds noise in the plane and reports the nearest place; ε per unit of distance, **not ε-LDP**.
+
+    The noise z has density ε²/2π·e\ :sup:`−ε|z|`: a uniform direction, and a Gamma-distributed distance of mean 2/ε.
+    The guarantee is ε **per unit of distance**: the probabilities of a report for two places at distance d differ by a
+    factor of at most e\ :sup:`εd`, so near places hide each other and distant ones do not. An ε of 1 per km is ε = 20
+    between two ends of a city 20 km apart.
+
+    The domain is :class:`~bipartite.Points` in the plane, ``metric="haversine"`` (distances in km) or ``"euclidean"``
+    with two coordinates (distances in their unit): at most 1,024 places within about 250/ε of each other.
+
+    Guarantee: geo-indistinguishability, **not ε-LDP**: Pr[y|x] ≤ e\ :sup:`ε·d(x, x')`·Pr[y|x'] for all places x, x'
+    and reports y, checked on the integer tickets for every triple, with all rounding on the safe side. Its ε as plain
+    ε-LDP on these places is :attr:`ldp_epsilon`. The lattice costs less than 5 % of ε (usually 0.2 %).
+
+    Reference: Andrés, Bordenabe, Chatzikokolakis, Palamidessi: *Geo-Indistinguishability: Differential Privacy for
+    Location-Based Systems* (CCS 2013).
+
+    >>> from bipartite import Points
+    >>> release = PlanarLaplace(Points([[0, 0], [0, 1], [1, 0], [1, 1], [2, 2]]), epsilon=1)
+    >>> release.holds(), release.distance_unit, round(release.ldp_epsilon, 2)
+    (True, 'unit', Decimal('2.55'))
+    >>> release.guarantee
+    'geo-indistinguishability of each report with ε = 1 per unit of distance; this is not ε-LDP'
+    """
+
+    head: ClassVar = {"mechanism": "planar-laplace"}
+    bound = "e^(ε·distance)"
+    words = (Weaker.words[0], "as plain ε-LDP on this domain: ε")
+
+    def __init__(self, domain: Domain, epsilon: object) -> None:
+        budget, places = Epsilon.of(epsilon), _check_places(domain)
+        self._hold(budget.text, rows_of(places, planar_tickets(places, float(budget))))
+
+    @classmethod
+    def check_domain(cls, domain: Domain) -> None:
+        try:
+            _check_places(domain)
+        except DesignError as error:
+            raise SpecError(str(error)) from None
+
+    @property
+    def distance_unit(self) -> str:
+        """The unit of distance to which ε refers: km, or that of the coordinates."""
+        return "km" if self.domain.metric == "haversine" else "unit"
+
+    @property
+    def guarantee(self) -> str:
+        return (
+            f"geo-indistinguishability of each report with ε = {self.epsilon} per {self.distance_unit} of "
+            "distance; this is not ε-LDP"
+        )
+
+    @property
+    def problem(self) -> str:
+        return f"promises ε per {self.distance_unit} of distance, which does not compose with ε-LDP"
+
+    def holds(self) -> bool:
+        """Whether T[x, y] ≤ e^(ε·d(x, x'))·T[x', y] for all places x, x' and reports y; never wrongly true."""
+        return keeps_per_distance(self.rows.facts["rows"], self.domain.loss_matrix(), float(self.epsilon))
+
+    def __repr__(self) -> str:
+        return (
+            f"<PlanarLaplace({self.domain!r}, epsilon={self.epsilon}): ε per {self.distance_unit} of distance, "
+            "not ε-LDP>"
+        )
+
+
+def _check_places(domain: object) -> Points:
+    if not isinstance(domain, Points) or not (
+        domain.metric == "haversine" or (domain.metric == "euclidean" and domain.coordinates.shape[1] == _PLANE)
+    ):
+        raise DesignError(
+            "Expected domain as bp.Points in the plane, metric='haversine' or 'euclidean' with two coordinates; "
+            "use bp.BRR or bp.Exponential elsewhere."
+        )
+    if len(domain) > MOST_PLACES:
+        raise DesignError(
+            f"Expected at most {MOST_PLACES} places, as every triple is checked, got {len(domain)}; merge near places."
+        )
+    return domain
 
 
 def keeps_per_distance(tickets: NDArray[np.int64], distances: Array, epsilon: float) -> bool:
@@ -93,17 +171,15 @@ def _round_rows(wanted: Array) -> NDArray[np.int64]:
     """These numbers rounded up or down to 2^52 in every row: the largest remainders are rounded up."""
     tickets = np.floor(wanted).astype(np.int64)
     for row, exact in zip(tickets, wanted, strict=True):
-        missing = MAX_TOTAL - int(row.sum())
-        order = np.argsort(row - exact, kind="stable")
         # Floats of this size are off by a few tickets in all, which hardly change the largest count.
-        whole, extra = divmod(missing, len(row))
-        row[order[:extra]] += 1
+        whole, extra = divmod(MAX_TOTAL - int(row.sum()), len(row))
+        row[np.argsort(row - exact, kind="stable")[:extra]] += 1
         row[np.argmax(exact)] += whole * len(row)
     return tickets
 
 
 def _chances(points: Points, distances: Array, epsilon: float) -> Array:
-    lattice = _Lattice.around(points, epsilon)
+    lattice = _lattice_around(points, epsilon)
     # The steepest ripple of the normaliser on a square lattice, by Poisson's summation formula; the rest is computed.
     theta = epsilon * (1 - 4 * (epsilon * lattice.step / (2 * math.pi)) ** 2 - _SLACK)
     for _ in range(_ROUNDS):
@@ -123,8 +199,7 @@ def _chances(points: Points, distances: Array, epsilon: float) -> Array:
     )
 
 
-@dataclass(frozen=True)
-class _Lattice:
+class _Lattice(NamedTuple):
     """Nodes in the plane or on the sphere, each with its area."""
 
     places: Array
@@ -132,26 +207,6 @@ class _Lattice:
     areas: Array
     step: float
     sphere: bool
-
-    @classmethod
-    def around(cls, points: Points, epsilon: float) -> _Lattice:
-        vectors = np.array(points.to_spec()["points"]["vectors"], dtype=np.float64)
-        most = min(_MOST_NODES, _MOST_TERMS // len(points))
-        margin = _MARGIN / epsilon
-        if points.metric != "haversine":
-            places = np.ldexp(vectors, -points.bits)
-            low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
-            step = max(_STEP / epsilon, math.sqrt(float(np.prod(high - low)) / most))
-            nodes = np.stack(np.meshgrid(*map(_middles, low, high, (step, step)), indexing="ij"), axis=-1).reshape(
-                -1, 2
-            )
-            return cls(places, nodes, np.ones(len(nodes)), step, sphere=False)
-        places = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-        latitudes, longitudes, step = _degrees_around(points, margin, _STEP / epsilon, most)
-        latitude, longitude = (each.ravel() for each in np.meshgrid(latitudes, longitudes, indexing="ij"))
-        level = np.cos(latitude)
-        nodes = np.column_stack([level * np.cos(longitude), level * np.sin(longitude), np.sin(latitude)])
-        return cls(places, nodes, level, step, sphere=True)
 
     def masses(self, theta: float) -> Array:
         """Σ area·e^(−θ·d(x, node)) over the nodes that are nearest to y, for all x and y."""
@@ -163,13 +218,31 @@ class _Lattice:
             squares = sum((self.places[:, axis, None] - nodes[None, :, axis]) ** 2 for axis in range(nodes.shape[1]))
             away = np.sqrt(squares)
             if self.sphere:
-                away = 2 * _EARTH_RADIUS_KM * np.arcsin(np.minimum(away / 2, 1))
+                away = 2 * EARTH_RADIUS_KM * np.arcsin(np.minimum(away / 2, 1))
             owners = np.argmin(away, axis=0)
             order = np.argsort(owners, kind="stable")
             weights = (np.exp(-theta * away) * self.areas[start : start + block])[:, order]
             present, first = np.unique(owners[order], return_index=True)
             masses[:, present] += np.add.reduceat(weights, first, axis=1)
         return masses
+
+
+def _lattice_around(points: Points, epsilon: float) -> _Lattice:
+    vectors = np.array(points.to_spec()["points"]["vectors"], dtype=np.float64)
+    most = min(_MOST_NODES, _MOST_TERMS // len(points))
+    margin = _MARGIN / epsilon
+    if points.metric != "haversine":
+        places = np.ldexp(vectors, -points.bits)
+        low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
+        step = max(_STEP / epsilon, math.sqrt(float(np.prod(high - low)) / most))
+        x, y = (each.ravel() for each in np.meshgrid(*map(_middles, low, high, (step, step)), indexing="ij"))
+        return _Lattice(places, np.column_stack([x, y]), np.ones(len(x)), step, sphere=False)
+    places = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    latitudes, longitudes, step = _degrees_around(points, margin, _STEP / epsilon, most)
+    latitude, longitude = (each.ravel() for each in np.meshgrid(latitudes, longitudes, indexing="ij"))
+    level = np.cos(latitude)
+    nodes = np.column_stack([level * np.cos(longitude), level * np.sin(longitude), np.sin(latitude)])
+    return _Lattice(places, nodes, level, step, sphere=True)
 
 
 def _middles(low: float, high: float, step: float) -> Array:
@@ -181,154 +254,20 @@ def _middles(low: float, high: float, step: float) -> Array:
 def _degrees_around(points: Points, margin: float, step: float, most: int) -> tuple[Array, Array, float]:
     """Latitudes and longitudes, in radians, of a lattice around places on the sphere, and its step in km."""
     latitude, longitude = np.radians(points.coordinates).T
-    wide = margin / _EARTH_RADIUS_KM
+    wide = margin / EARTH_RADIUS_KM
     south, north = max(latitude.min() - wide, -math.pi / 2), min(latitude.max() + wide, math.pi / 2)
     # The circle of latitude nearest the equator has the largest steps; the farthest needs the widest margin.
     narrow, level = math.cos(max(abs(south), abs(north))), math.cos(min(max(0.0, south), north))
-    west, east = _widest_gap(longitude)
+    # The shortest arc that contains all longitudes begins after the widest gap; its east may be past the date line.
+    ordered = np.sort(longitude)
+    after = int(np.argmax(np.diff(np.append(ordered, ordered[0] + 2 * math.pi))))
+    west, east = float(ordered[(after + 1) % len(ordered)]), float(ordered[after])
     around = math.pi if narrow <= 0 else min(wide / narrow, math.pi)
-    west, east = west - around, east + around
+    west, east = west - around, (east if east >= west else east + 2 * math.pi) + around
     if east - west >= 2 * math.pi:
         west, east = -math.pi, math.pi
-    area = (north - south) * (east - west) * level * _EARTH_RADIUS_KM**2
+    area = (north - south) * (east - west) * level * EARTH_RADIUS_KM**2
     step = max(step, math.sqrt(area / most))
-    latitudes = _middles(south, north, step / _EARTH_RADIUS_KM)
-    return latitudes, _middles(west, east, step / (_EARTH_RADIUS_KM * level)), step
-
-
-def _widest_gap(longitude: Array) -> tuple[float, float]:
-    """West and east of the shortest arc that contains all longitudes; east may be past the date line."""
-    ordered = np.sort(longitude)
-    gaps = np.diff(np.append(ordered, ordered[0] + 2 * math.pi))
-    after = int(np.argmax(gaps))
-    west = ordered[(after + 1) % len(ordered)]
-    east = ordered[after]
-    return float(west), float(east if east >= west else east + 2 * math.pi)
-
-
-class PlanarLaplace(Tabled):
-    r"""Planar Laplace: adds noise in the plane and reports the nearest place; ε per unit of distance, **not ε-LDP**.
-
-    The noise z has density ε²/2π·e\ :sup:`−ε|z|`: a uniform direction, and a Gamma-distributed distance of mean 2/ε.
-    The guarantee is ε **per unit of distance**: the probabilities of a report for two places at distance d differ by a
-    factor of at most e\ :sup:`εd`, so near places hide each other and distant ones do not. An ε of 1 per km is ε = 20
-    between two ends of a city 20 km apart.
-
-    Parameters
-    ----------
-    domain
-        :class:`~bipartite.Points` in the plane, ``metric="haversine"`` (distances in km) or ``"euclidean"`` with two
-        coordinates (distances in their unit), at most 1,024 places within about 250/ε of each other, such as a square
-        grid.
-    epsilon
-        The privacy budget **per unit of distance** of one report: per km with haversine.
-
-    Guarantee
-    ---------
-    Geo-indistinguishability, **not ε-LDP**: Pr[y|x] ≤ e\ :sup:`ε·d(x, x')`·Pr[y|x'] for all places x, x' and reports
-    y, checked on the integer tickets for every triple, with all rounding on the safe side (``proved(release).holds``).
-    Its ε as plain ε-LDP on these places is :attr:`ldp_epsilon`.
-
-    Notes
-    -----
-    The noise has mean 0 and E\|z\| = 2/ε, E\|z\|² = 6/ε² in the plane; moving to the nearest place adds at most the
-    distance to it, and pulls noise that lands outside the region back to its edge. The integral over the cell of each
-    place is a sum over a lattice of step 0.1/ε, the same for all values, which costs less than 5 % of ε (usually
-    0.2 %).
-
-    Reference
-    ---------
-    Andrés, Bordenabe, Chatzikokolakis, Palamidessi: *Geo-Indistinguishability: Differential Privacy for Location-Based
-    Systems* (CCS 2013).
-
-    Examples
-    --------
-    >>> from bipartite import Points
-    >>> release = PlanarLaplace(Points([[0, 0], [0, 1], [1, 0], [1, 1], [2, 2]]), epsilon=1)
-    >>> release.holds(), release.distance_unit, round(release.ldp_epsilon, 2)
-    (True, 'unit', Decimal('2.55'))
-    >>> release.guarantee
-    'geo-indistinguishability of each report with ε = 1 per unit of distance; this is not ε-LDP'
-    """
-
-    words = (Tabled.words[0], "as plain ε-LDP on this domain: ε")
-
-    def __init__(self, domain: Domain, epsilon: object) -> None:
-        budget, places = Epsilon.of(epsilon), _check_places(domain)
-        self._set(places, budget.text, planar_tickets(places, float(budget)))
-
-    def _set(self, places: Points, epsilon: str, tickets: NDArray[np.int64]) -> None:
-        self.domain, self.epsilon, self.tickets = places, epsilon, tickets
-        tickets.flags.writeable = False
-
-    @classmethod
-    def read(cls, spec: Mapping[str, Any]) -> PlanarLaplace:
-        """The release of a spec, after checking everything that its promise rests on."""
-        epsilon, given = read_epsilon(spec), spec.get("rows")
-        if isinstance(given, list) and spec.get("outputs") != list(range(len(given))):
-            raise BrokenPromiseError(
-                "Expected rows with one total of at most 2^52, and a ticket for every place; ask for another spec."
-            )
-        rows, tickets = read_rows(spec)
-        try:
-            places = _check_places(rows.domain)
-        except DesignError as error:
-            raise SpecError(str(error)) from None
-        release = cls.__new__(cls)
-        release._set(places, epsilon, tickets)
-        checked(release, "e^(ε·distance)")
-        return release
-
-    @cached_property
-    def rows(self) -> Mechanism:  # type: ignore[override]  # made when it is used
-        """A mechanism of the library with the same tickets, and the ε that they spend as plain ε-LDP."""
-        return rows_of(self.domain, self.tickets)
-
-    @property
-    def distance_unit(self) -> str:
-        """The unit of distance to which ε refers: km, or that of the coordinates."""
-        return "km" if self.domain.metric == "haversine" else "unit"
-
-    @property
-    def guarantee(self) -> str:
-        return (
-            f"geo-indistinguishability of each report with ε = {self.epsilon} per {self.distance_unit} of "
-            "distance; this is not ε-LDP"
-        )
-
-    @property
-    def problem(self) -> str:
-        return f"promises ε per {self.distance_unit} of distance, which does not compose with ε-LDP"
-
-    def holds(self) -> bool:
-        """Whether T[x, y] ≤ e^(ε·d(x, x'))·T[x', y] for all places x, x' and reports y; never wrongly true."""
-        return keeps_per_distance(self.tickets, self.domain.loss_matrix(), float(self.epsilon))
-
-    def to_spec(self) -> dict[str, Any]:
-        rows = [[str(count) for count in row] for row in self.tickets.tolist()]
-        head = {"bipartite": 2, "mechanism": "planar-laplace", "domain": self.domain.to_spec()}
-        return head | {"epsilon": self.epsilon, "outputs": list(range(len(rows))), "rows": rows}
-
-    def __repr__(self) -> str:
-        return (
-            f"<PlanarLaplace({self.domain!r}, epsilon={self.epsilon}): ε per {self.distance_unit} of distance, "
-            "not ε-LDP>"
-        )
-
-
-def _check_places(domain: object) -> Points:
-    flat = isinstance(domain, Points) and (
-        domain.metric == "haversine" or (domain.metric == "euclidean" and domain.coordinates.shape[1] == _PLANE)
-    )
-    if not isinstance(domain, Points) or not flat:
-        msg = (
-            "Expected domain as bp.Points in the plane, metric='haversine' or 'euclidean' with two coordinates; "
-            "use bp.BRR or bp.Exponential elsewhere."
-        )
-        raise DesignError(msg)
-    if len(domain) > MOST_PLACES:
-        msg = (
-            f"Expected at most {MOST_PLACES} places, as every triple is checked, got {len(domain)}; merge near places."
-        )
-        raise DesignError(msg)
-    return domain
+    return (
+        _middles(south, north, step / EARTH_RADIUS_KM), _middles(west, east, step / (EARTH_RADIUS_KM * level)), step
+    )  # fmt: skip

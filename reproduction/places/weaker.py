@@ -1,32 +1,31 @@
 """Releases that are not ε-LDP with the ε that they state, and say so.
 
-None of them is a mechanism of the library: no ledger, record or plan takes one. What its tickets spend as plain ε-LDP,
-where that is finite, is the ε of ``rows``, a mechanism of the library with the same tickets.
+None of them is a mechanism of the library: no ledger, record or plan takes one.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
-from fractions import Fraction
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
-import numpy as np
-
-from bipartite import from_spec, verify
-from bipartite.errors import BrokenPromiseError, EpsilonError, InputError, SpecError
+import bipartite as bp
+from bipartite.errors import BrokenPromiseError, InputError, Problems, SpecError, is_one_of
 from bipartite.lottery import Epsilon, log_between
+from bipartite.lottery.deal import largest_fraction
+from bipartite.mechanisms.spec import canonical_json
+from bipartite.mechanisms.spec.fields import check_epsilon
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from fractions import Fraction
 
+    import numpy as np
     from numpy.typing import NDArray
 
-    from bipartite.domains import Points
+    from bipartite.domains import Domain, Points
     from bipartite.lottery import Source
     from bipartite.mechanisms import Mechanism
 
@@ -45,30 +44,62 @@ class Proof:
     holds: bool
     guarantee: str
     spec_sha256: str
-    words: tuple[str, str] = ("largest ratio of two probabilities of one report", "realised ε")
+    words: tuple[str, str]
 
     def __str__(self) -> str:
         verdict = "holds" if self.holds else "DOES NOT HOLD"
-        ratio, realised = self.words
-        spent = log_between(self.ratio)[1].quantize(_LEAST, ROUND_CEILING)
+        least = log_between(self.ratio)[1].quantize(_LEAST, ROUND_CEILING)
         return (
-            f"{self.guarantee}: {verdict}\n  {ratio}: {self.ratio.numerator}/{self.ratio.denominator}\n"
-            f"  {realised} ≤ {spent:f}\n  spec sha256: {self.spec_sha256}"
+            f"{self.guarantee}: {verdict}\n  {self.words[0]}: {self.ratio.numerator}/{self.ratio.denominator}\n"
+            f"  {self.words[1]} ≤ {least:f}\n  spec sha256: {self.spec_sha256}"
         )
 
 
 class Weaker(ABC):
-    """A release with a promise of its own; immutable, like the mechanisms of the library."""
+    """A release with a promise of its own, from tickets for every pair of places; immutable, as mechanisms are."""
 
     domain: Points
     epsilon: str
     """The ε that it states, as a decimal: not that of ε-LDP."""
-    words = Proof.words
+    rows: Mechanism
+    """A mechanism of the library with the same tickets, and the ε that they spend as plain ε-LDP."""
+    head: ClassVar[dict[str, str]]
+    """The fields of its spec that name it."""
+    bound: ClassVar = "e^ε"
+    words: ClassVar = ("largest ratio of two probabilities of one report", "realised ε")
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in self.__dict__:
             raise AttributeError(f"{type(self).__name__} cannot change: build another one instead of setting {name!r}")
         super().__setattr__(name, value)
+
+    def _hold(self, epsilon: str, rows: Mechanism) -> None:
+        self.domain, self.epsilon, self.rows = rows.domain, epsilon, rows  # type: ignore[assignment]  # checked places
+
+    @classmethod
+    def check_domain(cls, domain: Domain) -> None:
+        """Refuse the domain of a spec if this release is not for it."""
+        if domain.metric != "haversine":
+            raise SpecError("Expected domain as points with metric 'haversine'; ask for another spec.")
+
+    @classmethod
+    def read(cls, spec: Mapping[str, Any]) -> Self:
+        """Read the rows by the library, as those of ``custom`` with any ε; then the promise is checked."""
+        epsilon = read_epsilon(spec)
+        custom = {name: value for name, value in spec.items() if name not in cls.head}
+        rows = bp.from_spec(custom | {"mechanism": "custom", "epsilon": _MOST})
+        cls.check_domain(rows.domain)
+        if spec["outputs"] != list(range(len(rows.domain))):
+            raise BrokenPromiseError("Expected outputs from 0 on, a ticket for every place; ask for another spec.")
+        release = cls.__new__(cls)
+        release._hold(epsilon, rows_of(rows.domain, rows.facts["rows"]))
+        return release.checked()
+
+    def checked(self) -> Self:
+        """The release itself; refused if it was read from a spec and its tickets do not keep its promise."""
+        if self.holds():
+            return self
+        raise BrokenPromiseError(f"The tickets exceed {self.bound} for ε={self.epsilon}; do not report with this spec.")
 
     @property
     def outputs(self) -> Points:
@@ -85,25 +116,30 @@ class Weaker(ABC):
     def problem(self) -> str:
         """Why no ledger, record or plan can account for it; empty if its tickets happen to be ε-LDP with its ε."""
 
-    @abstractmethod
+    def holds(self) -> bool:
+        """Whether the tickets keep ``guarantee``, decided in integer arithmetic; never wrongly true."""
+        return Epsilon.of(self.epsilon).allows(*self.largest_ratio().as_integer_ratio())
+
     def largest_ratio(self) -> Fraction:
         """The largest ratio of two probabilities of one report that is finite, exact, from the tickets."""
+        return self.rows.largest_ratio()
 
-    @abstractmethod
-    def holds(self) -> bool:
-        """Whether the tickets keep ``guarantee``; never wrongly true."""
+    @property
+    def ldp_epsilon(self) -> Decimal:
+        """The realised ε of plain ε-LDP on these places, rounded up; for fair comparisons."""
+        return log_between(self.largest_ratio())[1]
 
-    @abstractmethod
     def matrix(self) -> NDArray[np.float64]:
         """P[x, y] = Pr[report y | place x]."""
+        return self.rows.matrix()
 
-    @abstractmethod
     def privatize(self, values: Any, *, rng: Source | None = None) -> Any:  # noqa: ANN401 (as the library's)
         """The report of a place, or the list of reports of a list of places."""
+        return self.rows.privatize(values, rng=rng)
 
-    @abstractmethod
     def to_spec(self) -> dict[str, Any]:
         """Its spec, in the form that the library once wrote."""
+        return self.rows.to_spec() | {"epsilon": self.epsilon} | self.head
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Weaker) and self.to_spec() == other.to_spec()
@@ -112,44 +148,27 @@ class Weaker(ABC):
         return hash((type(self), len(self.domain), self.epsilon))
 
 
-class Tabled(Weaker):
-    """A weaker release that holds a ticket for every pair of places."""
-
-    rows: Mechanism
-    """A mechanism of the library with the same tickets, and the ε that they spend as plain ε-LDP."""
-
-    def largest_ratio(self) -> Fraction:
-        return self.rows.largest_ratio()
-
-    def matrix(self) -> NDArray[np.float64]:
-        return self.rows.matrix()
-
-    def privatize(self, values: Any, *, rng: Source | None = None) -> Any:  # noqa: ANN401
-        return self.rows.privatize(values, rng=rng)
-
-    @cached_property
-    def ldp_epsilon(self) -> Decimal:
-        """The realised ε of plain ε-LDP on these places, rounded up; for fair comparisons."""
-        return log_between(self.largest_ratio())[1]
+def from_spec(spec: object) -> Mechanism | Weaker:
+    """The release that a spec describes; a weaker one is refused unless its tickets keep what it promises."""
+    for kind in Weaker.__subclasses__() if isinstance(spec, Mapping) else ():
+        if all(is_one_of(spec.get(name), (value,)) for name, value in kind.head.items()):  # type: ignore[attr-defined]
+            return kind.read(spec)  # type: ignore[arg-type]
+    return bp.from_spec(spec)
 
 
 def proved(release: Weaker | Mechanism) -> Any:  # noqa: ANN401 (a certificate of the library, or a proof)
     """What is proved of a release: of a mechanism its certificate, of a weaker one whether its own promise holds."""
     if not isinstance(release, Weaker):
-        return verify(release)
-    ratio = release.largest_ratio()
-    upper = log_between(ratio)[1] if isinstance(release, Tabled) else Decimal("Infinity")
-    # Specs hold whole numbers and texts with plain keys, so that this is their canonical JSON.
-    text = json.dumps(release.to_spec(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    sha256 = hashlib.sha256(text.encode()).hexdigest()
-    return Proof(ratio, upper, release.holds(), release.guarantee, sha256, release.words)
+        return bp.verify(release)
+    sha256, ratio = hashlib.sha256(canonical_json(release.to_spec()).encode()).hexdigest(), release.largest_ratio()
+    return Proof(ratio, release.ldp_epsilon, release.holds(), release.guarantee, sha256, release.words)
 
 
 def accountable(release: Weaker | Mechanism) -> Mechanism:
     """The mechanism that a ledger, record or plan can account for; refused unless it is ε-LDP with its ε."""
     if not isinstance(release, Weaker):
         return release
-    if not release.problem and isinstance(release, Tabled):
+    if not release.problem:
         return release.rows
     raise InputError(
         f"Expected an ε-LDP mechanism to account for, got {release!r}, which {release.problem}; use bp.BRR instead."
@@ -161,42 +180,15 @@ def spent(ratio: Fraction) -> str:
     return f"{max(log_between(ratio)[1].quantize(_LEAST, ROUND_CEILING), _LEAST).normalize():f}"
 
 
-def rows_of(domain: Points, tickets: NDArray[np.int64]) -> Mechanism:
+def rows_of(domain: Domain, tickets: NDArray[np.int64]) -> Mechanism:
     """The mechanism of the library with these tickets for every pair of places, and the ε that they spend."""
-    ratio = max(map(Fraction, tickets.max(axis=0).tolist(), tickets.min(axis=0).tolist()))
-    return _custom(domain.to_spec(), spent(ratio), [[str(count) for count in row] for row in tickets.tolist()])
-
-
-def _custom(domain: dict[str, Any], epsilon: str, rows: list[list[str]]) -> Mechanism:
-    head = {"bipartite": 2, "mechanism": "custom", "domain": domain, "epsilon": epsilon}
-    return from_spec(head | {"outputs": list(range(len(rows[0]))), "rows": rows})
-
-
-def read_rows(spec: Mapping[str, Any]) -> tuple[Mechanism, NDArray[np.int64]]:
-    """The rows of a spec, read by the library as those of ``custom`` with the ε that they spend; and its tickets."""
-    outputs = spec.get("outputs")
-    loose = from_spec({**spec, "mechanism": "custom", "epsilon": _MOST})
-    if not isinstance(outputs, list) or not all(type(each) is int for each in outputs):
-        raise SpecError(
-            f"Expected outputs as ascending indices from 0 to {len(loose.domain) - 1}; ask for another spec."
-        )
-    rows = from_spec(loose.to_spec() | {"epsilon": spent(loose.largest_ratio())})
-    return rows, np.array([[int(count) for count in row] for row in spec["rows"]], dtype=np.int64)
+    budget = Epsilon.of(spent(largest_fraction(tickets.max(axis=0), tickets.min(axis=0))))
+    return bp.Custom.read(domain, budget, {"outputs": domain, "rows": tickets})
 
 
 def read_epsilon(spec: Mapping[str, Any]) -> str:
     """The ε of a spec, in its canonical form."""
-    given = spec.get("epsilon")
-    try:
-        canonical = Epsilon.of(given).text if isinstance(given, str) else None
-    except EpsilonError as error:
-        raise SpecError(str(error)) from None
-    if given is None or given != canonical:
-        raise SpecError(f"Expected epsilon as a decimal string in its canonical form, such as '1', got {given!r}.")
-    return str(given)
-
-
-def checked(release: Weaker, bound: str) -> None:
-    """Refuse a release that was read from a spec if its tickets do not keep its promise."""
-    if not release.holds():
-        raise BrokenPromiseError(f"The tickets exceed {bound} for ε={release.epsilon}; do not report with this spec.")
+    problems = Problems()
+    check_epsilon(spec.get("epsilon"), problems)
+    problems.raise_if_any(SpecError)
+    return str(spec["epsilon"])

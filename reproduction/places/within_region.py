@@ -2,89 +2,69 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import numpy as np
 
-from bipartite import BRR, from_spec
-from bipartite.domains import Points
-from bipartite.errors import BrokenPromiseError, InputError, SpecError, is_one_of, shown
-from bipartite.lottery import MAX_TOTAL, Epsilon
+from bipartite.design import safe_m_of_set
+from bipartite.errors import InputError, Problems, SpecError, is_one_of, shown
+from bipartite.lottery import MAX_TOTAL, SCALAR, Epsilon, source_of
+from bipartite.lottery.deal import largest_fraction
+from bipartite.lottery.words import redraw_if_forked
+from bipartite.mechanisms.rows_of_places import TwoLevel
+from bipartite.mechanisms.spec.domains import read_domain
+from bipartite.mechanisms.spec.fields import Fields, check_epsilon, is_ticket_count
 from reproduction.places.in_regions import (
     VERSION,
-    BlockRows,
+    Dealt,
     build_below,
     check_blocks,
-    check_one_of,
     check_regions,
-    near_places,
+    in_blocks,
     spec_of,
     window_tickets,
 )
 from reproduction.places.regions import Regions, parts
-from reproduction.places.weaker import Weaker, checked, read_epsilon, rows_of
+from reproduction.places.weaker import Weaker
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from numpy.typing import NDArray
 
-    from bipartite.lottery import Source
-    from bipartite.mechanisms import Mechanism
+    from bipartite.lottery import Deal, Source
+
+_FIELDS: Final = {"bipartite", "mechanism", "domain", "epsilon", "regions", "tickets", "total", "m", "publishes"}
 
 
 class WithinRegion(Weaker):
     """BRR or GRR among the places of the true region: **not ε-LDP**, every report publishes the region of the value.
 
-    Parameters
-    ----------
-    regions
-        A public partition of places, :class:`Regions`.
-    epsilon
-        The privacy budget of one report **within a region**.
-    publishes
-        ``"region"``: your statement that the region of every person who reports may become public.
-    inside
-        ``"brr"``, with Algorithm 2's m in each region, or ``"grr"``.
+    ``publishes="region"`` is your statement that the region of every person who reports may become public. ``inside``
+    is ``"brr"``, with Algorithm 2's m in each region, or ``"grr"``. As in section 5.3 of the paper.
 
-    Guarantee
-    ---------
-    ε-LDP **within a region only**: Pr[y|x] ≤ e^ε·Pr[y|x'] for places x, x' of one region, exactly
-    (``proved(release).holds``). For places of two regions the ratio is infinite. Use :func:`two_level` or the whole
-    domain for ε-LDP.
+    Guarantee: ε-LDP **within a region only**: Pr[y|x] ≤ e^ε·Pr[y|x'] for places x, x' of one region, exactly. For
+    places of two regions the ratio is infinite. Use :func:`two_level` or the whole domain for ε-LDP.
 
-    Notes
-    -----
-    ``guarantee`` states how much the region reveals: its entropy in bits under the uniform prior, and the number of
-    places in the smallest region. Bias and variance given x follow from row x of ``matrix()``.
-
-    Reference
-    ---------
-    Zhang, Zhu, Chen, Hu: *Bipartite Randomized Response Mechanism for Local Differential Privacy* (2026), section 5.3.
-
-    Examples
-    --------
     >>> from bipartite import Points
     >>> places = Points([[52.5, 13.4], [52.4, 13.1], [48.9, 2.35], [48.8, 2.1]], metric="haversine")
     >>> WithinRegion(Regions.of(places, ["DE", "DE", "FR", "FR"]), epsilon=1, publishes="region").holds()
     True
     """
 
+    head: ClassVar = {"mechanism": "within-region"}
     words = (
         "largest ratio of two probabilities of one report for values of one region",
         "for values of two regions: infinite, the region is published; not ε-LDP\n  realised ε within one region",
     )
+    m: tuple[int, ...]
+    """The number of near places in each region."""
 
     def __init__(
-        self,
-        regions: Regions,
-        epsilon: object,
-        *,
-        publishes: Literal["region"],
-        inside: Literal["brr", "grr"] = "brr",
+        self, regions: Regions, epsilon: object, *, publishes: Literal["region"], inside: Literal["brr", "grr"] = "brr"
     ) -> None:
         budget = Epsilon.of(epsilon)
         check_regions(regions)
@@ -94,64 +74,61 @@ class WithinRegion(Weaker):
                 f"Expected publishes='region', got {shown(publishes)}: every report of this mechanism reveals the "
                 "region of the value, which no ε covers. Say so, or use two_level or the whole domain: those are ε-LDP."
             )
-        check_one_of("inside", inside, ("brr", "grr"))
-        m = [1] * len(regions) if inside == "grr" else near_places(regions, float(budget)).tolist()
+        if not is_one_of(inside, ("brr", "grr")):
+            raise InputError(f"Expected inside='brr' or 'grr', got {shown(inside)}.")
         sizes = regions.sizes.tolist()
+        # Algorithm 2 in each region: no place of it does worse than under GRR in the region.
+        m = [1 if inside == "grr" else safe_m_of_set(part, budget) for part in parts(regions)]
 
-        def build(wanted: float) -> BlockRows:
-            growth = float(np.exp(wanted))
-            tickets = [
-                (*window_tickets(MAX_TOTAL, size, count, growth), 0) for size, count in zip(sizes, m, strict=True)
-            ]
-            return BlockRows(sizes, m, tickets, MAX_TOTAL)
+        def build(wanted: float) -> Dealt:
+            near_far = (window_tickets(MAX_TOTAL, size, count, wanted) for size, count in zip(sizes, m, strict=True))
+            return in_blocks(sizes, m, [(*each, 0) for each in near_far], MAX_TOTAL)
 
-        self._set(regions, budget.text, build_below(budget, build))
+        self._set(regions, budget.text, tuple(m), build_below(budget, build))
 
-    def _set(self, regions: Regions, epsilon: str, rows: BlockRows) -> None:
-        self.domain, self.regions, self.epsilon, self.rows = regions.places, regions, epsilon, rows
+    def _set(self, regions: Regions, epsilon: str, m: tuple[int, ...], dealt: Dealt) -> None:
+        self.domain, self.regions, self.epsilon, self.m, self.dealt = regions.places, regions, epsilon, m, dealt
 
     @classmethod
     def read(cls, spec: Mapping[str, Any]) -> WithinRegion:
-        """The release of a spec, after checking everything that its promise rests on."""
-        wanted = {"bipartite", "mechanism", "domain", "epsilon", "regions", "tickets", "total", "m", "publishes"}
-        version = spec.get("bipartite")
-        if set(spec) != wanted or spec["publishes"] != "region" or type(version) is not int or version != VERSION:
+        """Read the fields as those of two levels with no tickets outside the region; then the promise is checked."""
+        version, given = spec.get("bipartite"), spec.get("tickets")
+        if set(spec) != _FIELDS or spec["publishes"] != "region" or type(version) is not int or version != VERSION:
             raise SpecError(
-                f"Expected a spec with {', '.join(sorted(wanted))}, publishes='region'; ask for another one."
+                f"Expected a spec with {', '.join(sorted(_FIELDS))}, publishes='region'; ask for another one."
             )
-        epsilon = read_epsilon(spec)
-        regions, total = _read_regions(spec), _count(spec["total"])
-        given, m, sizes = spec["tickets"], spec["m"], regions.sizes.tolist()
-        if not isinstance(m, list) or len(m) != len(sizes) or not all(type(each) is int for each in m):
-            raise SpecError("Expected m as a list of whole numbers, one per region.")
-        if not all(1 <= count < size for count, size in zip(m, sizes, strict=True)):
-            raise BrokenPromiseError("Expected 1 ≤ m < the number of places for every region; ask for another spec.")
-        if not isinstance(given, list) or not all(isinstance(e, Mapping) and set(e) == {"near", "far"} for e in given):
-            raise SpecError("Expected tickets as {'near': '…', 'far': '…'} for each region.")
-        tickets = [(_count(each["near"]), _count(each["far"]), 0) for each in given]
-        if total > MAX_TOTAL or len(tickets) != len(sizes):
-            raise BrokenPromiseError(
-                "Expected tickets of at least one for each region with one total of at most 2^52; ask for another spec."
+        problems = Problems()
+        check_epsilon(spec["epsilon"], problems)
+        domain = read_domain(spec["domain"], problems)
+        if domain is not None and domain.metric != "haversine":
+            problems.add("Expected domain as points with metric 'haversine'; regions are of places.")
+        rows = given if isinstance(given, list) and all(isinstance(each, Mapping) for each in given) else []
+        if not rows or any(set(e) != {"near", "far"} or not all(map(is_ticket_count, e.values())) for e in rows):
+            problems.add(
+                "Expected tickets as {'near': '…', 'far': '…'} for each region, whole numbers of at most 16 digits as "
+                "strings."
             )
-        rows = BlockRows(sizes, tuple(m), tickets, total)
-        if not all(0 <= extra < near for extra, near in zip(rows.extras(), m, strict=True)):
-            raise BrokenPromiseError("Expected rows of one total of at most 2^52; ask for another spec.")
-        check_blocks(regions.sizes)
+        fields = Fields(spec, domain, problems)
+        facts = {name: TwoLevel.schema[name].read(fields, name) for name in ("m", "total", "regions")}
+        places: Any = fields.domain  # raises all problems
+        facts["tickets"] = tuple((int(each["near"]), int(each["far"]), 0) for each in rows)
+        TwoLevel.check(places, Epsilon.of(spec["epsilon"]), facts)
+        labels, names = facts["regions"]
+        regions = Regions(places, np.array(labels, dtype=np.int64), names)
         release = cls.__new__(cls)
-        release._set(regions, epsilon, rows)
-        checked(release, "e^ε")
-        return release
-
-    @property
-    def m(self) -> tuple[int, ...]:
-        """The number of near places in each region."""
-        return tuple(self.rows.m)
+        dealt = in_blocks(regions.sizes.tolist(), facts["m"], [*facts["tickets"]], facts["total"])
+        release._set(regions, spec["epsilon"], facts["m"], dealt)
+        return release.checked()
 
     @cached_property
-    def inside(self) -> tuple[Mechanism, ...]:
-        """The mechanism of the library among the places of each region; those are numbered from 0."""
-        counts = zip(parts(self.regions), self.rows.m, self.rows.tickets, self.rows.extras(), strict=True)
-        return tuple(rows_of(part, _block(part, m, near, far, extra)) for part, m, (near, far, _), extra in counts)
+    def deal(self) -> Deal:
+        """The tickets of every place: dealt as those of two levels, with none outside the region."""
+        regions = self.regions.labels.tolist(), self.regions.names
+        facts = {"regions": regions, "m": self.m, "total": self.dealt.total, "tickets": self.dealt.tickets}
+        return TwoLevel.law(self.domain, facts)[1]
+
+    def _tickets(self) -> NDArray[np.int64]:
+        return self.deal.rows(0, len(self.domain))
 
     @property
     def guarantee(self) -> str:
@@ -167,18 +144,16 @@ class WithinRegion(Weaker):
 
     def largest_ratio(self) -> Fraction:
         """The largest Pr[y|x]/Pr[y|x'] over places x, x' **of one region**; for others it is infinite."""
-        return max(each.largest_ratio() for each in self.inside)
+        tickets, members = self._tickets(), map(self.regions.members, range(len(self.regions)))
+        blocks = (tickets[np.ix_(each, each)] for each in members)
+        return max(largest_fraction(block.max(axis=0), block.min(axis=0)) for block in blocks)
 
-    def holds(self) -> bool:
-        """Whether the tickets of every region keep ε within it."""
-        return Epsilon.of(self.epsilon).allows(*self.largest_ratio().as_integer_ratio())
+    @property
+    def ldp_epsilon(self) -> Decimal:
+        return Decimal("Infinity")
 
     def matrix(self) -> NDArray[np.float64]:
-        dense = np.zeros((len(self.domain), len(self.domain)))
-        for region, each in enumerate(self.inside):
-            members = self.regions.members(region)
-            dense[np.ix_(members, members)] = each.matrix()
-        return dense
+        return self._tickets() / self.deal.total
 
     def privatize(self, values: Any, *, rng: Source | None = None) -> Any:  # noqa: ANN401
         """The report of a place, or those of a list, one after another: each takes its words from the source anew."""
@@ -187,49 +162,15 @@ class WithinRegion(Weaker):
         if np.ndim(values):  # before an error could show private values
             raise InputError(f"Expected a place, or a list of places, got {type(values).__name__}; pass a list.")
         at = self.domain.encode(values)
-        region = int(self.regions.labels[at])
-        members = self.regions.members(region)
-        own = int(np.searchsorted(members, at))
-        return self.domain.decode(int(members[self.inside[region].privatize(own, rng=rng)]))
+        stream = SCALAR if rng is None else source_of(rng).streams().stream(0, 1)
+        return self.domain.decode(redraw_if_forked(lambda: self.deal.draw(at, stream)))
 
     def to_spec(self) -> dict[str, Any]:
-        tickets = [each[:2] for each in self.rows.tickets]
-        spec = spec_of("within-region", self.regions, self.epsilon, ("near", "far"), tickets, self.rows.total)
-        return spec | {"m": list(self.m), "publishes": "region"}
+        kept = {"m": list(self.m), "publishes": "region"}
+        return spec_of("within-region", self.regions, self.epsilon, ("near", "far"), self.dealt, **kept)
 
     def __repr__(self) -> str:
         return (
             f"<WithinRegion({self.regions!r}, epsilon={self.epsilon}): ε within a region only, the region is "
             "published, not ε-LDP>"
         )
-
-
-def _block(part: Points, m: int, near: int, far: int, extra: int) -> NDArray[np.int64]:
-    """The tickets among the places of a region, whose near places are those of BRR."""
-    chances = BRR(part, "1", m=m).matrix()
-    is_near = chances > chances.min()
-    return np.where(is_near, near + (np.cumsum(is_near, axis=1) <= extra), far)
-
-
-def _read_regions(spec: Mapping[str, Any]) -> Regions:
-    """The regions of an untrusted spec."""
-    domain, given = spec["domain"], spec["regions"]
-    places = from_spec({"bipartite": 2, "mechanism": "constant", "domain": domain, "answer": 0}).domain
-    if not isinstance(places, Points) or places.metric != "haversine":
-        raise SpecError("Expected domain as points with metric 'haversine'; regions are of places.")
-    if not isinstance(given, Mapping) or set(given) != {"labels", "names"}:
-        raise SpecError("Expected regions as {'labels': […], 'names': […]}; ask for another spec.")
-    labels, names = given["labels"], given["names"]
-    whole = isinstance(labels, list) and all(type(each) is int and 0 <= each < len(places) for each in labels)
-    if not whole or not isinstance(names, list) or not all(isinstance(each, str) for each in names) or not names:
-        raise SpecError("Expected labels of regions as whole numbers from 0, and names as text; ask for another spec.")
-    try:
-        return Regions.restore(places, labels, names)
-    except InputError as error:
-        raise SpecError(f"{error} Ask for another spec.") from None
-
-
-def _count(text: object) -> int:
-    if not isinstance(text, str) or not re.fullmatch("[1-9][0-9]{0,15}", text):
-        raise SpecError("Expected tickets and total as whole numbers of at most 16 digits, as strings.")
-    return int(text)
