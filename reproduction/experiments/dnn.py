@@ -38,8 +38,13 @@ from bipartite.mechanisms import GRR
 from reproduction import figures
 from reproduction.experiments.dnn_data import DOMAINS, split
 from reproduction.experiments.printed import NETWORK_GAINS, NETWORK_RANGE
-from reproduction.learning.inputs import network_inputs
-from reproduction.learning.network_training import RandomisedLabels, TrainingPlan, class_chances, train_network
+from reproduction.learning.network_training import (
+    RandomisedLabels,
+    TrainingPlan,
+    class_chances,
+    network_inputs,
+    train_network,
+)
 from reproduction.runner.contract import Row, Rows, distinct, number, select
 from reproduction.runner.intervals import MeanInterval, bars_of
 

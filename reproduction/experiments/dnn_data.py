@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from reproduction.datasets import Table, adult, bank
+from reproduction.datasets import SOURCES, adult, bank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import pandas as pd
     from numpy.typing import NDArray
 
 TEST_SHARE: Final = 0.33
@@ -55,10 +56,10 @@ class Split:
     test: tuple[NDArray[Any], NDArray[np.int64]]
 
 
-def features(table: Table) -> NDArray[Any]:
-    """The features of a table as objects, numbers beside text; Adult's education in six levels."""
-    rows = np.empty((len(table), len(table.features)), dtype=object)
-    for at, name in enumerate(table.features):
+def features(table: pd.DataFrame) -> NDArray[Any]:
+    """A table of features as objects, numbers beside text; Adult's education in six levels."""
+    rows = np.empty(table.shape, dtype=object)
+    for at, name in enumerate(table):
         column = table[name].tolist()
         merged = name == "education" and EDUCATION.keys() >= set(column)
         rows[:, at] = [EDUCATION[level] for level in column] if merged else column
@@ -70,8 +71,9 @@ def prepared(dataset: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """All rows of a data set and their labels."""
     table = adult("all") if dataset == "adult" else bank()
     if dataset == "adult":
-        table = table.rows(table.complete)
-    return features(table), (table[table.target] == _YES[dataset]).astype(np.int64)
+        table = table[(table != "?").all(axis=1)]
+    (target,) = SOURCES[dataset].targets
+    return features(table.drop(columns=target)), (table[target] == _YES[dataset]).to_numpy(np.int64)
 
 
 def split(dataset: str, rows: int | None = None) -> Split:

@@ -56,8 +56,7 @@ from reproduction.experiments.dnn import TITLES, accuracy, gain_line, gain_panel
 from reproduction.experiments.dnn_data import DOMAINS, split
 from reproduction.experiments.dnn_reading_list import BATCHES, READINGS, started_by_torch
 from reproduction.experiments.protocols import BoundedNoise
-from reproduction.learning.inputs import network_inputs
-from reproduction.learning.network_training import TrainingPlan, class_chances, train_network
+from reproduction.learning.network_training import TrainingPlan, class_chances, network_inputs, train_network
 from reproduction.runner.contract import Row, Rows, Value, distinct, number, select
 from reproduction.runner.intervals import MeanInterval, bars_of
 

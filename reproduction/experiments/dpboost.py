@@ -20,11 +20,10 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import numpy as np
-from numba import njit
 
 from bipartite.domains import Integers
 from bipartite.mechanisms import BRR
@@ -40,13 +39,10 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
     Numbers = NDArray[np.float64]
 
-Mechanism = Literal["BRR", "Laplace", "Laplace, clamped", "no privacy"]
+NO_NOISE: Final = "no privacy"
 ETA: Final = 0.1
 LAM: Final = 0.1
 POINTS: Final = 21
-GAIN_CHANGES: Final = 3.0
-"""By how much an added record changes a gain, with g* = 1 (Li et al.)."""
-_SCRIPTED_GAIN_CHANGES: Final = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,22 +68,12 @@ class Binned:
 
     def sides(self, rows: Whole, nodes: Whole, gradients: Numbers, level: int) -> NDArray[np.float64]:
         """Of every node of a level: number and sum to the left of each cut and, last, of the whole node."""
-        sums = np.zeros((2, 2**level, len(self.widths), int(self.widths.max())))
-        _fill_fast(self.bins, rows, nodes, gradients, sums)
+        shape = 2**level, len(self.widths), int(self.widths.max())
+        places = np.ravel_multi_index((nodes[:, None], np.arange(shape[1]), self.bins[rows]), shape).ravel()
+        weights = (None, np.repeat(gradients, shape[1]))
+        sums = np.stack([np.bincount(places, each, math.prod(shape)).reshape(shape) for each in weights])
         running = sums.cumsum(axis=3)
         return np.concatenate([running[:, :, self.cuts[0], self.cuts[1]], running[:, :, 0, -1:]], axis=2)
-
-
-def _fill(bins: Bins, rows: Whole, nodes: Whole, gradients: Numbers, sums: Numbers) -> None:
-    """Add each of these rows to the bins of its node: its number, and its gradient."""
-    for i in range(rows.shape[0]):
-        for feature in range(bins.shape[1]):
-            at = bins[rows[i], feature]
-            sums[0, nodes[i], feature, at] += 1
-            sums[1, nodes[i], feature, at] += gradients[i]
-
-
-_fill_fast: Final = njit(cache=True, nogil=True)(_fill)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,23 +103,31 @@ class Published:
     """DPBoost as published, with what randomises a leaf."""
 
     epsilon: Decimal
-    mechanism: Mechanism
+    mechanism: str
+    """One of "BRR", "Laplace", "Laplace, clamped", "no privacy"."""
     trees: int = 50
     depth: int = 6
     step: float = ETA
-    scripted: bool = False
+    gain_changes: ClassVar[float] = 3.0
+    """By how much an added record changes a gain, with g* = 1 (Li et al.)."""
+    scripted: ClassVar[bool] = False
     """Whether η is estimated after the first tree, and records with a large gradient may serve another."""
 
     @property
+    def cut_epsilon(self) -> Decimal:
+        """What the cuts of a tree spend, in equal parts for the levels."""
+        return self.epsilon / 2
+
+    @property
     def cut_rate(self) -> float:
-        """A cut is drawn with probability ∝ e^(rate·gain): half of ε in equal parts for the levels."""
-        if self.mechanism == "no privacy":
+        """A cut is drawn with probability ∝ e^(rate·gain)."""
+        if self.mechanism == NO_NOISE:
             return math.inf
-        return float(self.epsilon) / 2 / self.depth / (2 * GAIN_CHANGES)
+        return float(self.cut_epsilon) / self.depth / (2 * self.gain_changes)
 
     def picks(self, tree: int, people: int, eta: float) -> int:
         """How many records tree 0, 1, … gets: a share that falls by the factor 1 − η, rounded down."""
-        return int(people * eta * (1 - eta) ** tree / (1 - (1 - eta) ** self.trees))
+        return _share(people, eta, tree, self.trees)
 
     def gains(self, parted: Numbers, whole: Numbers, both: NDArray[np.bool_]) -> Numbers:  # noqa: ARG002
         """The gain of each cut, −∞ where it may not be made: here all may; ``both`` sides have records, or not."""
@@ -156,15 +150,19 @@ class Published:
         return Noise(self.mechanism, self.epsilon / 2, change, change / 2)
 
 
+def _share(people: int, eta: float, exponent: int, trees: int) -> int:
+    return int(people * eta * (1 - eta) ** exponent / (1 - (1 - eta) ** trees))
+
+
 @dataclass(frozen=True)
 class ScriptedDPBoost(Published):
     """The scripts' DPBoost: η is estimated, shares begin at (1 − η)¹, cuts leave no side empty."""
 
-    scripted: bool = True
+    scripted: ClassVar[bool] = True
 
     def picks(self, tree: int, people: int, eta: float) -> int:
         """The share of the tree after this one; the last has the exponent 0."""
-        return super().picks((tree + 1) % self.trees, people, eta)
+        return _share(people, eta, (tree + 1) % self.trees, self.trees)
 
     def gains(self, parted: Numbers, whole: Numbers, both: NDArray[np.bool_]) -> Numbers:  # noqa: ARG002
         """Cuts between records."""
@@ -172,31 +170,26 @@ class ScriptedDPBoost(Published):
 
 
 @dataclass(frozen=True)
-class ScriptedGradients:
+class ScriptedGradients(Published):
     """The scripts' lines of BRR and of its rival: gradients are randomised, and leaves are taken in full."""
 
-    epsilon: Decimal
-    mechanism: Mechanism
-    cut_share: Decimal
+    depth: int = 5
+    step: float = 1.0
+    cut_share: Decimal = field(kw_only=True)
     """The share of ε for the cuts."""
     shared: bool = True
     """Whether all gradients of a leaf get one draw of Laplace noise, as scripted, or each one of its own."""
-    trees: int = 50
-    depth: int = 5
-    step: float = 1.0
-    scripted: bool = True
+    gain_changes: ClassVar[float] = 2.0
+    scripted: ClassVar[bool] = True
 
     @property
-    def cut_rate(self) -> float:
-        """The share in equal parts for the levels."""
-        if self.mechanism == "no privacy":
-            return math.inf
-        return float(self.epsilon * self.cut_share) / self.depth / (2 * _SCRIPTED_GAIN_CHANGES)
+    def cut_epsilon(self) -> Decimal:
+        """A tenth or a fifth."""
+        return self.epsilon * self.cut_share
 
     def picks(self, tree: int, people: int, eta: float) -> int:
         """As published, but for the exponents of the last tree and of the sum."""
-        exponent = (tree + 1) % self.trees - 1
-        return int(people * eta * (1 - eta) ** exponent / (1 - (1 - eta) ** (self.trees - 1)))
+        return _share(people, eta, (tree + 1) % self.trees - 1, self.trees - 1)
 
     def gains(self, parted: Numbers, whole: Numbers, both: NDArray[np.bool_]) -> Numbers:
         """Cuts between records that gain something."""
@@ -217,14 +210,11 @@ class ScriptedGradients:
         return -np.bincount(nodes, reported, minlength=2**self.depth) / (count + LAM)
 
 
-Build = Published | ScriptedGradients
-
-
 @dataclass(frozen=True)
 class Noise:
     """How numbers are released one by one, and how likely a release is."""
 
-    mechanism: Mechanism
+    mechanism: str
     epsilon: Decimal
     change: float
     """By how much a neighbour may change a number."""
@@ -240,7 +230,7 @@ class Noise:
 
     def draw(self, values: Numbers, rng: np.random.Generator) -> Numbers:
         """A release of every number."""
-        if self.mechanism == "no privacy":
+        if self.mechanism == NO_NOISE:
             return values
         if self.mechanism == "BRR":
             running = _brr(self.epsilon, self.m).cumsum(axis=1)[self.point(values)]
@@ -278,7 +268,7 @@ def _brr(epsilon: Decimal, m: Literal["safe", "best"]) -> Numbers:
     return matrix
 
 
-def predictions(build: Build, records: Records, held: NDArray[np.bool_], rng: np.random.Generator) -> Numbers:
+def predictions(build: Published, records: Records, held: NDArray[np.bool_], rng: np.random.Generator) -> Numbers:
     """What trees that were grown from the other records predict for those held out."""
     low, high = records.target_range
     half = (high - low) / 2
@@ -289,7 +279,7 @@ def predictions(build: Build, records: Records, held: NDArray[np.bool_], rng: np
     return low + half * (1 + scores)
 
 
-def boost(build: Build, records: Binned, labels: Numbers, rng: np.random.Generator) -> list[Tree]:
+def boost(build: Published, records: Binned, labels: Numbers, rng: np.random.Generator) -> list[Tree]:
     """The trees of these records, whose labels lie in [−1, 1]."""
     grown = []
     scores, free, eta = np.zeros(len(labels)), np.ones(len(labels), dtype=bool), ETA
@@ -308,7 +298,7 @@ def boost(build: Build, records: Binned, labels: Numbers, rng: np.random.Generat
 
 
 def _grow(
-    build: Build,
+    build: Published,
     records: Binned,
     rows: Whole,
     gradients: Numbers,

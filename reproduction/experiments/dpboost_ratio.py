@@ -15,18 +15,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pandas as pd
 
-from reproduction.experiments.dpboost import ETA, Mechanism, Published
-from reproduction.figures import Line, Panel, panels
-from reproduction.runner.contract import Row, Rows, distinct, number, select
+from reproduction.experiments.dpboost import ETA, Published
+from reproduction.form import Grid
+from reproduction.pictures import panels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from reproduction.form import Row
 
     Subsets = Sequence[Sequence[int]]
 
@@ -34,45 +36,16 @@ FIXED, DRAWN = "DPBoost as published: unsound", "each record draws its tree"
 FEW: Final = (0.9, 0.9, 0.9)
 ONE_MORE: Final = (*FEW, -1.0)
 TREES: Final = 3
-NAMES: Final = ("Laplace", "Laplace, clamped", "BRR")
-_PROMISED: Final = "what is promised"
+# The budgets of figure 9.
+FULL = Grid(mechanism=("Laplace", "Laplace, clamped", "BRR"), epsilon=("1", "2", "4", "5", "6", "8", "10"))
+QUICK = FULL
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Budgets of figure 9."""
-
-    epsilons: tuple[str, ...] = ("1", "2", "4", "5", "6", "8", "10")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One leaf at one ε."""
-
-    mechanism: str
-    epsilon: str
-
-
-QUICK = Settings()
-
-
-def cells(settings: Settings) -> tuple[Cell, ...]:
-    """Every leaf with every ε."""
-    return tuple(Cell(name, epsilon) for name in NAMES for epsilon in settings.epsilons)
-
-
-def measure(cell: Cell) -> list[Row]:
+def measure(mechanism: str, epsilon: str) -> Iterator[Row]:
     """The logarithm of the ratio, for fixed subsets and for drawn ones."""
-    build = Published(Decimal(cell.epsilon), cast("Mechanism", cell.mechanism), trees=TREES)
-    return [
-        {
-            "build": name,
-            "mechanism": cell.mechanism,
-            "epsilon": float(cell.epsilon),
-            "log_ratio": log_ratio(build, name),
-        }
-        for name in (FIXED, DRAWN)
-    ]
+    build = Published(Decimal(epsilon), mechanism, trees=TREES)
+    for how in (FIXED, DRAWN):
+        yield {"build": how, "mechanism": mechanism, "epsilon": float(epsilon), "log_ratio": log_ratio(build, how)}
 
 
 def log_ratio(build: Published, how: str) -> float:
@@ -127,20 +100,15 @@ def likelihood(build: Published, labels: Sequence[float], subsets: Subsets, mode
     return likely
 
 
-def draw(rows: Rows) -> dict[str, str]:
+def draw(rows: pd.DataFrame) -> dict[str, str]:
     """The loss against ε, beside what is promised."""
-    drawn = []
-    for build in distinct(rows, "build"):
-        lines = Line.of_mechanisms(select(rows, build=build), "epsilon", "log_ratio")
-        budgets = sorted({number(row, "epsilon") for row in rows})
-        lines.append(Line(_PROMISED, budgets, budgets, marked=False))
-        drawn.append(Panel(f"Three trees, 3 or 4 records: {build}", lines, lowest=-1, highest=20))
+    promised = rows.assign(mechanism="what is promised", log_ratio=rows["epsilon"]).drop_duplicates()
     return {
         "dpboost_ratio": panels(
-            drawn,
-            across="ε",
-            up="ln of the ratio",
+            pd.concat([rows, promised]), x="epsilon", y="log_ratio", facet="build",
+            title="Three trees, 3 or 4 records: {}", bare={"what is promised"}, lowest=-1, highest=20,
+            across="ε", up="ln of the ratio",
             says="Logarithm of the ratio of likelihoods against ε: above ε as published, below it where records draw.",
             notes=["How much likelier one model is with one record more; e^ε is what ε promises."],
         )
-    }
+    }  # fmt: skip

@@ -14,276 +14,175 @@ spends 50 ε; there BRR was no better than Laplace.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from decimal import Decimal
-from operator import truediv
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from reproduction.experiments import gbdt
-from reproduction.experiments.dpboost import (
-    Build,
-    Mechanism,
-    Published,
-    ScriptedDPBoost,
-    ScriptedGradients,
-    predictions,
-)
-from reproduction.experiments.gbdt_tasks import TASKS, Records, records_of
+from reproduction.experiments.dpboost import Published, ScriptedDPBoost, ScriptedGradients, predictions
+from reproduction.experiments.gbdt_tasks import TASKS, records_of
 from reproduction.experiments.printed import BOOSTING_SHARES
-from reproduction.figures import Line, Panel, Printed, panels
-from reproduction.runner.contract import Row, Rows, distinct, number, select
-from reproduction.runner.intervals import MeanInterval, bars_of
+from reproduction.form import Grid
+from reproduction.intervals import bars_of
+from reproduction.pictures import panels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
+    from reproduction.form import Row
 
-    Predicts = Callable[["Cell", Records, NDArray[np.bool_], int], NDArray[np.float64]]
-
-NAMES: Final = ("BRR", "Laplace", "Laplace, clamped")
+NAMES: Final = ("BRR", *gbdt.RIVALS)
 # The scripts' share of ε for the cuts.
 _CUT_SHARES: Final = {"bias-slope": Decimal("0.1"), "abalone": Decimal("0.2"), "superconduct": Decimal("0.2")}
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """One way to read appendix B.1."""
 
     changes: str
     meant_by: str
     """Who could have meant it."""
-    predicts: Predicts
-    sound: bool = True
-    """Whether it keeps the ε that it names, for one record added or removed; otherwise no ε is known that it keeps."""
+    build: str
+    """What is trained: ``sound``, ``published``, ``scripted``, or ``scripted, DPBoost``, the rival being that."""
+    settings: dict[str, Any] = {}  # noqa: RUF012 (a tuple's default, never written to)
 
-
-@dataclass(frozen=True)
-class Cell:
-    """One reading with one mechanism at one ε and seed: as many fits as folds."""
-
-    reading: str
-    task: str
-    mechanism: str
-    epsilon: str
-    seed: int
-    folds: int
-
-
-def _ensembles(ensemble_trees: int | None) -> Predicts:
-    """The sound build with so many trees in an ensemble."""
-
-    def predicts(cell: Cell, records: Records, held: NDArray[np.bool_], fold: int) -> NDArray[np.float64]:
-        words = f"{cell} {fold}"
-        if ensemble_trees is None:  # what Fig. 9 measured, draw by draw
-            words = f"{_of_figure_9(cell)} {fold}"
-        model = gbdt.regressor(
-            records, cell.mechanism, cell.epsilon, gbdt.number_of(words), ensemble_trees=ensemble_trees
-        )
-        predicted: NDArray[np.float64] = model.fit(records.features[~held], records.targets[~held]).predict(
-            records.features[held]
-        )
-        return predicted
-
-    return predicts
-
-
-def _of_figure_9(cell: Cell) -> gbdt.Cell:
-    epsilon = "0" if cell.mechanism == gbdt.NO_NOISE else cell.epsilon
-    return gbdt.Cell(
-        cell.task, cell.mechanism, epsilon, gbdt.POINTS, cell.seed, cell.folds, gbdt.Settings.trees, gbdt.Settings.depth
-    )
-
-
-def _unsound(build: Callable[[Cell, Mechanism], Build]) -> Predicts:
-    def predicts(cell: Cell, records: Records, held: NDArray[np.bool_], fold: int) -> NDArray[np.float64]:
-        rng = np.random.default_rng(gbdt.number_of(f"{cell} {fold}"))
-        return predictions(build(cell, cast("Mechanism", cell.mechanism)), records, held, rng)
-
-    return predicts
-
-
-def _scripted(cell: Cell, mechanism: Mechanism) -> ScriptedGradients:
-    return ScriptedGradients(Decimal(cell.epsilon), mechanism, _CUT_SHARES[cell.task])
-
-
-def _against_scripted_dpboost(cell: Cell, mechanism: Mechanism) -> Build:
-    if mechanism == "BRR":
-        return _scripted(cell, mechanism)
-    return ScriptedDPBoost(Decimal(cell.epsilon), mechanism)
+    @property
+    def keeps_epsilon(self) -> bool:
+        """Whether it keeps the ε that it names, for one record added or removed; else no ε is known that it keeps."""
+        return self.build == "sound"
 
 
 ONE, THREE = "one ensemble of 50", "three ensembles of 17"
-PUBLISHED = "DPBoost as published: unsound"
-SCRIPTED = "as scripted: not private"
-READINGS: Final[dict[str, Reading]] = {
+PUBLISHED, SCRIPTED = "DPBoost as published: unsound", "as scripted: not private"
+EQUALLY: Final = "scripted, a draw for each record: not private"
+READINGS: Final = {
     ONE: Reading(
         "nothing: each record serves one of 50 trees, with the whole ε",
         "Li et al. 2020 and the scripts, whose ensembles have 50 trees: figure 9 of this report",
-        _ensembles(None),
+        "sound",
     ),
     "two ensembles of 25": Reading(
         "each record serves a tree of each ensemble, with ε/2",
         "the two-level boosting of Li et al.",
-        _ensembles(25),
+        "sound", {"ensemble_trees": 25},
     ),
     THREE: Reading(
         "each record serves a tree of each ensemble, with ε/3",
         "the two-level boosting of Li et al.; the number was fitted to the paper's ratios",
-        _ensembles(17),
+        "sound", {"ensemble_trees": 17},
     ),
     "five ensembles of 10": Reading(
         "each record serves a tree of each ensemble, with ε/5",
         "the two-level boosting of Li et al.",
-        _ensembles(10),
+        "sound", {"ensemble_trees": 10},
     ),
     "all records in every tree, ε/50 each": Reading(
-        "no subsets: trees share ε by sequential composition", "boosting before DPBoost", _ensembles(1)
+        "no subsets: trees share ε by sequential composition",
+        "boosting before DPBoost",
+        "sound", {"ensemble_trees": 1},
     ),
     PUBLISHED: Reading(
         "subsets of fixed size, depth 6, noisier cuts",
         "the text of B.1, which replaces the leaves of Li et al.",
-        _unsound(lambda cell, mechanism: Published(Decimal(cell.epsilon), mechanism)),
-        sound=False,
+        "published",
     ),
     SCRIPTED: Reading(
         "BRR reports each record's gradient, its rival adds one draw for all of a leaf",
         "the authors' scripts, XGBoost_g_brr against XGBoost_g_lap",
-        _unsound(_scripted),
-        sound=False,
+        "scripted",
     ),
     "scripted BRR, scripted DPBoost: not private": Reading(
         "BRR reports each record's gradient, its rival randomises leaves",
         "the authors' scripts, XGBoost_g_brr against AAAI_paper",
-        _unsound(_against_scripted_dpboost),
-        sound=False,
+        "scripted, DPBoost",
     ),
-    "scripted, a draw for each record: not private": Reading(
+    EQUALLY: Reading(
         "each mechanism reports each record's gradient",
         "nobody: the scripts with equal treatment",
-        _unsound(lambda cell, mechanism: replace(_scripted(cell, mechanism), shared=False)),
-        sound=False,
+        "scripted", {"shared": False},
     ),
-}
+}  # fmt: skip
 """All that were tried. “Fitted” says that a number was chosen by its outcome."""
 NOTE = "\n".join(
     f"{at}, {name}. {each.changes[0].upper()}{each.changes[1:]}; who could have meant it: {each.meant_by}; it spends "
-    + ("ε." if each.sound else "no ε that is known.")
+    + ("ε." if each.keeps_epsilon else "no ε that is known.")
     for at, (name, each) in enumerate(READINGS.items(), 1)
 )
-_AT: Final = "5"
 _BY_EPSILON: Final = (THREE, PUBLISHED, SCRIPTED)
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Every reading at ε = 5, and three of them at more budgets of figure 9."""
-
-    tasks: tuple[str, ...] = tuple(BOOSTING_SHARES)
-    readings: tuple[str, ...] = tuple(READINGS)
-    epsilons: tuple[str, ...] = ("1", "5", "10")
-    seeds: int = 5
-    folds: int = 5
-
-
-QUICK = Settings(tasks=("abalone",), epsilons=("1", "5"), seeds=1, folds=2)
+def _grid(tasks: Sequence[str], seeds: int, folds: int, epsilons: Sequence[str]) -> Grid:
+    """Every reading at ε = 5, three of them at more budgets, and each once without noise."""
+    blocks = []
+    for reading in READINGS:
+        fits = [(name, each) for name in NAMES for each in (epsilons if reading in _BY_EPSILON else (gbdt.AT,))]
+        blocks.append(
+            {"reading": (reading,), "task": tuple(tasks), "seed": tuple(range(seeds)),
+             ("mechanism", "epsilon"): (*fits, (gbdt.NO_NOISE, gbdt.AT)), "folds": (folds,)}
+        )  # fmt: skip
+    return Grid(*blocks)
 
 
-def cells(settings: Settings) -> tuple[Cell, ...]:
-    """Every reading with every mechanism and without noise, for every seed."""
-    made = []
-    for reading in settings.readings:
-        for task in settings.tasks:
-            for seed in range(settings.seeds):
-                budgets = settings.epsilons if reading in _BY_EPSILON else (_AT,)
-                made += [Cell(reading, task, name, each, seed, settings.folds) for name in NAMES for each in budgets]
-                made.append(Cell(reading, task, gbdt.NO_NOISE, _AT, seed, settings.folds))
-    return tuple(made)
+FULL = _grid(tuple(BOOSTING_SHARES), 5, 5, ("1", "5", "10"))
+QUICK = _grid(("abalone",), 1, 2, ("1", "5"))
 
 
-def measure(cell: Cell) -> list[Row]:
+def measure(reading: str, task: str, mechanism: str, epsilon: str, seed: int, folds: int) -> Iterator[Row]:
     """The error of one mechanism over all folds."""
-    records = records_of(cell.task)
-    reading = READINGS[cell.reading]
+    records = records_of(task)
+    words = f"Cell({reading=}, {task=}, {mechanism=}, {epsilon=}, {seed=}, {folds=})"
+    private = mechanism != gbdt.NO_NOISE  # what is without noise has no ε
+    if reading == ONE:  # what figure 9 measured, draw by draw
+        words = gbdt.words_of_fit(task, mechanism, epsilon if private else "0", seed, folds)
+    _, _, build, settings = READINGS[reading]
     squares = 0.0
-    for fold, held in enumerate(gbdt.folds(cell.task, cell.seed, cell.folds, len(records.targets))):
-        squares += float(((reading.predicts(cell, records, held, fold) - records.targets[held]) ** 2).sum())
-    # What is without noise has no ε.
-    private = cell.mechanism != gbdt.NO_NOISE
-    return [
-        {
-            "reading": cell.reading,
-            "task": cell.task,
-            "mechanism": cell.mechanism,
-            "epsilon": float(cell.epsilon) if private else 0.0,
-            "spent": float(cell.epsilon) if private and reading.sound else math.inf,
-            "seed": cell.seed,
-            "folds": cell.folds,
-            "rmse": math.sqrt(squares / len(records.targets)),
-        }
-    ]
+    for fold, held in enumerate(gbdt.held_out(task, seed, folds, len(records.targets))):
+        if build == "sound":
+            model = gbdt.regressor(records, mechanism, epsilon, f"{words} {fold}", **settings)
+            fitted = model.fit(records.features[~held], records.targets[~held])
+            predicted = fitted.predict(records.features[held])
+        else:
+            rng = np.random.default_rng(gbdt.number_of(f"{words} {fold}"))
+            predicted = predictions(_unsound(build, task, mechanism, epsilon, settings), records, held, rng)
+        squares += float(((predicted - records.targets[held]) ** 2).sum())
+    spent = float(epsilon) if private and READINGS[reading].keeps_epsilon else math.inf
+    yield {"reading": reading, "task": task, "mechanism": mechanism, "epsilon": float(epsilon) if private else 0.0,
+           "spent": spent, "seed": seed, "folds": folds, "rmse": math.sqrt(squares / len(records.targets))}  # fmt: skip
 
 
-def draw(rows: Rows) -> dict[str, str]:
+def _unsound(build: str, task: str, mechanism: str, epsilon: str, settings: dict[str, Any]) -> Published:
+    if build == "published":
+        return Published(Decimal(epsilon), mechanism)
+    if build == "scripted, DPBoost" and mechanism != "BRR":
+        return ScriptedDPBoost(Decimal(epsilon), mechanism)
+    return ScriptedGradients(Decimal(epsilon), mechanism, cut_share=_CUT_SHARES[task], **settings)
+
+
+def draw(rows: pd.DataFrame) -> dict[str, str]:
     """The ratios of every reading at ε = 5, and errors against ε."""
-    seeds = bars_of(set(distinct(rows, "seed")))
-    ratios = panels(
-        [_ratios(rows, str(task)) for task in distinct(rows, "task")],
-        across="reading",
-        up="RMSE with BRR / the rival's",
-        says="Error with BRR over that with Laplace and with clamped Laplace, by reading, beside the paper's ratio.",
-        notes=[*(f"{at}: {name}" for at, name in enumerate(READINGS, 1)), seeds],
-    )
-    errors = panels(
-        [
-            _against_epsilon(rows, str(task), reading)
-            for reading in _BY_EPSILON
-            for task in distinct(select(rows, reading=reading), "task")
-        ],
-        across="ε",
-        up="RMSE",
-        share_y=False,
-        says="Root mean squared error against ε under three readings, by what randomises a leaf.",
-        notes=["An arrow with a number stands for what lies higher.", seeds],
-    )
-    return {"gbdt_readings": ratios, "gbdt_readings_epsilon": errors}
-
-
-def _ratios(rows: Rows, task: str) -> Panel:
-    """RMSE with BRR over that of its rivals, seed by seed, and what the paper prints."""
-    lines = []
-    for rival in NAMES[1:]:
-        pairs = {
-            float(at): (
-                select(rows, task=task, epsilon=float(_AT), reading=name, mechanism="BRR"),
-                select(rows, task=task, epsilon=float(_AT), reading=name, mechanism=rival),
-            )
-            for at, name in enumerate(READINGS, 1)
-        }
-        lines.append(replace(Line.of_pairs(f"BRR over {rival}", pairs, "rmse", truediv, like=rival), joined=False))
-    lines.append(Line("equal", [1, len(READINGS)], [1, 1], marked=False, like="limit"))
-    share = BOOSTING_SHARES[task]
-    printed = [Printed(share, f"{100 * share:g} % of Laplace’s")]
-    return Panel(f"{TASKS[task].title}, by reading, ε = {_AT}", lines, lowest=0, highest=2, printed=printed)
-
-
-def _against_epsilon(rows: Rows, task: str, reading: str) -> Panel:
-    some = select(rows, task=task, reading=reading)
-    epsilons = sorted({number(row, "epsilon") for row in select(some, mechanism="BRR")})
-    lines = [
-        Line.of_means(
-            name,
-            {
-                each: MeanInterval.of(number(row, "rmse") for row in select(some, mechanism=name, epsilon=each))
-                for each in epsilons
-            },
-        )
-        for name in NAMES
+    bars = bars_of(rows["seed"])
+    at_5 = rows[rows["epsilon"] == float(gbdt.AT)][["reading", "task", "seed", "mechanism", "rmse"]]
+    numbers = {name: at for at, name in enumerate(READINGS, 1)}
+    several = pd.concat([rows[rows["reading"] == reading] for reading in _BY_EPSILON])
+    both = [
+        f"{TASKS[task].title} ({reading})" for task, reading in zip(several["task"], several["reading"], strict=True)
     ]
-    plain = MeanInterval.of(number(row, "rmse") for row in select(some, mechanism=gbdt.NO_NOISE)).mean
-    lines.append(Line(gbdt.NO_NOISE, epsilons, [plain] * len(epsilons), marked=False))
-    # Laplace at a small ε would flatten all others.
-    tame = [y for line in lines if line.name != "Laplace" for y in line.y]
-    return Panel(f"{TASKS[task].title} ({reading})", lines, lowest=0, highest=1.18 * max(tame))
+    return {
+        "gbdt_readings": panels(
+            gbdt.shares(at_5).assign(number=lambda found: found["reading"].map(numbers)),
+            x="number", y="rmse", facet="task", dots=gbdt.LIKE, levels={"equal": 1}, like=gbdt.LIKE,
+            titles={task: f"{each.title}, by reading, ε = {gbdt.AT}" for task, each in TASKS.items()},
+            printed=gbdt.printed(), lowest=0, highest=2, across="reading", up="RMSE with BRR / the rival's",
+            notes=[*(f"{at}: {name}" for name, at in numbers.items()), bars],
+            says="Error with BRR over that with Laplace and with clamped Laplace, by reading, beside the paper's "
+            "ratio.",
+        ),
+        "gbdt_readings_epsilon": panels(
+            several.assign(panel=both), x="epsilon", y="rmse", facet="panel", flat={gbdt.NO_NOISE}, lowest=0,
+            highest=gbdt.highest_but_laplace, across="ε", up="RMSE", share_y=False,
+            says="Root mean squared error against ε under three readings, by what randomises a leaf.",
+            notes=["An arrow with a number stands for what lies higher.", bars],
+        ),
+    }  # fmt: skip

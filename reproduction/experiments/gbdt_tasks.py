@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -22,9 +21,10 @@ from reproduction import datasets
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import pandas as pd
     from numpy.typing import NDArray
 
-    from reproduction.datasets import Table
+    Ranges = Mapping[str, tuple[float, float]]
 
 BINS: Final = 32
 
@@ -34,10 +34,10 @@ class Task:
     """One target of one data set."""
 
     title: str
-    read: Callable[[], Table]
+    read: Callable[[], pd.DataFrame]
     target: str
     target_range: tuple[float, float]
-    ranges: Mapping[str, tuple[float, float]]
+    ranges: Ranges
     """Features that are numbers."""
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Features that are words, each a feature of zeros and ones."""
@@ -56,21 +56,19 @@ class Records:
     target_range: tuple[float, float]
 
 
-_TEMPERATURE: Final = (0.0, 45.0)
-_CLOUD: Final = (0.0, 1.0)
-_RAIN: Final = (0.0, 25.0)
-_BIAS: Final[Mapping[str, tuple[float, float]]] = {
+_ABALONE: Final[Ranges] = {
+    "Length": (0, 1), "Diameter": (0, 1), "Height": (0, 0.3), "Whole_weight": (0, 3), "Shucked_weight": (0, 1.5),
+    "Viscera_weight": (0, 0.8), "Shell_weight": (0, 1.1),
+}  # fmt: skip
+_BIAS: Final[Ranges] = {
     "station": (1, 25),
-    "Present_Tmax": _TEMPERATURE,
-    "Present_Tmin": _TEMPERATURE,
-    "LDAPS_RHmin": (0, 100),
-    "LDAPS_RHmax": (0, 100),
-    "LDAPS_Tmax_lapse": _TEMPERATURE,
-    "LDAPS_Tmin_lapse": _TEMPERATURE,
+    **dict.fromkeys(("Present_Tmax", "Present_Tmin"), (0, 45)),
+    **dict.fromkeys(("LDAPS_RHmin", "LDAPS_RHmax"), (0, 100)),
+    **dict.fromkeys(("LDAPS_Tmax_lapse", "LDAPS_Tmin_lapse"), (0, 45)),
     "LDAPS_WS": (0, 25),
     "LDAPS_LH": (-20, 220),
-    **dict.fromkeys(("LDAPS_CC1", "LDAPS_CC2", "LDAPS_CC3", "LDAPS_CC4"), _CLOUD),
-    **dict.fromkeys(("LDAPS_PPT1", "LDAPS_PPT2", "LDAPS_PPT3", "LDAPS_PPT4"), _RAIN),
+    **{f"LDAPS_CC{at}": (0, 1) for at in (1, 2, 3, 4)},
+    **{f"LDAPS_PPT{at}": (0, 25) for at in (1, 2, 3, 4)},
     "lat": (37.4, 37.7),
     "lon": (126.8, 127.2),
     "DEM": (0, 220),
@@ -79,77 +77,51 @@ _BIAS: Final[Mapping[str, tuple[float, float]]] = {
 }
 # The largest value of each property among the elements of superconductors, rounded up.
 _PROPERTIES: Final = {
-    "atomic_mass": 220.0,
-    "fie": 1600.0,
-    "atomic_radius": 300.0,
-    "Density": 23_000.0,
-    "ElectronAffinity": 350.0,
-    "FusionHeat": 110.0,
-    "ThermalConductivity": 430.0,
-    "Valence": 7.0,
-}
+    "atomic_mass": 220, "fie": 1600, "atomic_radius": 300, "Density": 23_000, "ElectronAffinity": 350,
+    "FusionHeat": 110, "ThermalConductivity": 430, "Valence": 7,
+}  # fmt: skip
 # Of values between 0 and the largest: a mean or a range is at most that, a standard deviation half of it; the entropy
 # of at most nine shares is at most ln 9.
 _STATISTICS: Final = {
-    **dict.fromkeys(("mean", "wtd_mean", "gmean", "wtd_gmean", "range", "wtd_range"), 1.0),
-    "std": 0.5,
-    "wtd_std": 0.5,
-}
+    "mean": 1, "wtd_mean": 1, "gmean": 1, "wtd_gmean": 1, "range": 1, "wtd_range": 1, "std": 0.5, "wtd_std": 0.5,
+}  # fmt: skip
 _ENTROPY: Final = 2.2
-_SUPERCONDUCT: Final[Mapping[str, tuple[float, float]]] = {
+_SUPERCONDUCT: Final[Ranges] = {
     "number_of_elements": (1, 9),
     **{f"{name}_{of}": (0, share * most) for of, most in _PROPERTIES.items() for name, share in _STATISTICS.items()},
     **{f"{name}_{of}": (0, _ENTROPY) for of in _PROPERTIES for name in ("entropy", "wtd_entropy")},
 }
+_STATIONS: Final = {"station": 25}
 
-TASKS: Final[Mapping[str, Task]] = MappingProxyType(
-    {
-        "abalone": Task(
-            "abalone: rings",
-            datasets.abalone,
-            "Rings",
-            (1, 29),
-            {
-                "Length": (0, 1),
-                "Diameter": (0, 1),
-                "Height": (0, 0.3),
-                "Whole_weight": (0, 3),
-                "Shucked_weight": (0, 1.5),
-                "Viscera_weight": (0, 0.8),
-                "Shell_weight": (0, 1.1),
-            },
-            {"Sex": ("F", "I", "M")},
-        ),
-        "bias-slope": Task(
-            "Bias: slope, as scripted", datasets.bias, "Slope", (0.0985, 5.1782), _BIAS, bins={"station": 25}
-        ),
-        "bias-tmax": Task(
-            "Bias: tomorrow's maximum, °C", datasets.bias, "Next_Tmax", (17.4, 38.9), _BIAS, bins={"station": 25}
-        ),
-        "superconduct": Task(
-            "superconductivity: critical temperature, K",
-            datasets.superconduct,
-            "critical_temp",
-            (0.00021, 185.0),
-            _SUPERCONDUCT,
-        ),
-    }
-)
+TASKS: Final = {
+    "abalone": Task(
+        "abalone: rings", datasets.abalone, "Rings", (1, 29), _ABALONE, words={"Sex": ("F", "I", "M")}
+    ),
+    "bias-slope": Task(
+        "Bias: slope, as scripted", datasets.bias, "Slope", (0.0985, 5.1782), _BIAS, bins=_STATIONS
+    ),
+    "bias-tmax": Task(
+        "Bias: tomorrow's maximum, °C", datasets.bias, "Next_Tmax", (17.4, 38.9), _BIAS, bins=_STATIONS
+    ),
+    "superconduct": Task(
+        "superconductivity: critical temperature, K", datasets.superconduct, "critical_temp", (0.00021, 185),
+        _SUPERCONDUCT,
+    ),
+}  # fmt: skip
 
 
 @functools.lru_cache(maxsize=2)
 def records_of(name: str) -> Records:
     """The complete records of a task."""
     task = TASKS[name]
-    table = task.read()
-    table = table.rows(table.complete)
+    table = task.read().dropna()
     numbers = [each for each in task.ranges if each != task.target]
-    columns = [table[each].astype(np.float64) for each in numbers]
-    columns += [(table[each] == word).astype(np.float64) for each, words in task.words.items() for word in words]
+    columns = [table[each].to_numpy(np.float64) for each in numbers]
+    columns += [(table[each] == word).to_numpy(np.float64) for each, words in task.words.items() for word in words]
     ones = len(columns) - len(numbers)
     return Records(
         np.column_stack(columns),
-        table[task.target].astype(np.float64),
+        table[task.target].to_numpy(np.float64),
         (*(task.ranges[each] for each in numbers), *[(0.0, 1.0)] * ones),
         (*(task.bins.get(each, BINS) for each in numbers), *[2] * ones),
         task.target_range,

@@ -7,101 +7,68 @@ difference of two derivatives is c0 + c1·e^ε times a positive number, and both
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bipartite.design import algorithm_1
 from bipartite.plots.looks import BLUE, INK
-from reproduction.experiments.rows_of_a_line import numerator, sorted_distances
-from reproduction.figures import Grid, Square, grid, subscripted
-from reproduction.runner.contract import Row, Rows, select
+from reproduction.experiments.rows_of_a_line import EPSILONS, numerator, rows_of_half
+from reproduction.form import Grid
+from reproduction.pictures import Square, Squares, squares, subscripted
 
-_EPSILONS = ("0.1", "0.25", "0.5", "0.75", "0.9", "1", "1.5", "2", "3", "4", "5")
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
+    import pandas as pd
 
-@dataclass(frozen=True)
-class Settings:
-    """The N that is drawn, and up to which N all is checked, with these ε."""
+    from reproduction.form import Row
 
-    drawn: int = 10
-    most: int = 120
-    epsilons: tuple[str, ...] = _EPSILONS
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One N: the table that is drawn (``table``), or counts over it."""
-
-    points: int
-    epsilons: tuple[str, ...]
-    table: bool
+_TABLE = Grid(what=("table",), points=(10,))
+FULL = _TABLE + Grid(what=("count",), points=tuple(range(2, 121)))
+QUICK = _TABLE + Grid(what=("count",), points=tuple(range(2, 41)))
 
 
-QUICK = Settings(most=40)
+def measure(what: str, points: int) -> Iterator[Row]:
+    """The signs of the table that is drawn, or how many of them are not as the paper says."""
+    rows = rows_of_half(points)
+    if what == "table":
+        for k, distances in enumerate(rows, start=1):
+            for i, distance in enumerate(distances, start=1):
+                yield {"what": what, "points": points, "value": k, "rank": i, "distance": distance,
+                       "larger_above": _larger_above(rows, k, i) if k < len(rows) else 0}  # fmt: skip
+        return
+    pairs = [(k, i) for k in range(1, len(rows)) for i in range(1, points + 1)]
+    # j₀ = 2k ranks are equal in rows k and k + 1.
+    wrong = sum(_larger_above(rows, k, i) != (-1 if i <= 2 * k else 1) for k, i in pairs)
+    found = [[algorithm_1(distances, epsilon).m for distances in rows] for epsilon in EPSILONS]
+    misplaced = sum(min(m) != min(m[0], m[-1]) for m in found)
+    yield {"what": what, "points": points, "pairs": len(pairs), "wrong": wrong, "budgets": len(EPSILONS),
+           "misplaced": misplaced}  # fmt: skip
 
 
-def cells(settings: Settings) -> tuple[Cell, ...]:
-    """The table, then one for each N."""
-    counts = (Cell(points, settings.epsilons, table=False) for points in range(2, settings.most + 1))
-    return (Cell(settings.drawn, settings.epsilons, table=True), *counts)
-
-
-def measure(cell: Cell) -> list[Row]:
-    """The signs of the table, or how many of them are not as the paper says."""
-    middle = (cell.points + 1) // 2
-    rows = [sorted_distances(cell.points, k) for k in range(1, middle + 1)]
-    if cell.table:
-        return [
-            {"what": "table", "points": cell.points, "value": k, "rank": i, "distance": distance,
-             "larger_above": _larger_above(rows, k, i) if k < middle else 0}
-            for k, distances in enumerate(rows, start=1)
-            for i, distance in enumerate(distances, start=1)
-        ]  # fmt: skip
-    wrong = pairs = 0
-    for k in range(1, middle):
-        for i in range(1, cell.points + 1):
-            expected = -1 if i <= 2 * k else 1  # j₀ = 2k ranks are equal in rows k and k + 1
-            pairs += 1
-            wrong += _larger_above(rows, k, i) != expected
-    misplaced = 0
-    for epsilon in cell.epsilons:
-        found = [algorithm_1(distances, epsilon).m for distances in rows]
-        misplaced += min(found) != min(found[0], found[-1])
-    return [
-        {"what": "count", "points": cell.points, "pairs": pairs, "wrong": wrong, "budgets": len(cell.epsilons),
-         "misplaced": misplaced}
-    ]  # fmt: skip
-
-
-def _larger_above(rows: list[list[int]], k: int, i: int) -> int:
+def _larger_above(rows: Sequence[Sequence[int]], k: int, i: int) -> int:
     """1 where the derivative of row k is larger than that of row k + 1 for every ε, −1 where it is smaller, else 0."""
-    above, below = numerator(rows[k - 1], i), numerator(rows[k], i)
-    c0, c1 = above[0] - below[0], above[1] - below[1]
-    if c0 >= 0 and c1 >= 0 and (c0, c1) != (0, 0):
-        return 1
-    return -1 if c0 <= 0 and c1 <= 0 and (c0, c1) != (0, 0) else 0
+    c0, c1 = (above - below for above, below in zip(numerator(rows[k - 1], i), numerator(rows[k], i), strict=True))
+    if c0 == c1 == 0 or c0 * c1 < 0:
+        return 0
+    return 1 if c0 + c1 > 0 else -1
 
 
-def draw(rows: Rows) -> dict[str, str]:
+def draw(rows: pd.DataFrame) -> dict[str, str]:
     """The table with an arrow between two rows that points to the larger derivative."""
-    table, counts = select(rows, what="table"), select(rows, what="count")
-    points = int(table[0]["points"])
-    last = max(int(row["value"]) for row in table)
-    listed, between = [], {}
-    for k in range(1, last + 1):
-        of = select(table, value=k)
-        listed.append((f"k = {k}", [Square(str(row["distance"])) for row in of], ""))
-        if k < last:
-            for row in of:
-                up = int(row["larger_above"]) > 0
-                between[k - 1, int(row["rank"]) - 1] = ("▲", BLUE) if up else ("▽", INK)
-    pairs, wrong = (sum(int(row[each]) for row in counts) for each in ("pairs", "wrong"))
-    most = max(int(row["points"]) for row in counts)
-    says = f"Sorted distances for N = {points}; {wrong} of {pairs} orders differ from the paper's."
+    table, counts = (rows[rows["what"] == what] for what in ("table", "count"))
+    points, last = int(table["points"].iloc[0]), int(table["value"].max())
+    listed = [(f"k = {k:g}", [Square(f"{each:g}") for each in of["distance"]], "") for k, of in table.groupby("value")]
+    between = {
+        (int(row.value) - 1, int(row.rank) - 1): ("▲", BLUE) if row.larger_above > 0 else ("▽", INK)
+        for row in table.itertuples()
+        if row.value < last
+    }
+    pairs, wrong, most = (int(each) for each in (counts["pairs"].sum(), counts["wrong"].sum(), counts["points"].max()))
     return {
-        "monotonicity": grid(
-            Grid([subscripted("λ", i) for i in range(1, points + 1)], listed, "value", "", between),
+        "monotonicity": squares(
+            Squares([subscripted("λ", i) for i in range(1, points + 1)], listed, "value", "", between),
             title=f"N = {points}, every ε: sorted distances of the first {last} values",
-            says=says,
+            says=f"Sorted distances for N = {points}; {wrong} of {pairs} orders differ from the paper's.",
             notes=["▲ the derivative ∂Q/∂sᵢ is larger in the row above; ▽ in the row below.",
                    f"For every ε. Of {pairs:,} such pairs, N = 2 to {most}, {wrong} are not as the paper says."],
         )

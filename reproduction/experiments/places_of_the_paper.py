@@ -7,16 +7,30 @@ from which region; here they are drawn, with a seed, from public check-ins in Ne
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Final
+import math
+from typing import TYPE_CHECKING, Any, Final
 
+import pandas as pd
+
+from bipartite import BRR, GRR
 from bipartite.domains import Points
 from bipartite.locations import from_checkins, places
-from reproduction.datasets import foursquare, gowalla
-from reproduction.places import Regions
+from bipartite.lottery import log_between
+from reproduction.datasets import coordinates, foursquare, gowalla
+from reproduction.experiments.printed import PLACES_MEAN, PLACES_MOST
+from reproduction.form import Grid
+from reproduction.intervals import paired
+from reproduction.pictures import Printed, panels
+from reproduction.places import CALIBRATED, PUBLISHED, PublishedLSRR, Regions, lsrr
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
+
+    from bipartite.mechanisms import Mechanism
+    from reproduction.form import Row
 
 GOWALLA: Final = "Gowalla"
 FOURSQUARE: Final = "FourSquare"
@@ -27,14 +41,24 @@ CREDITS: Final = {
 WORLD: Final = "the world"
 NEW_YORK: Final = "New York"
 UNITED_STATES: Final = "the United States"
+RELEASES: Final[Mapping[str, Callable[[Points, str], Mechanism]]] = {
+    "BRR": BRR,
+    "GRR": GRR,
+    PUBLISHED: lambda places, epsilon: PublishedLSRR(places, epsilon).rows,
+    CALIBRATED: lsrr,
+}
+"""Those of the paper, and its rival calibrated to the ε that it is given."""
 _SEED: Final = 1
+_MEASURED: Final = {
+    "expected_km", "worst_km", "realised_epsilon", "epsilon_within", "inference_km", "smallest", "largest",
+}  # fmt: skip
 
 
 @functools.lru_cache(maxsize=2)
 def places_of(name: str, count: int) -> tuple[Points, Regions]:
     """So many places of a data set, and their regions by the paper's rule."""
     if name == GOWALLA:
-        every = gowalla("authors-1000").coordinates
+        every = coordinates(gowalla("authors-1000"))
         found = places(every) if count == len(every) else from_checkins(every, source="public", places=count)
     else:
         found = drawn(NEW_YORK, count, _SEED)
@@ -54,7 +78,13 @@ def _distinct(area: str) -> NDArray[np.float64]:
         NEW_YORK: lambda: foursquare("nyc", subset="filtered"),
         UNITED_STATES: lambda: foursquare("us", subset="stacp"),
     }[area]()
-    return from_checkins(visits.coordinates, source="public").coordinates
+    return from_checkins(coordinates(visits), source="public").coordinates
+
+
+def both(*, gowalla: int = 1000, foursquare: int = 3000, **axes: tuple[Any, ...]) -> Grid:
+    """A grid over both sets, with so many places of each: by default as many as the paper has."""
+    sizes = {GOWALLA: gowalla, FOURSQUARE: foursquare}
+    return Grid(*({"dataset": (name,), "places": (count,), **axes} for name, count in sizes.items()))
 
 
 def parts_of(regions: Regions) -> list[Points]:
@@ -62,3 +92,35 @@ def parts_of(regions: Regions) -> list[Points]:
     return [
         Points(regions.places.coordinates[regions.members(each)], metric="haversine") for each in range(len(regions))
     ]
+
+
+def measured_in(made: Sequence[Mechanism], **numbers: Callable[[Mechanism], float]) -> Row:
+    """Means over all places of numbers of the mechanism of each part; and the largest ε that one of these realises."""
+    sizes = [len(each.domain) for each in made]
+    means = {
+        name: math.fsum(size * number(each) for size, each in zip(sizes, made, strict=True)) / sum(sizes)
+        for name, number in numbers.items()
+    }
+    return {**means, "epsilon_within": max(float(log_between(each.largest_ratio())[1]) for each in made)}
+
+
+def saved(rows: pd.DataFrame, rival: str, ours: str = "BRR") -> pd.DataFrame:
+    """By which share of it the expected error of one release lies below a rival's, on the same places at the same ε."""
+    settings = rows.drop(columns=_MEASURED & set(rows.columns)).assign(saved=rows["expected_km"])
+    return paired(settings, ours, rival, "saved", lambda mine, theirs: 1 - mine / theirs).dropna(subset="saved")
+
+
+def picture_of_savings(rows: pd.DataFrame, rivals: Sequence[str], **how: Any) -> str:  # noqa: ANN401 (of `panels`)
+    """How far BRR lies below each rival, with the numbers of the paper; the column ``panel`` has the titles."""
+    found = pd.concat([saved(rows, rival).assign(below=f"below {rival}") for rival in rivals])
+    datasets = dict(zip(found["panel"], found["dataset"], strict=True))
+    return panels(
+        found.assign(percent=100 * found["saved"]), x="epsilon", y="percent", hue="below", facet="panel", across="ε",
+        up="below L-SRR by, %", like={f"below {rival}": rival for rival in rivals},
+        printed={panel: _printed(dataset) for panel, dataset in datasets.items()}, **how,
+    )  # fmt: skip
+
+
+def _printed(dataset: str) -> list[Printed]:
+    mean, (at, most) = 100 * PLACES_MEAN[dataset], PLACES_MOST[dataset]
+    return [Printed(mean, f"{mean:.3g} % on average"), Printed(100 * most, f"{100 * most:.3g} %", at)]

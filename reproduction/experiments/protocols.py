@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 DECAY: Final = 0.99
-FIRST_BOUND: Final = 1.0
 LEAST_BOUND: Final = 1e-3
 POINTS: Final = 21
 _LAPLACE_BITS: Final = 24
 _FRACTION: Final = 2**53
+_SIGN: Final = "the interval [−C, 0] or [0, C] publishes the sign of every coordinate"
+_BOUND: Final = "the bound C_t is computed from private norms and scales what is released"
 
 
 @dataclass(frozen=True)
@@ -41,26 +42,21 @@ class RealCost:
     """What a protocol claims, and what it spends."""
 
     claimed: float
-    epsilon: float
-    """What it spends as described; infinite for every protocol here."""
-    with_public_bound: float
-    """What it would spend if its clipping bound were a public number."""
     why: tuple[str, ...]
-
-    @property
-    def is_private(self) -> bool:
-        """Whether anything is promised."""
-        return math.isfinite(self.epsilon)
+    with_public_bound: float = math.inf
+    """What it would spend if its clipping bound were a public number."""
+    epsilon: float = math.inf
+    """What it spends as described; infinite for every protocol here."""
 
     def __str__(self) -> str:
-        return f"claims ε = {self.claimed:g}, spends ε = {_said(self.epsilon)}: " + "; ".join(self.why)
+        return f"claims ε = {self.claimed:g}, spends ε = ∞: " + "; ".join(self.why)
 
 
 @dataclass(frozen=True)
 class AdaptiveBound:
     """C_t = max(ρ·C_(t−1) + (1 − ρ)·(mean gradient norm), C_min): computed from private gradients, as described."""
 
-    value: float = FIRST_BOUND
+    value: float = 1.0
 
     def after(self, mean_norm: float) -> AdaptiveBound:
         """The next bound."""
@@ -76,14 +72,12 @@ class HalfIntervalBRR:
     def perturbed(self, gradient: Array, bound: float, batch: int, source: Source) -> Array:  # noqa: ARG002
         """The released gradient."""
         mechanism = BRR(Interval(0, 1, points=POINTS), self.epsilon)
-        sizes = np.minimum(np.abs(gradient) / bound, 1.0)
-        reports: Array = mechanism.privatize(sizes, rng=source)
+        reports: Array = mechanism.privatize(np.minimum(np.abs(gradient) / bound, 1.0), rng=source)
         return np.copysign(reports * bound, gradient)
 
-    def cost(self, size: int, batch: int, epochs: float) -> RealCost:
+    def cost(self, size: int, batch: int, epochs: float) -> RealCost:  # noqa: ARG002
         """Whatever the size of the network."""
-        del size, batch, epochs
-        return RealCost(self.epsilon, math.inf, math.inf, (_SIGN, _BOUND))
+        return RealCost(self.epsilon, (_SIGN, _BOUND))
 
 
 @dataclass(frozen=True)
@@ -112,18 +106,22 @@ class AdaptiveLaplace:
     def cost(self, size: int, batch: int, epochs: float) -> RealCost:
         """By composition over coordinates and epochs, adding or removing a record."""
         if self.in_half:
-            return RealCost(self.epsilon, math.inf, math.inf, (_SIGN, _BOUND))
+            return RealCost(self.epsilon, (_SIGN, _BOUND))
         each = math.sqrt(size) * self.epsilon / self.times / (1 if self.of == "sum" else batch)
         total = each * math.ceil(epochs)
-        why = (
-            _BOUND,
-            f"with a public bound, L1 norms up to √{size}·C and {math.ceil(epochs)} epochs would make it {total:.4g}",
-        )
-        return RealCost(self.epsilon, math.inf, total, why)
+        many = f"with a public bound, L1 norms up to √{size}·C and {math.ceil(epochs)} epochs would make it {total:.4g}"
+        return RealCost(self.epsilon, (_BOUND, many), total)
 
 
-_SIGN: Final = "the interval [−C, 0] or [0, C] publishes the sign of every coordinate"
-_BOUND: Final = "the bound C_t is computed from private norms and scales what is released"
+def protocol_of(mechanism: str, epsilon: float) -> HalfIntervalBRR | AdaptiveLaplace:
+    """The paper's protocol of this name, or a reading of it: ``paper-laplace-x4-in-half`` has four times the noise."""
+    if mechanism == "paper-brr":
+        return HalfIntervalBRR(epsilon)
+    if mechanism == "paper-laplace-of-the-mean":
+        return AdaptiveLaplace(epsilon, "mean")
+    reading = mechanism.removeprefix("paper-laplace")
+    times, in_half = reading.removesuffix("-in-half").removeprefix("-x"), reading.endswith("-in-half")
+    return AdaptiveLaplace(epsilon, times=int(times or 1), in_half=in_half)
 
 
 @dataclass(frozen=True)
@@ -135,17 +133,11 @@ class BoundedNoise:
 
     def perturbed(self, values: Array, source: Source) -> Array:
         """The released values."""
-        shares = whole_numbers_below(_FRACTION, np.size(values), source) / _FRACTION
-        moved: Array = np.asarray(values, dtype=np.float64) + self.half_width * (
-            2 * shares.reshape(np.shape(values)) - 1
-        )
+        shares = whole_numbers_below(_FRACTION, np.size(values), source).reshape(np.shape(values)) / _FRACTION
+        moved: Array = np.asarray(values, dtype=np.float64) + self.half_width * (2 * shares - 1)
         return moved
 
     def cost(self) -> RealCost:
         """Whatever the budget."""
-        why = (f"values more than {2 * self.half_width:g} apart have no report in common", "the noise ignores ε")
-        return RealCost(self.epsilon, math.inf, math.inf, why)
-
-
-def _said(epsilon: float) -> str:
-    return "∞" if math.isinf(epsilon) else f"{epsilon:.4g}"
+        why = f"values more than {2 * self.half_width:g} apart have no report in common"
+        return RealCost(self.epsilon, (why, "the noise ignores ε"))

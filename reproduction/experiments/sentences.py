@@ -10,8 +10,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -21,86 +20,57 @@ from bipartite.mechanisms import BRR
 from reproduction.experiments.interval_nodes import POSITIONS
 from reproduction.experiments.printed import SGD_BUDGETS
 from reproduction.experiments.protocols import POINTS
-from reproduction.figures import Line, Panel, panels
-from reproduction.runner.contract import Row, Rows, distinct, select
+from reproduction.experiments.rows_of_a_line import ends, over_lines
+from reproduction.form import Grid
+from reproduction.pictures import panels
 from reproduction.theory import algorithm_3_as_printed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-_EPSILONS: Final = ("0.1", "0.25", "0.5", "0.75", "0.9", "1", "1.5", "2", "3", "4", "5")
-_BLOCK: Final = 20
+    import pandas as pd
+
+    from reproduction.form import Row
+
+_BLOCK: Final = 20  # N to a point of what is counted
 _SLACK: Final = 1e-9
+_BATCH: Final = 2048
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How far each is checked."""
-
-    most: int = 60
-    """Values with an m of their own: N up to this."""
-    most_roots: int = 200
-    points: tuple[int, ...] = (10, 20, 50, 100, 1000, 10_000)
-    """The N of the chance of a near report."""
-    nodes: tuple[int, ...] = (2, 3, 5, 9, 17, 33, 65, 129, 257, 513)
-    epsilons: tuple[str, ...] = _EPSILONS
-    drawn: tuple[str, ...] = ("1", "2", "4")
-    batch: int = 2048
-    budgets: tuple[str, ...] = tuple(map(str, SGD_BUDGETS))
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One kind of check, for these sizes and ε."""
-
-    what: str
-    sizes: tuple[int, ...]
-    epsilons: tuple[str, ...]
-
-
-QUICK = Settings(most=20, most_roots=40, nodes=(2, 3, 5, 9, 17, 33))
-
-
-def cells(settings: Settings) -> tuple[Cell, ...]:
-    """Blocks of N for what is counted, and one for each of the others."""
-    counted = [
-        Cell(what, tuple(range(first, min(first + _BLOCK, most + 1))), settings.epsilons)
-        for what, least, most in (("local m", 3, settings.most), ("roots", 2, settings.most_roots))
-        for first in range(least, most + 1, _BLOCK)
-    ]
+def _grid(most: int, most_roots: int, nodes: tuple[int, ...]) -> Grid:
+    """Values with an m of their own for N up to the first, roots for N up to the second."""
     return (
-        *counted,
-        Cell("near reports", settings.points, settings.drawn),
-        Cell("rounding", settings.nodes, ()),
-        Cell("gradient noise", (settings.batch,), settings.budgets),
+        Grid(what=("local m",), last=ends(3, most, _BLOCK))
+        + Grid(what=("roots",), last=ends(2, most_roots, _BLOCK))
+        + Grid(what=("near reports",), epsilon=("1", "2", "4"), points=(10, 20, 50, 100, 1000, 10_000))
+        + Grid(what=("rounding",), nodes=nodes)
+        + Grid(what=("gradient noise",), epsilon=tuple(map(str, SGD_BUDGETS)))
     )
 
 
-def measure(cell: Cell) -> list[Row]:
-    """The check that the cell names."""
-    return [{"what": cell.what, **row} for row in _CHECKS[cell.what](cell)]
+FULL = _grid(60, 200, (2, 3, 5, 9, 17, 33, 65, 129, 257, 513))
+QUICK = _grid(20, 40, (2, 3, 5, 9, 17, 33))
 
 
-def _local_m(cell: Cell) -> list[Row]:
+def measure(what: str, **of: Any) -> Iterator[Row]:  # noqa: ANN401 (numbers and budgets)
+    """The check of this name."""
+    for row in _CHECKS[what](**of):
+        yield {"what": what, **row}
+
+
+def _local_m(last: int) -> Iterator[Row]:
     """In how many cases the locally best m differ, and in how many of those some ratio exceeds e^ε."""
-    differ = broken = 0
-    worst, at = 0.0, (0, "")
-    for points in cell.sizes:
-        for epsilon in cell.epsilons:
-            own = [algorithm_1([abs(x - y) for y in range(points)], epsilon).m for x in range(points)]
-            if len(set(own)) == 1:
-                continue
-            differ += 1
-            share = realised(own, float(epsilon)) / float(epsilon)
-            broken += share > 1 + _SLACK
-            if share > worst:
-                worst, at = share, (points, epsilon)
-    cases = len(cell.sizes) * len(cell.epsilons)
-    return [{"most": max(cell.sizes), "cases": cases, "differ": differ, "broken": broken, "worst": worst,
-             "worst_points": at[0], "worst_epsilon": at[1]}]  # fmt: skip
+
+    def check(points: int, epsilon: str) -> dict[str, Any]:
+        own = [algorithm_1([abs(x - y) for y in range(points)], epsilon).m for x in range(points)]
+        share = realised(own, float(epsilon)) / float(epsilon)
+        return {"differ": len(set(own)) > 1, "broken": share > 1 + _SLACK, "worst": (share, points, epsilon)}
+
+    for row in over_lines(check, 3, _BLOCK, largest={"worst"}, column="most")(last):
+        yield {**row, **dict(zip(("worst", "worst_points", "worst_epsilon"), row["worst"], strict=True))}
 
 
-def realised(own: list[int], epsilon: float) -> float:
+def realised(own: Sequence[int], epsilon: float) -> float:
     """The ε that a mechanism spends on a line whose x-th value has the ``own[x]`` nearest outputs as its near ones."""
     points = len(own)
     rows = np.ones((points, points))
@@ -111,21 +81,13 @@ def realised(own: list[int], epsilon: float) -> float:
     return float(np.log(rows.max(axis=0) / rows.min(axis=0)).max())
 
 
-def _roots(cell: Cell) -> list[Row]:
+def _roots(points: int, epsilon: str) -> Row:
     """Both bounds of the proof, the order of the roots that they are for, and whether line 4 as printed matters."""
-    below_bound = above_bound = ordered = matters = below_one = 0
-    for points in cell.sizes:
-        for epsilon in cell.epsilons:
-            end, end_bound, middle, middle_bound = bounds_of_roots(points, float(epsilon))
-            below_bound += end < end_bound
-            above_bound += middle > middle_bound
-            ordered += middle > end
-            if float(epsilon) < 1:  # from 1 on line 2 takes m₁ anyway
-                below_one += 1
-                matters += algorithm_3_as_printed(points, epsilon) != algorithm_1(range(points), epsilon).m
-    return [{"most": max(cell.sizes), "cases": len(cell.sizes) * len(cell.epsilons), "end_below_its_bound": below_bound,
-             "middle_above_its_bound": above_bound, "ordered": ordered, "cases_below_one": below_one,
-             "middle_matters": matters}]  # fmt: skip
+    end, end_bound, middle, middle_bound = bounds_of_roots(points, float(epsilon))
+    below_one = float(epsilon) < 1  # from 1 on line 2 takes m₁ anyway
+    matters = below_one and algorithm_3_as_printed(points, epsilon) != algorithm_1(range(points), epsilon).m
+    return {"end_below_its_bound": end < end_bound, "middle_above_its_bound": middle > middle_bound,
+            "ordered": middle > end, "cases_below_one": below_one, "middle_matters": matters}  # fmt: skip
 
 
 def bounds_of_roots(points: int, epsilon: float) -> tuple[float, float, float, float]:
@@ -136,70 +98,48 @@ def bounds_of_roots(points: int, epsilon: float) -> tuple[float, float, float, f
     return end, points * (h - 1) / (e - 1), middle, (h * (points - 1) - (points - e + 1)) / (e - 1)
 
 
-def _near_reports(cell: Cell) -> list[Row]:
-    rows: list[Row] = []
-    for epsilon in cell.epsilons:
-        e = math.exp(float(epsilon))
-        for points in cell.sizes:
-            rows += [
-                {"mechanism": name, "points": points, "epsilon": float(epsilon), "m": m,
-                 "near": m * e / (m * e + points - m)}
-                for name, m in (("BRR", BRR(Integers(1, points), epsilon).m), ("GRR", 1))
-            ]  # fmt: skip
-    return rows
+def _near_reports(epsilon: str, points: int) -> Iterator[Row]:
+    e = math.exp(float(epsilon))
+    for name, m in (("BRR", BRR(Integers(1, points), epsilon).m), ("GRR", 1)):
+        yield {"mechanism": name, "points": points, "epsilon": float(epsilon), "m": m,
+               "near": m * e / (m * e + points - m)}  # fmt: skip
 
 
-def _rounding(cell: Cell) -> list[Row]:
+def _rounding(nodes: int) -> Iterator[Row]:
     """The mean way from a value, spread evenly over [0, 1], to its node."""
-    rows: list[Row] = []
-    for nodes in cell.sizes:
-        domain = Interval(0, 1, points=nodes)
-        values = [(at + 0.5) / POSITIONS for at in range(POSITIONS)]
-        moved = math.fsum(abs(domain.decode(domain.encode(value)) - value) for value in values) / POSITIONS
-        rows.append({"nodes": nodes, "moved": moved})
-    return rows
+    domain = Interval(0, 1, points=nodes)
+    values = [(at + 0.5) / POSITIONS for at in range(POSITIONS)]
+    moved = math.fsum(abs(domain.decode(domain.encode(value)) - value) for value in values) / POSITIONS
+    yield {"nodes": nodes, "moved": moved}
 
 
-def _gradient_noise(cell: Cell) -> list[Row]:
+def _gradient_noise(epsilon: str) -> Iterator[Row]:
     """Root mean square error of a coordinate near zero, as nearly all of 26,010 are, by the paper's protocols."""
-    rows: list[Row] = []
-    for epsilon in cell.epsilons:
-        brr = BRR(Interval(0, 1, points=POINTS), epsilon)
-        laplace = math.sqrt(2) / float(epsilon)
-        (batch,) = cell.sizes
-        of = {
-            "BRR": math.sqrt(brr.matrix()[0] @ brr.outputs.to_numpy() ** 2),
-            "Laplace on the mean": laplace,
-            "Laplace on the sum": laplace / batch,
-        }
-        rows += [{"mechanism": name, "epsilon": float(epsilon), "noise": noise} for name, noise in of.items()]
-    return rows
+    brr, laplace = BRR(Interval(0, 1, points=POINTS), epsilon), math.sqrt(2) / float(epsilon)
+    of = {
+        "BRR": math.sqrt(brr.matrix()[0] @ brr.outputs.to_numpy() ** 2),
+        "Laplace on the mean": laplace,
+        "Laplace on the sum": laplace / _BATCH,
+    }
+    for name, noise in of.items():
+        yield {"mechanism": name, "epsilon": float(epsilon), "noise": noise}
 
 
-_CHECKS: Final[dict[str, Callable[[Cell], list[Row]]]] = {
+_CHECKS: Final[dict[str, Callable[..., Iterable[Row]]]] = {
     "local m": _local_m,
-    "roots": _roots,
+    "roots": over_lines(_roots, 2, _BLOCK, column="most"),
     "near reports": _near_reports,
     "rounding": _rounding,
     "gradient noise": _gradient_noise,
 }
 
 
-def draw(rows: Rows) -> dict[str, str]:
+def draw(rows: pd.DataFrame) -> dict[str, str]:
     """The chance of a near report, one panel for each ε."""
-    near = select(rows, what="near reports")
-    drawn = [
-        Panel(
-            f"Near reports, ε = {epsilon:g}",
-            Line.of_mechanisms(select(near, epsilon=epsilon), "points", "near"),
-            lowest=0,
-            highest=1,
-        )
-        for epsilon in distinct(near, "epsilon")
-    ]
     return {
         "near_reports": panels(
-            drawn, across="N", up="chance of a near report", log_x=True,
+            rows[rows["what"] == "near reports"], x="points", y="near", facet="epsilon",
+            title="Near reports, ε = {:g}", lowest=0, highest=1, across="N", up="chance of a near report", log_x=True,
             says="The chance that a report is one of the m near ones: nearly the same for every N under BRR; under "
             "GRR, where only the true value is near, it falls to nothing.",
             notes=["Near: one of the m outputs of weight e^ε; for GRR that is the true value alone."],

@@ -1,4 +1,4 @@
-"""Figure "BRR in SGD" (appendix B.2): accuracy on MNIST while training, under several budgets.
+"""Figure 10 (appendix B.2): accuracy on MNIST while training, under several budgets.
 
 What the paper shows: test accuracy of BRR-SGD, Laplace DP-SGD and SGD without noise over iterations, at ε = 0.1, 0.3,
 0.5, 0.7, 0.9 and 1; BRR ahead of Laplace by about 28 %, 21 % and 12 % at 0.3, 0.5 and 0.7.
@@ -21,196 +21,162 @@ choice was made with.
 
 from __future__ import annotations
 
-import statistics
-from dataclasses import dataclass
 from itertools import product
-from typing import Final
+from operator import sub
+from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.errors import InputError
-from reproduction.experiments.printed import SGD_BUDGETS
-from reproduction.runner.contract import Row, Rows, number, select
-from reproduction.runner.intervals import MeanInterval
+import pandas as pd
 
-MEASURED_STEPS: Final = 40
-"""About how many steps of a run are measured."""
+from reproduction.experiments.printed import SGD_AHEAD, SGD_BUDGETS
+from reproduction.form import SEED, Grid
+from reproduction.intervals import bars_of, paired
+from reproduction.pictures import panels
+from reproduction.pictures.panels import Printed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from reproduction.form import Row
+
+BRR: Final = "paper-brr"
+SOUND: Final = {
+    "central-gaussian": "Gaussian, central",
+    "central-laplace": "Laplace, central",
+    "local-brr": "BRR, padded",
+    "local-piecewise": "Piecewise",
+    "local-hybrid": "Hybrid",
+    "local-duchi": "Duchi",
+}
+"""What keeps its ε, and what pictures call it."""
+PROTOCOLS: Final = {
+    BRR: "BRR-SGD as described",
+    "paper-laplace": "Laplace on the sum, as described",
+    "paper-laplace-of-the-mean": "Laplace on the mean",
+}
+"""The paper's protocols; it does not say whether noise is added to the sum of a batch's gradients or to their mean."""
+PLAIN: Final = {"none": "no privacy"}
+NETWORKS: Final = {
+    "paper-cnn": "the paper's network, 26,010 parameters",
+    "softmax": "softmax regression, 500 parameters",
+}
+RIVALS: Final = [each for each in PROTOCOLS if each != BRR]
+PRINTED: Final = [Printed(100 * each, f"+{100 * each:g} %", epsilon) for epsilon, each in SGD_AHEAD.items()]
+"""By how much the paper says that BRR-SGD is ahead of Laplace."""
 MEASURES: Final = ("final", "stability", "convergence", "held_out")
 """What a run amounts to, beside its curve."""
-_LAST: Final = 0.2
-_CONVERGED: Final = 0.9
-# The two bounds of the grid, in the norm that each mechanism clips.
-_CLIPS: Final = {"central-gaussian": (0.3, 1.0), "central-laplace": (5.0, 20.0), "local": (0.01, 0.1)}
-_RANGES: Final = {"paper-cnn": 1.0, "softmax": 5.0}  # a coordinate of few parameters is larger
+_SHORT: Final = {"paper-cnn": "paper's network", "softmax": "softmax regression"}
+_MOST_POINTS: Final = 10  # more intervals would cover the lines
+_CHOSEN: Final = "Settings were chosen on held-out pictures, which ε does not cover."
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The full run: 530 cells."""
-
-    data: str = "mnist"
-    people: int = 50_000
-    held_out: int = 10_000
-    batch: int = 2048
-    steps: int = 200
-    seeds: int = 5
-    delta: float = 1e-5
-    points: int = 21
-    learning_rates: tuple[float, ...] = (0.001, 0.01, 0.1)
-    protocols: tuple[float, ...] = SGD_BUDGETS
-    gaussian: tuple[float, ...] = (*SGD_BUDGETS, 3.0, 10.0)
-    laplace: tuple[float, ...] = (0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0)
-    local: tuple[float, ...] = (0.1, 1.0, 10.0, 100.0, 1000.0)
-    networks: tuple[str, ...] = ("paper-cnn", "softmax")
+def releases(names: Iterable[str], budgets: Iterable[float]) -> tuple[tuple[str, float], ...]:
+    """Each of these mechanisms at every budget: pairs of mechanism and ε."""
+    return tuple((name, epsilon) for epsilon, name in product(budgets, names))
 
 
-QUICK: Final = Settings(
-    people=4096,
-    held_out=512,
-    batch=256,
-    steps=24,
-    seeds=2,
-    learning_rates=(0.01,),
-    gaussian=(3.0,),
-    laplace=(1000.0,),
-    local=(10.0, 1000.0),
-    networks=("softmax",),
+_LOCAL: Final = [name for name in SOUND if name.startswith("local")]
+FULL = Grid(
+    data=("mnist",),
+    people=(50_000,),
+    held_out=(10_000,),
+    batch=(2048,),
+    steps=(200,),
+    learning_rates=((0.001, 0.01, 0.1),),
+    seed=(0, 1, 2, 3, 4),  # before mechanisms, so that a run that is cut short has all curves, each less sure
+    network=("paper-cnn", "softmax"),
+    release=(
+        ("none", 0.0),
+        *releases(["central-gaussian"], (*SGD_BUDGETS, 3.0, 10.0)),
+        *releases(["central-laplace"], (0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0)),
+        *releases(_LOCAL, (0.1, 1.0, 10.0, 100.0, 1000.0)),
+        *releases(PROTOCOLS, SGD_BUDGETS),
+    ),
+)
+SMALL: Final[dict[str, tuple[Any, ...]]] = {
+    "people": (4096,), "held_out": (512,), "batch": (256,), "steps": (24,), "seed": (0, 1), "network": ("softmax",),
+}  # fmt: skip
+"""What a quick run has instead."""
+QUICK = FULL.but(
+    **SMALL,
+    learning_rates=((0.01,),),
+    release=(
+        ("none", 0.0),
+        ("central-gaussian", 3.0),
+        ("central-laplace", 1000.0),
+        *releases(_LOCAL, (10.0, 1000.0)),
+        *releases(PROTOCOLS, SGD_BUDGETS),
+    ),
 )
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One mechanism, budget and seed, with the whole grid of settings to choose from."""
+def measure(**point: Any) -> list[Row]:  # noqa: ANN401 (those of a training)
+    """The curve of one mechanism, budget and seed, and what it amounts to."""
+    from reproduction.experiments.sgd_training import rows_of  # noqa: PLC0415 (torch)
 
-    data: str
-    people: int
-    held_out: int
-    network: str
-    mechanism: str
-    epsilon: float
-    """The budget; 0 for no privacy, which has none."""
-    noise_multiplier: float
-    """Of Gaussian noise, computed here so that a machine without the accountant can measure; 0 elsewhere."""
-    delta: float
-    batch: int
-    steps: int
-    points: int
-    learning_rates: tuple[float, ...]
-    clips: tuple[float, ...]
-    seed: int
-
-    @property
-    def every(self) -> int:
-        """Between one measured step and the next."""
-        return max(1, self.steps // MEASURED_STEPS)
+    return [row for row in rows_of(**point) if row["measure"] in {"accuracy", *MEASURES}]
 
 
-def cells(settings: Settings) -> tuple[Cell, ...]:
-    """All parts of the run; needs ``dp_accounting`` for the noise of Gaussian mechanisms."""
-    found = []
-    for network in settings.networks:
-        asked = [("none", 0.0)]
-        asked += [("central-gaussian", each) for each in settings.gaussian]
-        asked += [("central-laplace", each) for each in settings.laplace]
-        asked += [
-            (f"local-{name}", each) for each in settings.local for name in ("brr", "piecewise", "hybrid", "duchi")
-        ]
-        protocols = ("paper-brr", "paper-laplace", "paper-laplace-of-the-mean")
-        asked += [(name, each) for each in settings.protocols for name in protocols]
-        found += [(network, *each) for each in asked]
-    # Seeds last, so that a run that is cut short has all curves, each less sure.
-    return tuple(
-        _cell(settings, network, mechanism, epsilon, seed)
-        for seed in range(settings.seeds)
-        for network, mechanism, epsilon in found
-    )
+def draw(rows: pd.DataFrame) -> dict[str, str]:
+    """Accuracy against what is really spent, for each network; and the paper's protocols, at the end and on the way."""
+    bars = bars_of(rows[SEED])
+    finals = rows[rows["measure"] == "final"]
+    ahead = pd.concat([ahead_of(finals, rival).assign(line=f"BRR-SGD minus {PROTOCOLS[rival]}") for rival in RIVALS])
+    found = {
+        "sgd_budgets": panels(
+            named(finals, SOUND | PLAIN), x="epsilon", y="value", hue="line", facet="network", titles=NETWORKS,
+            flat=PLAIN.values(), within=(0, 1), lowest=0, highest=1, across="ε of one person", up="test accuracy",
+            log_x=True,
+            says="Test accuracy after private SGD against the ε of one person, central and local mechanisms.",
+            notes=["BRR, Piecewise, Hybrid and Duchi: local, everybody answers once.", bars, _CHOSEN],
+        ),
+        "sgd_ahead": panels(
+            ahead, x="epsilon", y="points", hue="line", facet="network", lowest=0,
+            titles={each: f"{words}: BRR-SGD minus Laplace" for each, words in NETWORKS.items()},
+            like={f"BRR-SGD minus {PROTOCOLS[rival]}": PROTOCOLS[rival] for rival in RIVALS},
+            printed={"paper-cnn": PRINTED}, across="claimed ε", up="points of accuracy",
+            says="Final test accuracy of BRR-SGD minus that of Laplace, by the paper's protocols; none is private.",
+            notes=[
+                "Final test accuracy of BRR-SGD minus the rival's, by the paper's protocols: none is private, ε = ∞.",
+                bars,
+            ],
+        ),
+    }  # fmt: skip
+    for network, own in rows[rows["measure"] == "accuracy"].groupby("network", sort=False):
+        found[f"sgd_protocols_{network}"] = _while_training(own, _SHORT[str(network)], bars)
+    return found
 
 
-def _cell(settings: Settings, network: str, mechanism: str, epsilon: float, seed: int) -> Cell:
-    local = mechanism.startswith("local")
-    clips = _CLIPS.get("local" if local else mechanism, (1.0,))
-    multiplier = 0.0
-    if mechanism == "central-gaussian":
-        from bipartite.learn import Steps, gaussian_multiplier  # noqa: PLC0415 (needs an extra)
-
-        schedule = Steps(settings.steps, min(1.0, settings.batch / settings.people))
-        multiplier = gaussian_multiplier(epsilon, settings.delta, schedule)
-    return Cell(
-        data=settings.data,
-        people=settings.people,
-        held_out=settings.held_out,
-        network=network,
-        mechanism=mechanism,
-        epsilon=epsilon,
-        noise_multiplier=multiplier,
-        delta=settings.delta if mechanism == "central-gaussian" else 0.0,
-        batch=settings.batch,
-        steps=settings.people // settings.batch if local else settings.steps,
-        points=settings.points,
-        learning_rates=settings.learning_rates,
-        clips=tuple(each * _RANGES[network] for each in clips) if local else clips,
-        seed=seed,
-    )
+def named(rows: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """The rows of these mechanisms in this order, in ``line`` what pictures call them."""
+    kept = rows[rows["mechanism"].isin(names)]
+    kept = kept.sort_values("mechanism", key=lambda some: some.map(list(names).index), kind="stable")
+    return kept.assign(line=kept["mechanism"].map(names))
 
 
-def measure(cell: Cell) -> list[Row]:
-    """Train with every setting of the grid, keep the best on held-out people, and say how it went."""
-    from reproduction.experiments.sgd_training import load, trained  # noqa: PLC0415 (torch)
-
-    data = load(cell.data, cell.people, cell.held_out)
-    if len(data.train.features) < cell.people:
-        raise InputError(
-            f"Expected at most {len(data.train.features)} people beside those held out, got {cell.people}; use fewer."
-        )
-    grid = product(cell.learning_rates, cell.clips)
-    runs = [(rate, clip, trained(cell, rate, clip, data)) for rate, clip in grid]
-    rate, clip, outcome = max(runs, key=lambda run: run[2].held_out)
-    last = outcome.accuracies[-max(2, round(_LAST * len(outcome.accuracies))) :]
-    final = statistics.fmean(last)
-    arrived = [step for step, each in zip(outcome.steps, outcome.accuracies, strict=True) if each >= _CONVERGED * final]
-    measures = {
-        "final": final,
-        "stability": statistics.pstdev(last),
-        "convergence": arrived[0] if arrived else cell.steps,
-        "held_out": outcome.held_out,
-    }
-    about = about_of(cell) | {"learning_rate": rate, "clip": clip}
-    rows = [about | {"measure": "accuracy", "step": step, "value": each}
-            for step, each in zip(outcome.steps, outcome.accuracies, strict=True)]  # fmt: skip
-    return rows + [about | {"measure": name, "step": cell.steps, "value": value} for name, value in measures.items()]
+def ahead_of(rows: pd.DataFrame, rival: str) -> pd.DataFrame:
+    """By how many points of accuracy BRR-SGD is ahead of a rival, seed by seed; neither is private."""
+    both = paired(rows[["network", "epsilon", SEED, "mechanism", "value"]], BRR, rival, "value", sub)
+    return both.assign(points=100 * both["value"])
 
 
-def about_of(cell: Cell) -> Row:
-    """The columns that tell a cell from others, in every row of it."""
-    spent, model = real_epsilon(cell)
-    return {
-        "network": cell.network,
-        "mechanism": cell.mechanism,
-        "epsilon": cell.epsilon,
-        "spent": spent,
-        "delta": cell.delta,
-        "model": model,
-        "seed": cell.seed,
-    }
-
-
-def real_epsilon(cell: Cell) -> tuple[str, str]:
-    """What a cell really spends, as text, and the model of privacy under which it does."""
-    if cell.mechanism == "none" or cell.mechanism.startswith("paper"):
-        return "∞", "none"
-    return f"{cell.epsilon:g}", "local" if cell.mechanism.startswith("local") else "central"
-
-
-def summary(rows: Rows, network: str, mechanism: str, epsilon: float, measure: str) -> MeanInterval:
-    """One measure of one mechanism at one budget."""
-    found = select(rows, network=network, mechanism=mechanism, epsilon=epsilon, measure=measure)
-    if not found:
-        raise InputError(
-            f"Expected rows of {mechanism} on {network} at ε={epsilon:g}, got none; measure these cells first."
-        )
-    return MeanInterval.of([number(row, "value") for row in found])
-
-
-def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
-    """Accuracy against what is really spent, for each network; and while training, the paper's protocols."""
-    from reproduction.experiments.sgd_pictures import pictures  # noqa: PLC0415 (where results are read)
-
-    return pictures(rows, extra=extra)
+def _while_training(rows: pd.DataFrame, network: str, bars: str) -> str:
+    """One panel for each claimed budget."""
+    gaussian = SOUND["central-gaussian"]
+    lines = named(rows, PROTOCOLS | {"central-gaussian": gaussian} | PLAIN)
+    steps = sorted(lines["step"].unique())
+    lines = lines[lines["step"].isin(steps[:: -max(1, len(steps) // _MOST_POINTS)])]  # the last one among them
+    plain, claimed = lines["mechanism"] == "none", lines["mechanism"].isin(PROTOCOLS)
+    budgets = sorted(lines["epsilon"][claimed].unique())
+    drawn = pd.concat([lines[plain | (lines["epsilon"] == each)].assign(claimed=each) for each in budgets])
+    sound = [f"{gaussian}: one training keeps the ε of the panel (δ = 0.00001).", _CHOSEN]
+    return panels(
+        drawn, x="step", y="value", hue="line", facet="claimed",
+        title=f"{network}, claimed ε = {{:g}}, spent ε = ∞", within=(0, 1), lowest=0, highest=1,
+        across="iterations", up="test accuracy",
+        says="Test accuracy while training by the paper's protocols at claimed budgets; none is private.",
+        notes=[
+            "BRR-SGD publishes the sign of every coordinate, and all protocols scale by private norms: ε = ∞.",
+            *(sound if gaussian in set(drawn["line"]) else []),
+            bars,
+        ],
+    )  # fmt: skip

@@ -15,24 +15,19 @@ mechanism and budget, the rate that is best on held-out pictures.
 
 from __future__ import annotations
 
-import statistics
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from reproduction.experiments import sgd
-from reproduction.experiments.printed import SGD_AHEAD, SGD_BUDGETS
-from reproduction.experiments.sgd import Cell
-from reproduction.experiments.sgd_pictures import NETWORKS
-from reproduction.figures import Line, Panel, Printed, panels
-from reproduction.runner.contract import Row, Rows, distinct, number, select
-from reproduction.runner.intervals import bars_of
+import pandas as pd
+
+from reproduction.experiments.printed import SGD_BUDGETS
+from reproduction.experiments.sgd import BRR, MEASURES, NETWORKS, PRINTED, SMALL, ahead_of
+from reproduction.form import SEED, Grid
+from reproduction.intervals import bars_of
+from reproduction.pictures import panels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from reproduction.form import Row
 
-    from reproduction.runner.contract import Value
-
-BRR: Final = "paper-brr"
 FACTORS: Final = (1, 4, 5)
 """How many times C_t/ε; 1 is the text's."""
 
@@ -42,128 +37,66 @@ def rival(times: int, *, in_half: bool = False) -> str:
     return f"paper-laplace{f'-x{times}' if times > 1 else ''}{'-in-half' if in_half else ''}"
 
 
-RIVALS: Final[Mapping[str, str]] = {
+RIVALS: Final = {
     rival(times, in_half=in_half): f"Laplace{f' × {times}' if times > 1 else ''}{', in BRR’s range' if in_half else ''}"
     for in_half in (False, True)
     for times in FACTORS
 }
 """The readings of the rival, and what a picture calls them."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The full run: 630 cells."""
-
-    data: str = "mnist"
-    people: int = 50_000
-    held_out: int = 10_000
-    batch: int = 2048
-    steps: int = 200
-    seeds: int = 5
-    learning_rates: tuple[float, ...] = (0.01, 0.001, 0.1)
-    epsilons: tuple[float, ...] = SGD_BUDGETS
-    network: str = "paper-cnn"
-
-
-QUICK: Final = Settings(
-    people=4096,
-    held_out=512,
-    batch=256,
-    steps=24,
-    seeds=2,
-    learning_rates=(0.01,),
-    epsilons=(0.3,),
-    network="softmax",
+FULL = Grid(
+    data=("mnist",),
+    people=(50_000,),
+    held_out=(10_000,),
+    batch=(2048,),
+    steps=(200,),
+    network=("paper-cnn",),
+    learning_rate=(0.01, 0.001, 0.1),
+    seed=(0, 1, 2, 3, 4),
+    epsilon=SGD_BUDGETS,
+    mechanism=(BRR, *RIVALS),
 )
+QUICK = FULL.but(**SMALL, learning_rate=(0.01,), epsilon=(0.3,))
 
 
-def cells(settings: Settings) -> tuple[Cell, ...]:
-    """BRR-SGD and every reading of its rival, at every budget, for every learning rate and seed."""
-    return tuple(
-        Cell(
-            data=settings.data,
-            people=settings.people,
-            held_out=settings.held_out,
-            network=settings.network,
-            mechanism=mechanism,
-            epsilon=epsilon,
-            noise_multiplier=0.0,
-            delta=0.0,
-            batch=settings.batch,
-            steps=settings.steps,
-            points=sgd.Settings().points,
-            learning_rates=(rate,),
-            clips=(1.0,),
-            seed=seed,
-        )
-        for rate in settings.learning_rates
-        for seed in range(settings.seeds)
-        for epsilon in settings.epsilons
-        for mechanism in (BRR, *RIVALS)
-    )
-
-
-def measure(cell: Cell) -> list[Row]:
+def measure(learning_rate: float, epsilon: float, mechanism: str, **point: Any) -> list[Row]:  # noqa: ANN401
     """What a training amounts to; the curve is not kept."""
-    return [row for row in sgd.measure(cell) if row["measure"] != "accuracy"]
+    from reproduction.experiments.sgd_training import rows_of  # noqa: PLC0415 (torch)
+
+    rows = rows_of(release=(mechanism, epsilon), learning_rates=(learning_rate,), **point)
+    return [row for row in rows if row["measure"] in MEASURES]
 
 
-def finals(rows: Rows, mechanism: str, epsilon: float) -> list[Mapping[str, Value]]:
-    """Final accuracies of every seed, at the learning rate whose mean over seeds is best on held-out pictures."""
-    return at_best(select(rows, mechanism=mechanism, epsilon=epsilon), "final")
+def at_best(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """A measure of every mechanism and budget, at the learning rate whose mean over seeds is best on held-out pictures."""
+    held = rows[rows["measure"] == "held_out"]
+    means = held.groupby(["mechanism", "epsilon", "learning_rate"], sort=False)["value"].mean()
+    best = means.loc[means.groupby(["mechanism", "epsilon"], sort=False).idxmax()].reset_index()
+    return rows[rows["measure"] == measure].merge(best.drop(columns="value"))
 
 
-def at_best(rows: Rows, measure: str) -> list[Mapping[str, Value]]:
-    """A measure of one mechanism at one budget, at the learning rate that is best on held-out pictures."""
-    held = select(rows, measure="held_out")
-    rate = max(
-        distinct(held, "learning_rate"),
-        key=lambda each: statistics.fmean(number(row, "value") for row in select(held, learning_rate=each)),
-    )
-    return select(rows, measure=measure, learning_rate=rate)
-
-
-def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
-    """By how much BRR-SGD is ahead of each reading of its rival; without ``extra`` not of those in its own range."""
-    (network,) = distinct(rows, "network")
-    title = f"MNIST, {NETWORKS.get(network, network)}"
+def draw(rows: pd.DataFrame) -> dict[str, str]:
+    """By how much BRR-SGD is ahead of each reading of its rival."""
+    finals = at_best(rows, "final")
+    (network,) = finals["network"].unique()
+    title = f"MNIST, {NETWORKS[network]}: ahead of"
     drawn = [
-        Panel(
-            f"{title}: ahead of Laplace noise",
-            _lines(rows, in_half=False),
-            lowest=0,
-            printed=[
-                Printed(100 * ahead, f"+{100 * ahead:g} %", at)
-                for at, ahead in SGD_AHEAD.items()
-                if network == "paper-cnn"
-            ],
+        ahead_of(finals, name).assign(
+            line=f"BRR-SGD minus {words}", of=f"{title} {'the same noise in BRR’s range' if in_half else 'Laplace noise'}"
         )
+        for name, words in RIVALS.items()
+        for in_half in [name.endswith("in-half")]
     ]
-    drawn += [Panel(f"{title}: ahead of the same noise in BRR’s range", _lines(rows, in_half=True))] if extra else []
     return {
         "sgd_readings": panels(
-            drawn,
-            across="claimed ε",
-            up="points of accuracy",
+            pd.concat(drawn), x="epsilon", y="points", hue="line", facet="of", lowest=0,
+            printed={f"{title} Laplace noise": PRINTED} if network == "paper-cnn" else {},
+            across="claimed ε", up="points of accuracy",
             says="By how many points of accuracy BRR-SGD is ahead of Laplace noise under several readings, against ε.",
-            notes=(
+            notes=[
                 "Final test accuracy of BRR-SGD minus the rival's; none is private, ε = ∞.",
                 "× 4 and × 5 were fitted to the paper's numbers; it states no factor.",
                 "In BRR's range: clamped to the half of [−C, C] in which the coordinate lies.",
-                bars_of({row["seed"] for row in rows}),
-            ),
+                bars_of(rows[SEED]),
+            ],
         )
-    }
-
-
-def _lines(rows: Rows, *, in_half: bool) -> list[Line]:
-    epsilons = sorted(float(each) for each in distinct(rows, "epsilon"))
-    return [
-        Line.of_pairs(
-            f"BRR-SGD minus {RIVALS[name]}",
-            {at: (finals(rows, BRR, at), finals(rows, name, at)) for at in epsilons},
-            "value",
-            lambda ours, theirs: 100 * (ours - theirs),
-        )
-        for name in (rival(times, in_half=in_half) for times in FACTORS)
-    ]
+    }  # fmt: skip

@@ -1,36 +1,73 @@
-"""One training run of the SGD experiment: a network, a mechanism, a learning rate and a bound; accuracies on the way.
+"""Trainings of the SGD experiments: a network and a mechanism, with the best of some learning rates and bounds.
 
-Needs NumPy, torch and the lottery only, so that it runs on a machine where nothing else can be installed. All noise and
-all reports are whole numbers drawn on the CPU, the product's own draws, then moved to the device.
+All noise and all reports are whole numbers drawn on the CPU, the product's own draws, then moved to the device.
 """
 
 from __future__ import annotations
 
 import functools
+import statistics
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
 
-from bipartite.learn import GaussianSGD, PerExample, best_device
+from bipartite.errors import InputError
+from bipartite.learn import GaussianSGD, PerExample, Steps, best_device, gaussian_multiplier
 from bipartite.learn import follow as follow_gaussian
 from bipartite.lottery import Source, insecure_seed, whole_numbers_below
 from reproduction.datasets import mnist
-from reproduction.experiments.protocols import AdaptiveBound, AdaptiveLaplace, HalfIntervalBRR
-from reproduction.learning.laplace import LaplaceSGD
-from reproduction.learning.local import LocalSGD
-from reproduction.learning.loop import follow
-from reproduction.learning.pictures import paper_cnn
+from reproduction.experiments.protocols import POINTS, AdaptiveBound, protocol_of
+from reproduction.learning.sgd import LaplaceSGD, LocalSGD, follow, paper_cnn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from reproduction.experiments.sgd import Cell
+    from reproduction.form import Row
 
-_POOL: Final = 4
+MEASURED_STEPS: Final = 40
+"""About how many steps of a run are measured."""
+_LAST: Final = 0.2
+_CONVERGED: Final = 0.9
+# The two bounds of the grid, in the norm that each mechanism clips.
+_CLIPS: Final = {"central-gaussian": (0.3, 1.0), "central-laplace": (5.0, 20.0), "local": (0.01, 0.1)}
+_RANGES: Final = {"softmax": 5.0}  # a coordinate of few parameters is larger
+_DELTA: Final = 1e-5
+_POOL: Final = {"softmax": 4, "mlp": 2}
+_HIDDEN: Final = 32
 _WORDS: Final = 2**63
 _SEEDS: Final = 1_000_003
+_AT_ONCE: Final = 4096  # pictures in one look at the accuracy
+
+
+@dataclass(frozen=True)
+class Training:
+    """What is trained on which people, under which promise."""
+
+    data: str
+    people: int
+    held_out: int
+    batch: int
+    steps: int
+    network: str
+    mechanism: str
+    epsilon: float
+    seed: int
+
+    def plan(self, clip: float) -> GaussianSGD | LaplaceSGD | LocalSGD | None:
+        """A plan of the product or of the laboratory; None for no privacy and for the paper's protocols."""
+        rate = min(1.0, self.batch / self.people)
+        if self.mechanism == "central-gaussian":
+            multiplier = _multiplier(self.epsilon, Steps(self.steps, rate))
+            return GaussianSGD(None, _DELTA, clip, self.steps, rate, multiplier)
+        if self.mechanism == "central-laplace":
+            return LaplaceSGD(self.epsilon, clip, self.steps, rate)
+        if self.mechanism.startswith("local-"):
+            how: Any = self.mechanism.removeprefix("local-")
+            return LocalSGD(self.epsilon, clip, self.batch, how, points=POINTS)
+        return None
 
 
 @dataclass(frozen=True)
@@ -41,27 +78,67 @@ class Part:
     labels: torch.Tensor
 
 
-@dataclass(frozen=True)
-class Data:
-    """People to learn from, people held out to choose settings with, and people to test with."""
-
-    train: Part
-    held_out: Part
-    test: Part
-
-
-@dataclass(frozen=True)
+@dataclass
 class Outcome:
-    """Test accuracies at the steps at which they were measured, and the last accuracy on held-out people."""
+    """Test accuracies by step, the last accuracy on held-out people, and what the paper's protocol tells of signs."""
 
-    steps: tuple[int, ...]
-    accuracies: tuple[float, ...]
-    held_out: float
+    accuracies: dict[int, float]
+    held_out: float = 0.0
+    wrong_signs: float = 0.0
+    """The share of coordinates, of those that are not 0, that were released with the other sign."""
+
+
+def rows_of(
+    release: tuple[str, float], learning_rates: tuple[float, ...], people: int, batch: int, steps: int, **others: Any
+) -> list[Row]:
+    """Train with every setting of the grid, keep the best on held-out people, and say how it went."""
+    mechanism, epsilon = release
+    protocol = mechanism == "none" or mechanism.startswith("paper")
+    local = mechanism.startswith("local")
+    steps = people // batch if local else steps  # locally everybody answers once
+    training = Training(
+        people=people, batch=batch, steps=steps, mechanism=mechanism, epsilon=epsilon, **others
+    )
+    wide = _RANGES.get(training.network, 1.0) if local else 1.0
+    clips = [wide * each for each in _CLIPS.get("local" if local else mechanism, (1.0,))]
+    runs = [(rate, clip, trained(training, rate, clip)) for rate, clip in product(learning_rates, clips)]
+    rate, clip, outcome = max(runs, key=lambda run: run[2].held_out)
+    curve = list(outcome.accuracies.values())
+    last = curve[-max(2, round(_LAST * len(curve))) :]
+    final = statistics.fmean(last)
+    arrived = (step for step, each in outcome.accuracies.items() if each >= _CONVERGED * final)
+    measured = [("accuracy", step, each) for step, each in outcome.accuracies.items()] + [
+        ("final", steps, final),
+        ("stability", steps, statistics.pstdev(last)),
+        ("convergence", steps, next(arrived, steps)),
+        ("held_out", steps, outcome.held_out),
+        ("wrong signs", steps, outcome.wrong_signs),
+    ]
+    about: Row = {
+        "network": training.network,
+        "mechanism": mechanism,
+        "epsilon": epsilon,
+        "spent": "∞" if protocol else f"{epsilon:g}",
+        "delta": _DELTA if mechanism == "central-gaussian" else 0.0,
+        "model": "none" if protocol else "local" if local else "central",
+        "seed": training.seed,
+        "learning_rate": rate,
+        "clip": clip,
+    }
+    return [about | {"measure": name, "step": step, "value": value} for name, step, value in measured]
 
 
 @functools.cache
-def load(data: str, people: int, held_out: int) -> Data:
-    """MNIST, or scikit-learn's small digits for tests; held-out people are the last of the training part."""
+def _multiplier(epsilon: float, steps: Steps) -> float:
+    return gaussian_multiplier(epsilon, _DELTA, steps)  # seconds, for every seed the same
+
+
+@functools.cache
+def load(data: str, people: int, held_out: int) -> tuple[Part, Part, Part]:
+    """People to learn from, held out to choose settings with (the last of the training part), and to test with.
+
+    Of MNIST, or of scikit-learn's small digits for tests.
+    """
     if data == "mnist":
         parts = mnist("train"), mnist("test")
         images = [np.asarray(each.images, dtype=np.float32)[:, None] / 255 for each in parts]
@@ -76,120 +153,109 @@ def load(data: str, people: int, held_out: int) -> Data:
     x = [torch.from_numpy(each).to(device, torch.get_default_dtype()) for each in images]
     y = [torch.from_numpy(each).to(device, torch.int64) for each in labels]
     last = len(x[0]) - held_out
-    first = min(people, last)
-    train = Part(x[0][:first], y[0][:first])
-    return Data(train, Part(x[0][last:], y[0][last:]), Part(x[1], y[1]))
+    if last < people:
+        raise InputError(f"Expected at most {last} people beside those held out, got {people}; use fewer.")
+    return Part(x[0][:people], y[0][:people]), Part(x[0][last:], y[0][last:]), Part(x[1], y[1])
 
 
 def made(network: str, side: int) -> torch.nn.Module:
-    """``"paper-cnn"``, or ``"softmax"``: logistic regression on means over squares (490 + 10 numbers at 28 × 28)."""
+    """A network for square pictures.
+
+    ``"paper-cnn"`` (26,010 parameters); ``"softmax"``, logistic regression on means over 4 × 4 pixels (500 at 28 × 28);
+    ``"mlp"``, one hidden layer on means over 2 × 2 pixels (6,634).
+    """
     if network == "paper-cnn":
         return paper_cnn()
-    pool = _POOL if side > 2 * _POOL else 2
-    return torch.nn.Sequential(torch.nn.AvgPool2d(pool), torch.nn.Flatten(), torch.nn.Linear((side // pool) ** 2, 10))
+    pool = _POOL[network] if side > 2 * _POOL["softmax"] else 2
+    wide = (side // pool) ** 2
+    layers = [torch.nn.AvgPool2d(pool), torch.nn.Flatten()]
+    if network == "mlp":
+        return torch.nn.Sequential(
+            *layers, torch.nn.Linear(wide, _HIDDEN), torch.nn.ReLU(), torch.nn.Linear(_HIDDEN, 10)
+        )
+    return torch.nn.Sequential(*layers, torch.nn.Linear(wide, 10))
 
 
-def trained(cell: Cell, learning_rate: float, clip: float, data: Data) -> Outcome:
-    """Train with one setting of the grid, and watch."""
-    device = data.train.features.device
+def trained(training: Training, learning_rate: float, clip: float) -> Outcome:
+    """Train with one learning rate and bound, and watch."""
+    train, held_out, test = load(training.data, training.people, training.held_out)
     with torch.random.fork_rng():
-        torch.manual_seed(cell.seed)
-        network = made(cell.network, data.train.features.shape[-1]).to(device)
-    source = insecure_seed(cell.seed * _SEEDS + 1)
-    people = len(data.train.features)
-    steps: list[int] = []
-    accuracies: list[float] = []
+        torch.manual_seed(training.seed)
+        network = made(training.network, train.features.shape[-1]).to(train.features.device)
+    source = insecure_seed(training.seed * _SEEDS + 1)
+    outcome = Outcome({})
 
     def watch(step: int) -> None:
-        if step % cell.every == 0:
-            steps.append(step)
-            accuracies.append(accuracy(network, data.test))
+        if step % max(1, training.steps // MEASURED_STEPS) == 0:
+            outcome.accuracies[step] = accuracy(network, test)
 
     gradients = PerExample(network, torch.nn.functional.cross_entropy)
     stepper = torch.optim.Adam(gradients.parameters, lr=learning_rate)
-    plan = plan_of(cell, clip, people)
+    plan, people = training.plan(clip), training.people
     if plan is None:
-        _described(cell, gradients, data.train, stepper, source, watch)
+        outcome.wrong_signs = _described(training, gradients, train, stepper, source, watch)
     elif isinstance(plan, GaussianSGD):
-        follow_gaussian(plan, gradients, data.train.features, data.train.labels, stepper, people, source, watch)
+        follow_gaussian(plan, gradients, train.features, train.labels, stepper, people, source, watch)
     else:
-        train = data.train
         follow(plan, network, train.features, train.labels, stepper=stepper, people=people, source=source, watch=watch)
-    return Outcome(tuple(steps), tuple(accuracies), accuracy(network, data.held_out))
-
-
-def plan_of(cell: Cell, clip: float, people: int) -> GaussianSGD | LaplaceSGD | LocalSGD | None:
-    """A plan of the product or of the laboratory; None for no privacy and for the paper's protocols."""
-    rate = min(1.0, cell.batch / people)
-    if cell.mechanism == "central-gaussian":
-        return GaussianSGD(None, cell.delta, clip, cell.steps, rate, cell.noise_multiplier)
-    if cell.mechanism == "central-laplace":
-        return LaplaceSGD(cell.epsilon, clip, cell.steps, rate)
-    if cell.mechanism.startswith("local-"):
-        how: Any = cell.mechanism.removeprefix("local-")
-        return LocalSGD(cell.epsilon, clip, cell.batch, how, points=cell.points)
-    return None
+    outcome.held_out = accuracy(network, held_out)
+    return outcome
 
 
 def accuracy(network: torch.nn.Module, part: Part) -> float:
     """The share of pictures that the network reads right."""
     with torch.no_grad():
-        right = [
-            (network(part.features[first : first + 4096]).argmax(1) == part.labels[first : first + 4096]).sum().item()
-            for first in range(0, len(part.features), 4096)
-        ]
-    return float(sum(right)) / len(part.features)
+        right = sum(
+            int((network(features).argmax(1) == labels).sum())
+            for features, labels in zip(part.features.split(_AT_ONCE), part.labels.split(_AT_ONCE), strict=True)
+        )
+    return right / len(part.features)
 
 
-def _described(
-    cell: Cell,
+def _described(  # noqa: PLR0913 (all that a training is made of)
+    training: Training,
     gradients: PerExample,
     train: Part,
     stepper: torch.optim.Optimizer,
     source: Source,
     watch: Callable[[int], None],
-) -> None:
-    """No privacy, or the paper's protocol: shuffled batches, clipping to C_t, then the protocol's noise."""
-    bound = AdaptiveBound()
-    for step, rows in enumerate(_shuffled(len(train.features), cell.batch, cell.steps, source), 1):
+) -> float:
+    """No privacy, or the paper's protocol: shuffled batches, clipping to C_t, then the protocol's noise.
+
+    Returns the share of wrong signs.
+    """
+    bound, wrong, signs = AdaptiveBound(), 0, 0
+    protocol = None if training.mechanism == "none" else protocol_of(training.mechanism, training.epsilon)
+    for step, rows in enumerate(_shuffled(training, source), 1):
         at = torch.from_numpy(rows).to(train.features.device)
-        total = torch.zeros(gradients.size, dtype=torch.float64, device=train.features.device)
         blocks = list(gradients.blocks(train.features[at], train.labels[at]))
-        if cell.mechanism == "none":
-            total = sum((block.double().sum(0) for block in blocks), total)
-            released = total / len(rows)
-        else:
-            norms = [torch.linalg.vector_norm(block, dim=1) for block in blocks]
+        norms = [torch.linalg.vector_norm(block, dim=1) for block in blocks]
+        if protocol is not None:
             bound = bound.after(float(torch.cat(norms).mean()))
-            for block, lengths in zip(blocks, norms, strict=True):
-                total += (block * (bound.value / torch.clamp(lengths, min=bound.value))[:, None]).double().sum(0)
-            noised = protocol_of(cell).perturbed((total / len(rows)).cpu().numpy(), bound.value, len(rows), source)
-            released = torch.from_numpy(noised).to(total.device)
+        total = torch.zeros(gradients.size, dtype=torch.float64, device=at.device)
+        for block, lengths in zip(blocks, norms, strict=True):
+            clipped = block if protocol is None else block * (bound.value / lengths.clamp(min=bound.value))[:, None]
+            total += clipped.double().sum(0)
+        released = total / len(rows)
+        if protocol is not None:
+            mean = released.cpu().numpy()
+            noised = protocol.perturbed(mean, bound.value, len(rows), source)
+            wrong += np.count_nonzero(noised * mean < 0)
+            signs += np.count_nonzero(mean)
+            released = torch.from_numpy(noised).to(at.device)
         gradients.assign(released)
         stepper.step()
         watch(step)
+    return wrong / max(1, signs)
 
 
-def protocol_of(cell: Cell) -> HalfIntervalBRR | AdaptiveLaplace:
-    """The paper's protocol of this name, or a reading of it: ``paper-laplace-x4-in-half`` has four times the noise."""
-    if cell.mechanism == "paper-brr":
-        return HalfIntervalBRR(cell.epsilon)
-    if cell.mechanism == "paper-laplace-of-the-mean":
-        return AdaptiveLaplace(cell.epsilon, "mean")
-    reading = cell.mechanism.removeprefix("paper-laplace")
-    times, in_half = reading.removesuffix("-in-half").removeprefix("-x"), reading.endswith("-in-half")
-    return AdaptiveLaplace(cell.epsilon, times=int(times or 1), in_half=in_half)
-
-
-def _shuffled(
-    people: int, batch: int, steps: int, source: Source
-) -> Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    done = 0
-    size = min(batch, people)
-    while done < steps:
+def _shuffled(training: Training, source: Source) -> Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    done, people = 0, training.people
+    size = min(training.batch, people)
+    while done < training.steps:
         order = np.argsort(whole_numbers_below(_WORDS, people, source), kind="stable")
         for first in range(0, people - size + 1, size):
-            if done == steps:
+            if done == training.steps:
                 return
             yield order[first : first + size]
             done += 1
