@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 STAMPS := $(VENV)/stamps
 SOURCES := $(shell find src -name '*.py' -o -name '*.json')
 
-.PHONY: run test test-all mutants lint lock bench docs size dist draw-archive reproduce client client-browsers client-demo clean
+.PHONY: run test test-all test-laboratory mutants lint lock bench docs size dist draw-archive reproduce client client-browsers client-demo clean
 .DEFAULT_GOAL := run
 
 # constraints.txt pins what was tested, with the hash of every file that the registry has of it; groups of tools are named
@@ -38,7 +38,15 @@ $(STAMPS)/torch: $(STAMPS)/package
 	$(INSTALL) --no-require-hashes torch
 	touch $@
 
-$(STAMPS)/test $(STAMPS)/docs: $(STAMPS)/torch
+# The laboratory is a project of its own, with what it needs in reproduction/pyproject.toml: bipartite, installed above, and more.
+$(STAMPS)/laboratory: $(STAMPS)/torch reproduction/pyproject.toml
+	$(BIN)/python -c 'import tomllib; needs = tomllib.load(open("reproduction/pyproject.toml", "rb"))["project"]["dependencies"]; \
+	print(*(each for each in needs if not each.startswith("bipartite")), sep="\n")' > $(STAMPS)/laboratory.txt
+	$(INSTALL) --require-hashes --requirement $(STAMPS)/laboratory.txt
+	$(PIP) install --no-build-isolation --no-deps --editable ./reproduction
+	touch $@
+
+$(STAMPS)/test $(STAMPS)/docs: $(STAMPS)/laboratory
 $(STAMPS)/%: $(STAMPS)/package
 	$(INSTALL) --require-hashes --group $*
 	touch $@
@@ -64,6 +72,10 @@ test: $(STAMPS)/test
 test-all: $(STAMPS)/test
 	$(PYTEST) --all
 	env -u BIPARTITE_DATA $(PYTEST) --all -m data -n 0 -q
+
+# The tests of the laboratory alone.
+test-laboratory: $(STAMPS)/test
+	$(PYTEST) --all reproduction
 
 lint: $(STAMPS)/lint $(STAMPS)/test
 	$(BIN)/ruff check .
@@ -111,7 +123,7 @@ draw-archive: $(STAMPS)/package
 # takes hours, and days for SGD without a GPU.
 HOW ?= --quick
 reproduce: export BIPARTITE_DATA := $(or $(BIPARTITE_DATA),$(abspath $(wildcard ../shared/data)))
-reproduce: $(STAMPS)/test
+reproduce: $(STAMPS)/laboratory
 	$(BIN)/python -m reproduction run $(HOW)
 
 # The package for browsers: types, build, size, and vitest on the vectors that Python reads too. Tools are pinned with their

@@ -69,7 +69,7 @@ def _in_float64() -> Iterator[None]:
     import torch  # noqa: PLC0415 (for those that need it)
 
     from reproduction.experiments import dnn_readings, sgd_training  # noqa: PLC0415
-    from reproduction.learning.inputs import network_inputs  # noqa: PLC0415
+    from reproduction.learning.network_training import network_inputs  # noqa: PLC0415
 
     def inputs(*given: Any) -> Any:  # noqa: ANN401
         return network_inputs(*given).astype("float64")
