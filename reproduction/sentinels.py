@@ -1,8 +1,8 @@
 """Sentinels: a few cheap cells of every experiment, whose rows are written down and measured again by a test.
 
 A row that changed is either a mistake, or wanted: then the version of its experiment is raised by hand in
-:mod:`~reproduction.registry`, and ``python -m reproduction.sentinels`` writes the new rows. It writes
-those of raised versions only. Running times have no sentinels.
+:mod:`~reproduction.registry`, and ``python -m reproduction.sentinels`` writes the new rows. It writes those of raised
+versions only. Running times have no sentinels.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from reproduction.form import Row, Value
 
-FILE: Final = Path(__file__).parent / "runner" / "sentinels.json"
+FILE: Final = Path(__file__).with_suffix(".json")
 TOLERANCES: Final[Mapping[str, float]] = dict.fromkeys(("sgd", "sgd_readings", "dnn", "dnn_readings"), 1e-6)
 """How far a number of a trained network may lie from the one written down, relatively: its sums have no one order."""
 _TOLERANCE: Final = 1e-9
@@ -69,7 +69,7 @@ def _in_float64() -> Iterator[None]:
     import torch  # noqa: PLC0415 (for those that need it)
 
     from reproduction.experiments import dnn_readings, sgd_training  # noqa: PLC0415
-    from reproduction.learning.inputs import network_inputs  # noqa: PLC0415
+    from reproduction.learning.network_training import network_inputs  # noqa: PLC0415
 
     def inputs(*given: Any) -> Any:  # noqa: ANN401
         return network_inputs(*given).astype("float64")

@@ -1,24 +1,16 @@
 """Every claim: its verdict on the committed tables, and that a stated change of them leads to another one."""
 
 from collections import Counter
-from functools import cache
-from pathlib import Path
 
 import pytest
 
 from reproduction.claim import Claim, Edit, Verdict
-from reproduction.form import table_of
 from reproduction.judging import CLAIMS
+from reproduction.tests.committed import table
 
-RESULTS = Path(__file__).parents[1] / "results"
 MOST_WORDS = 60
 NEW = [claim for claim in CLAIMS if isinstance(claim, Claim)]
 MEASURED = [claim for claim in NEW if claim.find]
-
-
-@cache
-def table(name):
-    return table_of((RESULTS / f"{name}.csv").read_text(encoding="utf-8"))
 
 
 def tables(claim):

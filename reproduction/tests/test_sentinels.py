@@ -2,11 +2,13 @@
 
 import json
 
+import pandas as pd
 import pytest
 
-import result_tables
 from reproduction import sentinels
+from reproduction.form import frame
 from reproduction.registry import EXPERIMENTS, named
+from reproduction.tests.committed import table
 
 HELD = sentinels.held()
 CELLS = [
@@ -39,12 +41,11 @@ def test_every_experiment_has_sentinels_but_running_times():
     "name", [name for name in HELD if name not in {"sgd", "sgd_readings", "dnn", "dnn_readings", "location_errors"}]
 )
 def test_sentinels_are_rows_of_the_committed_tables(name):
-    columns = {column for row in result_tables.rows(name) for column in row}
-    table = [{each: row[each] for each in columns if row[each] != ""} for row in result_tables.rows(name)]
+    there = table(name).to_dict("records")
     for cell in HELD[name]["cells"]:
-        for row in cell["rows"]:
-            numbers = {column: reading.value_of(str(value)) for column, value in row.items() if value != ""}
-            assert any(sentinels.is_same(name, numbers, other) for other in table), (cell["cell"], row)
+        for whole in frame(cell["rows"]).to_dict("records"):
+            row = {column: value for column, value in whole.items() if not pd.isna(value)}
+            assert any(sentinels.is_same(name, row, {column: other[column] for column in row}) for other in there), row
 
 
 def test_the_file_is_written_as_it_stands(tmp_path, monkeypatch):
