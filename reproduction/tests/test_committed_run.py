@@ -2,37 +2,53 @@
 
 import csv
 import html
-import importlib
 import re
 from functools import cache
 
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-import result_tables
 from bipartite.plots import figure
+from reproduction.folder import outcomes_of, record, verdict_rows
 from reproduction.judging import judge_all
-from reproduction.runner.registry import EXPERIMENTS
-from reproduction.runner.running import Outcome, pictures_of
+from reproduction.registry import EXPERIMENTS
+from reproduction.tests.committed import RESULTS
 from reproduction.tests.figures.reading import check_words, words
 
-COLUMNS = ("claim", "where", "says", "verdict", "measured", "why")
+WHAT_TO_DO = "python -m reproduction render reproduction/results"
 
 
 @pytest.fixture(scope="module")
 def report():
-    return (result_tables.RESULTS / "report.html").read_text(encoding="utf-8")
+    return (RESULTS / "report.html").read_text(encoding="utf-8")
 
 
-def test_the_verdicts_are_those_of_the_tables(report):
-    found = [
-        dict(zip(COLUMNS, (said.key, said.where, said.says, str(what.verdict), what.measured, what.why), strict=True))
-        for each in judge_all([Outcome(entry, "done", rows=result_tables.rows(entry.name)) for entry in EXPERIMENTS])
-        for said, what in [(each.claim, each.judgement)]
-    ]
-    with (result_tables.RESULTS / "verdicts.csv").open(encoding="utf-8", newline="") as file:
-        held = [{column: row[column] for column in COLUMNS} for row in csv.DictReader(file)]
-    assert held == found, "python -m reproduction render reproduction/results"
+@pytest.fixture(scope="module")
+def drawn():
+    """Every experiment of the committed run with its pictures, drawn anew, and the figures that they were made of."""
+    figures, whole = [], figure._figure_of
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figure, "_figure_of", lambda draw: figures.append(whole(draw)) or figures[-1])
+        outcomes = outcomes_of(RESULTS)
+    left = iter(figures)
+    return [(outcome, [next(left) for _ in outcome.pictures]) for outcome in outcomes.values()]
+
+
+def test_every_experiment_ran_in_full(drawn):
+    assert record(RESULTS)["mode"] == "full"
+    assert [outcome.entry for outcome, _ in drawn] == list(EXPERIMENTS)
+    for outcome, _ in drawn:
+        assert [part["point"] for part in outcome.parts] == [
+            {name: list(value) if isinstance(value, tuple) else value for name, value in point.items()}
+            for point in outcome.entry.load().FULL
+        ]
+
+
+def test_the_verdicts_are_those_of_the_tables(drawn, report):
+    with (RESULTS / "verdicts.csv").open(encoding="utf-8", newline="") as file:
+        held = list(csv.DictReader(file))
+    found = verdict_rows(judge_all([outcome for outcome, _ in drawn]), HOW)
+    assert held == found, WHAT_TO_DO
     for row in held:
         for column in ("says", "measured", "why"):
             assert html.escape(row[column]) in report, row["claim"]
@@ -53,25 +69,18 @@ def test_numbers_that_the_paper_prints_are_said(report):
         assert f"★ the paper: {said}" in told, said
 
 
-# Maps are drawn from the places themselves, which are not in a table.
-@pytest.mark.parametrize(
-    "entry", [entry for entry in EXPERIMENTS if entry.name != "location_maps"], ids=lambda entry: entry.name
-)
-def test_the_pictures_are_those_of_the_tables(entry, report, monkeypatch):
-    figures, whole = [], figure._figure_of
-    monkeypatch.setattr(figure, "_figure_of", lambda draw: figures.append(whole(draw)) or figures[-1])
-    module = importlib.import_module(f"reproduction.experiments.{entry.name}")
-    pictures = pictures_of(module, result_tables.rows(entry.name), extra=True)
-    for (name, svg), drawn in zip(pictures.items(), figures, strict=True):
-        # Words and shapes; places may be rounded differently elsewhere.
-        assert _shape(svg) in _shape(report), f"{name}: python -m reproduction render reproduction/results"
-        axes = [ax for ax in drawn.axes if ax.get_visible()]
-        titles = [ax.get_title(loc="left") for ax in axes]
-        assert all(titles) and len(titles) == len(set(titles)), name
-        # Panels have one horizontal axis; kilometres in one city and in the world are no such.
-        assert len({ax.get_xlim() for ax in axes}) == 1 or name == "inference_against_error", name
-        FigureCanvasAgg(drawn)
-        check_words(drawn)
+def test_the_pictures_are_those_of_the_tables(drawn, report):
+    for outcome, figures in drawn:
+        for (name, svg), picture in zip(outcome.pictures.items(), figures, strict=True):
+            # Words and shapes; places may be rounded differently elsewhere.
+            assert _shape(svg) in _shape(report), f"{name}: {WHAT_TO_DO}"
+            axes = [ax for ax in picture.axes if ax.get_visible()]
+            titles = [ax.get_title(loc="left") for ax in axes]
+            assert all(titles) and len(titles) == len(set(titles)), name
+            # Panels have one horizontal axis; kilometres in one city and in the world are no such, nor are maps.
+            assert len({ax.get_xlim() for ax in axes}) == 1 or name in OF_MANY_SCALES, name
+            FigureCanvasAgg(picture)
+            check_words(picture)
 
 
 @cache

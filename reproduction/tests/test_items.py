@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 import bipartite
-from reproduction.judging import CLAIMS, judge_all
 from reproduction.items import KINDS, Reference, items
-from reproduction.runner.registry import EXPERIMENTS
-from reproduction.runner.report_items import every_item
+from reproduction.judging import CLAIMS
+from reproduction.registry import EXPERIMENTS
 
 ROOT = Path(__file__).parents[2]
 PAPER = ROOT.parent / "shared" / "paper" / "brr-paper.tex"
@@ -91,16 +90,6 @@ def test_a_reference_is_read_by_how_it_begins():
     assert Reference.of("reproduction.theory.limit_sup").sort == "name"
     assert Reference.of("tests/a.py::test_b").sort == "test"
     assert Reference.of("docs/errata.md").sort == "page"
-
-
-def test_the_report_lists_every_item_with_its_verdict_and_links_to_what_it_shows():
-    page = every_item(judge_all([]), {"pmf"})
-    assert page.count("<tr><td ") == len(items())
-    assert page.count("<details>") == len({each.section for each in items()})
-    assert '<a href="#pmf">pmf</a>' in page and "experiment sgd" in page
-    assert '<a href="#claim-open-science">open science</a>: cannot be checked' in page
-    assert '<a href="#claim-theorem-3">theorem 3</a>: not run' in page
-    assert f"{sum(not each.has for each in items())} of them are nowhere in the project" in page
 
 
 @pytest.mark.skipif(not PAPER.is_file(), reason="the paper is not here")
