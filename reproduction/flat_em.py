@@ -29,7 +29,8 @@ _KEPT: Final = 0.1
 
 def most_likely(mechanism: Mechanism, reports: NDArray[Any]) -> tuple[Array, float]:
     """(The most likely shares, how much more likely others may be)."""
-    kept, counts = np.unique(reports, axis=0, return_counts=True)
+    kept, times = np.unique(reports, axis=0, return_counts=True)
+    counts = times.astype(np.float64)
     # One report is counted once for every value of its set, or with a sign that says which values those are.
     sets = np.array([np.asarray(mechanism.count(report[None])) > 0 for report in kept], dtype=np.float64)
     p, q = mechanism.support
