@@ -71,7 +71,8 @@ def _best_of_all(optimality: pd.DataFrame) -> dict[str, Any]:
         "beaten": int((ours > _SOLVED).sum()), "of": len(ours), "sizes": _ends(ours.index.unique("points")),
         "shown": ", ".join(f"{above:.0%} ({case.removeprefix('line, ')})" for case, above in most.items()),
         "least": furthest["BRR"].iloc[0], "most": furthest["BRR"].iloc[-1], "grr": _ends(furthest["GRR"], ".0%"),
-        "furthest": furthest["BRR"].max(), "nearly": _NEARLY, "near": near.index.max(), "first": furthest.index.min(), "last": furthest.index.max(),
+        "first": furthest.index.min(), "last": furthest.index.max(), "furthest": furthest["BRR"].max(),
+        "nearly": _NEARLY, "near": near.index.max(),
     }  # fmt: skip
 
 
@@ -90,15 +91,16 @@ CLAIMS: Final = (
     Claim(
         key="never larger than GRR",
         where="Abstract",
-        says="The global expected error of BRR, which takes the least of the locally best m, is always no larger than that "
-        "of GRR.",
+        says="The global expected error of BRR, which takes the least of the locally best m, is always no larger than "
+        "that of GRR.",
         find=no_worse,
-        measured="some value errs more than under GRR in {worse_corrected} of {cases} cases with the m of Algorithm 2; the "
-        "average is larger in {average_worse_printed} with that of Algorithm 3 as printed (N = 2 to {last:.0f}, in fractions)",
+        measured="some value errs more than under GRR in {worse_corrected} of {cases} cases with the m of Algorithm "
+        "2; the average is larger in {average_worse_printed} with that of Algorithm 3 as printed (N = 2 to "
+        "{last:.0f}, in fractions)",
         rules={Verdict.HOLDS: "worse_corrected == 0"},
         expected=Verdict.HOLDS,
-        why="So for BRR as the abstract describes it, by the local and the global search (Algorithm 2): no value does worse, "
-        "so no average does, under any prior. Not with the misprinted m: see “algorithm 3”.",
+        why="So for BRR as the abstract describes it, by the local and the global search (Algorithm 2): no value does "
+        "worse, so no average does, under any prior. Not with the misprinted m: see “algorithm 3”.",
         flip=Edit("theorems", "what == 'pointwise'", "worse_corrected", "average_worse_printed"),
         evidence="docs/errata.md",
     ),
@@ -114,72 +116,76 @@ CLAIMS: Final = (
         where="Introduction, citing Kairouz et al. 2016",
         says="GRR cannot achieve optimal utility at high privacy levels.",
         find=_at_small,
-        measured="expected loss of GRR above the least of all ε-LDP releases at ε = {epsilon:g}: {shown}; {over} in the loss "
-        "over GRR’s under the worst prior (N = {sizes})",
+        measured="expected loss of GRR above the least of all ε-LDP releases at ε = {epsilon:g}: {shown}; {over} in "
+        "the loss over GRR’s under the worst prior (N = {sizes})",
         rules={Verdict.HOLDS: "optimal == 0"},
         expected=Verdict.HOLDS,
-        why="So in the losses of this paper. The result that it cites, of Kairouz et al., is about information measures and "
-        "was not checked.",
+        why="So in the losses of this paper. The result that it cites, of Kairouz et al., is about information "
+        "measures and was not checked.",
         flip=Edit("optimality", "mechanism == 'limit'", "expected_loss", "99"),
         evidence="docs/optimal-release.md",
     ),
     Claim(
         key="nearer is likelier",
         where="Introduction, Fig. 1",
-        says="BRR increases the likelihood of publishing data closer to the true item and decreases that of data farther "
-        "away.",
+        says="BRR increases the likelihood of publishing data closer to the true item and decreases that of data "
+        "farther away.",
         find=_likelier,
-        measured="N = {points}, ε = {epsilon}: likelier than under GRR {raised} near reports, less likely {lowered} far ones, "
-        "otherwise {otherwise}; the true value itself {BRR:.1%} instead of {GRR:.1%}",
+        measured="N = {points}, ε = {epsilon}: likelier than under GRR {raised} near reports, less likely {lowered} "
+        "far ones, otherwise {otherwise}; the true value itself {BRR:.1%} instead of {GRR:.1%}",
         rules={Verdict.HOLDS: "otherwise == 0"},
         expected=Verdict.HOLDS,
-        why="Near reports are likelier, far ones less likely. The true value itself, of which the sentence does not speak, is "
-        "reported less often than under GRR: it shares its weight with m − 1 others.",
+        why="Near reports are likelier, far ones less likely. The true value itself, of which the sentence does not "
+        "speak, is reported less often than under GRR: it shares its weight with m − 1 others.",
         flip=Edit("pmf", "mechanism == 'GRR' and report != truth", "chance", "chance * 2"),
     ),
     Claim(
         key="exponential times lower",
         where="Introduction",
-        says="Expected errors can be exponential times (dependent on ε) lower than those of GRR for N sufficiently large.",
+        says="Expected errors can be exponential times (dependent on ε) lower than those of GRR for N sufficiently "
+        "large.",
         find=_exponential_times,
-        measured="N = {points:,.0f}: GRR’s over BRR’s {shown}; the ratio times e^(ε/2) tends to 7/4 ({times_h:.3f} at ε = "
-        "{epsilon:g}); N = {few:.0f}, ε = {epsilon:g}: ratio {ratio:.2f}",
+        measured="N = {points:,.0f}: GRR’s error over BRR’s {shown}; BRR’s over GRR’s, times e^{{ε/2}}, tends to 7/4 "
+        "({times_h:.3f} at ε = {epsilon:g}); N = {few:.0f}, ε = {epsilon:g}: ratio {ratio:.2f}",
         rules={Verdict.HOLDS: "grows and times_h < 2", Verdict.PART: "grows"},
         expected=Verdict.HOLDS,
-        why="The factor grows as (4/7)·e^{{ε/2}}: exponentially in ε, with half the exponent of e^ε. N must be large enough: at "
-        "a fixed N a larger ε brings m to 1 and the factor back to 1.",
+        why="The factor grows as (4/7)·e^{{ε/2}}: exponentially in ε, with half the exponent of e^ε. N must be large "
+        "enough: at a fixed N a larger ε brings m to 1 and the factor back to 1.",
         flip=Edit("theorems", "what == 'exponential times'", "ratio", "0.5"),
     ),
     Claim(
         key="optimal in a global sense",
         where="Introduction",
-        says="In reasonable settings no better mechanism exists: BRR is optimal in a reasonable global sense, independent of "
-        "the prior.",
+        says="In reasonable settings no better mechanism exists: BRR is optimal in a reasonable global sense, "
+        "independent of the prior.",
         find=_best_of_all,
-        measured="in {beaten} of {of} cases a linear programme finds a better release (N = {sizes}). BRR’s loss is larger by up to "
-        "{shown}; over GRR’s, under the worst prior, by {least:.1%} at ε = {first:g} to {most:.1%} at {last:g} (GRR {grr})",
+        measured="in {beaten} of {of} cases a linear programme finds a better release (N = {sizes}). BRR’s loss is "
+        "larger by up to {shown}; over GRR’s, under the worst prior, by {least:.1%} at ε = {first:g} to {most:.1%} at "
+        "{last:g} (GRR {grr})",
         rules={Verdict.HOLDS: "beaten == 0", Verdict.PART: "furthest < 1e-6"},
         expected=Verdict.FAILS,
         finding="a better ε-LDP release exists in every sense measured; under the worst prior BRR comes near it",
-        why="For a given prior, the paper’s uniform one too, how much better depends on the prior. Under the worst prior BRR lies "
-        "within {nearly:.0%} of the least loss up to ε = {near:g}, {furthest:.0%} up to {last:g}. What holds is narrower: its m "
-        "is the best of those that no value objects to (see “global search”).",
+        why="For a given prior, the paper’s uniform one too, how much better depends on the prior. Under the worst "
+        "prior BRR lies within {nearly:.0%} of the least loss up to ε = {near:g}, {furthest:.0%} up to {last:g}. What "
+        "holds is narrower: its m is the best of those that no value objects to (see “global search”).",
         flip=Edit("optimality", "mechanism == 'limit'", "expected_loss", "99", Verdict.HOLDS),
         evidence="docs/optimal-release.md",
     ),
     Claim(
         key="same properties as GRR",
         where="Introduction",
-        says="BRR enjoys the same desirable properties of GRR stated above (privacy of many-valued answers; use for frequency "
-        "estimation, data collection, trees, deep learning; order optimality at large ε).",
+        says="BRR enjoys the same desirable properties of GRR stated above (privacy of many-valued answers; use for "
+        "frequency estimation, data collection, trees, deep learning; order optimality at large ε).",
         find=_what_grr_has,
-        measured="rank of BRR’s matrix, N = {points}: {shown}{formula}; GRR’s is {points}; m = 1 from ε = ln⌊(N − 2)²/4⌋ on and "
-        "not below: {threshold_wrong} exceptions in {cases} cases (N = 5 to {last:.0f}; ε = {threshold:.2f} at N = {points})",
+        measured="rank of BRR’s matrix, N = {points}: {shown}{formula}; GRR’s is {points}; m = 1 from ε = ln⌊(N − "
+        "2)²/4⌋ on and not below: {threshold_wrong} exceptions in {cases} cases (N = 5 to {last:.0f}; ε = "
+        "{threshold:.2f} at N = {points})",
         rules={Verdict.HOLDS: "least == points", Verdict.PART: "threshold_wrong == 0"},
         expected=Verdict.PART,
         finding="as private; where m > 1 not all frequencies can be estimated; where m = 1 it is GRR",
-        why="It is as private at every ε, and GRR itself at large ε, order optimality included. Wherever it is not GRR, many values "
-        "near an end share one near-set, so no unbiased histogram or mean exists; reports padded at both ends give them back.",
+        why="It is as private at every ε, and GRR itself at large ε, order optimality included. Wherever it is not "
+        "GRR, many values near an end share one near-set, so no unbiased histogram or mean exists; reports padded at "
+        "both ends give them back.",
         flip=Edit("theorems", "what == 'rank' and mechanism == 'BRR'", "rank", "points", Verdict.HOLDS),
         evidence="docs/padded-edges.md",
     ),

@@ -76,11 +76,11 @@ def _limits(theorems: pd.DataFrame, *quantities: str) -> dict[str, Any]:
     of = pick(theorems, "limits")
     last = of[of["quantity"].isin(quantities) & (of["points"] == of["points"].max())]
     apart = (last["measured"] - last["limit"]).abs()
-    shown = last[last["epsilon"].isin([1, 2])].itertuples()
+    shown = last[last["epsilon"].isin([1, 2])][["epsilon", "quantity", "measured", "limit"]].to_numpy()
     return {
         "points": last["points"].max(), "budgets": last["epsilon"].nunique(), "apart": apart.max(),
         "steps": (apart * last["points"] / np.exp(last["epsilon"] / 2)).max(),
-        "shown": "; ".join(f"ε = {of.epsilon:g}: {of.quantity} {of.measured:.4f}, limit {of.limit:.4f}" for of in shown),
+        "shown": "; ".join(f"ε = {at:g}: {name} {found:.4f}, limit {limit:.4f}" for at, name, found, limit in shown),
     }  # fmt: skip
 
 
@@ -164,7 +164,8 @@ CLAIMS: Final = (
         measured="Algorithm 1 against all 2^N choices of weights: {differs} of {cases} rows differ (N = 3 to 10)",
         rules={Verdict.HOLDS: "differs == 0"},
         expected=Verdict.HOLDS,
-        why="Each weight is better at one of its two ends whatever it is, and the search finds the best of all choices.",
+        why="Each weight is better at one of its two ends whatever it is, and the search finds the best of all "
+        "choices.",
         flip=Edit("theorems", "what == 'two weights'", "differs", "1"),
     ),
     Claim(
@@ -172,7 +173,8 @@ CLAIMS: Final = (
         where="Section 3.2, step 2",
         says="Stop at the first y_i whose derivative is not negative, fix m = i, and leave s_i, …, s_N at 1.",
         find=_where_it_stops,
-        measured="the item at which Algorithm 1 stops is raised in {raised} of {stops} rows (N = {points}, ε = {epsilon})",
+        measured="the item at which Algorithm 1 stops is raised in {raised} of {stops} rows (N = {points}, ε = "
+        "{epsilon})",
         rules={Verdict.HOLDS: "raised == stops", Verdict.SLIP: "raised == 0"},
         expected=Verdict.SLIP,
         finding="m = i − 1: the item at which the search stops is not raised",
@@ -185,8 +187,8 @@ CLAIMS: Final = (
         where="Section 3.2",
         says="Different locally optimal m for different values will certainly violate ε-differential privacy.",
         find=_own_m,
-        measured="the locally best m differ in {differ} of {cases} cases (N = 3 to {last:.0f}); of these {broken} spend "
-        "more than ε, at most {worst:.2f} times ε (N = {worst_points:.0f}, ε = {worst_epsilon:g})",
+        measured="the locally best m differ in {differ} of {cases} cases (N = 3 to {last:.0f}); of these {broken} "
+        "spend more than ε, at most {worst:.2f} times ε (N = {worst_points:.0f}, ε = {worst_epsilon:g})",
         rules={Verdict.HOLDS: "broken == differ"},
         expected=Verdict.HOLDS,
         why="The normaliser then depends on the value, and some output is near for one value and far for another.",
@@ -197,14 +199,14 @@ CLAIMS: Final = (
         where="Section 3.3",
         says="We perform the global search, the least m⁽ᵏ⁾ of all k, to minimize the quality loss Q_g.",
         find=_every_m,
-        measured="another m has a smaller Q_g in {better} of {cases} cases (N = 2 to {last:.0f}, in fractions); this one "
-        "is worse by up to {gap:.0%}, {least:.2%} to {most:.2%} at N = {large:,.0f}, for Jaccard similarity up to "
+        measured="another m has a smaller Q_g in {better} of {cases} cases (N = 2 to {last:.0f}, in fractions); this "
+        "one is worse by up to {gap:.0%}, {least:.2%} to {most:.2%} at N = {large:,.0f}, for Jaccard similarity up to "
         "{lost:.0%}; of {steps:,} steps from m = 1 up to it {steps_wrong} fail to lower Q_g or harm some value",
         rules={Verdict.HOLDS: "better == 0", Verdict.PART: "steps_wrong == 0"},
         expected=Verdict.PART,
         finding="the least Q_g among the m that no value objects to, not among all",
-        why="Every step up to this m lowers Q_g and harms no value, so under every prior it is the best of the m up to "
-        "it. Every further step harms some value (see “raising m”), and may still lower Q_g.",
+        why="Every step up to this m lowers Q_g and harms no value, so under every prior it is the best of the m up "
+        "to it. Every further step harms some value (see “raising m”), and may still lower Q_g.",
         flip=Edit("choice_of_m", "what == 'every m'", "larger_better", "0", Verdict.HOLDS),
         evidence=_ERRATA,
     ),
@@ -213,12 +215,12 @@ CLAIMS: Final = (
         where="Section 3.3",
         says="If m increases, the local utility of publishing some occurrences would certainly decrease.",
         find=lambda theorems: counts(theorems, "pointwise", "raisings", "raising_harms", "average_better", "cases"),
-        measured="some value loses in {raising_harms:,} of {raisings:,} larger m; yet in {average_better} of {cases} cases "
-        "a larger m has the smaller expected error on average",
+        measured="some value loses in {raising_harms:,} of {raisings:,} larger m; yet in {average_better} of {cases} "
+        "cases a larger m has the smaller expected error on average",
         rules={Verdict.HOLDS: "raising_harms == raisings"},
         expected=Verdict.HOLDS,
-        why="The row with the least m loses with any larger one. That makes the minimum the safe choice, not the best one "
-        "on average.",
+        why="The row with the least m loses with any larger one. That makes the minimum the safe choice, not the best "
+        "one on average.",
         flip=Edit("theorems", "what == 'pointwise'", "raising_harms", "raisings - 1"),
     ),
     Claim(
@@ -226,8 +228,9 @@ CLAIMS: Final = (
         where="Fig. 3, proof of Theorem 1",
         says="Within a column the derivatives are ordered, so the least m stands in the first or the middle row.",
         find=_order,
-        measured="{wrong:.0f} of {pairs:,.0f} pairs of derivatives are ordered otherwise, for every ε; the least m stands "
-        "elsewhere than in the first or middle row in {misplaced:.0f} of {budgets:,.0f} cases (N = 2 to {last})",
+        measured="{wrong:.0f} of {pairs:,.0f} pairs of derivatives are ordered otherwise, for every ε; the least m "
+        "stands elsewhere than in the first or middle row in {misplaced:.0f} of {budgets:,.0f} cases (N = 2 to "
+        "{last})",
         rules={Verdict.HOLDS: "wrong == 0 and misplaced == 0"},
         expected=Verdict.HOLDS,
         why="Both the order and the conclusion are as the paper says.",
@@ -238,8 +241,8 @@ CLAIMS: Final = (
         where="Theorem 1 (1)",
         says="m ≥ 1, and m/N tends to 1/(e^{ε/2} + 1).",
         find=_m_of_n,
-        measured="m below 1 in {below_one} of {cases:,} cases; N = {points:,.0f}: at most {apart:.1e} from the limit for "
-        "{budgets} values of ε; {shown}",
+        measured="m below 1 in {below_one} of {cases:,} cases; N = {points:,.0f}: at most {apart:.1e} from the limit "
+        "for {budgets} values of ε; {shown}",
         rules={Verdict.HOLDS: "below_one == 0 and steps <= 4"},
         expected=Verdict.HOLDS,
         why="m/N approaches the limit as 1/N.",
@@ -250,13 +253,13 @@ CLAIMS: Final = (
         where="Theorem 1 (2), Algorithm 3 line 2",
         says="For ε ≥ 1, m = m₁.",
         find=_first_row,
-        measured="m₁ differs from the m of Algorithm 2 in {differs} of {cases:,} cases with ε ≥ 1 (N = 2 to {last:.0f}): it "
-        "is at most {above:.0f} above and {below:.0f} below",
+        measured="m₁ differs from the m of Algorithm 2 in {differs} of {cases:,} cases with ε ≥ 1 (N = 2 to "
+        "{last:.0f}): it is at most {above:.0f} above and {below:.0f} below",
         rules={Verdict.HOLDS: "differs == 0", Verdict.PART: "above == 1 and below == 0"},
         expected=Verdict.PART,
         finding="m is m₁ or m₁ − 1",
-        why="The proof compares the roots before the step that makes m₂ odd. After it the middle row can have the smaller "
-        "m (N = 5, ε = 1: 1, not 2). m = min(m₁, m₂) at every ε; m₁ is right in the limit.",
+        why="The proof compares the roots before the step that makes m₂ odd. After it the middle row can have the "
+        "smaller m (N = 5, ε = 1: 1, not 2). m = min(m₁, m₂) at every ε; m₁ is right in the limit.",
         flip=Edit("choice_of_m", "what == 'theorem 1 (2)'", "most_below", "1"),
         evidence=_ERRATA,
     ),
@@ -274,9 +277,9 @@ CLAIMS: Final = (
             "cases_below_one",
             "middle_matters",
         ),
-        measured="of {cases:,} cases (N = 2 to {last:.0f}, 11 values of ε from 0.1) the printed upper bound on i₁ᵣ holds in "
-        "{end_below_its_bound}, the lower bound on i₃ᵣ in {middle_above_its_bound}, i₃ᵣ > i₁ᵣ in {ordered}; for ε < 1 lines "
-        "3 to 5 of Algorithm 3 as printed change m₁ in {middle_matters} of {cases_below_one}",
+        measured="of {cases:,} cases (N = 2 to {last:.0f}, 11 values of ε from 0.1) the printed upper bound on i₁ᵣ "
+        "holds in {end_below_its_bound}, the lower bound on i₃ᵣ in {middle_above_its_bound}, i₃ᵣ > i₁ᵣ in {ordered}; "
+        "for ε < 1 lines 3 to 5 of Algorithm 3 as printed change m₁ in {middle_matters} of {cases_below_one}",
         rules={
             Verdict.HOLDS: "end_below_its_bound == middle_above_its_bound == ordered == cases",
             Verdict.PART: "ordered == cases",
@@ -294,13 +297,13 @@ CLAIMS: Final = (
         where="Algorithm 3",
         says="Explicit formulas for m.",
         find=lambda theorems: counts(theorems, "algorithm 3", "cases", "printed_differs", "corrected_differs"),
-        measured="against Algorithm 2: as printed {printed_differs} of {cases:,} cases differ, corrected {corrected_differs} "
-        "(N = 2 to {last:.0f}, 11 values of ε)",
+        measured="against Algorithm 2: as printed {printed_differs} of {cases:,} cases differ, corrected "
+        "{corrected_differs} (N = 2 to {last:.0f}, 11 values of ε)",
         rules={Verdict.HOLDS: "printed_differs == 0", Verdict.PART: "corrected_differs == 0"},
         expected=Verdict.PART,
         finding="m₁ and i are right; line 4 should round down, and line 2 be left out",
-        why="Line 4 should read m₂ = i − 1 for even i, because a pair of equal distances is raised or left together. Line 2 "
-        "is Theorem 1 (2). The limits of Theorems 1 to 3 are not touched.",
+        why="Line 4 should read m₂ = i − 1 for even i, because a pair of equal distances is raised or left together. "
+        "Line 2 is Theorem 1 (2). The limits of Theorems 1 to 3 are not touched.",
         flip=Edit("theorems", "what == 'algorithm 3'", "printed_differs", "0", Verdict.HOLDS),
         evidence=_ERRATA,
     ),
@@ -321,12 +324,12 @@ CLAIMS: Final = (
         where="Theorem 2",
         says="For any k the local expected error of BRR is no more than that of GRR.",
         find=no_worse,
-        measured="some value errs more than under GRR in {worse_corrected} of {cases} cases with the m of Algorithm 2, in "
-        "{worse_printed} with that of Algorithm 3 as printed (N = 2 to {last:.0f}, in fractions)",
+        measured="some value errs more than under GRR in {worse_corrected} of {cases} cases with the m of Algorithm "
+        "2, in {worse_printed} with that of Algorithm 3 as printed (N = 2 to {last:.0f}, in fractions)",
         rules={Verdict.HOLDS: "worse_corrected == 0"},
         expected=Verdict.HOLDS,
-        why="So for the mechanism that Algorithm 2 defines. The exceptions are those of the misprinted m, under its own "
-        "claim: “algorithm 3”.",
+        why="So for the mechanism that Algorithm 2 defines. The exceptions are those of the misprinted m, under its "
+        "own claim: “algorithm 3”.",
         flip=Edit("theorems", "what == 'pointwise'", "worse_corrected", "worse_printed"),
         evidence=_ERRATA,
     ),
@@ -390,8 +393,8 @@ CLAIMS: Final = (
         where="Theorem 4",
         says="On general domains BRR at least equals GRR at every point, and beats it globally if m > 1.",
         find=_general,
-        measured="{worse:.0f} of {points:.0f} points worse than under GRR, {no_better} of {raised} cases with m > 1 no better "
-        "on average (Jaccard, 100 cities)",
+        measured="{worse:.0f} of {points:.0f} points worse than under GRR, {no_better} of {raised} cases with m > 1 "
+        "no better on average (Jaccard, 100 cities)",
         rules={Verdict.HOLDS: "worse == 0 and no_better == 0"},
         expected=Verdict.HOLDS,
         why="Every raised item lies below the mean loss of every row, so raising it helps everywhere.",
@@ -405,8 +408,9 @@ CLAIMS: Final = (
         measured="chance that a report is one of the near ones, N = {first:.0f} to {last:,.0f}: {shown}",
         rules={Verdict.HOLDS: "calmer == budgets"},
         expected=Verdict.HOLDS,
-        why="Of reports with the high weight, of which the paper speaks: BRR’s tends to h/(h + 1), h = e^{{ε/2}}; GRR’s, the "
-        "true value alone, to nothing. Of as many reports GRR’s tends to 1/(h + 1), and is the stabler at ε = {calm}.",
+        why="Of reports with the high weight, of which the paper speaks: BRR’s tends to h/(h + 1), h = e^{{ε/2}}; "
+        "GRR’s, the true value alone, to nothing. Of as many reports GRR’s tends to 1/(h + 1), and is the stabler at "
+        "ε = {calm}.",
         flip=Edit("sentences", "what == 'near reports' and mechanism == 'GRR'", "near", "0.5"),
     ),
     Claim(
@@ -414,8 +418,8 @@ CLAIMS: Final = (
         where="Appendix A.1",
         says="Supremum and infimum with √(e^ε + 2e^ε + …).",
         find=lambda theorems: _as_printed(theorems, "supremum"),
-        measured="limit of Theorem 2, which measured ratios approach, {measured:.5f}, as printed {printed:.5f}, corrected "
-        "{corrected:.5f} (ε = 1)",
+        measured="limit of Theorem 2, which measured ratios approach, {measured:.5f}, as printed {printed:.5f}, "
+        "corrected {corrected:.5f} (ε = 1)",
         rules=_PRINTED,
         expected=Verdict.SLIP,
         finding="2e^ε under the roots should read 2e^{{ε/2}}",
@@ -428,17 +432,17 @@ CLAIMS: Final = (
         where="Appendix A.1, case 1",
         says="For N sufficiently large (3h+2)/(2h²+2h+1) ≤ Q⁽ᵏ⁾(BRR)/Q⁽ᵏ⁾(GRR) ≤ 2/(h+1) where m − 1 ≤ 2n.",
         find=_centred_windows,
-        measured="values with a centred window, {pairs} pairs of N and h, in fractions: the least ratio is below the lower "
-        "bound in {below}, the largest above the upper bound in {above}; at N = {points:,.0f} they are at most {low:.1e} and "
-        "{high:.1e} from the bounds",
+        measured="values with a centred window, {pairs} pairs of N and h, in fractions: the least ratio is below the "
+        "lower bound in {below}, the largest above the upper bound in {above}; at N = {points:,.0f} they are at most "
+        "{low:.1e} and {high:.1e} from the bounds",
         rules={
             Verdict.HOLDS: "below == above == 0 and steps <= 4",
             Verdict.PART: "below == 0 and steps <= 4",
         },
         expected=Verdict.PART,
         finding="the lower bound holds at every N, the upper one only in the limit",
-        why="Both are limits that are approached from above, as 1/N. The least of all ratios, in Theorem 2, lies nearer to "
-        "the end, where windows are not centred.",
+        why="Both are limits that are approached from above, as 1/N. The least of all ratios, in Theorem 2, lies "
+        "nearer to the end, where windows are not centred.",
         flip=Edit("choice_of_m", "what == 'centred windows'", "below_low", "above_high"),
     ),
     Claim(
@@ -450,8 +454,8 @@ CLAIMS: Final = (
         rules=_PRINTED,
         expected=Verdict.SLIP,
         finding="the leading term has + 4 alone",
-        why="−3e^ε stands outside the bracket that N² multiplies, as it does in the second line. The limit that the paper "
-        "takes from it is right.",
+        why="−3e^ε stands outside the bracket that N² multiplies, as it does in the second line. The limit that the "
+        "paper takes from it is right.",
         flip=Edit("theorems", "quantity == 'f(c)'", "measured", "printed", Verdict.HOLDS),
         evidence=_ERRATA,
     ),
