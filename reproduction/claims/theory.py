@@ -117,8 +117,9 @@ def _near_reports(sentences: pd.DataFrame) -> dict[str, Any]:
     """By how much the chance of a near report varies over N: BRR's, GRR's, and GRR's where as many are counted."""
     of = pick(sentences, "near reports").set_index(["epsilon", "points"])
     near = of.pivot(columns="mechanism", values="near")
-    ours, weight = of[of["mechanism"] == "BRR"].reset_index(), np.exp(of.index.unique().get_level_values("epsilon"))
-    near["GRR of as many"] = (weight + ours["m"] - 1).to_numpy() / (weight + ours["points"] - 1).to_numpy()
+    epsilon, points = (near.index.get_level_values(name) for name in ("epsilon", "points"))
+    excess = np.exp(epsilon) - 1
+    near["GRR of as many"] = (excess + of.loc[of["mechanism"] == "BRR", "m"]) / (excess + points)
     by_budget = near.groupby("epsilon")
     least, most = by_budget.min(), by_budget.max()
     spread = most / least
@@ -129,7 +130,7 @@ def _near_reports(sentences: pd.DataFrame) -> dict[str, Any]:
     return {
         "budgets": len(spread), "calmer": int((spread["BRR"] < spread["GRR"]).sum()), "shown": shown,
         "calm": ", ".join(f"{at:g}" for at in spread.index[spread["GRR of as many"] <= spread["BRR"]]),
-        "first": ours["points"].min(), "last": ours["points"].max(),
+        "first": points.min(), "last": points.max(),
     }  # fmt: skip
 
 
