@@ -27,11 +27,10 @@ _MOST_STEPS: Final = 5_000
 _KEPT: Final = 0.1
 
 
-def most_likely(mechanism: Mechanism, reports: NDArray[Any], weights: Array | None = None) -> tuple[Array, float]:
-    """(the most likely shares, how much more likely others may be); ``weights`` are public."""
-    held = np.ones(len(reports)) if weights is None else weights * (weights.sum() / (weights**2).sum())
-    kept, which = np.unique(reports, axis=0, return_inverse=True)
-    counts = np.bincount(which.ravel(), held, len(kept)).astype(np.float64)
+def most_likely(mechanism: Mechanism, reports: NDArray[Any]) -> tuple[Array, float]:
+    """(The most likely shares, how much more likely others may be)."""
+    kept, times = np.unique(reports, axis=0, return_counts=True)
+    counts = times.astype(np.float64)
     # One report is counted once for every value of its set, or with a sign that says which values those are.
     sets = np.array([np.asarray(mechanism.count(report[None])) > 0 for report in kept], dtype=np.float64)
     p, q = mechanism.support

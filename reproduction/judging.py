@@ -10,7 +10,7 @@ from reproduction.claims import (
     boosting,
     curves,
     dnn,
-    line,
+    introduction,
     locations,
     networks,
     others,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from reproduction.running import Outcome
 
 CLAIMS: Final[tuple[Claim, ...]] = (
+    *introduction.CLAIMS,
     *theory.CLAIMS,
     *curves.CLAIMS,
     *locations.CLAIMS,
@@ -44,8 +45,6 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     *others.CLAIMS,
 )
 _OLD = (
-    *words.INTRODUCTION,
-    *line.CLAIMS,
     *quality.CLAIMS,
     *places.CLAIMS,
     *boosting.CLAIMS,

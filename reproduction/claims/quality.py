@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from reproduction.claims import networks
 from reproduction.claims.boosting import complete, gains
@@ -15,9 +14,6 @@ from reproduction.places import CALIBRATED, PUBLISHED
 from reproduction.runner.contract import Rows, Value, beside, distinct, number, select
 from reproduction.theory import epsilon_to_beat_the_median, limit_global_ratio
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 _STABLE: Final = 0.10
 """A growth by more than a tenth is one of note."""
 _RELATIVELY: Final = 0.25
@@ -26,13 +22,9 @@ _GROWS_FROM: Final = 5
 _GROWS_TO: Final = 1000
 _EXPLOSIVE: Final = 10.0
 """What grows tenfold between these N grows explosively."""
-_NEARLY: Final = 0.05
-"""Within a twentieth of the best possible is nearly optimal."""
 _EQUAL: Final = 1e-9
 _FINE: Final = 12
 """So many values of ε make a grid on which an exception would show."""
-_SOLVED: Final = 1e-6
-"""How exactly a linear programme is solved, at least."""
 _ABOUT: Final = 0.02
 _PAPER_RATIO: Final = 0.5
 _BUMP: Final = 0.05
@@ -85,99 +77,6 @@ def _explodes(evidence: Evidence) -> Judgement:
 def _by_points(rows: Rows, name: str, epsilon: Value) -> dict[int, float]:
     """QLoss by N."""
     return {int(row["points"]): number(row, "qloss") for row in select(rows, mechanism=name, epsilon=epsilon)}
-
-
-def _exponential_times(evidence: Evidence) -> Judgement:
-    rows = select(evidence["theorems"], what="exponential times")
-    small, large = min(distinct(rows, "points")), max(distinct(rows, "points"))
-    last = select(rows, points=large)
-    numbers = "; ".join(f"ε = {number(row, 'epsilon'):g}: {1 / number(row, 'ratio'):.1f} times" for row in last)
-    beyond = select(rows, points=small)[-1]
-    measured = (
-        f"N = {large:,}: lower by {numbers}; ratio·e^(ε/2) tends to 7/4 ({number(last[-1], 'times_h'):.3f} at ε = "
-        f"{number(last[-1], 'epsilon'):g}); N = {small}, ε = {number(beyond, 'epsilon'):g}: ratio {number(beyond, 'ratio'):.2f}"
-    )
-    grows = all(a < b for a, b in pairwise(1 / number(row, "ratio") for row in last))
-    if grows and number(last[-1], "times_h") < 2:  # noqa: PLR2004 (7/4 is below 2)
-        return Judgement(
-            Verdict.HOLDS, measured, "The factor grows as (4/7)·e^{ε/2}: exponentially in ε, with half the exponent of e^ε. N must be large enough for it: at a fixed N a larger ε brings m to 1 and the factor back to 1."
-        )  # fmt: skip
-    return Judgement(
-        Verdict.CORRECTED if grows else Verdict.FAILS,
-        measured,
-        "The factor grows with ε, but not exponentially." if grows else "The factor does not grow with ε.",
-    )
-
-
-def _optimal(evidence: Evidence) -> Judgement:
-    from reproduction.experiments.optimality import gaps, needs_no_prior  # noqa: PLC0415 (needs scipy, which then ran)
-
-    found = gaps(evidence["optimality"], "BRR")
-    priors = {case: of for case, of in found.items() if not needs_no_prior(case)}
-    worst = {case: max(of.items(), key=lambda each: each[1]) for case, of in priors.items()}
-    numbers = "; ".join(
-        f"{case}: up to {share:.0%} worse (ε = {epsilon:g})" for case, (epsilon, share) in worst.items()
-    )
-    any_prior = [of for case, of in found.items() if needs_no_prior(case)]
-    epsilons = sorted({each for of in any_prior for each in of})
-    furthest = {each: max(of[each] for of in any_prior if each in of) for each in epsilons}
-    grr = {each: max(of[each] for case, of in gaps(evidence["optimality"], "GRR").items() if needs_no_prior(case)) for each in epsilons}  # fmt: skip
-    sizes = distinct([row for row in evidence["optimality"] if needs_no_prior(str(row["case"]))], "points")
-    measured = (
-        f"BRR against the linear programme, N = {evidence['optimality'][0]['points']}: {numbers}; expected loss over GRR’s under the worst prior, "
-        f"N = {', '.join(map(str, sizes))}, above the least possible by up to "
-        + ", ".join(f"{share:.1%} (ε = {each:g}; GRR {grr[each]:.0%})" for each, share in furthest.items())
-    )
-    if all(share <= _SOLVED for share in (*furthest.values(), *(share for _, share in worst.values()))):
-        return Judgement(Verdict.HOLDS, measured, "BRR has the least expected loss there is.")
-    beaten = sum(share > _SOLVED for _, share in worst.values())
-    for_a_prior = f"For a given prior the best ε-LDP release has a smaller expected loss, in {beaten} of {len(worst)} cases, and how much smaller depends on the prior."
-    if all(share <= _SOLVED for share in furthest.values()):
-        return Judgement(
-            Verdict.CORRECTED, measured, f"Under the worst prior no ε-LDP release has a smaller loss over GRR’s. {for_a_prior}"
-        )  # fmt: skip
-    near = _up_to(furthest)
-    what_holds = (
-        f" It comes near in one that needs no prior, and that we looked for: under the worst prior, its loss over GRR’s lies within {_NEARLY:.0%} of the least that any ε-LDP release can have for ε up to {near[-1]:g}, and within {max(furthest.values()):.0%} up to {epsilons[-1]:g}."
-        if near else ""
-    )  # fmt: skip
-    better = f"Of all ε-LDP releases a better one exists in every sense that was measured. {for_a_prior}{what_holds}"
-    steps = select(evidence["choice_of_m"], what="every m")
-    if sum(int(row["steps_wrong"]) for row in steps):
-        return Judgement(Verdict.FAILS, measured, better)
-    counted = f"; of {sum(int(row['steps']) for row in steps):,} steps from m = 1 up to the safe m 0 harm some value"
-    return Judgement(
-        Verdict.CORRECTED, f"{measured}{counted}", f"Optimal, independent of the prior, in this sense: among mechanisms of its form it has the best m of those that no value objects to, for every value at once (see “global search”, “raising m”). {better}"
-    )  # fmt: skip
-
-
-def _up_to(shares: Mapping[float, float]) -> list[float]:
-    """The budgets, from the least on, at which all is nearly optimal."""
-    return list(itertools.takewhile(lambda each: shares[each] <= _NEARLY, shares))
-
-
-def _same_properties(evidence: Evidence) -> Judgement:
-    from reproduction.experiments.choice_of_m import threshold  # noqa: PLC0415 (lazily, as all experiments)
-
-    rows = select(evidence["theorems"], what="rank")
-    ours = select(rows, mechanism="BRR")
-    numbers = "; ".join(f"ε = {number(row, 'epsilon'):g}: rank {row['rank']}" for row in ours)
-    points = int(ours[0]["points"])
-    exact = all(int(row["rank"]) == points - int(row["m"]) + 1 for row in ours)
-    asked = select(evidence["choice_of_m"], what="becomes GRR")
-    wrong, cases = (sum(int(row[each]) for row in asked) for each in ("threshold_wrong", "cases"))
-    measured = (
-        f"rank of BRR’s matrix, N = {points}: {numbers}{' (N − m + 1 each)' if exact else ''}; GRR’s is {points}; m = 1 from ε = ln⌊(N − 2)²/4⌋ on "
-        f"and not below: {wrong} exceptions in {cases} cases (N = 5 to {max(int(row['last']) for row in asked)}; ε = {threshold(points):.2f} at N = {points})"
-    )
-    if all(int(row["rank"]) == points for row in ours):
-        return Judgement(Verdict.HOLDS, measured, "Every frequency can be estimated from BRR’s reports.")
-    below = "near an end many values share one near-set, so no unbiased histogram or mean exists; reports padded at both ends give them back."
-    if wrong:
-        return Judgement(Verdict.FAILS, measured, f"{below[0].upper()}{below[1:]}")
-    return Judgement(
-        Verdict.CORRECTED, measured, f"It is as private at every ε, and at large ε has whatever GRR has, order optimality too: where m = 1 it is GRR. Where m > 1, which is wherever BRR is not GRR, it lacks part of the first use that the paper names, frequency estimation: {below}"
-    )  # fmt: skip
 
 
 def _finer_nodes(evidence: Evidence) -> Judgement:
@@ -347,21 +246,6 @@ def _state_of_the_art(evidence: Evidence) -> Judgement:
     return Judgement(Verdict.CORRECTED if limits else Verdict.HOLDS, measured, so + "".join(limits))
 
 
-def grr_at_small(evidence: Evidence) -> Judgement:
-    """How far GRR is from the best release at small ε, in the losses of the paper."""
-    from reproduction.experiments.optimality import gaps  # noqa: PLC0415 (needs scipy, which then ran)
-
-    found = gaps(evidence["optimality"], "GRR")
-    small = [min(of) for of in found.values()]
-    numbers = "; ".join(f"{case} {of[least]:.0%}" for (case, of), least in zip(found.items(), small, strict=True))
-    measured = f"expected loss of GRR above the least of all ε-LDP releases at ε = {min(small):g}: {numbers}"
-    return holds_if(
-        all(of[least] > _SOLVED for of, least in zip(found.values(), small, strict=True)), measured,
-        "So in the losses of this paper. The result that it cites, of Kairouz et al., is about information measures and was not checked.",
-        "GRR is optimal somewhere.",
-    )  # fmt: skip
-
-
 def _jaccard_best(evidence: Evidence) -> Judgement:
     rows = evidence["jaccard"]
     both = _pairs(rows, "utility", "BRR", "GRR") + _pairs(rows, "utility", "BRR", "Exponential")
@@ -415,9 +299,6 @@ def _jaccard_stable(evidence: Evidence) -> Judgement:
 
 CLAIMS: Final = (
     Claim("GRR explodes", "Introduction, Fig. 5(a)", "With the number of candidates the quality loss of GRR grows explosively.", _explodes, ("qloss_by_n", "theorems"), "docs/errata.md"),
-    Claim("exponential times lower", "Introduction", "Expected errors can be exponential times (dependent on ε) lower than those of GRR for N sufficiently large.", _exponential_times, ("theorems",)),
-    Claim("optimal in a global sense", "Introduction", "In reasonable settings no better mechanism exists: BRR is optimal in a reasonable global sense, independent of the prior.", _optimal, ("optimality", "choice_of_m"), "docs/optimal-release.md"),
-    Claim("same properties as GRR", "Introduction", "BRR enjoys the same desirable properties of GRR stated above (privacy of many-valued answers; use for frequency estimation, data collection, trees, deep learning; order optimality at large ε).", _same_properties, ("theorems", "choice_of_m"), "docs/padded-edges.md"),
     Claim("finer nodes", "Section 4.1", "Increasing N may destroy utility for GRR but not for BRR.", _finer_nodes, ("interval_nodes",), "docs/points-and-items.md"),
     Claim("lower than GRR and Exponential", "Section 5.1, Fig. 4", "Under the same budget the quality loss of BRR is consistently lower than that of GRR and Exponential.", on_a_fine_grid("qloss_by_epsilon", _FINE, _consistently_lower), ("qloss_by_epsilon",)),
     Claim("stable across N", "Section 5.1", "The utility loss of BRR and Exponential remains relatively stable across N.", on_a_fine_grid("qloss_by_epsilon", _FINE, _stable_in_n), ("qloss_by_epsilon", "qloss_by_n")),

@@ -12,8 +12,7 @@ from reproduction.claims.seeds import TOO_SMALL, brackets, by_seed, enough, join
 from reproduction.claims.training import complete
 from reproduction.claims.verdict import Claim, Evidence, Judgement, Verdict, holds_if, on_a_fine_grid
 from reproduction.places import PUBLISHED, WITHIN
-from reproduction.runner.contract import Rows, Value, beside, distinct, number, select
-from reproduction.theory import limit_global_ratio, limit_inf, limit_sup
+from reproduction.runner.contract import Rows, beside, distinct, number, select
 
 _EQUAL: Final = 1e-9
 _BUDGETS: Final = 8
@@ -21,134 +20,10 @@ _BUDGETS: Final = 8
 _AS_GOOD: Final = 0.02
 _NEAR: Final = 0.05
 """Accuracies count as equal within two points, and as near one another within five."""
-_GOLDEN: Final = 2 * math.log((1 + math.sqrt(5)) / 2)
-
-
-def _nearer(evidence: Evidence) -> Judgement:
-    rows = evidence["pmf"]
-    raised = lowered = wrong = 0
-    true_less = []
-    for truth in distinct(rows, "truth"):
-        both = beside(select(rows, truth=truth), "chance", "BRR", "GRR", "report")
-        least = min(ours for _, ours, _ in both)
-        for row, ours, theirs in both:
-            near = ours > least * (1 + _EQUAL)
-            if row["report"] == truth:
-                true_less += [(ours, theirs)] if ours < theirs else []
-            elif near:
-                raised += ours > theirs
-                wrong += ours <= theirs
-            else:
-                lowered += ours < theirs
-                wrong += ours >= theirs
-    ours, theirs = true_less[0] if true_less else (math.nan, math.nan)
-    measured = (
-        f"N = {rows[0]['points']}, ε = {rows[0]['epsilon']}: likelier than under GRR {raised} near reports, less likely {lowered} far ones, "
-        f"otherwise {wrong}" + (f"; the true value itself {ours:.1%} instead of {theirs:.1%}" if true_less else "")
-    )
-    if wrong:
-        return Judgement(Verdict.FAILS, measured, "Some near report is not likelier, or some far one not less likely.")
-    why = "Near reports are likelier, far ones less likely."
-    if true_less:
-        why += " The true value itself, of which the sentence does not speak, is reported less often than under GRR: it shares its weight with m − 1 others."
-    return Judgement(Verdict.HOLDS, measured, why)
 
 
 def _of(evidence: Evidence, what: str) -> Rows:
     return select(evidence["sentences"], what=what)
-
-
-def _sum(rows: Rows, column: str) -> int:
-    return sum(int(row[column]) for row in rows)
-
-
-def _last(rows: Rows) -> int:
-    """The largest N of rows of counts."""
-    return max(int(row["most"]) for row in rows)
-
-
-def _own_m(evidence: Evidence) -> Judgement:
-    rows = _of(evidence, "local m")
-    cases, differ, broken = (_sum(rows, each) for each in ("cases", "differ", "broken"))
-    row = max(rows, key=lambda each: number(each, "worst"))
-    measured = (
-        f"the locally best m differ in {differ} of {cases:,} cases (N = 3 to {_last(rows)}); of these {broken} spend more than ε, "
-        f"at most {number(row, 'worst'):.2f} times ε (N = {row['worst_points']}, ε = {row['worst_epsilon']})"
-    )
-    return holds_if(
-        broken == differ, measured,
-        "The normaliser then depends on the value, and some output is near for the one and far for the other.",
-        "Some choice of different m keeps ε.",
-    )  # fmt: skip
-
-
-def _proof_of_the_order(evidence: Evidence) -> Judgement:
-    rows = _of(evidence, "roots")
-    cases, bound, other, ordered = (
-        _sum(rows, each) for each in ("cases", "end_below_its_bound", "middle_above_its_bound", "ordered")
-    )
-    measured = (
-        f"of {cases:,} cases (N = 2 to {_last(rows)}, 11 values of ε from 0.1) the printed upper bound on i₁ᵣ holds in {bound}, the lower "
-        f"bound on i₃ᵣ in {other}, i₃ᵣ > i₁ᵣ in {ordered}; for ε < 1 lines 3 to 5 of Algorithm 3 as printed change m₁ in "
-        f"{_sum(rows, 'middle_matters')} of {_sum(rows, 'cases_below_one')}"
-    )
-    if bound == other == cases:
-        return Judgement(
-            Verdict.HOLDS, measured, f"Both bounds hold, so the roots are ordered from ε = {_GOLDEN:.4f} on."
-        )
-    if ordered == cases:
-        return Judgement(
-            Verdict.CORRECTED, measured, "The upper bound on i₁ᵣ has a slip of sign: √(a² + b²) is below a + b, not below a − b. What it is for is true all the same, and for every ε > 0 (compare the squares), so 0.9624 is no threshold; and m₂ as printed, rounded up, is never below m₁. Rounded down, as it should be, it can be, at ε ≥ 1 too: see “theorem 1 (2)”."
-        )  # fmt: skip
-    return Judgement(Verdict.FAILS, measured, "The roots are ordered otherwise.")
-
-
-def _local_and_global(_: Evidence) -> Judgement:
-    values = [each / 10 for each in range(1, 101)]
-    outside = sum(not limit_inf(each) <= limit_global_ratio(each) <= limit_sup(each) for each in values)
-    shown = "; ".join(f"ε = {each:g}: {limit_inf(each):.4f} ≤ {limit_global_ratio(each):.4f} ≤ {limit_sup(each):.4f}" for each in (1.0, 2.0))  # fmt: skip
-    return holds_if(
-        outside == 0, f"outside in {outside} of {len(values)} values of ε from 0.1 to 10; {shown}",
-        "A ratio of sums lies between the least and the largest ratio of the terms.", "The global ratio lies outside.",
-    )  # fmt: skip
-
-
-def _rounding(evidence: Evidence) -> Judgement:
-    rows = _of(evidence, "rounding")
-    moved = [number(row, "moved") for row in rows]
-    measured = "mean way to the node, values spread evenly over [0, 1]: " + ", ".join(
-        f"{value:.5f} (N = {row['nodes']})" for row, value in zip(rows, moved, strict=True)
-    )
-    return holds_if(
-        all(b < a for a, b in pairwise(moved)), measured, "It falls as (b − a)/(4(N − 1)).", "It does not always fall."
-    )  # fmt: skip
-
-
-def _near_share(evidence: Evidence) -> Judgement:
-    rows = _of(evidence, "near reports")
-    spread: dict[tuple[str, Value], float] = {}
-    said = []
-    same: Final = "GRR’s of BRR’s near ones"
-    for epsilon in distinct(rows, "epsilon"):
-        ours = select(rows, mechanism="BRR", epsilon=epsilon)
-        found = {
-            name: [number(row, "near") for row in select(rows, mechanism=name, epsilon=epsilon)]
-            for name in ("BRR", "GRR")
-        }
-        weight = math.exp(float(epsilon))
-        found[same] = [(weight + number(row, "m") - 1) / (weight + number(row, "points") - 1) for row in ours]
-        spread |= {(name, epsilon): max(values) / min(values) for name, values in found.items()}
-        chances = [f"{name} {min(values):.2g} to {max(values):.2g}" for name, values in found.items()]
-        said.append(f"ε = {epsilon:g}: {', '.join(chances)}")
-    sizes, epsilons = distinct(rows, "points"), distinct(rows, "epsilon")
-    measured = f"chance that a report is one of the near ones, N = {min(sizes):,} to {max(sizes):,}: {'; '.join(said)}"
-    if not all(spread["BRR", each] < spread["GRR", each] for each in epsilons):
-        return Judgement(Verdict.FAILS, measured, "Not stabler than GRR’s.")
-    why = "Of the reports with the high weight, which the paper speaks of: BRR’s tends to h/(h + 1), h = e^{ε/2}; GRR’s, which is the true value alone, to nothing."
-    calm = [f"{each:g}" for each in epsilons if spread[same, each] <= spread["BRR", each]]
-    if calm:
-        why += f" Where as many are counted for GRR as for BRR, GRR’s tends to 1/(h + 1), and is the stabler of the two at ε = {', '.join(calm)}."
-    return Judgement(Verdict.HOLDS, measured, why)
 
 
 def _lower_at_every_n(evidence: Evidence) -> Judgement:
@@ -252,13 +127,7 @@ def _near_no_noise(evidence: Evidence) -> Judgement:
 
 
 CLAIMS: Final = (
-    Claim("nearer is likelier", "Introduction, Fig. 1", "BRR increases the likelihood of publishing data closer to the true item and decreases that of data farther away.", _nearer, ("pmf",)),
     Claim("lower at every N", "Introduction, Fig. 5(a)", "BRR has a significantly lower QLoss than GRR with varying N.", _lower_at_every_n, ("qloss_by_n",)),
-    Claim("an m for each value", "Section 3.2", "Different locally optimal m for different values will certainly violate ε-differential privacy.", _own_m, ("sentences",)),
-    Claim("proof of theorem 1 (2)", "Proof of Theorem 1", "i₁ᵣ < N(h − 1)/(e^ε − 1), so from ε > 2 ln((1 + √5)/2) ≈ 0.9624 on i₃ᵣ > i₁ᵣ.", _proof_of_the_order, ("sentences",), "docs/errata.md"),
-    Claim("local bounds, global ratio", "Section 3.4", "The bounds on the local ratios also bound the ratio of the global expected errors.", _local_and_global),
-    Claim("rounding to nodes", "Section 4.1", "As N increases the mapped value gets closer to the original one.", _rounding, ("sentences",)),
-    Claim("share of near reports", "Section 5.1", "m grows in proportion to N, so BRR maintains a more stable probability of effective responses.", _near_share, ("sentences",)),
     Claim("the ratio falls with ε", "Section 5.1, Fig. 5(b)", "For large N the ratio of BRR to GRR decreases quickly as the privacy budget grows.", _ratio_falls, ("qloss_by_n",)),
     Claim("places, falls with ε", "Section 5.3, Fig. 8", "As the privacy budget increases, the overall utility loss gradually decreases.", on_a_fine_grid("location_errors", _BUDGETS, _places_fall), ("location_errors",), "docs/places.md"),
     Claim("SGD, larger noise", "Appendix B.2", "With small budgets the Laplace mechanism introduces larger noise magnitudes.", _larger_noise, ("sentences",), "docs/private-sgd.md"),

@@ -1,19 +1,12 @@
-"""Claims that are about others' work or about what the paper ships, and those of the abstract."""
+"""Claims that are about others' work or about what the paper ships."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from reproduction.claims.line import no_worse
 from reproduction.claims.networks import rebuilt_rival
-from reproduction.claims.quality import grr_at_small
 from reproduction.claims.verdict import Claim, cannot
 
-INTRODUCTION: Final = (
-    Claim("never larger than GRR", "Abstract", "The global expected error of BRR, which takes the least of the locally best m, is always no larger than that of GRR.", lambda found: no_worse(found, "average_worse_printed", "global error", of_the_searches=True), ("theorems",), "docs/errata.md"),
-    Claim("GRR at large ε", "Introduction, citing Kairouz et al. 2016", "GRR is order optimal in the low privacy regime.", cannot("A result of others, cited without a statement that could be measured here.")),
-    Claim("GRR at small ε", "Introduction, citing Kairouz et al. 2016", "GRR cannot achieve optimal utility at high privacy levels.", grr_at_small, ("optimality",), "docs/optimal-release.md"),
-)  # fmt: skip
 CITED: Final = (
     Claim("results of Wang et al. 2020", "Appendix B.3", "DNN-BRR also outperforms the results shown in Wang et al. 2020.", rebuilt_rival, ("dnn_readings",), "docs/private-networks.md"),
     Claim("non-private baselines", "Figs. 9 to 11", "NP-GBDT and NP are those of the cited papers.", cannot("Their implementations are not here; the lines without privacy in this report are ours.")),

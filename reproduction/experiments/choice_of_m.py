@@ -9,7 +9,6 @@ with a centred window lie (appendix A.1).
 from __future__ import annotations
 
 import bisect
-import itertools
 import math
 from decimal import Decimal
 from fractions import Fraction
@@ -24,7 +23,7 @@ from reproduction.pictures import panels
 from reproduction.theory import algorithm_3_as_printed, exact_expected_loss, exact_local_loss, exact_local_loss_grr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from reproduction.form import Row
 
@@ -175,10 +174,12 @@ def draw(rows: pd.DataFrame) -> dict[str, str]:
     """Both ratios against m, with the safe m."""
     curve = rows[rows["what"] == "curve"]
     points = int(curve["points"].iloc[0])
-    safe = curve[curve["is_safe"] == True].assign(quantity="safe m")  # noqa: E712 (a column with gaps)
+    safe = curve[curve["is_safe"] == True]  # noqa: E712 (a column with gaps)
+    safe = safe.assign(quantity=safe["quantity"] + ", safe m")
+    curves = {f"{name}, safe m": name for name in curve["quantity"].unique()}
     return {
         "choice_of_m": panels(
-            pd.concat([curve, safe]), x="m", y="ratio", hue="quantity", facet="epsilon", dots={"safe m"},
+            pd.concat([curve, safe]), x="m", y="ratio", hue="quantity", facet="epsilon", dots=curves, like=curves,
             title=f"N = {points}, ε = {{:g}}", lowest=0, highest=1.6, across="m", up="expected error over GRR’s",
             says=f"Expected error over GRR's against m, on average and for the worst value, N = {points}.",
             notes=["The safe m is that of the global search: the least m⁽ᵏ⁾ over all values k."],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from reproduction.ems import ems, smoothed
+from reproduction.ems import ems
 
 MECHANISMS = {
     "padded": bp.BRR(bp.Integers(0, 11), 1, edges="padded"),
@@ -46,14 +46,6 @@ def test_smoothed_em_is_the_published_loop(name):
     shares, literal_steps, gain = literal_ems(matrix, counts.tolist())
     assert steps == literal_steps and gain < 1e-3
     assert found == pytest.approx(shares, rel=1e-9)
-
-
-def test_two_values_are_not_smoothed():
-    """With N = 2 and GRR the likelihood has its top where the expected share of reports is the seen one."""
-    matrix = bp.GRR(bp.Integers(0, 1), 1).matrix()
-    p = matrix[0, 0]
-    assert ems(matrix, np.array([620.0, 380.0]))[0][0] == pytest.approx((0.62 - (1 - p)) / (2 * p - 1), abs=0.02)
-    assert smoothed(np.array([0.3, 0.7])).tolist() == [0.3, 0.7]
 
 
 AT = np.arange(48)

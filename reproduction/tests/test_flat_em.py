@@ -31,12 +31,3 @@ def test_no_distribution_is_more_likely_than_the_fit_by_more_than_its_gap(mech):
     # A tenth of a nat is less than half a standard error.
     errors = bp.estimate(mech, reports, method="inverse").to_frame()["se"]
     assert (np.abs(shares - top) <= 0.5 * np.asarray(errors)).all()
-
-
-def test_weights_count_as_repeated_reports():
-    mech = bp.SubsetSelection(bp.Integers(1, 6), 2)
-    reports = mech.privatize([1, 2, 2, 5, 6, 6] * 100, rng=bp.insecure_seed(3))
-    weights = np.tile([1.0, 3.0], 300)
-    weighted, _ = most_likely(mech, reports, weights)
-    repeated, _ = most_likely(mech, np.repeat(reports, weights.astype(int), axis=0))
-    assert np.allclose(weighted, repeated, atol=0.01)

@@ -99,6 +99,8 @@ def test_the_golden_ratio_is_where_the_printed_bounds_cross():
             a, b = n * h - n, h * (n - 1) - (n - h**2 + 1)
             assert b - a == h**2 - h - 1 == (h - Fraction(1, 2)) ** 2 - Fraction(5, 4)
             assert (b > a) == (h > Fraction(16180339887, 10**10))
+            # Mended, a is larger by E − 1: then b never is above it, and the bounds no longer order the roots.
+            assert b - (a + h**2 - 1) == -h
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1, 5])
