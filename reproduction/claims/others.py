@@ -99,8 +99,9 @@ CLAIMS: Final = (
         says="BRR outperforms the state-of-the-art methods across the standard metrics and datasets.",
         find=_art,
         measured="worse than a method of the paper in {behind} of {of} comparisons (line, Jaccard, places within "
-        "regions); surely worse (better) than Laplace in {trees_worse} ({trees_better}) of {trees_of} cases of boosting, {networks_worse} ({networks_better}) of {networks_of} of networks; on a line worse than "
-        "Anchored in {bins} of {cases}, by up to {by:.0%}, than always the middle in {silence}",
+        "regions); surely worse (better) than Laplace in {trees_worse} ({trees_better}) of {trees_of} cases of "
+        "boosting, {networks_worse} ({networks_better}) of {networks_of} of networks; on a line worse than Anchored in "
+        "{bins} of {cases}, by up to {by:.0%}, than always the middle in {silence}",
         rules={
             Verdict.UNDECIDED: "not complete or seeds < 3",
             Verdict.HOLDS: "behind + trees_worse + networks_worse + bins + silence == 0",
