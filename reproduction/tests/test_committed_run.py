@@ -13,7 +13,7 @@ from reproduction.folder import outcomes_of, record, verdict_rows
 from reproduction.judging import judge_all
 from reproduction.registry import EXPERIMENTS
 from reproduction.tests.committed import RESULTS
-from reproduction.tests.figures.reading import check_words, words
+from reproduction.tests.reading import check_words, words
 
 WHAT_TO_DO = "python -m reproduction render reproduction/results"
 

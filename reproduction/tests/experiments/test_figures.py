@@ -31,7 +31,7 @@ from reproduction.experiments import (
 )
 from reproduction.runner.contract import distinct, number, select
 from reproduction.runner.files import as_csv
-from reproduction.tests.figures.reading import words
+from reproduction.tests.reading import words
 
 TINY = {
     pmf: pmf.QUICK,

@@ -14,7 +14,7 @@ from reproduction.figures import Grid, Line, Panel, Printed, Square, grid, panel
 from reproduction.figures.grid import figure_of_grid
 from reproduction.figures.looks import LOOKS
 from reproduction.figures.panels import figure_of, short
-from reproduction.tests.figures.reading import artist, check_words, texts, words
+from reproduction.tests.reading import artist, check_words, texts, words
 
 CARETS = {mpl.markers.CARETUP, mpl.markers.CARETDOWN}
 

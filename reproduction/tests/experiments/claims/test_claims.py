@@ -9,7 +9,6 @@ from reproduction.claims import CLAIMS, Verdict, judge_all, judging
 from reproduction.claims.boosting import CLAIMS as BOOSTING
 from reproduction.claims.networks import CLAIMS as NETWORKS
 from reproduction.claims.training import CLAIMS as TRAINING
-from reproduction.places import CALIBRATED, PUBLISHED
 from reproduction.runner.registry import EXPERIMENTS, Entry
 from reproduction.runner.running import Outcome
 
