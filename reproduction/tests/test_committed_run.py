@@ -9,13 +9,18 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from bipartite.plots import figure
-from reproduction.folder import outcomes_of, record, verdict_rows
+from reproduction.folder import Circumstances, outcomes_of, record, verdict_rows
 from reproduction.judging import judge_all
 from reproduction.registry import EXPERIMENTS
 from reproduction.tests.committed import RESULTS
 from reproduction.tests.reading import check_words, words
 
 WHAT_TO_DO = "python -m reproduction render reproduction/results"
+SAID = record(RESULTS)
+OF_A_RUN = ("mode", "command", "finished", "seconds", "machine", "commit", "versions")
+HOW = Circumstances(**{name: SAID[name] for name in OF_A_RUN}, options=" --full")
+# Panels have one horizontal axis; kilometres in one city and in the world are no such, nor are maps.
+OF_MANY_SCALES = {"inference_against_error", "map_gowalla", "map_foursquare"}
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +40,7 @@ def drawn():
 
 
 def test_every_experiment_ran_in_full(drawn):
-    assert record(RESULTS)["mode"] == "full"
+    assert SAID["mode"] == "full"
     assert [outcome.entry for outcome, _ in drawn] == list(EXPERIMENTS)
     for outcome, _ in drawn:
         assert [part["point"] for part in outcome.parts] == [
@@ -77,7 +82,6 @@ def test_the_pictures_are_those_of_the_tables(drawn, report):
             axes = [ax for ax in picture.axes if ax.get_visible()]
             titles = [ax.get_title(loc="left") for ax in axes]
             assert all(titles) and len(titles) == len(set(titles)), name
-            # Panels have one horizontal axis; kilometres in one city and in the world are no such, nor are maps.
             assert len({ax.get_xlim() for ax in axes}) == 1 or name in OF_MANY_SCALES, name
             FigureCanvasAgg(picture)
             check_words(picture)

@@ -18,7 +18,8 @@ def test_everything_is_timed_for_as_many_users_as_asked():
     ])  # fmt: skip
     users = rows.groupby("what")["users"].unique().map(list).to_dict()
     assert users == {
-        "design": [0], "reports": [20, 40, 50, 100, 30, 60], "counting": [50, 100], "estimate": [50, 100], "one report": [1],
+        "design": [0], "reports": [20, 40, 50, 100, 30, 60], "counting": [50, 100], "estimate": [50, 100],
+        "one report": [1],
     }  # fmt: skip
     estimated = rows.loc[rows["what"] == "estimate", "mechanism"].unique()
     assert list(estimated) == ["BRR", "GRR", "L-SRR as published", "L-SRR calibrated"]  # Anchored reports a few places
