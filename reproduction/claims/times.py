@@ -102,8 +102,8 @@ CLAIMS: Final = (
         expected=Verdict.PART,
         finding="the order of the three; the 4 s of another machine cannot be checked",
         why="With {most:,} users, where a call is not mostly overhead, GRR is fastest and L-SRR slowest of the three. "
-        "The 4 s are of another machine and implementation. Estimating shares, which "
-        "the paper does not time, takes BRR longer than L-SRR.",
+        "The 4 s are of another machine and implementation. Estimating shares, which the "
+        "paper does not time, takes BRR longer than L-SRR.",
         flip=Edit("runtime", "what == 'reports' and mechanism == 'BRR'", "seconds", "seconds * 9"),
     ),
     Claim(
