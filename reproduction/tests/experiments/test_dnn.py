@@ -12,7 +12,7 @@ from scipy import stats
 from reproduction.claims import networks
 from reproduction.experiments import dnn, dnn_data
 from reproduction.experiments.dnn import Cell, Settings, cells, draw, measure
-from reproduction.tests.figures.reading import words
+from reproduction.tests.reading import words
 
 TINY = Settings(epsilons=(1.0, 20.0), seeds=2, rows=None, epochs=(1, 2), learning_rates=(1e-2,), points=11)
 

@@ -35,7 +35,7 @@ from reproduction.experiments.dnn_readings import (
 )
 from reproduction.learning.network_training import TrainingPlan, class_chances
 from reproduction.tests.experiments.test_dnn import made_up
-from reproduction.tests.figures.reading import words
+from reproduction.tests.reading import words
 
 ALL = [(dataset, reading, (0.25, 2.0)) for dataset in ("adult", "bank") for reading in READINGS]
 TINY = Settings(runs=tuple(ALL), seeds=2, epochs=1)

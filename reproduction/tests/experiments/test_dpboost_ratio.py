@@ -20,7 +20,7 @@ from reproduction.experiments.dpboost_ratio import (
     log_ratio,
     measure,
 )
-from reproduction.tests.figures.reading import words
+from reproduction.tests.reading import words
 
 
 def by_hand(epsilon):

@@ -8,7 +8,7 @@ from reproduction.claims import boosting
 from reproduction.experiments import gbdt, gbdt_tasks
 from reproduction.experiments.gbdt import ALL_RECORDS, BASELINES, LEAVES, Cell, Settings, cells, draw, figures, measure
 from reproduction.experiments.gbdt_tasks import Records
-from reproduction.tests.figures.reading import words
+from reproduction.tests.reading import words
 
 TINY = Settings(tasks=("abalone",), epsilons=("1", "5"), points=(5,), seeds=2, folds=2, trees=2, depth=1)
 

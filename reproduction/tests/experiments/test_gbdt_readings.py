@@ -22,7 +22,7 @@ from reproduction.experiments.gbdt_readings import (
 )
 from reproduction.experiments.gbdt_tasks import Records
 from reproduction.runner.contract import select
-from reproduction.tests.figures.reading import words
+from reproduction.tests.reading import words
 
 
 @pytest.fixture

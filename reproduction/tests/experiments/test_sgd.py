@@ -18,7 +18,7 @@ from reproduction.runner import running
 from reproduction.runner.contract import select
 from reproduction.runner.files import CELLS
 from reproduction.runner.registry import named
-from reproduction.tests.figures.reading import words
+from reproduction.tests.reading import words
 
 TINY = sgd.Settings(
     data="digits",
