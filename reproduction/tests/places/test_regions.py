@@ -102,7 +102,10 @@ def test_regions_never_change_not_even_from_a_pickle():
         (lambda: Regions.of(FOUR, [1.5, 1, 1, 1]), "got 1 of 4 places without one; name it"),
         (lambda: Regions(FOUR, np.array([0, 0, 1, 2]), ("a", "b", "c")), "Expected regions of at least two places"),
         (lambda: Regions(FOUR, np.array([0, 0, 1, 1]), ("a", "a")), "each with its own name"),
-        (lambda: Regions(FOUR, np.array([0, 0, 1]), ("a", "b")), "Expected the region of each of 4 places, from 0 to 1"),
+        (
+            lambda: Regions(FOUR, np.array([0, 0, 1]), ("a", "b")),
+            "Expected the region of each of 4 places, from 0 to 1",
+        ),
         (lambda: Regions(FOUR, np.array([0, 0, 2, 2]), ("a", "b")), "Expected the region of each of 4 places"),
     ],
 )
