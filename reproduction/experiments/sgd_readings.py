@@ -81,8 +81,7 @@ def draw(rows: pd.DataFrame) -> dict[str, str]:
     title = f"MNIST, {NETWORKS[network]}: ahead of"
     drawn = [
         ahead_of(finals, name).assign(
-            line=f"BRR-SGD minus {words}",
-            of=f"{title} {'the same noise in BRR’s range' if in_half else 'Laplace noise'}",
+            line=f"BRR-SGD minus {words}", of=f"{title} {'the same noise in BRR’s range' if in_half else 'Laplace noise'}"
         )
         for name, words in RIVALS.items()
         for in_half in [name.endswith("in-half")]

@@ -160,8 +160,8 @@ def compare(
 ) -> list[PlaceRelease]:
     """One row for each ε and release, on all places and within regions, each with what it really guarantees.
 
-    For 1000 places an ε takes a few seconds. More than 5,792 places are refused at once: some rivals hold a ticket count
-    for every pair of them, at most 2^25.
+    For 1000 places an ε takes a few seconds. More than 5,792 places are refused at once: some rivals hold a ticket
+    count for every pair of them, at most 2^25.
     """
     check_places(places)
     if len(places) ** 2 > MOST_TICKET_COUNTS:

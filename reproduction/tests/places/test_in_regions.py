@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bipartite import BRR, Points, fixed_words, insecure_seed, verify
+from bipartite import BRR, Points, fixed_words, insecure_seed
 from bipartite.errors import DesignError, EpsilonError, InputError, PriorError
 from bipartite.lottery import MAX_TOTAL
 from reproduction.places import Regions, WithinRegion, from_spec, proved, region_weighted, two_level
@@ -24,8 +24,8 @@ SEVEN = Regions.of(
     Points([[0, k * k] for k in range(7)], metric="haversine", labels=list("abcdefg")), [0, 1, 0, 1, 2, 2, 2]
 )
 MAKERS = {
-    "two levels": lambda regions, epsilon: two_level(regions, epsilon),
-    "a weight": lambda regions, epsilon: region_weighted(regions, epsilon),
+    "two levels": two_level,
+    "a weight": region_weighted,
     "within a region": lambda regions, epsilon: WithinRegion(regions, epsilon, publishes="region"),
 }
 makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
@@ -44,7 +44,7 @@ def largest(rows, apart):
                for y in size if rows[x][y])  # fmt: skip
 
 
-def check_epsilon(mechanism, epsilon, apart=lambda x, z: False):
+def check_epsilon(mechanism, epsilon, apart=lambda *_: False):
     """All rows have one total, and the largest ratio spends ε, nearly all of it; in another arithmetic."""
     rows, found = dense(mechanism), proved(mechanism)
     assert {sum(row) for row in rows.tolist()} == {int(mechanism.to_spec()["total"])}
