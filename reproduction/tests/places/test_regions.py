@@ -86,29 +86,40 @@ def test_regions_never_change_not_even_from_a_pickle():
             regions.labels[0] = 1
 
 
+NUMBERS = np.array([0, 0, 1, 1])
+LABELS = "Expected labels as a list of 4 labels, one per place"
+
+
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("message", "call", "given"),
     [
-        (lambda: Regions.by_prefix(Integers(1, 9)), "Expected places as bp.Points\\(…, metric='haversine'\\)"),
-        (lambda: Regions.by_prefix(Points([[0, 0], [1, 1]])), "build them with bp.locations.places"),
-        (lambda: Regions.by_prefix(FOUR, at_least=1), "Expected at_least as a whole number ≥ 2, got 1"),
-        (lambda: Regions.by_prefix(FOUR, at_least=2.5), "Expected at_least as a whole number ≥ 2, got 2.5"),
-        (lambda: Regions.by_prefix(FOUR, most_bits=45), "Expected most_bits as an even number from 0 to 44, got 45"),
-        (lambda: Regions.by_prefix(FOUR, most_bits=3, at_least=0), "2 problems"),
-        (lambda: Regions.of(FOUR, ["a"]), "Expected labels as a list of 4 labels, one per place"),
-        (lambda: Regions.of(FOUR, "abcd"), "Expected labels as a list of 4 labels, one per place"),
-        (lambda: Regions.of(FOUR, ["a", "a", "", " "]), "a region for every place, .* got 2 of 4 places without one"),
-        (lambda: Regions.of(FOUR, ["a", "a", None, float("nan")]), "got 2 of 4 places without one"),
-        (lambda: Regions.of(FOUR, [1.5, 1, 1, 1]), "got 1 of 4 places without one; name it"),
-        (lambda: Regions(FOUR, np.array([0, 0, 1, 2]), ("a", "b", "c")), "Expected regions of at least two places"),
-        (lambda: Regions(FOUR, np.array([0, 0, 1, 1]), ("a", "a")), "each with its own name"),
-        (
-            lambda: Regions(FOUR, np.array([0, 0, 1]), ("a", "b")),
-            "Expected the region of each of 4 places, from 0 to 1",
-        ),
-        (lambda: Regions(FOUR, np.array([0, 0, 2, 2]), ("a", "b")), "Expected the region of each of 4 places"),
+        ("Expected places as bp.Points\\(…, metric='haversine'\\)", Regions.by_prefix, (Integers(1, 9),)),
+        ("build them with bp.locations.places", Regions.by_prefix, (Points([[0, 0], [1, 1]]),)),
+        (LABELS, Regions.of, (FOUR, ["a"])),
+        (LABELS, Regions.of, (FOUR, "abcd")),
+        ("a region for every place, .* got 2 of 4 places without one", Regions.of, (FOUR, ["a", "a", "", " "])),
+        ("got 2 of 4 places without one", Regions.of, (FOUR, ["a", "a", None, float("nan")])),
+        ("got 1 of 4 places without one; name it", Regions.of, (FOUR, [1.5, 1, 1, 1])),
+        ("Expected regions of at least two places", Regions, (FOUR, np.array([0, 0, 1, 2]), ("a", "b", "c"))),
+        ("each with its own name", Regions, (FOUR, NUMBERS, ("a", "a"))),
+        ("Expected the region of each of 4 places, from 0 to 1", Regions, (FOUR, NUMBERS[:3], ("a", "b"))),
+        ("Expected the region of each of 4 places, from 0 to 1", Regions, (FOUR, NUMBERS * 2, ("a", "b"))),
     ],
 )
-def test_what_is_no_region_is_refused(call, message):
+def test_what_is_no_region_is_refused(message, call, given):
     with pytest.raises(InputError, match=message):
-        call()
+        call(*given)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"at_least": 1}, "Expected at_least as a whole number ≥ 2, got 1"),
+        ({"at_least": 2.5}, "Expected at_least as a whole number ≥ 2, got 2.5"),
+        ({"most_bits": 45}, "Expected most_bits as an even number from 0 to 44, got 45"),
+        ({"most_bits": 3, "at_least": 0}, "2 problems"),
+    ],
+)
+def test_what_is_no_rule_is_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        Regions.by_prefix(FOUR, **options)
