@@ -11,6 +11,8 @@ and 6 bits below the prefix of the region, which the authors' scripts name.
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import TYPE_CHECKING, Final
 
 from bipartite import BRR
@@ -79,12 +81,11 @@ def _grid(epsilons: tuple[str, ...], **pools: tuple[int, int]) -> Grid:
 
     The axis is not called ``seed``: how many draws there are is settled by what they show.
     """
-    return Grid(
-        *(
-            {"pool": (pool,), "places": (places,), "draw": tuple(range(1, draws + 1)), "epsilons": (epsilons,)}
-            for pool, (places, draws) in pools.items()
-        )
+    grids = (
+        Grid(pool=(pool,), places=(places,), draw=tuple(range(1, draws + 1)), epsilons=(epsilons,))
+        for pool, (places, draws) in pools.items()
     )
+    return functools.reduce(operator.add, grids)
 
 
 FULL = _grid(
@@ -108,7 +109,7 @@ def measure(pool: str, places: int, draw: int, epsilons: tuple[str, ...]) -> Ite
         if pool == AUTHORS
         else Regions.by_prefix(drawn(area, places, draw), at_least=crowd)
     )
-    about = {"pool": pool, "dataset": dataset, "places": places, "seed": draw, "regions": len(regions)}
+    about: Row = {"pool": pool, "dataset": dataset, "places": places, "seed": draw, "regions": len(regions)}
     yield {"what": REGIONS, **about, "smallest": int(regions.sizes.min()), "largest": int(regions.sizes.max())}
     parts = list(zip(parts_of(regions), map(len, regions.names), strict=True))
     for epsilon in epsilons if len(parts) in enough and draw <= measured else ():

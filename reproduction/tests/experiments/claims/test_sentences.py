@@ -12,25 +12,6 @@ def verdict(key, **evidence):
 
 
 @pytest.mark.parametrize(
-    ("budgets", "last", "expected"),
-    [(8, 1.0, Verdict.HOLDS), (8, 9.0, Verdict.FAILS), (7, 1.0, Verdict.UNDECIDED), (7, 9.0, Verdict.FAILS)],
-)
-def test_an_error_of_places_that_rises_with_epsilon_is_seen(budgets, last, expected):
-    rows = [
-        {
-            "dataset": "Gowalla",
-            "scope": "within regions",
-            "mechanism": name,
-            "epsilon": 0.25 * at,
-            "expected_km": last if (name, at) == ("BRR", budgets) else 8.0 / at,
-        }
-        for name in ("GRR", "L-SRR as published", "BRR")
-        for at in range(1, budgets + 1)
-    ]
-    assert verdict("places, falls with ε", location_errors=rows) == expected
-
-
-@pytest.mark.parametrize(
     ("of_the_mean", "of_the_sum", "expected"),
     [(2.0, 1.0, Verdict.HOLDS), (2.0, 0.1, Verdict.READING), (0.2, 0.1, Verdict.FAILS)],
 )
