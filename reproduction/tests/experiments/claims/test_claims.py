@@ -1,12 +1,10 @@
 """Verdicts are computed: true and false evidence give different ones, and each names what it rests on."""
 
-import math
 from dataclasses import replace
 
 import pytest
 
 from reproduction.claims import CLAIMS, Verdict, judge_all, judging
-from reproduction.claims.networks import CLAIMS as NETWORKS
 from reproduction.claims.training import CLAIMS as TRAINING
 from reproduction.places import CALIBRATED, PUBLISHED
 from reproduction.runner.registry import EXPERIMENTS, Entry
@@ -271,6 +269,18 @@ def test_growth_is_for_each_further_user_and_sure_only_beyond_the_quartiles():
     assert "BRR 100 (89.8 to 110)" in found.measured and "over BRR: 4.0 (FourSquare)" in found.measured
     assert verdict(key, runtime=times(brr=brr, lsrr=(0.1, 0.01, 1.1))) == Verdict.UNDECIDED
     assert verdict(key, runtime=times(brr=brr, lsrr=(0.1, 0.01, 0.5))) == Verdict.FAILS
+
+
+def boosting(brr, laplace, seeds=5, **more):
+    """Ratios that vary a little with the seed."""
+    return [
+        {"task": task, "mechanism": name, "epsilon": epsilon, "points": 21, "seed": seed,
+         "rmse": value + 0.001 * ((seed + len(name)) % 3)}
+        for task in ("bias-slope", "abalone", "superconduct")
+        for name, value in {"BRR": brr, "Laplace": laplace, **more}.items()
+        for epsilon in (1.0, 5.0)
+        for seed in range(seeds)
+    ]  # fmt: skip
 
 
 def training(brr, laplace, measure="final", seeds=4):
