@@ -62,8 +62,7 @@ def _gain(errors: pd.DataFrame, rival: str) -> pd.DataFrame:
 def _intervals(found: pd.Series | pd.DataFrame) -> Intervals:
     """The mean over seeds of every case: a data set, and a budget where there is a column for each."""
     values = (found if found.ndim == 1 else found.stack()).dropna().rename("value").reset_index()
-    case = [name for name in ("task", "epsilon") if name in values]
-    return together(values, case[0] if len(case) == 1 else case)
+    return together(values, "task" if found.ndim == 1 else ["task", "epsilon"])
 
 
 def _sure(found: pd.Series | pd.DataFrame) -> dict[str, int]:
@@ -97,29 +96,25 @@ def _listed(cases: Mapping[str, Any], how: str = ".0%") -> str:
 
 def _vanishes(gbdt: pd.DataFrame) -> dict[str, Any]:
     errors = _errors(gbdt)
-    ours, least, most = errors["BRR"], min(errors["BRR"]), max(errors["BRR"])
-    shares, plain = ours / errors["Laplace"], ours.div(errors[NO_NOISE][0.0], axis=0)
-    means = {name: of.groupby(level="task", sort=False).mean() for name, of in (("shown", shares), ("plain", plain))}
-    last = means["plain"][most]
-    shown = {
-        name: ", ".join(f"{task} {of[least][task]:.2f}→{of[most][task]:.2f}" for task in of.index)
-        for name, of in means.items()
-    }
-    return _ran(gbdt) | _sure(shares[most] - shares[least]) | shown | {
-        "least": least, "most": most, "far": last.max(), "furthest": last.idxmax(), "near": int((last <= _FAR).sum()),
-        "as_near": _FAR, "lost": ", ".join(task for task, each in _intervals(shares[most] - 1).items() if each.is_above),
+    least, most = min(errors["BRR"]), max(errors["BRR"])
+    shares, plain = errors["BRR"] / errors["Laplace"], errors["BRR"].div(errors[NO_NOISE][0.0], axis=0)
+    means = [of.groupby(level="task", sort=False).mean() for of in (shares, plain)]
+    shown = [", ".join(f"{task} {of[least]:.2f}→{of[most]:.2f}" for task, of in each.iterrows()) for each in means]
+    last = means[1][most]
+    return _ran(gbdt) | _sure(shares[most] - shares[least]) | {
+        "least": least, "most": most, "shown": shown[0], "plain": shown[1],
+        "lost": ", ".join(task for task, each in _intervals(shares[most] - 1).items() if each.is_above),
+        "far": last.max(), "furthest": last.idxmax(), "near": int((last <= _FAR).sum()), "as_near": _FAR,
     }  # fmt: skip
 
 
 def _sizes(data_sets: pd.DataFrame) -> dict[str, Any]:
-    rows = data_sets["complete_rows"]
     found, printed, columns = (
-        [(int(a), int(b)) for a, b in zip(rows, data_sets[name], strict=True)]
-        for rows, name in ((rows, "features"), (data_sets["printed_rows"], "printed_features"), (rows, "columns"))
+        list(data_sets[list(names)].itertuples(index=False, name=None))
+        for names in (("complete_rows", "features"), ("printed_rows", "printed_features"), ("complete_rows", "columns"))
     )
-    names = ", ".join(data_sets["dataset"])
     meant = [found[1], found[0], columns[2]]
-    return {"names": names, "found": found, "printed": printed, "meant": meant}
+    return {"names": ", ".join(data_sets["dataset"]), "found": found, "printed": printed, "meant": meant}
 
 
 def _target(data_sets: pd.DataFrame) -> dict[str, Any]:

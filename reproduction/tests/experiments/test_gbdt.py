@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 
+from reproduction.claim import Verdict
+from reproduction.claims import trees
 from reproduction.experiments import gbdt, gbdt_readings, gbdt_tasks
 from reproduction.experiments.gbdt import MEAN, MIDDLE, NO_NOISE
 from reproduction.experiments.gbdt_readings import NOTE, ONE, READINGS, THREE
@@ -108,3 +110,9 @@ def test_a_reading_is_measured_the_same_every_time_and_says_what_it_spends(name,
     assert (plain["epsilon"], plain["spent"]) == (0.0, math.inf)
     # Not far above always the middle: trees of full steps learn too much from so few records.
     assert plain["rmse"] < 1.1 * math.sqrt(((diabetes.targets - 187.5) ** 2).mean())
+
+
+@pytest.mark.parametrize("few", ["seed < 2", "task != 'superconduct'", "epsilon in (0, 5)"])
+@pytest.mark.parametrize("claim", [each for each in trees.CLAIMS if "gbdt" in each.needs], ids=lambda claim: claim.key)
+def test_too_few_seeds_data_sets_or_budgets_decide_nothing(claim, few):
+    assert claim.judge({name: table(name).query(few) for name in claim.needs}).verdict == Verdict.UNDECIDED
