@@ -194,7 +194,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         expected=Verdict.PART,
         finding="the advantage over Laplace vanishes; on {furthest} the error stays {far:.1f} times that without privacy",
         why="The advantage of BRR is at small ε, and gone at the largest. Errors come nearer to those without privacy "
-        "everywhere, and at ε = {most:g} are at most {as_near:g} times these on {near} of {of} data sets.",
+        "everywhere; at ε = {most:g} they lie within a factor of {as_near:g} on {near} of {of} data sets.",
         flip=Edit("gbdt", "mechanism == 'BRR' and epsilon == 1", "rmse", "rmse * 10"),
     ),
     Claim(

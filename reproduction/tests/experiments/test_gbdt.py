@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from reproduction.claim import Verdict
-from reproduction.claims import trees
+from reproduction.claims.trees import CLAIMS
 from reproduction.experiments import gbdt, gbdt_readings, gbdt_tasks
 from reproduction.experiments.gbdt import MEAN, MIDDLE, NO_NOISE
 from reproduction.experiments.gbdt_readings import NOTE, ONE, READINGS, THREE
@@ -113,6 +113,6 @@ def test_a_reading_is_measured_the_same_every_time_and_says_what_it_spends(name,
 
 
 @pytest.mark.parametrize("few", ["seed < 2", "task != 'superconduct'", "epsilon in (0, 5)"])
-@pytest.mark.parametrize("claim", [each for each in trees.CLAIMS if "gbdt" in each.needs], ids=lambda claim: claim.key)
+@pytest.mark.parametrize("claim", [each for each in CLAIMS if "gbdt" in each.needs], ids=lambda claim: claim.key)
 def test_too_few_seeds_data_sets_or_budgets_decide_nothing(claim, few):
     assert claim.judge({name: table(name).query(few) for name in claim.needs}).verdict == Verdict.UNDECIDED
