@@ -48,41 +48,68 @@ def test_bins_are_those_of_the_sound_build(records):
     np.testing.assert_array_equal(Binned.of(records).bins, grid.encode(records.features, "clip"))
 
 
-def check_node(tree, level, node, rows, bins, widths, gradients, limit):
-    """The node makes a cut of the largest Σ²/(n + λ) on both sides; a leaf is a tenth of −Σ/(n + λ), clipped."""
+def check_node(build, tree, at, rows, bins, widths, labels, gradients, limit):
+    """The node at (level, place) makes a cut of the largest Σ²/(n + λ) on both sides; a leaf is −Σ/(n + λ)."""
 
     def half(side):
         return math.fsum(gradients[row] for row in side) ** 2 / (len(side) + 0.1)
 
+    level, node = at
     if level == len(tree.features):
-        value = -math.fsum(gradients[row] for row in rows) / (len(rows) + 0.1)
-        assert tree.leaves[node] == pytest.approx(0.1 * min(max(value, -limit), limit), abs=1e-12)
+        if isinstance(build, ScriptedGradients):
+            value = -math.fsum(min(max(gradients[row], -limit), limit) for row in rows) / (len(rows) + 0.1)
+        else:
+            value = 0.1 * min(max(-math.fsum(gradients[row] for row in rows) / (len(rows) + 0.1), -limit), limit)
+        assert tree.leaves[node] == pytest.approx(value, abs=1e-12)
         return
     sides = {
         (feature, last): [[row for row in rows if (bins[row, feature] > last) == right] for right in (False, True)]
         for feature, width in enumerate(widths) for last in range(width - 1)
     }  # fmt: skip
-    chosen = sides[int(tree.features[level][node]), int(tree.last[level][node])]
-    assert sum(map(half, chosen)) >= max(sum(map(half, both)) for both in sides.values()) - 1e-9
+    allowed = list(sides.values())
+    if build.scripted:
+        # Cuts part records whose labels differ; where gradients are reported, they gain something too.
+        allowed = [both for both in allowed if all(both) and len({labels[row] for row in rows}) > 1]
+    if isinstance(build, ScriptedGradients):
+        allowed = [both for both in allowed if sum(map(half, both)) > half(rows)]
+    cut = int(tree.features[level][node]), int(tree.last[level][node])
+    assert (cut in sides) == bool(allowed)
+    chosen = sides[cut] if allowed else [rows, []]
+    assert sum(map(half, chosen)) >= max((sum(map(half, both)) for both in allowed), default=0) - 1e-9
     for right, side in enumerate(chosen):
-        check_node(tree, level + 1, 2 * node + right, side, bins, widths, gradients, limit)
+        check_node(build, tree, (level + 1, 2 * node + right), side, bins, widths, labels, gradients, limit)
 
 
-def test_without_noise_every_cut_and_leaf_is_that_of_the_published_algorithm(records):
+BUILDS = [
+    Published(FIVE, PLAIN, trees=4, depth=3),
+    ScriptedDPBoost(FIVE, PLAIN, trees=4, depth=3),
+    ScriptedGradients(FIVE, PLAIN, trees=4, depth=3, cut_share=Decimal("0.2")),
+]
+
+
+@pytest.mark.parametrize("build", BUILDS, ids=lambda build: type(build).__name__)
+def test_without_noise_every_cut_and_leaf_is_that_of_the_published_algorithm_and_of_the_scripts(build, records):
     # Subsets of fixed size of those that no tree has used; gradients beyond 1 leave their tree; limits fall by 1 − η.
     labels, binned = 1.5 * ((records.targets - 25) / 162.5 - 1), Binned.of(records)
-    trees = boost(Published(FIVE, PLAIN, trees=4, depth=3), binned, labels, np.random.default_rng(1))
-    rng, pool, scores, skipped = np.random.default_rng(1), np.arange(442), np.zeros(442), 0
-    for number, tree in enumerate(trees):
-        share = 0.1 * 0.9**number / sum(0.1 * 0.9**each for each in range(4))
-        rows = rng.choice(pool, min(math.floor(442 * share), len(pool)), replace=False)
-        pool = np.setdiff1d(pool, rows)
+    labels[::3] = 0.5
+    rng, free, scores, skipped, eta = np.random.default_rng(1), set(range(442)), np.zeros(442), 0, 0.1
+    for number, tree in enumerate(boost(build, binned, labels, np.random.default_rng(1))):
+        wanted = build.picks(number, 442, eta)
+        if not build.scripted:
+            assert wanted == math.floor(442 * 0.1 * 0.9**number / sum(0.1 * 0.9**each for each in range(4)))
+        rows = rng.choice(sorted(free), wanted, replace=False) if wanted <= len(free) else sorted(free)
         gradients = scores - labels
         kept = [row for row in rows if abs(gradients[row]) <= 1]
         skipped += len(rows) - len(kept)
-        check_node(tree, 0, 0, kept, binned.bins, binned.widths, gradients, 0.9**number)
+        free -= set(kept if build.scripted else rows)
+        check_node(build, tree, (0, 0), kept, binned.bins, binned.widths, labels, gradients, (1 - eta) ** number)
         scores += tree.of(binned.bins)
-    assert skipped > 20 and len(pool) < 4
+        if build.scripted and number == 0:
+            # The ratio of prediction and label, the smaller over the larger; nothing for records that were used.
+            ratios = [sorted(np.abs([scores[row], labels[row]])) for row in free]
+            eta = sum(small / large for small, large in ratios) / 442
+    assert skipped > 20
+    assert eta != 0.1 if build.scripted else len(free) < 4
 
 
 def test_trees_as_scripted_take_the_exponents_of_the_scripts():
@@ -95,9 +122,17 @@ def test_trees_as_scripted_take_the_exponents_of_the_scripts():
     ]
 
 
-def test_the_scripts_estimate_eta_from_predictions_and_labels():
-    # 1/2, 1/4, nothing to divide, and one record that was used: (1/2 + 1/4)/4.
-    assert dpboost._estimated(np.array([0.5, -2.0, 0.0]), np.array([-1.0, 0.5, 0.0]), 4) == pytest.approx(0.1875)
+def test_the_scripts_estimate_eta_where_there_is_nothing_to_divide():
+    assert dpboost._estimated(np.array([0.5, 0.0]), np.array([-1.0, 0.0]), 4) == pytest.approx(0.125)
+
+
+def test_the_scripts_report_gradients_with_what_cuts_leave_of_epsilon(monkeypatch):
+    build, seen = ScriptedGradients(FIVE, "BRR", cut_share=Decimal("0.2")), []
+    assert build.cut_rate == pytest.approx(1 / 5 / (2 * 2))
+    assert build.gains(np.array([3.0]), np.array([1.0]), np.array([True])) == [1]
+    monkeypatch.setattr(dpboost, "_brr", lambda *given: seen.append(given) or np.eye(21))
+    assert build.leaves(np.zeros(2, dtype=int), np.array([0.5, 2.0]), 1.0, np.random.default_rng(0))[0] < -0.5
+    assert seen == [(Decimal(4), "best")]
 
 
 def test_scripted_trees_stop_where_labels_are_alike_or_nothing_is_gained():
@@ -131,15 +166,15 @@ def near(found, expected, draws=200_000):
     return (np.abs(found - expected) <= 6 * np.sqrt(expected * (1 - expected) / draws) + 1e-12).all()
 
 
-@pytest.mark.parametrize("value", [0.3, -0.9])
-def test_draws_have_the_likelihood_that_is_said(value):
+@pytest.mark.parametrize(("value", "point"), [(0.33, 17), (-0.9, 0)])
+def test_draws_have_the_likelihood_that_is_said(value, point):
     rng, many = np.random.default_rng(4), np.full(200_000, value)
     brr, clamped, laplace = (
         Noise(name, Decimal("2.5"), 1.0, 0.5) for name in ("BRR", "Laplace, clamped", "Laplace")
     )  # fmt: skip
     points = np.linspace(-0.5, 0.5, 21)
-    said = np.array([brr.likelihood(value, point) for point in points])
-    np.testing.assert_allclose(said, BRR(Integers(0, 20), "2.5").matrix()[16 if value > 0 else 0])
+    said = np.array([brr.likelihood(value, each) for each in points])
+    np.testing.assert_allclose(said, BRR(Integers(0, 20), "2.5").matrix()[point])
     found = np.histogram(brr.draw(many, rng), np.append(points - 0.025, 0.525))[0] / len(many)
     assert near(found, said) and not near(found, np.roll(said, 1))
 
