@@ -5,6 +5,7 @@ import pytest
 
 from bipartite.errors import InputError
 from bipartite.learn import Steps
+from reproduction.claim import Verdict
 from reproduction.claims.sgd import CLAIMS
 from reproduction.experiments import sgd, sgd_mlp, sgd_readings, sgd_training
 from reproduction.experiments.protocols import AdaptiveLaplace, HalfIntervalBRR, protocol_of
@@ -84,6 +85,14 @@ def test_no_row_and_no_verdict_shows_the_papers_protocols_as_private(rows):
     for claim in CLAIMS:
         found = claim.judge({name: table(name) for name in claim.needs})
         assert "ε = ∞" in found.measured + found.finding, claim.key
+
+
+@pytest.mark.parametrize("few", ["seed < 2", "network == 'softmax'", "epsilon != 0.5"])
+def test_few_seeds_another_network_or_other_budgets_decide_nothing(few):
+    for claim in CLAIMS:
+        if "sgd" in claim.needs and claim.key != "SGD is private":
+            tables = {name: table(name) for name in claim.needs}
+            assert claim.judge(tables | {"sgd": table("sgd").query(few)}).verdict == Verdict.UNDECIDED, claim.key
 
 
 def test_measuring_twice_gives_the_same_rows():

@@ -8,7 +8,6 @@ import pytest
 from reproduction.claims import CLAIMS, Verdict, judge_all, judging
 from reproduction.claims.boosting import CLAIMS as BOOSTING
 from reproduction.claims.networks import CLAIMS as NETWORKS
-from reproduction.claims.training import CLAIMS as TRAINING
 from reproduction.places import CALIBRATED, PUBLISHED
 from reproduction.runner.registry import EXPERIMENTS, Entry
 from reproduction.runner.running import Outcome
@@ -422,135 +421,6 @@ def test_laplace_at_a_small_budget_is_compared_with_an_answer_that_learns_nothin
     assert found.verdict == Verdict.CORRECTED and "everywhere under “more noise” (which keeps its ε)" in found.why
 
 
-def training(brr, laplace, measure="final", seeds=4):
-    return [
-        {"network": "paper-cnn", "mechanism": name, "epsilon": epsilon, "measure": measure, "seed": seed,
-         "value": value + 0.001 * (seed % 3), "spent": "∞"}
-        for name, value in (("paper-brr", brr), ("paper-laplace", laplace))
-        for epsilon in (0.3, 0.5, 0.7)
-        for seed in range(seeds)
-    ]  # fmt: skip
-
-
-def test_training_is_judged_by_paired_differences():
-    assert verdict("SGD, eventually equal", sgd=training(0.9, 0.9)) == Verdict.HOLDS
-    assert verdict("SGD, eventually equal", sgd=training(0.7, 0.9)) == Verdict.FAILS
-    assert (
-        verdict("SGD, +28 %, +21 %, +12 %", sgd_readings=[], sgd=training(0.9, 0.4)) == Verdict.FAILS
-    )  # ahead, by others
-    assert (
-        verdict("SGD, +28 %, +21 %, +12 %", sgd_readings=[], sgd=scattered(training(0.6, 0.4), 0.5))
-        == Verdict.UNDECIDED
-    )
-    assert (
-        verdict("SGD, +28 %, +21 %, +12 %", sgd_readings=[], sgd=training(0.68, 0.4)) == Verdict.FAILS
-    )  # one of three will not do
-    assert verdict("SGD, +28 %, +21 %, +12 %", sgd_readings=[], sgd=training(0.4, 0.9)) == Verdict.FAILS
-    assert verdict("SGD, +28 %, +21 %, +12 %", sgd_readings=[], sgd=training(0.9, 0.4, seeds=1)) == Verdict.UNDECIDED
-    assert verdict("SGD, smoother", sgd=training(0.01, 0.05, "stability")) == Verdict.HOLDS
-    assert verdict("SGD, smoother", sgd=training(0.05, 0.01, "stability")) == Verdict.FAILS
-    assert verdict("SGD, smoother", sgd=training(0.01, 0.01, "stability")) == Verdict.FAILS  # no gain of note
-    assert verdict("SGD, slower", sgd=training(50, 20, "convergence")) == Verdict.HOLDS
-    assert verdict("SGD, the gap narrows", sgd=training(0.9, 0.4)) == Verdict.UNDECIDED  # it neither does nor not
-    assert verdict("SGD is private", sgd=training(0.9, 0.9)) == Verdict.FAILS
-
-
-def stability():
-    """Readings of SGD in which four times the noise varies more at the scripts' learning rate, and not at the best."""
-    return [
-        {"mechanism": name, "epsilon": epsilon, "measure": measure, "seed": seed, "learning_rate": rate,
-         "value": value * (1 + 0.01 * (seed % 2))}
-        for name in ("paper-brr", "paper-laplace", "paper-laplace-x4", "paper-laplace-x5")
-        for epsilon in (0.3, 0.5, 0.7)
-        for seed in range(4)
-        for rate in (0.001, 0.01)
-        for measure, value in (
-            ("held_out", 0.8 + rate),
-            ("stability", 0.006 if (name, rate) == ("paper-laplace-x4", 0.001) else 0.002),
-        )
-    ]  # fmt: skip
-
-
-def test_smoothness_is_a_ratio_and_at_one_budget_corrects_the_claim():
-    def at(epsilon, factor):
-        rows = training(0.002, 0.002, "stability")
-        return [
-            row
-            | {"value": row["value"] * (factor if row["epsilon"] == epsilon and row["mechanism"] != "paper-brr" else 1)}
-            for row in rows
-        ]
-
-    found = BY_KEY["SGD, smoother"].judge({"sgd": at(0.3, 4.0), "sgd_readings": stability()})
-    assert found.verdict == Verdict.CORRECTED
-    assert "Smoother for sure only at ε = 0.3" in found.why and "neither varies by more than 0.3 points" in found.why
-    assert "ε = 0.3: 0.27 against 1.10 points, 4.00 times (4.00 to 4.00)" in found.measured
-    assert "Taken together" not in found.why
-    noise, scripted = "4 times the noise at the", "scripts’ learning rate of 0.001"
-    assert f"{noise} {scripted}: 0.3, 0.5, 0.7; {noise} best learning rates: none" in found.measured
-    assert f"Surely smoother at every budget under: {noise} {scripted}. The factors were fitted" in found.why
-    assert verdict("SGD, smoother", sgd=at(0.3, 0.25)) == Verdict.FAILS
-    # Elsewhere the rival varies half as much with every other seed and then half as much again: unclear at each ε.
-    unclear = [
-        row | {"value": 0.5 * row["value"] * (3 if (row["epsilon"] == 0.5) == (row["seed"] % 2 == 0) else 1)}
-        if row["mechanism"] != "paper-brr" and row["epsilon"] != 0.3
-        else row
-        for row in at(0.3, 4.0)
-    ]
-    found = BY_KEY["SGD, smoother"].judge({"sgd": unclear, "sgd_readings": []})
-    assert found.verdict == Verdict.CORRECTED and "surely the other way round there" in found.why
-
-
-def test_what_keeps_its_epsilon_stands_beside_what_does_not():
-    sound = [
-        row | {"mechanism": "local-brr", "value": 0.15} for row in training(0, 0) if row["mechanism"] == "paper-brr"
-    ]
-    found = BY_KEY["SGD is private"].judge({"sgd": training(0.9, 0.9) + sound})
-    assert "what keeps ε = 0.7 ends at: BRR by each person 15%" in found.measured
-
-
-def with_budgets(brr, laplace):
-    """Final accuracies at ε = 0.3, 0.5 and 0.7."""
-    values = {("paper-brr", each): value for each, value in zip((0.3, 0.5, 0.7), brr, strict=True)}
-    values |= {("paper-laplace", each): value for each, value in zip((0.3, 0.5, 0.7), laplace, strict=True)}
-    return [row | {"value": row["value"] + values[row["mechanism"], row["epsilon"]]} for row in training(0, 0)]
-
-
-def test_a_smaller_budget_lowers_the_accuracy_of_both_of_one_or_of_none():
-    key = "SGD, smaller ε"
-    up, flat = (0.7, 0.8, 0.9), (0.9, 0.9, 0.9)
-    assert verdict(key, sgd=with_budgets(up, up)) == Verdict.HOLDS
-    found = BY_KEY[key].judge({"sgd": with_budgets(flat, up)})
-    assert found.verdict == Verdict.CORRECTED and "BRR-SGD ends equally high" in found.why
-    assert "Surely so for BRR-SGD only." in BY_KEY[key].judge({"sgd": with_budgets(up, flat)}).why
-    assert verdict(key, sgd=with_budgets(flat, flat)) == Verdict.FAILS
-    assert verdict(key, sgd=scattered_at_the_end(with_budgets(flat, flat))) == Verdict.UNDECIDED
-
-
-def scattered_at_the_end(rows):
-    """The same rows, scattered by the seed at the largest budget."""
-    return [row | {"value": row["value"] + 0.2 * (row["seed"] % 2) * (row["epsilon"] == 0.7)} for row in rows]
-
-
-def scattered(rows, by):
-    """The same rows, scattered by the seed on one side."""
-    return [row | {"value": row["value"] + by * (row["seed"] % 2) * (row["mechanism"] == "paper-brr")} for row in rows]
-
-
-def test_what_cannot_be_told_from_chance_is_undecided():
-    assert verdict("SGD, slower", sgd=scattered(training(20, 20, "convergence"), 40)) == Verdict.UNDECIDED
-    assert verdict("SGD, eventually equal", sgd=scattered(training(0.85, 0.9), 0.1)) == Verdict.UNDECIDED
-    rows = training(0.9, 0.4)
-    for row in rows:
-        row["value"] += 0.2 * (row["epsilon"] == 0.7 and row["mechanism"] == "paper-laplace")
-    assert verdict("SGD, the gap narrows", sgd=rows) == Verdict.HOLDS
-
-
-@pytest.mark.parametrize("claim", [each for each in TRAINING if "SGD, " in each.key], ids=lambda claim: claim.key)
-def test_no_accuracy_of_a_protocol_without_privacy_is_shown_without_saying_so(claim):
-    rows = training(0.9, 0.4) + training(0.1, 0.2, "stability") + training(5, 4, "convergence")
-    assert "which spends ε = ∞" in claim.judge({"sgd": rows, "sgd_readings": []}).measured
-
-
 def networks(brr, laplace, seeds=4):
     return [
         {"dataset": dataset, "mechanism": name, "epsilon": epsilon, "labels": "public", "seed": seed,
@@ -688,10 +558,8 @@ def test_the_rule_of_wang_et_al_is_measured_but_not_their_numbers():
 def test_every_claim_about_learning_gives_a_verdict_on_such_rows():
     evidence = {
         "gbdt": boosting(0.5, 1.0),
-        "sgd_readings": [],
         "gbdt_readings": NEITHER,
         "dpboost_ratio": [{"build": "as published", "mechanism": "BRR", "epsilon": 5.0, "log_ratio": 6.0}],
-        "sgd": training(0.9, 0.4) + training(0.1, 0.2, "stability") + training(5, 4, "convergence"),
         "dnn": networks(0.8, 0.7),
         "dnn_readings": [],
         "data_sets": [
@@ -700,6 +568,6 @@ def test_every_claim_about_learning_gives_a_verdict_on_such_rows():
             for name in ("bias", "abalone", "superconduct")
         ],
     }  # fmt: skip
-    for claim in (*BOOSTING, *TRAINING, *NETWORKS):
+    for claim in (*BOOSTING, *NETWORKS):
         found = claim.judge(evidence)
         assert found.measured and found.why and found.verdict != Verdict.NOT_RUN, claim.key
