@@ -102,7 +102,7 @@ FULL = Grid(*(
 QUICK = FULL.but(epsilon=(0.25, 3.5, 20.0), labels=("public",), seed=(0,), rows=(3_000,))
 
 
-def measure(  # noqa: PLR0913 (a point of the grid)
+def measure(  # noqa: PLR0913, PLR0917 (a point of the grid)
     dataset: str, mechanism: str, epsilon: float, labels: str, seed: int, rows: int | None,
     epochs: tuple[int, ...], learning_rates: tuple[float, ...], points: int,
 ) -> Iterator[Row]:  # fmt: skip
@@ -206,25 +206,26 @@ def draw(rows: pd.DataFrame) -> dict[str, str]:
     found = {}
     for setting, labels in product(rows["setting"].unique(), rows["labels"].unique()):
         which = (rows["labels"] == labels) | rows["mechanism"].isin(REFERENCES)
-        shown, (plan, words) = rows[which & (rows["setting"] == setting)], _PLANS[setting]
+        plan, words = _PLANS[setting]
+        shown = rows[which & (rows["setting"] == setting)]
+        titles = shown["dataset"].map(TITLES) + f", labels {labels}, {plan}: " + shown["metric"].map(_METRICS)
         found[f"dnn_{setting}_{labels}"] = panels(
-            shown.assign(of=shown["dataset"].map(TITLES) + f", labels {labels}, {plan}: " + shown["metric"].map(_METRICS)),
-            x="epsilon", y="value", hue="line", facet="of", flat=REFERENCES.values(), within=(0, 1), log_x=True,
-            lowest=lambda own: max(0.0, _means(own).min() - _ROOM), share_y=False,
+            shown.assign(of=titles), x="epsilon", y="value", hue="line", facet="of", flat=REFERENCES.values(),
+            within=(0, 1), log_x=True, share_y=False,
+            lowest=lambda own: max(0.0, _means(own).min() - _ROOM),
             highest=lambda own: min(1.0, _means(own).max() + _ROOM),
             across="ε of a whole row", up="on clean test rows",
             says="Accuracy, balanced accuracy and area under the curve of networks trained on private columns, against "
             f"ε of a whole row; labels {labels}; {words}.",
             notes=[f"{_LABELS[labels]}; {words}. Vertical axes do not begin at 0.", bars],
         )  # fmt: skip
-    ahead = gains(rows[(rows["labels"] == "public") & rows["epsilon"].between(*NETWORK_RANGE)], AHEAD)
-    plans = {setting: f"{plan}: BRR minus Laplace" for setting, (plan, _) in _PLANS.items()}
+    public = rows[(rows["labels"] == "public") & rows["epsilon"].between(*NETWORK_RANGE)]
+    plans = public["setting"].map({setting: f"{plan}: BRR minus Laplace" for setting, (plan, _) in _PLANS.items()})
     found["dnn_gains"] = gain_panels(
-        ahead.assign(of=ahead["dataset"].map(TITLES) + ", " + ahead["setting"].map(plans)),
-        across="ε of a whole row",
+        gains(public.assign(of=public["dataset"].map(TITLES) + ", " + plans), AHEAD), across="ε of a whole row",
         says="Accuracy with BRR minus that with Laplace against ε of a whole row, labels public.",
         notes=["Labels are public: ε does not protect them.", bars],
-    )
+    )  # fmt: skip
     return found
 
 
@@ -238,10 +239,9 @@ AHEAD: Final = {"laplace": "BRR minus Laplace"}
 
 def gains(rows: pd.DataFrame, rivals: Mapping[str, str]) -> pd.DataFrame:
     """By how many points BRR is more accurate than each of these rivals, seed by seed, in lines of these names."""
-    own = rows.loc[rows["metric"] == "accuracy"]
-    own = own[own.columns.intersection(["dataset", "reading", "mechanism", "epsilon", "seed", "setting", "value"])]
+    own = rows[rows["metric"] == "accuracy"].drop(columns=["line", "metric", "spends", "noise_spends"], errors="ignore")
     found = [paired(own, "brr", rival, "value", sub).assign(line=name) for rival, name in rivals.items()]
-    return pd.concat(found).assign(points=lambda all_of_them: 100 * all_of_them["value"])
+    return pd.concat(found).assign(points=lambda pairs: 100 * pairs["value"])
 
 
 def gain_panels(rows: pd.DataFrame, like: Mapping[str, str] | None = None, **how: Any) -> str:  # noqa: ANN401 (panels')

@@ -224,7 +224,8 @@ def measure(
         inputs, public, test = ((each - low) / (high - low) for each in (inputs, public, test))
     layers = trained(how, inputs, data.labels, epochs, f"{dataset} {seed}")
     right = {epoch: accuracy(chances_of(each, public), data.public[1]) for epoch, each in layers.items()}
-    for setting, epoch in {"paper": epochs, "tuned": max(right, key=right.__getitem__)}.items():  # the first of the best
+    plans = {"paper": epochs, "tuned": max(right, key=right.__getitem__)}  # the first of the best
+    for setting, epoch in plans.items():
         for metric, value in measures(chances_of(layers[epoch], test), data.test[1]).items():
             yield where | {"setting": setting, "metric": metric, "value": value}
 
@@ -325,30 +326,31 @@ _LIKE: Final = {_RIVALS[RESCALED]: "Laplace", _RIVALS["clamped-laplace"]: "Lapla
 
 def draw(rows: pd.DataFrame) -> dict[str, str]:
     """For either plan: accuracy against the ε that a reading names, and by how much BRR is ahead."""
-    readings = rows.groupby(["dataset", "reading"], sort=False)
     titles = {
         (dataset, reading): f"{TITLES[dataset]}, {READINGS[reading].words}: a row spends {cost_of(own)}"
-        for (dataset, reading), own in readings
+        for (dataset, reading), own in rows.groupby(["dataset", "reading"], sort=False)
     }
+    rows = rows.assign(
+        line=rows["mechanism"].map(MECHANISMS),
+        of=[titles[each] for each in zip(rows["dataset"], rows["reading"], strict=True)],
+    )
     pictures: dict[str, str] = {}
     for setting, plan in _PLANS.items():
         own = rows[(rows["setting"] == setting) & (rows["metric"] == "accuracy")]
-        own = own.assign(line=own["mechanism"].map(MECHANISMS), of=[titles[each] for each in zip(own["dataset"], own["reading"], strict=True)])
         across = "ε as the reading names it"
+        under = f"under several readings of appendix B.3. {plan}."
         notes = [
             f"{plan}. ε is the number that a reading names; its panel says what a row really spends.",
             f"Labels are public. {bars_of(rows['seed'])}",
         ]
-        ahead = gains(own, _RIVALS)
         pictures[f"dnn_readings_gains_{setting}"] = gain_panels(
-            ahead.assign(of=[titles[each] for each in zip(ahead["dataset"], ahead["reading"], strict=True)]),
-            like=_LIKE, across=across, notes=notes,
-            says=f"By how many points BRR is more accurate than Laplace, under several readings of appendix B.3. {plan}.",
+            gains(own, _RIVALS), like=_LIKE, across=across, notes=notes,
+            says=f"By how many points BRR is more accurate than Laplace, {under}",
         )  # fmt: skip
         pictures[f"dnn_readings_{setting}"] = panels(
             own, x="epsilon", y="value", hue="line", facet="of", flat=[MECHANISMS[BOUNDED]],
             like={MECHANISMS[BOUNDED]: "no privacy"}, within=(0, 1), share_y=False, across=across,
             up="accuracy on clean test rows", notes=[*notes, "Vertical axes do not begin at 0."],
-            says=f"Accuracy of networks under several readings of appendix B.3, against the ε that each names. {plan}.",
+            says=f"Accuracy of networks {under}",
         )  # fmt: skip
     return pictures
