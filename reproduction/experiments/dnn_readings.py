@@ -125,15 +125,16 @@ def _grid(runs: Sequence[tuple[str, str, tuple[float, ...]]], seeds: int, rows: 
 
 
 FULL = _grid(_RUNS, 5, None)
-_USUAL: Final = [(dataset, reading, _ENDS) for dataset, reading, _ in _RUNS if READINGS[reading].batch == 100]  # noqa: PLR2004 (the paper's plan)
-QUICK = _grid(_USUAL, 1, 1_000)
+QUICK = _grid(
+    [(dataset, name, _ENDS) for dataset, name, _ in _RUNS if READINGS[name].batch == TrainingPlan.batch_size], 1, 1_000
+)
 
 
 class Loaded(NamedTuple):
     """A data set with what its networks read without noise, and the importance of its columns."""
 
     private: NDArray[Any]
-    """Rows as they are; those of the networks' inputs are next."""
+    """Rows that nothing was done to."""
     inputs: NDArray[np.float32]
     labels: NDArray[np.int64]
     public: Inputs
