@@ -64,7 +64,9 @@ def test_all_four_are_made_of_what_their_authors_published(clones, capsys):
 
 def test_what_is_not_the_known_file_is_not_written(clones):
     (clones / "BipartiteRR/code/L-SRR/data_gowalla.txt").write_bytes(b"61.1,21.6\n40,20.05\n")
-    with pytest.raises(SystemExit, match="Expected gowalla_authors_1000.txt, made of zpbh/BipartiteRR/19341a33731d.* to "):
+    with pytest.raises(
+        SystemExit, match="Expected gowalla_authors_1000.txt, made of zpbh/BipartiteRR/19341a33731d.* to "
+    ):
         main([str(clones / "made"), "--clones", str(clones)])
     assert list((clones / "made").iterdir()) == []
 

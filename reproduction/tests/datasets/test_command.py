@@ -5,27 +5,18 @@ import json
 import pytest
 
 from reproduction.datasets import SOURCES
-from reproduction.datasets.sources import File, Source
+from reproduction.tests.datasets.conftest import toy
 from reproduction.tests.published import conforms
 
-
-@pytest.fixture
-def empty(tmp_path, monkeypatch):
-    """An empty folder of data sets, an empty cache, and no connection."""
-    monkeypatch.setattr("reproduction.datasets.finding.cache_folder", lambda: tmp_path / "cache")
-    monkeypatch.setattr("reproduction.commands.datasets.cache_folder", lambda: tmp_path / "cache")
-    monkeypatch.setattr("reproduction.datasets.finding.fetch", lambda *_: "no connection")
-    folder = tmp_path / "data"
-    folder.mkdir()
-    monkeypatch.setenv("BIPARTITE_DATA", str(folder))
-    return folder
+pytestmark = pytest.mark.usefixtures("no_fetching")
 
 
-def test_the_list_says_where_each_is_or_would_come_from(run, empty):
-    (empty / "loc-gowalla_NYC_subset.txt.gz").write_bytes(b"")
-    (empty.parent / "cache").mkdir()
-    (empty.parent / "cache" / "abalone.data").write_bytes(b"")
-    (empty / "adult.data").write_bytes(b"")  # one of two files
+def test_the_list_says_where_each_is_or_would_come_from(run, folder, cache):
+    cache.mkdir()
+    for where, name in (
+        (folder, "loc-gowalla_NYC_subset.txt.gz"), (cache, "abalone.data"), (folder, "adult.data"),  # one of two
+    ):  # fmt: skip
+        (where / name).write_bytes(b"")
     code, out, err = run("datasets")
     assert (code, err) == (0, "")
     where = {line.split()[0]: line for line in out.splitlines()}
@@ -37,27 +28,28 @@ def test_the_list_says_where_each_is_or_would_come_from(run, empty):
     assert max(map(len, out.splitlines())) <= 120
 
 
-def test_the_list_for_programs_conforms_to_its_schema(run, empty):
-    (empty / "abalone.zip").write_bytes(b"")
+def test_the_list_for_programs_conforms_to_its_schema(run, folder):
+    (folder / "abalone.zip").write_bytes(b"")
     code, out, err = run("datasets", "list", "--json")
     assert (code, err) == (0, "")
     listed = conforms(json.loads(out), "datasets")
-    assert listed["folder"] == str(empty)
+    assert listed["folder"] == str(folder)
     by_name = {each["name"]: each for each in listed["datasets"]}
     assert list(by_name) == list(SOURCES)
-    assert by_name["abalone"]["present"]
-    assert by_name["abalone"]["files"] == [{"part": "data", "name": "abalone.zip", "path": str(empty / "abalone.zip")}]
+    found = by_name["abalone"]
+    assert (found["call"], by_name["gowalla-nyc"]["call"]) == ("abalone()", 'check_ins("gowalla-nyc")')
+    assert found["present"]
+    assert found["files"] == [{"part": "data", "name": "abalone.zip", "path": str(folder / "abalone.zip")}]
     assert by_name["mnist"]["url"].startswith("http://yann.lecun.com/") and not by_name["mnist"]["present"]
     assert by_name["gowalla-nyc"]["url"] is None
 
 
-def test_fetching_what_is_here_checks_it_and_says_on_which_terms(run, empty, monkeypatch):
-    toy = Source("toy", "toy()", 1, "CC0", "Somebody, 2026", {"data": (File("toy.txt", ("http://toy.example/",)),)})
-    monkeypatch.setattr("reproduction.commands.datasets.SOURCES", {"toy": toy})
-    (empty / "toy.txt").write_bytes(b"toy")
+def test_fetching_what_is_here_checks_it_and_says_on_which_terms(run, folder, monkeypatch):
+    monkeypatch.setattr("reproduction.commands.datasets.SOURCES", {"toy": toy(urls=("http://toy.example/",))})
+    (folder / "toy.txt").write_bytes(b"toy")
     code, out, err = run("datasets", "fetch", "toy")
     assert (code, err) == (0, "")
-    assert str(empty / "toy.txt") in out
+    assert str(folder / "toy.txt") in out
     assert "not checked: no checksum of the publisher's file is known" in out
     assert "Licence: CC0. Cite: Somebody, 2026" in out
     code, out, err = run("datasets", "fetch", "toy", "--json")
@@ -65,47 +57,28 @@ def test_fetching_what_is_here_checks_it_and_says_on_which_terms(run, empty, mon
     assert (fetched["name"], fetched["files"][0]["standing"]) == ("toy", "unchecked")
 
 
-@pytest.mark.usefixtures("empty")
-def test_fetching_shows_how_much_came(run, monkeypatch):
-    def fetch(_, path, _checksum, watch):
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(b"toy")
-        watch(3, 3)
-
-    toy = Source("toy", "toy()", 1, "CC0", "Somebody, 2026", {"data": (File("toy.txt", ("http://toy.example/",)),)})
-    monkeypatch.setattr("reproduction.commands.datasets.SOURCES", {"toy": toy})
-    monkeypatch.setattr("reproduction.datasets.finding.fetch", fetch)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    code, _, err = run("datasets", "fetch", "toy")
-    assert (code, err.strip()) == (0, "[##############################] 100 %  3 bytes")
-
-
-def test_missing_data_exit_with_4_and_wrong_data_with_3(run, empty):
+def test_missing_data_exit_with_4_and_wrong_data_with_3(run, folder):
     code, out, err = run("datasets", "fetch", "gowalla")
     assert (code, out) == (4, "")
     assert "https://snap.stanford.edu/data/loc-gowalla_totalCheckins.txt.gz: no connection" in err
-    assert f"put it, named loc-gowalla_totalCheckins.txt.gz, into {empty}" in err
-    (empty / "abalone.data").write_bytes(b"other")
+    assert f"put it, named loc-gowalla_totalCheckins.txt.gz, into {folder}" in err
+    (folder / "abalone.data").write_bytes(b"other")
     code, out, err = run("datasets", "fetch", "abalone")
     assert (code, out) == (3, "")
     assert "to have sha256 de37cdcd" in err
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "code", "message"),
     [
-        (["fetch"], "Expected the name of a data set, got None; one of abalone, adult"),
-        (["fetch", "rome"], "Expected the name of a data set, got 'rome'"),
-        (["list", "rome"], "Expected no name after list, got 'rome'; use fetch to fetch one."),
-        (["rome"], "invalid choice: 'rome'"),
+        (["fetch"], 2, "Expected the name of a data set, got None; one of abalone, adult"),
+        (["fetch", "rome"], 2, "Expected the name of a data set, got 'rome'"),
+        (["list", "rome"], 2, "Expected no name after list, got 'rome'; use fetch to fetch one."),
+        (["rome"], 2, "invalid choice: 'rome'"),
+        (["--help"], 0, "examples:\n  python -m reproduction datasets  "),
     ],
 )
-@pytest.mark.usefixtures("empty")
-def test_mistakes_are_explained(run, arguments, message):
-    code, out, err = run("datasets", *arguments)
-    assert (code, out) == (2, "")
-    assert message in err
-
-
-def test_help_has_examples(run):
-    assert "examples:\n  python -m reproduction datasets  " in run("datasets", "--help")[1]
+@pytest.mark.usefixtures("folder")
+def test_mistakes_are_explained_and_help_has_examples(run, arguments, code, message):
+    got, *streams = run("datasets", *arguments)
+    assert got == code and message in streams[code > 0] and not streams[code == 0]

@@ -37,7 +37,7 @@ SNAP = (
     b"0\t2010-10-12T00:21:28Z\t40.6438845363\t-73.78280639649999\t23261\n"
 )
 TSMC = (
-    "470\t49bbd6c0f964a520f4531fe3\t4bf58dd8d48988d127951735\tArts & \"Crafts\" Store\t40.719810375488535\t"
+    '470\t49bbd6c0f964a520f4531fe3\t4bf58dd8d48988d127951735\tArts & "Crafts" Store\t40.719810375488535\t'
     "-74.00258103213994\t-240\tTue Apr 03 18:00:09 +0000 2012\r\n"
     "979\t4a43c0aef964a520c6a61fe3\t4bf58dd8d48988d1df941735\tCafé\t40.60679958140643\t"
     "-74.04416981025437\t-240\tSat Feb 16 02:35:36 +0000 2013\r\n"
@@ -163,14 +163,22 @@ NUMBERS = st.one_of(
 def test_every_number_becomes_the_one_that_python_reads(rows):
     text = "".join(f"{i}\t2010-10-12T00:21:28Z\t{a}\t{o}\t{i}\n" for a, o, i in rows).encode()
     found = read(Found(None, "some", text, "", "unchecked"), SOURCES["gowalla"]).typed()
-    assert list(zip(found["lat"], found["lon"], found["poi"], strict=True)) == [(float(a), float(o), i) for a, o, i in rows]
+    assert list(zip(found["lat"], found["lon"], found["poi"], strict=True)) == [
+        (float(a), float(o), i) for a, o, i in rows
+    ]
 
 
 @pytest.mark.parametrize(
     ("call", "content", "old", "new", "message"),
     [
         (datasets.abalone, ABALONE, "0.07,7", "0.07", "line 2: expected 9 columns (Sex, Length, Diameter, Height, "),
-        (datasets.abalone, ABALONE, "0.35", "long", "line 2: expected a number as Length, got 'long'; fetch the file a"),
+        (
+            datasets.abalone,
+            ABALONE,
+            "0.35",
+            "long",
+            "line 2: expected a number as Length, got 'long'; fetch the file a",
+        ),
         (datasets.abalone, ABALONE, "0.35", "inf", "line 2: expected a number as Length, got 'inf'"),
         (datasets.abalone, ABALONE, "0.35", "nan", "line 2: expected a number as Length, got 'nan'"),
         (datasets.abalone, ABALONE, "0.35", "1e999", "line 2: expected a number as Length, got '1e999'"),
@@ -182,19 +190,79 @@ def test_every_number_becomes_the_one_that_python_reads(rows):
         (datasets.bank, BANK, '"age"', '"years"', "line 1: expected the names age,job,"),
         (datasets.bank, BANK, '"age"', '"years"', "got 'years,job"),
         (datasets.bank, BANK, '"mon"', '"m;n"', "line 2: expected 21 columns (age, job, "),
-        (datasets.bias, BIAS, "2013-07-01", "2013-06-31", "line 4: expected a day such as 2013-06-30 as Date, got '2013-"),
-        (datasets.gowalla, SNAP, "\n7\t", "\n-7\t", "line 2: expected a whole number that is not negative as user, got '-7"),
-        (datasets.gowalla, SNAP, "\n7\t", "\n\t", "line 2: expected a whole number that is not negative as user, got ''"),
-        (datasets.gowalla, SNAP, "\t16907", "", "line 2: expected 5 columns (user, time, lat, lon, poi…), got 4; is this "),
-        (datasets.gowalla, SNAP, "\n7", "\n7\t7", "line 2: expected 5 columns (user, time, lat, lon, poi…), got 6; is th"),
-        (datasets.gowalla, SNAP, "42Z", "42", "line 2: expected a time such as 2010-10-12T00:21:28Z as time, got '2010-1"),
-        (datasets.gowalla, SNAP, "2010-10-11T20:20:42Z", "NaT", "line 2: expected a time such as 2010-10-12T00:21:28Z as "),
+        (
+            datasets.bias,
+            BIAS,
+            "2013-07-01",
+            "2013-06-31",
+            "line 4: expected a day such as 2013-06-30 as Date, got '2013-",
+        ),
+        (
+            datasets.gowalla,
+            SNAP,
+            "\n7\t",
+            "\n-7\t",
+            "line 2: expected a whole number that is not negative as user, got '-7",
+        ),
+        (
+            datasets.gowalla,
+            SNAP,
+            "\n7\t",
+            "\n\t",
+            "line 2: expected a whole number that is not negative as user, got ''",
+        ),
+        (
+            datasets.gowalla,
+            SNAP,
+            "\t16907",
+            "",
+            "line 2: expected 5 columns (user, time, lat, lon, poi…), got 4; is this ",
+        ),
+        (
+            datasets.gowalla,
+            SNAP,
+            "\n7",
+            "\n7\t7",
+            "line 2: expected 5 columns (user, time, lat, lon, poi…), got 6; is th",
+        ),
+        (
+            datasets.gowalla,
+            SNAP,
+            "42Z",
+            "42",
+            "line 2: expected a time such as 2010-10-12T00:21:28Z as time, got '2010-1",
+        ),
+        (
+            datasets.gowalla,
+            SNAP,
+            "2010-10-11T20:20:42Z",
+            "NaT",
+            "line 2: expected a time such as 2010-10-12T00:21:28Z as ",
+        ),
         (datasets.gowalla, SNAP, "-0.5", "nan", "line 2: expected a number as lat, got 'nan'"),
         (datasets.gowalla, SNAP, "-0.5", "4.0.5", "line 2: expected a number as lat, got '4.0.5'"),
-        (datasets.gowalla, SNAP, "-0.5", "405.185", "from −90 to 90 and a longitude from −180 to 180, got 405.185 and 3.0"),
-        (datasets.gowalla, SNAP, "\t3\t", "\t-180.1\t", "line 2: expected a latitude from −90 to 90 and a longitude from "),
+        (
+            datasets.gowalla,
+            SNAP,
+            "-0.5",
+            "405.185",
+            "from −90 to 90 and a longitude from −180 to 180, got 405.185 and 3.0",
+        ),
+        (
+            datasets.gowalla,
+            SNAP,
+            "\t3\t",
+            "\t-180.1\t",
+            "line 2: expected a latitude from −90 to 90 and a longitude from ",
+        ),
         (datasets.gowalla, bytes(1 << 10), "", "", "line 1: expected 5 columns (user, "),
-        (datasets.foursquare, TSMC, "Sat Feb 16", "Sat Feb 31", "line 2: expected a time such as Tue Apr 03 18:00:09 +0000"),
+        (
+            datasets.foursquare,
+            TSMC,
+            "Sat Feb 16",
+            "Sat Feb 31",
+            "line 2: expected a time such as Tue Apr 03 18:00:09 +0000",
+        ),
         (datasets.foursquare, TSMC, "+0000 2013", "+0100 2013", "got 'Sat Feb 16 02:35:36 +0100 2013'"),
         (datasets.foursquare, TSMC, "979\t", "nobody\t", "line 2: expected a whole number as user, got 'nobody'"),
     ],
