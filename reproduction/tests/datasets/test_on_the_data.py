@@ -1,13 +1,8 @@
 """The real files: counts as they were found when the files were collected, by other means."""
 
 import doctest
-import gzip
-import io
-import os
-import zipfile
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from reproduction import datasets
@@ -106,36 +101,6 @@ def test_nothing_of_gowalla_is_repaired():
     table = datasets.gowalla("nyc")
     several = table.groupby("place")[["latitude", "longitude"]].nunique().max(axis=1) > 1
     assert (table.duplicated().sum(), several.sum()) == (6, 127)
-
-
-@pytest.mark.parametrize(
-    ("name", "archive", "files"),
-    [
-        ("abalone", "abalone.zip", ["abalone.data"]),
-        ("adult", "adult.zip", ["adult.data", "adult.test"]),
-        ("bank", "bank+marketing.zip", ["bank-additional-full.csv.gz"]),
-    ],
-)
-def test_the_publishers_archives_serve_as_well_as_what_they_hold(name, archive, files, tmp_path, monkeypatch):
-    def read():
-        return datasets.adult("all") if name == "adult" else getattr(datasets, name)()
-
-    plain = read()
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as inner:
-        for file in files:
-            content = (Path(os.environ["BIPARTITE_DATA"]) / file).read_bytes()
-            if file.endswith(".gz"):
-                inner.writestr(f"bank-additional/{file.removesuffix('.gz')}", gzip.decompress(content))
-            else:
-                inner.writestr(file, content)
-    if name == "bank":  # an archive in an archive
-        with zipfile.ZipFile(tmp_path / archive, "w") as outer:
-            outer.writestr("bank-additional.zip", packed.getvalue())
-    else:
-        (tmp_path / archive).write_bytes(packed.getvalue())
-    monkeypatch.setenv("BIPARTITE_DATA", str(tmp_path))
-    pd.testing.assert_frame_equal(read(), plain)
 
 
 def test_the_page_about_data_sets_shows_what_comes_out():
