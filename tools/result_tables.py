@@ -7,32 +7,25 @@ on its page by its first two lines, so that pages need no marks. A number in a s
 
 from __future__ import annotations
 
-import functools
 import sys
-from operator import sub, truediv
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
 
 from reproduction import registry
 from reproduction.experiments import printed
 from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.experiments.sgd_readings import RIVALS, at_best
-from reproduction.form import table_of
 from reproduction.intervals import MeanInterval
 from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN
+from tools import result_numbers as run
+from tools.result_numbers import ROOT, chosen, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     import pandas as pd
 
-    Intervals = dict[Any, MeanInterval]
-
-ROOT: Final = Path(__file__).parents[1]
-RESULTS: Final = ROOT / "reproduction" / "results"
 FIGURES: Final = {
     "qloss_by_epsilon": ("qloss_by_epsilon",),
     "location_errors": ("places_whole",),
@@ -42,43 +35,6 @@ FIGURES: Final = {
     "dnn_readings": ("dnn_readings_gains_tuned",),
 }
 """Pictures that pages show, by the experiment that draws them."""
-
-
-@functools.cache
-def rows(name: str) -> pd.DataFrame:
-    """A table of the full run; nobody may change it."""
-    return table_of((RESULTS / f"{name}.csv").read_text(encoding="utf-8"))
-
-
-def apart(
-    some: pd.DataFrame, ours: str, theirs: str, by: Iterable[str], how: Callable[..., Any] = sub, column: str = "value"
-) -> pd.Series[float]:
-    """One mechanism compared with another where ``by`` is alike; over what that does not name it is a mean."""
-    of = some.pivot_table(column, list(by), "mechanism", sort=False)
-    return how(of[ours], of[theirs]).replace([-np.inf, np.inf], np.nan).dropna()
-
-
-def each(values: pd.Series[float], *by: str) -> Intervals:
-    """The mean over seeds, or over draws, of every case: one name gives plain keys, several give tuples."""
-    groups = values.groupby(level=by[0] if len(by) == 1 else list(by), sort=False)
-    return {case: MeanInterval.of(some) for case, some in groups}
-
-
-def over_seeds(some: pd.DataFrame, *by: str, column: str = "value") -> Intervals:
-    """The same of a column as it was measured."""
-    return each(some.set_index(list(by))[column], *by)
-
-
-def sgd_ends() -> Intervals:
-    """Accuracy, stability and convergence of every training, by network, mechanism, ε and measure."""
-    ends = rows("sgd").query("measure != 'accuracy'")
-    return over_seeds(ends, "network", "mechanism", "epsilon", "measure")
-
-
-def sgd_ahead(rival: str) -> Intervals:
-    """By how much BRR-SGD as described ends ahead of a rival, by network and ε."""
-    found = apart(rows("sgd").query("measure == 'final'"), "paper-brr", rival, ["network", "epsilon", "seed"])
-    return each(found, "network", "epsilon")
 
 
 def sgd_accuracies() -> list[str]:
@@ -95,68 +51,52 @@ def sgd_accuracies() -> list[str]:
         "paper-laplace": "Laplace on the sum, as described",
         "paper-laplace-of-the-mean": "the same noise on the mean",
     }
-    found = sgd_ends()
+    found = run.sgd_ends()
     head = ["", "ε asked", "ε spent"]
     for network in ("paper's network", "softmax"):
         head += [f"{network}: accuracy, %", "stability, %", "convergence"]
-    lines = _head(head)
+    lines = []
     for mechanism, shown in names.items():
-        label = shown
-        for epsilon in sorted({at for _, of, at, _ in found if of == mechanism}):
+        for number, epsilon in enumerate(sorted({at for _, of, at, _ in found if of == mechanism})):
             spent = "∞" if mechanism == "none" or mechanism.startswith("paper") else f"{epsilon:,g}"
-            cells = [label, f"{epsilon:,g}" if epsilon else "", spent]
+            cells = ["" if number else shown, f"{epsilon:,g}" if epsilon else "", spent]
             for network in ("paper-cnn", "softmax"):
-                final, stability, arrived = (
-                    found[network, mechanism, epsilon, measure] for measure in ("final", "stability", "convergence")
-                )
-                cells += [_spread(final), f"{100 * stability.mean:.2f}", f"{arrived.mean:.0f}"]
-            lines.append(_line(cells))
-            label = ""
-    return lines
+                of = {measure: found[network, mechanism, epsilon, measure] for measure in _ENDS}
+                cells += [_spread(of["final"]), f"{100 * of['stability'].mean:.2f}", f"{of['convergence'].mean:.0f}"]
+            lines.append(cells)
+    return _table(head, lines)
+
+
+_ENDS: Final = ("final", "stability", "convergence")
 
 
 def sgd_advantages() -> list[str]:
     """How far BRR-SGD as described is ahead."""
-    rivals = [sgd_ahead(rival) for rival in ("paper-laplace", "paper-laplace-of-the-mean")]
-    lines = _head(
-        ["claimed ε", "the paper says", "ahead of Laplace on the sum", "ahead of Laplace on the mean",
-         "softmax: on the sum", "on the mean"]
-    )  # fmt: skip
-    for epsilon in printed.SGD_BUDGETS:
-        cells = [_ahead(found[network, epsilon]) for network in ("paper-cnn", "softmax") for found in rivals]
-        lines.append(_line([f"{epsilon:g}", _sgd_printed(epsilon), *cells]))
-    return lines
+    head = ["ahead of Laplace on the sum", "ahead of Laplace on the mean", "softmax: on the sum", "on the mean"]
+    rivals = [run.sgd_ahead(rival) for rival in ("paper-laplace", "paper-laplace-of-the-mean")]
+    return _by_claimed_epsilon(
+        head, lambda epsilon: [found[network, epsilon] for network in ("paper-cnn", "softmax") for found in rivals]
+    )
 
 
 def sgd_readings_ahead() -> list[str]:
     """How far BRR-SGD is ahead under readings that the paper does not state."""
     finals = at_best(rows("sgd_readings"), "final")
-    rivals = [each(apart(finals, "paper-brr", rival, ["epsilon", "seed"]), "epsilon") for rival in RIVALS]
-    lines = _head(["claimed ε", "the paper says", *RIVALS.values()])
-    for epsilon in printed.SGD_BUDGETS:
-        lines.append(_line([f"{epsilon:g}", _sgd_printed(epsilon), *(_ahead(found[epsilon]) for found in rivals)]))
-    return lines
+    rivals = [run.means(run.apart(finals, "paper-brr", rival, "epsilon", "seed"), "epsilon") for rival in RIVALS]
+    return _by_claimed_epsilon([*RIVALS.values()], lambda epsilon: [found[epsilon] for found in rivals])
 
 
-def _sgd_printed(epsilon: float) -> str:
-    return f"+{100 * printed.SGD_AHEAD[epsilon]:.0f}" if epsilon in printed.SGD_AHEAD else ""
-
-
-def gbdt_means() -> Intervals:
-    """Errors of boosting, by task, mechanism, ε and number of points."""
-    return over_seeds(rows("gbdt"), "task", "mechanism", "epsilon", "points", column="rmse")
-
-
-def gbdt_ratios(some: pd.DataFrame, rival: str, *by: str, column: str = "rmse") -> Intervals:
-    """The error with BRR over that of a rival, on the paper's 21 points."""
-    if "points" in some:
-        some = some[some["points"] == 21]  # noqa: PLR2004
-    return each(apart(some, "BRR", rival, [*by, "seed"], truediv, column), *by)
+def _by_claimed_epsilon(head: list[str], ahead: Callable[[float], list[MeanInterval]]) -> list[str]:
+    says = {epsilon: f"+{100 * gain:.0f}" for epsilon, gain in printed.SGD_AHEAD.items()}
+    return _table(
+        ["claimed ε", "the paper says", *head],
+        ([f"{at:g}", says.get(at, ""), *(_said(each, "+.1f") for each in ahead(at))] for at in printed.SGD_BUDGETS),
+    )
 
 
 def gbdt_errors() -> list[str]:
     """Errors of every leaf and budget, as lines of text: ε from left to right, and ± the deviation at ε = 5."""
-    made = gbdt_means()
+    made = run.gbdt_errors()
     mechanisms = dict.fromkeys(of for _, of, _, _ in made)
     leaves = ["BRR", "Laplace", "Laplace, clamped", "Geometric", "Anchored"]
     epsilons = sorted({at for _, _, at, _ in made} - {0.0})
@@ -164,61 +104,58 @@ def gbdt_errors() -> list[str]:
     lines = ["```text"]
     for task, of in rows("gbdt").groupby("task", sort=False):
         head = "".join(f"{f'ε = {at:g}':>9}" for at in epsilons)
-        lines += [f"{TASKS[str(task)].title} ({of['seed'].nunique()} seeds)", f"{'':{wide}}{head}   ± at 5"]
+        lines += [f"{_title(task)} ({of['seed'].nunique()} seeds)", f"{'':{wide}}{head}   ± at 5"]
         for name in leaves:
-            cells = "".join(f"{f'{made[task, name, at, 21].mean:.4g}':>9}" for at in epsilons)
+            cells = "".join(f"{made[task, name, at, 21].mean:9.4g}" for at in epsilons)
             lines.append(f"{name:{wide}}{cells}{f'{made[task, name, 5.0, 21].deviation:.2g}':>9}")
-        for name in mechanisms:
-            if name not in leaves:
-                lines.append(f"{name:{wide}}{f'{made[task, name, 0.0, 21].mean:.4g}':>9}")
+        lines += [f"{name:{wide}}{made[task, name, 0.0, 21].mean:9.4g}" for name in mechanisms if name not in leaves]
         lines.append("")
     return [*lines[:-1], "```"]
 
 
 def gbdt_shares() -> list[str]:
     """The error with BRR as a share of the rivals'."""
-    columns = [("Laplace", "rmse"), ("Laplace, clamped", "rmse"), ("Laplace", "rmse_in_range")]
-    found = [gbdt_ratios(rows("gbdt"), rival, "task", "epsilon", column=column) for rival, column in columns]
-    lines = _head(
+    of = [run.gbdt_ratios("Laplace"), run.gbdt_ratios("Laplace, clamped"), run.gbdt_ratios("Laplace", "rmse_in_range")]
+    says = {task: f"{100 * share:.0f} %" for task, share in printed.BOOSTING_SHARES.items()}
+    return _table(
         ["target", "paper, of Laplace", "here, of Laplace", "here, of Laplace clamped to [−c, c]",
-         "of Laplace, predictions clamped to the target's range"]
+         "of Laplace, predictions clamped to the target's range"],
+        ([_title(task), says.get(task, "not run"), *(_in_percent(each[task, 5.0]) for each in of)]
+         for task in rows("gbdt")["task"].unique()),
     )  # fmt: skip
-    for task in rows("gbdt")["task"].unique():
-        paper = f"{100 * printed.BOOSTING_SHARES[task]:.0f} %" if task in printed.BOOSTING_SHARES else "not run"
-        lines.append(_line([TASKS[task].title, paper, *(_in_percent(of[task, 5.0]) for of in found)]))
-    return lines
 
 
 def gbdt_readings() -> list[str]:
     """The error with BRR as a share of the rivals' at ε = 5, under every reading that was tried."""
-    tasks = list(printed.BOOSTING_SHARES)
-    found = [
-        gbdt_ratios(rows("gbdt_readings"), rival, "reading", "task", "epsilon")
-        for rival in ("Laplace", "Laplace, clamped")
-    ]
-    heads = [f"{TASKS[task].title.partition(':')[0]}, {100 * printed.BOOSTING_SHARES[task]:.0f} %" for task in tasks]
-    clamped = [f"{head.split(',')[0]}, of clamped" for head in heads]
-    lines = _head(["reading, and the paper's ratio", *heads, *clamped])
-    for name in rows("gbdt_readings")["reading"].unique():
-        lines.append(_line([name, *(_in_percent(of[name, task, 5.0]) for of in found for task in tasks)]))
-    return lines
+    of = [run.gbdt_ratios_read_otherwise(rival) for rival in ("Laplace", "Laplace, clamped")]
+    names = {task: _title(task).partition(":")[0] for task in printed.BOOSTING_SHARES}
+    heads = [f"{name}, {100 * printed.BOOSTING_SHARES[task]:.0f} %" for task, name in names.items()]
+    return _table(
+        ["reading, and the paper's ratio", *heads, *(f"{name}, of clamped" for name in names.values())],
+        ([reading, *(_in_percent(each[reading, task, 5.0]) for each in of for task in names)]
+         for reading in rows("gbdt_readings")["reading"].unique()),
+    )  # fmt: skip
 
 
 def gbdt_points() -> list[str]:
     """Errors of boosting against the number of points."""
-    made = gbdt_means()
-    many = sorted({points for *_, points in made})
-    ends = (many[0], many[-1])
-    head = ["target", f"BRR, {many[0]}", *map(str, many[1:])]
-    lines = _head([*head, f"geometric, {ends[0]}", str(ends[1]), f"anchored, {ends[0]}", str(ends[1])])
-    for task in rows("gbdt")["task"].unique():
-        cells = [made[task, "BRR", 5.0, points] for points in many]
-        cells += [made[task, name, 5.0, points] for name in ("Geometric", "Anchored") for points in ends]
-        lines.append(_line([TASKS[task].title, *(f"{found.mean:.4g}" for found in cells)]))
-    return lines
+    made = run.gbdt_errors()
+    least, *others, most = sorted({points for *_, points in made})
+    shown = [("BRR", points) for points in (least, *others, most)]
+    shown += [(name, points) for name in ("Geometric", "Anchored") for points in (least, most)]
+    heads = [f"{name if name == 'BRR' else name.lower()}, {at}" if at == least else str(at) for name, at in shown]
+    return _table(
+        ["target", *heads],
+        ([_title(task), *(f"{made[task, name, 5.0, at].mean:.4g}" for name, at in shown)]
+         for task in rows("gbdt")["task"].unique()),
+    )  # fmt: skip
 
 
-_NETWORKS: Final = {"adult": "Adult, 14 columns", "bank": "Bank, 20 columns"}
+def _title(task: Any) -> str:  # noqa: ANN401 (a cell)
+    return TASKS[task].title
+
+
+_NETWORKS: Final = {"adult": "Adult", "bank": "Bank"}
 _COLUMNS: Final = {"brr": "BRR", "anchored": "Anchored", "laplace": "Laplace", "piecewise": "Piecewise"}
 _BUDGETS: Final = (0.25, 1.0, 2.0, 3.5, 7.0, 10.0, 20.0)
 _PLANS: Final = {"paper": "10 epochs", "tuned": "chosen epoch"}
@@ -226,15 +163,14 @@ _PLANS: Final = {"paper": "10 epochs", "tuned": "chosen epoch"}
 
 def dnn_accuracies() -> list[str]:
     """Accuracy of networks, by the paper's plan and by the chosen one."""
-    by = ("dataset", "mechanism", "epsilon", "labels", "setting", "metric")
-    found = over_seeds(rows("dnn"), *by)
+    found = run.networks()
 
-    def block(title: str, dataset: str, labels: str, plan: str, metric: str, epsilons: Sequence[float]) -> list[str]:
-        lines = [title.ljust(20) + "".join(f"ε = {at:g}".ljust(13) for at in epsilons).rstrip()]
+    def block(dataset: str, labels: str, plan: str, metric: str, budgets: Sequence[float], title: str) -> list[str]:
+        lines = [title.ljust(20) + "".join(f"ε = {at:g}".ljust(13) for at in budgets)]
         for name, shown in _COLUMNS.items():
-            cells = [_spread(found[dataset, name, at, labels, plan, metric], hide=True) for at in epsilons]
-            lines.append(shown.ljust(20) + "".join(cell.ljust(13) for cell in cells).rstrip())
-        return lines
+            cells = [_spread(found[dataset, name, at, labels, plan, metric], hide=True) for at in budgets]
+            lines.append(shown.ljust(20) + "".join(cell.ljust(13) for cell in cells))
+        return [*map(str.rstrip, lines), ""]
 
     lines = [
         "```text",
@@ -242,144 +178,94 @@ def dnn_accuracies() -> list[str]:
         "10 epochs at learning rate 0.001, as in the paper",
         "",
     ]
-    for dataset, title in _NETWORKS.items():
-        lines += block(title, dataset, "public", "paper", "accuracy", _BUDGETS)
-        references = [
-            f"{shown} {_spread(found[dataset, name, 0.0, 'public', 'paper', 'accuracy'], hide=True)}"
-            for name, shown in (("majority", "majority class"), ("none", "no privacy"))
-        ]
-        lines += ["      ".join(references), ""]
-    names = {dataset: title.split(",")[0] for dataset, title in _NETWORKS.items()}
+    for dataset, title in (("adult", "Adult, 14 columns"), ("bank", "Bank, 20 columns")):
+        lines += block(dataset, "public", "paper", "accuracy", _BUDGETS, title)[:-1]
+        alone = [found[dataset, name, 0.0, "public", "paper", "accuracy"] for name in ("majority", "none")]
+        lines += ["majority class {}      no privacy {}".format(*(_spread(each, hide=True) for each in alone)), ""]
     lines += ["Epochs (1, 3, 10) and learning rate (0.001, 0.0001) chosen on public rows, one grid for all", ""]
-    for dataset, name in names.items():
-        lines += [*block(name, dataset, "public", "tuned", "accuracy", _BUDGETS), ""]
-    alone = ", ".join(
-        f"{name} {100 * found[dataset, 'none', 0.0, 'public', 'tuned', 'auc'].mean:.1f}"
-        for dataset, name in names.items()
-    )
-    roc = f"Area under the ROC curve, in percent, chosen plan (50: chance; no privacy: {alone})"
-    lines += [*_network_gains(), "", roc, ""]
-    for dataset, name in names.items():
-        lines += [*block(name, dataset, "public", "tuned", "auc", _BUDGETS), ""]
+    for dataset, name in _NETWORKS.items():
+        lines += block(dataset, "public", "tuned", "accuracy", _BUDGETS, name)
+    ranking = {name: found[dataset, "none", 0.0, "public", "tuned", "auc"] for dataset, name in _NETWORKS.items()}
+    plain = ", ".join(f"{name} {100 * each.mean:.1f}" for name, each in ranking.items())
+    lines += [*_network_gains(), ""]
+    lines += [f"Area under the ROC curve, in percent, chosen plan (50: chance; no privacy: {plain})", ""]
+    for dataset, name in _NETWORKS.items():
+        lines += block(dataset, "public", "tuned", "auc", _BUDGETS, name)
     lines += ["Half of ε on randomised labels, chosen plan, accuracy", ""]
-    for dataset, name in names.items():
-        lines += [*block(name, dataset, "randomised", "tuned", "accuracy", (3.5, 10.0, 20.0)), ""]
+    for dataset, name in _NETWORKS.items():
+        lines += block(dataset, "randomised", "tuned", "accuracy", (3.5, 10.0, 20.0), name)
     return [*lines[:-1], "```"]
-
-
-def networks_apart(
-    some: pd.DataFrame, epsilon: float | None, ours: str = "brr", theirs: str = "laplace"
-) -> MeanInterval:
-    """How much more accurate one is, at one ε or on average over those of the paper's figure.
-
-    What has no ε is the same at each.
-    """
-    low, high = (epsilon, epsilon) if epsilon is not None else printed.NETWORK_RANGE
-    kept = some[(some["epsilon"] == 0) | some["epsilon"].between(low, high)]
-    return MeanInterval.of(apart(kept, ours, theirs, ["seed"]))
-
-
-def network_gain(dataset: str, plan: str, epsilon: float | None = None, metric: str = "accuracy") -> MeanInterval:
-    """How much more accurate BRR is than Laplace; labels are public."""
-    query = f"dataset == '{dataset}' and setting == '{plan}' and metric == '{metric}' and labels == 'public'"
-    return networks_apart(rows("dnn").query(query), epsilon)
 
 
 def _network_gains() -> list[str]:
     """BRR above Laplace, paired by seed, at one ε and over those of the paper."""
+    mean, at_least = (f"+{100 * printed.NETWORK_GAINS[at]:.2f}" for at in ("mean", "at 0.25"))
     wanted = (
-        ("Adult, ε = 0.25", "adult", 0.25, f"+{100 * printed.NETWORK_GAINS['at 0.25']:.2f}"),
-        ("Adult, mean of eight ε, 0.25 to 3.5", "adult", None, f"+{100 * printed.NETWORK_GAINS['mean']:.2f}"),
-        ("Bank, mean of the same", "bank", None, '"similar"'),
-        ("Adult, ε = 20", "adult", 20.0, ""),
-        ("Bank, ε = 20", "bank", 20.0, ""),
+        ("Adult, ε = 0.25", at_least, "adult", 0.25),
+        ("Adult, mean of eight ε, 0.25 to 3.5", mean, "adult", None),
+        ("Bank, mean of the same", '"similar"', "bank", None),
+        ("Adult, ε = 20", "", "adult", 20.0),
+        ("Bank, ε = 20", "", "bank", 20.0),
     )
-    lines = [("BRR above Laplace, in points, seed by seed", "the paper", "its plan", "chosen plan")]
-    for title, dataset, when, says in wanted:
-        lines.append((title, says, *(_points(network_gain(dataset, plan, when)) for plan in _PLANS)))
-    return [(a.ljust(46) + b.ljust(14) + c.ljust(23) + d).rstrip() for a, b, c, d in lines]
+    lines = [["BRR above Laplace, in points, seed by seed", "the paper", "its plan", "chosen plan"]]
+    lines += [[*words, *(_said(run.network_gain(of, plan, at)) for plan in _PLANS)] for *words, of, at in wanted]
+    return [f"{a:46}{b:14}{c:23}{d}" for a, b, c, d in lines]
 
 
-READINGS: Final = {
-    ("coordinates", "brr", "laplace"): "ε on every coordinate",
-    ("coordinates", "brr", "rescaled-laplace"): "ε on every coordinate, min–max after the noise",
-    **{
-        (f"coordinates, torch {batch}", "brr", "laplace"): f"ε on every coordinate, PyTorch’s start, batches of {batch}"
-        for batch in (32, 100, 512)
-    },
-    ("columns", "brr", "laplace"): "ε on every column",
-    ("weighted columns", "brr", "laplace"): "as many ε as columns, by importance",
-    ("weighted columns", "brr", "rescaled-laplace"): "as many ε as columns, by importance, min–max after the noise",
-    (
-        "weighted columns", "bounded", "laplace"
-    ): "as many ε as columns for the rival, by importance, ±0.1 for BRR, as scripted",
-    ("weighted row", "brr", "laplace"): "ε of a row, by importance",
-    ("weighted row, public weights", "brr", "laplace"): "ε of a row, by importance on public rows",
-}  # fmt: skip
-"""What was tried for networks: the name of a reading and what is compared in it, by what pages call it."""
-
-
-def reading_gain(
-    reading: str, ours: str, theirs: str, plan: str, epsilon: float | None = None, dataset: str = "adult"
-) -> MeanInterval:
-    """How much more accurate one is under a reading."""
-    query = f"dataset == '{dataset}' and reading == '{reading}' and setting == '{plan}' and metric == 'accuracy'"
-    return networks_apart(rows("dnn_readings").query(query), epsilon, ours, theirs)
+READINGS: Final = (
+    ("ε on every coordinate", "coordinates", "brr", "laplace"),
+    ("ε on every coordinate, min–max after the noise", "coordinates", "brr", "rescaled-laplace"),
+    *((f"ε on every coordinate, PyTorch’s start, batches of {batch}", f"coordinates, torch {batch}", "brr", "laplace")
+      for batch in (32, 100, 512)),
+    ("ε on every column", "columns", "brr", "laplace"),
+    ("as many ε as columns, by importance", "weighted columns", "brr", "laplace"),
+    ("as many ε as columns, by importance, min–max after the noise", "weighted columns", "brr", "rescaled-laplace"),
+    ("as many ε as columns for the rival, by importance, ±0.1 for BRR, as scripted", "weighted columns", "bounded",
+     "laplace"),
+    ("ε of a row, by importance", "weighted row", "brr", "laplace"),
+    ("ε of a row, by importance on public rows", "weighted row, public weights", "brr", "laplace"),
+)  # fmt: skip
+"""What was tried for networks, in words; the name of the reading, and the two mechanisms that are compared in it."""
 
 
 def dnn_readings_gains() -> list[str]:
     """BRR above Laplace on Adult under every reading that was tried, and above clamped Laplace."""
+    mean, at_least = (f"+{100 * printed.NETWORK_GAINS[at]:.2f}" for at in ("mean", "at 0.25"))
     head = ["reading", "a row spends"]
     for words in _PLANS.values():
         head += [f"{words}: on average", "at ε = 0.25", "above clamped Laplace, on average"]
-    paper = [f"+{100 * printed.NETWORK_GAINS[at]:.2f}" for at in ("mean", "at 0.25")]
-    lines = [*_head(head), _line(["the paper", "", *paper, "", *paper, ""])]
-    for (reading, ours, theirs), words in READINGS.items():
-        some = rows("dnn_readings").query(f"dataset == 'adult' and reading == '{reading}'")
-        cells = [words, _spends(some[some["mechanism"] == theirs].iloc[0]) if ours == "brr" else "∞"]
+    lines = [["the paper", "", mean, at_least, "", mean, at_least, ""]]
+    for words, reading, ours, theirs in READINGS:
+        some = chosen(rows("dnn_readings"), dataset="adult", reading=reading).set_index("mechanism")
+        cells = [words, _spends(some.loc[theirs].iloc[0]) if ours == "brr" else "∞"]
         for plan in _PLANS:
-            cells += [_points(reading_gain(reading, ours, theirs, plan, at)) for at in (None, 0.25)]
-            clamped = "clamped-laplace" in set(some["mechanism"])
-            cells.append(_points(reading_gain(reading, ours, "clamped-laplace", plan)) if clamped else "")
-        lines.append(_line(cells))
-    return lines
+            cells += [_said(run.reading_gain(reading, ours, theirs, plan, at)) for at in (None, 0.25)]
+            clamped = "clamped-laplace" in some.index
+            cells.append(_said(run.reading_gain(reading, ours, "clamped-laplace", plan)) if clamped else "")
+        lines.append(cells)
+    return _table(head, lines)
 
 
 def _spends(row: pd.Series[Any]) -> str:
     """What a row of a reading really spends on Adult, for the ε that it names."""
-    times = f"{row['noise_spends'] / row['epsilon']:.3g}"
-    noise = f"{times}·ε" if times != "1" else "ε"
+    noise = f"{row['noise_spends'] / row['epsilon']:.3g}·ε".removeprefix("1·")
     return noise if row["spends"] != "∞" else f"∞ ({noise} were the importances public)"
-
-
-def below(rival: str) -> pd.Series[float]:
-    """By which share BRR errs less than a rival in reporting a place, by scope, set of places and ε."""
-    return apart(rows("location_errors"), "BRR", rival, ["scope", "dataset", "epsilon"], _less, "expected_km")
-
-
-def drawn_below(rival: str, ours: str = "BRR") -> pd.Series[float]:
-    """The same within regions on other draws, by pool, draw and ε."""
-    found = rows("location_draws").query("what == 'error'")
-    return apart(found, ours, rival, ["pool", "seed", "epsilon"], _less, "expected_km")
-
-
-def _less(ours: pd.Series[float], theirs: pd.Series[float]) -> pd.Series[float]:
-    return 1 - ours / theirs
 
 
 def places_below_lsrr() -> list[str]:
     """By how much less BRR errs than L-SRR on the authors' places."""
-    some = rows("location_errors").query("dataset == @GOWALLA and mechanism == @PUBLISHED and scope == @WITHIN")
-    overspent = f" (spends up to {(some['epsilon_within'] / some['epsilon']).max():.1f} times its ε)"
-    lines = ["| | on average | at ε = 2 |", "|---|---|---|", "| the paper, within regions | 8.7 % | 23.4 % |"]
-    for scope, where in ((WITHIN, "within regions"), (WHOLE, "whole domain")):
-        for rival, words in ((PUBLISHED, PUBLISHED), (CALIBRATED, "L-SRR calibrated to its ε")):
-            saved = below(rival)[scope, GOWALLA]
-            said = overspent if (scope, rival) == (WITHIN, PUBLISHED) else ""
-            lines.append(
-                _line([f"{where}, {words}{said}", *(f"{100 * it:.1f} %" for it in (saved.mean(), saved[2.0]))])
-            )
-    return lines
+    some = chosen(rows("location_errors"), dataset=GOWALLA, mechanism=PUBLISHED, scope=WITHIN)
+    overspent = (some["epsilon_within"] / some["epsilon"]).max()
+    shown = (
+        (f"within regions, {PUBLISHED} (spends up to {overspent:.1f} times its ε)", WITHIN, PUBLISHED),
+        ("within regions, L-SRR calibrated to its ε", WITHIN, CALIBRATED),
+        (f"whole domain, {PUBLISHED}", WHOLE, PUBLISHED),
+        ("whole domain, L-SRR calibrated to its ε", WHOLE, CALIBRATED),
+    )
+    saved = {words: run.below(rival)[scope, GOWALLA] for words, scope, rival in shown}
+    lines = [["the paper, within regions", "8.7 %", "23.4 %"]]
+    lines += [[words, f"{100 * of.mean():.1f} %", f"{100 * of[2.0]:.1f} %"] for words, of in saved.items()]
+    return ["| | on average | at ε = 2 |", "|---|---|---|", *map(_line, lines)]
 
 
 def places_errors() -> list[str]:
@@ -398,46 +284,47 @@ def places_errors() -> list[str]:
     ]
     lines = ["| | promise | Gowalla, ε = 0.5 | 1 | 2 | Foursquare, ε = 0.5 | 1 | 2 |", "|" + 8 * "---|"]
     for scope, name, promise in shown:
-        cells = [
-            f"{found['expected_km'][scope, name, dataset, epsilon]:.{digits}f}"
-            for dataset, digits in ((GOWALLA, 0), (FOURSQUARE, 1))
-            for epsilon in (0.5, 1.0, 2.0)
-        ]
+        km = found["expected_km"][scope, name]
+        cells = [f"{km[of, at]:.{digits}f}" for of, digits in ((GOWALLA, 0), (FOURSQUARE, 1)) for at in _THREE]
         lines.append(_line([name + (" within regions" if scope == WITHIN else ""), promise, *cells]))
     return lines
 
 
+_THREE: Final = (0.5, 1.0, 2.0)
+
+
 def places_draws() -> list[str]:
     """How far BRR lies below L-SRR within regions on every kind of draw."""
-    lines = _head(
-        ["places of", "draws measured, of", "regions", "below L-SRR as published", "at ε = 0.25", "at ε = 2",
-         "calibrated", "at ε = 2"]
-    )  # fmt: skip
-    published, calibrated = drawn_below(PUBLISHED), drawn_below(CALIBRATED)
+    published, calibrated = run.drawn_below(PUBLISHED), run.drawn_below(CALIBRATED)
+    lines = []
     for pool, some in rows("location_draws").groupby("pool", sort=False):
         measured = some[some["what"] == "error"]
-        counts = sorted(measured["regions"].unique())
+        least, most = measured["regions"].min(), measured["regions"].max()
         cells = [str(pool), f"{measured['seed'].nunique()} of {some['seed'].nunique()}"]
-        cells.append(f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}")
+        cells.append(f"{least}" if least == most else f"{least} to {most}")
         for saved, budgets in ((published[pool], (0.25, 2.0)), (calibrated[pool], (2.0,))):
             several = [saved.groupby("seed").mean(), *(saved.xs(at, level="epsilon") for at in budgets)]
             cells += [f"{_spread(MeanInterval.of(values), hide=True)} %" for values in several]
-        lines.append(_line(cells))
-    return lines
+        lines.append(cells)
+    return _table(
+        ["places of", "draws measured, of", "regions", "below L-SRR as published", "at ε = 0.25", "at ε = 2",
+         "calibrated", "at ε = 2"],
+        lines,
+    )  # fmt: skip
 
 
 def places_guessed() -> list[str]:
     """The error of a report of a place and of the best guess from it, in kilometres."""
-    lines = _head(["report / best guess, km", "Gowalla, ε = 0.5", "1", "2", "Foursquare, ε = 0.5", "1", "2"])
-    for name, some in rows("inference_errors").query("scope == @WHOLE").groupby("mechanism", sort=False):
-        of = some.set_index(["dataset", "epsilon"])
+    lines = []
+    for name, some in chosen(rows("inference_errors"), scope=WHOLE).groupby("mechanism", sort=False):
+        km = some.set_index(["dataset", "epsilon"])
         cells = [
-            " / ".join(f"{of[column][dataset, epsilon]:.{digits}f}" for column in ("expected_km", "inference_km"))
-            for dataset, digits in ((GOWALLA, 0), (FOURSQUARE, 2))
-            for epsilon in (0.5, 1.0, 2.0)
+            f"{km['expected_km'][of, at]:.{digits}f} / {km['inference_km'][of, at]:.{digits}f}"
+            for of, digits in ((GOWALLA, 0), (FOURSQUARE, 2))
+            for at in _THREE
         ]
-        lines.append(_line([str(name), *cells]))
-    return lines
+        lines.append([str(name), *cells])
+    return _table(["report / best guess, km", "Gowalla, ε = 0.5", "1", "2", "Foursquare, ε = 0.5", "1", "2"], lines)
 
 
 def _spread(found: MeanInterval, *, hide: bool = False) -> str:
@@ -447,25 +334,21 @@ def _spread(found: MeanInterval, *, hide: bool = False) -> str:
     return shown if hide and (found.repetitions == 1 or half < 0.05) else f"{shown} ± {half:.1f}"  # noqa: PLR2004
 
 
-def _ahead(found: MeanInterval) -> str:
-    return f"{100 * found.mean:+.1f} ({100 * found.low:.1f} to {100 * found.high:.1f})"
-
-
-def _points(found: MeanInterval) -> str:
-    mean, low, high = (round(100 * it, 1) + 0.0 for it in (found.mean, found.low, found.high))
-    return f"{mean:.1f} ({low:.1f} to {high:.1f})"
+def _said(found: MeanInterval, how: str = "z.1f") -> str:
+    """In points: the mean and its interval."""
+    return f"{100 * found.mean:{how}} ({100 * found.low:{how.lstrip('+')}} to {100 * found.high:{how.lstrip('+')}})"
 
 
 def _in_percent(found: MeanInterval) -> str:
     return f"{100 * found.mean:.0f} % ({100 * found.low:.0f} to {100 * found.high:.0f})"
 
 
+def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
+    return [_line(head), "|" + "---|" * len(head), *map(_line, lines)]
+
+
 def _line(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cells) + " |"
-
-
-def _head(cells: Sequence[str]) -> list[str]:
-    return [_line(cells), "|" + "---|" * len(cells)]
 
 
 TABLES: Final[dict[str, tuple[Callable[[], list[str]], ...]]] = {
