@@ -54,12 +54,14 @@ def means(values: pd.Series[float], *by: str) -> Intervals:
     return {case: MeanInterval.of(some) for case, some in groups}
 
 
+@functools.cache
 def sgd_ends() -> Intervals:
     """Accuracy, stability and convergence of every training, by network, mechanism, ε and measure."""
     by = ("network", "mechanism", "epsilon", "measure")
     return means(rows("sgd").query("measure != 'accuracy'").set_index(list(by))["value"], *by)
 
 
+@functools.cache
 def sgd_ahead(rival: str) -> Intervals:
     """By how much BRR-SGD as described ends ahead of a rival, by network and ε."""
     ends = chosen(rows("sgd"), measure="final")

@@ -90,7 +90,7 @@ def _by_claimed_epsilon(head: list[str], ahead: Callable[[float], list[MeanInter
     says = {epsilon: f"+{100 * gain:.0f}" for epsilon, gain in printed.SGD_AHEAD.items()}
     return _table(
         ["claimed ε", "the paper says", *head],
-        ([f"{at:g}", says.get(at, ""), *(_said(each, "+.1f") for each in ahead(at))] for at in printed.SGD_BUDGETS),
+        ([f"{at:g}", says.get(at, ""), *(said(each, "+.1f") for each in ahead(at))] for at in printed.SGD_BUDGETS),
     )
 
 
@@ -208,7 +208,7 @@ def _network_gains() -> list[str]:
         ("Bank, ε = 20", "", "bank", 20.0),
     )
     lines = [["BRR above Laplace, in points, seed by seed", "the paper", "its plan", "chosen plan"]]
-    lines += [[*words, *(_said(run.network_gain(of, plan, at)) for plan in _PLANS)] for *words, of, at in wanted]
+    lines += [[*words, *(said(run.network_gain(of, plan, at)) for plan in _PLANS)] for *words, of, at in wanted]
     return [f"{a:46}{b:14}{c:23}{d}" for a, b, c, d in lines]
 
 
@@ -239,9 +239,9 @@ def dnn_readings_gains() -> list[str]:
         some = chosen(rows("dnn_readings"), dataset="adult", reading=reading).set_index("mechanism")
         cells = [words, _spends(some.loc[theirs].iloc[0]) if ours == "brr" else "∞"]
         for plan in _PLANS:
-            cells += [_said(run.reading_gain(reading, ours, theirs, plan, at)) for at in (None, 0.25)]
+            cells += [said(run.reading_gain(reading, ours, theirs, plan, at)) for at in (None, 0.25)]
             clamped = "clamped-laplace" in some.index
-            cells.append(_said(run.reading_gain(reading, ours, "clamped-laplace", plan)) if clamped else "")
+            cells.append(said(run.reading_gain(reading, ours, "clamped-laplace", plan)) if clamped else "")
         lines.append(cells)
     return _table(head, lines)
 
@@ -334,7 +334,7 @@ def _spread(found: MeanInterval, *, hide: bool = False) -> str:
     return shown if hide and (found.repetitions == 1 or half < 0.05) else f"{shown} ± {half:.1f}"  # noqa: PLR2004
 
 
-def _said(found: MeanInterval, how: str = "z.1f") -> str:
+def said(found: MeanInterval, how: str = "z.1f") -> str:
     """In points: the mean and its interval."""
     return f"{100 * found.mean:{how}} ({100 * found.low:{how.lstrip('+')}} to {100 * found.high:{how.lstrip('+')}})"
 
