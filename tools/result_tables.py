@@ -7,6 +7,7 @@ on its page by its first two lines, so that pages need no marks. A number in a s
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +18,7 @@ from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.experiments.sgd_readings import RIVALS, at_best
 from reproduction.intervals import MeanInterval
 from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN
+from tools import artifact_table
 from tools import result_numbers as run
 from tools.result_numbers import ROOT, chosen, rows
 
@@ -327,6 +329,16 @@ def places_guessed() -> list[str]:
     return _table(["report / best guess, km", "Gowalla, ε = 0.5", "1", "2", "Foursquare, ε = 0.5", "1", "2"], lines)
 
 
+def measured_where() -> list[str]:
+    """Where every part of the full run was measured, by which code, and how long that took."""
+    origins = json.loads((run.RESULTS / "run.json").read_text(encoding="utf-8"))["origins"]
+    lines = []
+    for (name, origin), parts in rows("parts").groupby(["experiment", "origin"], sort=False):
+        said = [origins[origin][each] for each in ("machine", "commit", "versions")]
+        lines.append([f"`{name}`", f"{len(parts):,}", f"{parts['seconds'].sum():,.0f}", *said])
+    return _table(["experiment", "parts", "seconds", "machine", "commit", "versions"], lines)
+
+
 def _spread(found: MeanInterval, *, hide: bool = False) -> str:
     """In percent: the mean ± half of its interval; ``hide`` leaves out what would be 0.0 or is of one number."""
     half = 100 * (found.high - found.mean)
@@ -356,6 +368,8 @@ TABLES: Final[dict[str, tuple[Callable[[], list[str]], ...]]] = {
     "bench/results/paper_boosting.md": (gbdt_errors, gbdt_shares, gbdt_readings, gbdt_points),
     "bench/results/networks.md": (dnn_accuracies, dnn_readings_gains),
     "bench/results/places.md": (places_below_lsrr, places_errors, places_draws, places_guessed),
+    "bench/results/reproduction.md": (measured_where,),
+    "docs/artifact.md": (artifact_table.table, artifact_table.uncheckable),
 }
 """What writes the tables of a page, by its path in the repository."""
 
