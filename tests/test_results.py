@@ -10,7 +10,10 @@ from reproduction.experiments import location_draws
 from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.experiments.printed import BOOSTING_SHARES, NETWORK_GAINS, SGD_BUDGETS
+from reproduction.items import items
 from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN
+from reproduction.registry import EXPERIMENTS
+from tools import artifact_table
 from tools import result_numbers as run
 from tools.result_numbers import chosen, rows
 from tools.result_tables import READINGS, said
@@ -71,6 +74,17 @@ def test_claims():
         "checked, and one is left undecided",
     )
     assert not found
+
+
+def test_the_table_for_reviewers_has_every_experiment_and_figure_and_leads_into_the_report():
+    assert {entry.name for entry in EXPERIMENTS} <= set(artifact_table.NUMBERS)
+    page = (ROOT / "docs/artifact.md").read_text(encoding="utf-8")
+    lines = [line.strip("| ").split(" | ") for line in page.splitlines() if "| `#" in line]
+    figures = {item.place.partition(" (")[0] for item in items() if item.kind == "figure"}
+    assert figures <= {figure for figure, *_ in lines}
+    report = (run.RESULTS / "report.html").read_text(encoding="utf-8")
+    for *_, where in lines:
+        assert f'id="{where.strip("`#")}"' in report, where
 
 
 def test_one_value_on_a_line():

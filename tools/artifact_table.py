@@ -207,6 +207,12 @@ def _more_noise() -> str:
     return "five times the noise, " + _ahead(found[at] for at in printed.SGD_AHEAD)
 
 
+def _small_network() -> str:
+    ends = chosen(rows("sgd_mlp"), measure="final")
+    found = run.means(run.apart(ends, "paper-brr", "paper-laplace-x4", "epsilon", "seed"), "epsilon")
+    return "one hidden layer, four times the noise, " + _ahead(found[at] for at in printed.SGD_AHEAD)
+
+
 def _gains(gain: Callable[[float | None], run.MeanInterval]) -> str:
     found = " and ".join(f"{100 * gain(at).mean:+.2f}" for at in (None, 0.25))
     says = " and ".join(f"{100 * printed.NETWORK_GAINS[at]:+.2f}" for at in ("mean", "at 0.25"))
@@ -255,6 +261,7 @@ NUMBERS: Final = {
     "dpboost_ratio": Number("boosting is private", _spent),
     "sgd": Number("SGD, +28 %, +21 %, +12 %", _sgd),
     "sgd_readings": Number("SGD, +28 %, +21 %, +12 %", _more_noise),
+    "sgd_mlp": Number("", _small_network),
     "dnn": Number("networks, +3.22 %", _networks),
     "dnn_readings": Number("networks, +3.22 %", _networks_read_otherwise),
     "runtime": Number("runtime of the server", _times),
