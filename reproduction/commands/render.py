@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,6 @@ from bipartite.plots.figure import need_matplotlib
 from reproduction.cells import NotKeptError
 from reproduction.folder import REPORT, Circumstances, outcomes_of, record, write
 from reproduction.judging import judge_all
-from reproduction.origin import these_versions, this_commit, this_machine
 from reproduction.registry import EXPERIMENTS
 from reproduction.report import report
 
@@ -62,16 +60,8 @@ def run(options: argparse.Namespace) -> int:
             raise NotKeptError.of(options.folder, error) from None
     outcomes = [found[entry.name] for entry in EXPERIMENTS if entry.name in found]
     judged = judge_all(outcomes)
-    how = Circumstances(
-        held["mode"],
-        held["command"],
-        dt.datetime.now(tz=dt.UTC).date().isoformat(),
-        seconds,
-        this_machine(),
-        this_commit(),
-        these_versions(),
-        " --full" if held["mode"] == "full" else "",
-    )
+    full = " --full" if held["mode"] == "full" else ""
+    how = Circumstances(mode=held["mode"], command=held["command"], seconds=seconds, options=full)
     write(options.folder, outcomes, judged, how, report(outcomes, judged, how))
     print(f"Wrote {options.folder / REPORT}.")
     return OK

@@ -74,7 +74,7 @@ POOLS: Final = {
 measured, and how many of the first draws are looked at for that."""
 
 
-def _grid(epsilons: tuple[str, ...], **pools: tuple[int, int]) -> Grid:
+def _grid(epsilons: tuple[str, ...], pools: dict[str, tuple[int, int]]) -> Grid:
     """So many places and draws of each pool, numbered from 1.
 
     The axis is not called ``seed``: how many draws there are is settled by what they show.
@@ -87,27 +87,21 @@ def _grid(epsilons: tuple[str, ...], **pools: tuple[int, int]) -> Grid:
     )
 
 
-FULL = _grid(
-    EPSILONS,
-    **{
-        AUTHORS: (1000, 1),
-        GOWALLA_WORLD: (1000, 60),
-        FOURSQUARE_CITY: (3000, 12),
-        FOURSQUARE_US: (3000, 60),
-        FOURSQUARE_LIKE: (3000, 12),
-    },
-)
-QUICK = _grid(("0.25", "2"), **{AUTHORS: (1000, 1), GOWALLA_WORLD: (1000, 5), FOURSQUARE_CITY: (500, 1)})
+_PLACES: Final = {
+    AUTHORS: (1000, 1), GOWALLA_WORLD: (1000, 60), FOURSQUARE_CITY: (3000, 12), FOURSQUARE_US: (3000, 60),
+    FOURSQUARE_LIKE: (3000, 12),
+}  # fmt: skip
+FULL = _grid(EPSILONS, _PLACES)
+QUICK = _grid(("0.25", "2"), {AUTHORS: (1000, 1), GOWALLA_WORLD: (1000, 5), FOURSQUARE_CITY: (500, 1)})
 
 
 def measure(pool: str, places: int, draw: int, epsilons: tuple[str, ...]) -> Iterator[Row]:
     """The regions of a draw and, where it is one of those to measure, the error of every release at every ε."""
     dataset, area, crowd, enough, measured = POOLS[pool]
-    regions = (
-        places_of(dataset, places)[1]
-        if pool == AUTHORS
-        else Regions.by_prefix(drawn(area, places, draw), at_least=crowd)
-    )
+    if pool == AUTHORS:
+        _, regions = places_of(dataset, places)
+    else:
+        regions = Regions.by_prefix(drawn(area, places, draw), at_least=crowd)
     about = {"pool": pool, "dataset": dataset, "places": places, "seed": draw, "regions": len(regions)}
     yield {"what": REGIONS, **about, "smallest": int(regions.sizes.min()), "largest": int(regions.sizes.max())}
     parts = list(zip(parts_of(regions), map(len, regions.names), strict=True))

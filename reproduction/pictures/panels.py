@@ -191,7 +191,6 @@ def figure_of(  # noqa: PLR0913 (all that a picture says, each by its name)
     across: str,
     up: str,
     says: str,
-    columns: int = 2,
     log_x: bool = False,
     log_y: bool = False,
     share_x: bool = True,
@@ -204,7 +203,7 @@ def figure_of(  # noqa: PLR0913 (all that a picture says, each by its name)
     ``looks`` overrides the line of a name (:mod:`reproduction.pictures.looks` has the others); ``notes`` are lines
     below. Lines with intervals are moved apart by a point or two, so that one does not hide another.
     """
-    columns = min(columns, len(drawn), max(_TALL))
+    columns = min(len(drawn), max(_TALL))
     alike = {line.name: line.like or line.name for panel in drawn for line in panel.lines}
     held = looks_of(alike.values(), LOOKS)
     looks = {**{name: held[like] for name, like in alike.items()}, **(looks or {})}
