@@ -20,7 +20,7 @@ import pandas as pd
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    Block = Mapping[str | tuple[str, ...], tuple[Any, ...]]
+    Block = Mapping[Any, tuple[Any, ...]]  # by the name of an axis, or by several names
 
 Value = str | int | float | bool
 Point = dict[str, Any]

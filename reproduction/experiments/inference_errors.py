@@ -23,8 +23,10 @@ from reproduction.places import WHOLE, WITHIN
 from reproduction.quality import expected_loss, inference_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
+    from bipartite import Points
+    from bipartite.mechanisms import Mechanism
     from reproduction.form import Row
 
 FULL = both(scope=(WHOLE, WITHIN), epsilon=("0.25", "0.5", "1", "2"))
@@ -36,7 +38,7 @@ NOTE: Final = (
     "which is not ε-LDP; L-SRR as published spends more than its ε."
 )
 ONE_PLACE: Final = "one place"
-_MAKERS: Final = {
+_MAKERS: Final[Mapping[str, Callable[[Points, str], Mechanism]]] = {
     **RELEASES,
     "Exponential, tight": Exponential,
     "Anchored": Anchored,

@@ -30,8 +30,8 @@ QUICK = FULL.but(epsilon=("1", "4"), nodes=(2, 3, 5, 9, 17, 33, 65, 129, 257))
 def measure(nodes: int, epsilon: str) -> Iterator[Row]:
     """The total error of both."""
     domain = Interval(0, 1, points=nodes)
-    pair = {"m": 1} if len(domain) == 2 else {}  # noqa: PLR2004 (two nodes leave no choice of m)
-    for mechanism in (BRR(domain, epsilon, **pair), GRR(domain, epsilon)):
+    brr = BRR(domain, epsilon, m="safe" if nodes > 2 else 1)  # noqa: PLR2004 (two nodes leave no choice of m)
+    for mechanism in (brr, GRR(domain, epsilon)):
         yield {"nodes": nodes, "epsilon": epsilon, "mechanism": type(mechanism).__name__,
                "error": total_error(mechanism)}  # fmt: skip
 

@@ -102,7 +102,7 @@ def measure(pool: str, places: int, draw: int, epsilons: tuple[str, ...]) -> Ite
         _, regions = places_of(dataset, places)
     else:
         regions = Regions.by_prefix(drawn(area, places, draw), at_least=crowd)
-    about = {"pool": pool, "dataset": dataset, "places": places, "seed": draw, "regions": len(regions)}
+    about: Row = {"pool": pool, "dataset": dataset, "places": places, "seed": draw, "regions": len(regions)}
     yield {"what": REGIONS, **about, "smallest": int(regions.sizes.min()), "largest": int(regions.sizes.max())}
     parts = list(zip(parts_of(regions), map(len, regions.names), strict=True))
     for epsilon in epsilons if len(parts) in enough and draw <= measured else ():

@@ -161,7 +161,8 @@ def panels(  # noqa: PLR0913 (all that a picture says, each by its name)
             Panel(
                 titles[value] if titles else title.format(value),
                 [replace(line, like=(like or {}).get(line.name, "")) for line in lines],
-                *(limit(own) if callable(limit) else limit for limit in (lowest, highest)),
+                lowest(own) if callable(lowest) else lowest,
+                highest(own) if callable(highest) else highest,
                 printed=(printed or {}).get(value, ()),
             )
         )
@@ -175,8 +176,11 @@ def _level(name: str, at: float, wide: Sequence[float]) -> Line:
 def _line(
     name: str, rows: pd.DataFrame, x: str, y: str, within: tuple[float, float], between: tuple[str, str] | None
 ) -> Line:
-    if between or not rows[x].duplicated().any():
-        return Line(name, *(list(rows[each]) for each in (x, y, *(between or ()))))
+    if between:
+        low, high = between
+        return Line(name, list(rows[x]), list(rows[y]), list(rows[low]), list(rows[high]))
+    if not rows[x].duplicated().any():
+        return Line(name, list(rows[x]), list(rows[y]))
     means = {at: MeanInterval.of(some) for at, some in rows.groupby(x)[y]}
     middle = [each.mean for each in means.values()]
     if any(math.isinf(each.low) for each in means.values()):
