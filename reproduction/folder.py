@@ -1,27 +1,22 @@
 """What a run leaves in its folder, and reading it back: tables, pictures, verdicts, and where every part comes from."""
 
-from __future__ import annotations
-
 import datetime as dt
 import importlib
 import json
 import tempfile
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
 from reproduction.cells import NotKeptError
 from reproduction.form import as_csv, table_of
+from reproduction.judging import Judged
 from reproduction.origin import these_versions, this_commit, this_machine
 from reproduction.registry import EXPERIMENTS
 from reproduction.running import ORIGIN, Outcome, drawn
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from pathlib import Path
-
-    from reproduction.judging import Judged
 
 CELLS: Final = "cells"
 """The folder of what was measured, inside that of the results."""

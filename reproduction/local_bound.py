@@ -1,20 +1,13 @@
 """A lower bound for every row with weights in [1, e^ε], value by value: no Q^(x) of BRR or GRR is below it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
+from bipartite.domains import Domain
 from bipartite.domains.losses import Loss, LossRows
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms.checks import check_domain
 from bipartite.mechanisms.design.m_of_sets import count_raised
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from bipartite.domains import Domain
 
 
 def local_bound(domain: Domain, epsilon: object, *, loss: Loss = None) -> NDArray[np.float64]:

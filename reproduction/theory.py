@@ -12,19 +12,15 @@ Zhang, Zhu, Chen and Hu (2026), Bipartite Randomized Response Mechanism for Loca
 and appendix A. The docs' page of errata lists what differs.
 """
 
-from __future__ import annotations
-
 import bisect
 import math
 import operator
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bipartite.errors import EpsilonError, InputError, shown
 from bipartite.lottery import Epsilon
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # QLoss is the expected loss over the diameter N − 1. GRR reports an almost uniform value when N is large: the mean
 # distance of two uniform points of [0, 1] is 1/3.

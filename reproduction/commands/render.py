@@ -1,10 +1,8 @@
 """``python -m reproduction render``: a report from tables that were measured before."""
 
-from __future__ import annotations
-
+import argparse
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bipartite.cli import OK
 from bipartite.errors import InputError
@@ -14,11 +12,7 @@ from reproduction.folder import REPORT, Circumstances, outcomes_of, record, writ
 from reproduction.judging import judge_all
 from reproduction.registry import EXPERIMENTS
 from reproduction.report import report
-
-if TYPE_CHECKING:
-    import argparse
-
-    from reproduction.running import Outcome
+from reproduction.running import Outcome
 
 _EXAMPLES = """examples:
   python -m reproduction render results                   judge and draw again, after rules or pictures changed

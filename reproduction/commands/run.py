@@ -1,13 +1,12 @@
 """``python -m reproduction run``: every figure of the paper on real data, and a verdict on every claim."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bipartite.cli import BAD_DATA, BUG, MISSING, OK, print_table
 from bipartite.plots.figure import need_matplotlib
@@ -17,9 +16,6 @@ from reproduction.registry import Entry, named
 from reproduction.report import report
 from reproduction.running import Mode, Outcome, check_seeds
 from reproduction.running import run as run_experiments
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _EXAMPLES = """examples:
   python -m reproduction run                          the quick report, all of it, into results/: minutes

@@ -9,11 +9,14 @@ L-SRR has groups by its authors' rule, which depends on ε; and beside it, as a 
 and 6 bits below the prefix of the region, which the authors' scripts name.
 """
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
+import pandas as pd
 
 from bipartite import BRR
+from bipartite.domains import Points
+from bipartite.mechanisms import Mechanism
 from bipartite.plots.looks import INK, Look
 from reproduction.experiments.places_of_the_paper import (
     FOURSQUARE,
@@ -28,18 +31,9 @@ from reproduction.experiments.places_of_the_paper import (
     picture_of_savings,
     places_of,
 )
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.places import CALIBRATED, EPSILONS, PUBLISHED, PublishedLSRR, Regions
 from reproduction.quality import expected_loss
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pandas as pd
-
-    from bipartite.domains import Points
-    from bipartite.mechanisms import Mechanism
-    from reproduction.form import Row
 
 BEST_M: Final = "BRR, best m"
 SCRIPTED: Final = "L-SRR, groups of the scripts"

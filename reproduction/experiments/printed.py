@@ -1,7 +1,5 @@
 """Numbers that the paper prints, which runs are compared with: each once, and without what measuring them needs."""
 
-from __future__ import annotations
-
 from typing import Final
 
 BOOSTING_SHARES: Final = {"bias-slope": 0.66, "abalone": 0.45, "superconduct": 0.67}

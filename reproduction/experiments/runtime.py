@@ -13,17 +13,18 @@ compiled code, loaded ahead; the paper's are of another machine and of Python. L
 of all reports, BRR and GRR need none.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import math
 import time
+from collections.abc import Callable
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from bipartite import estimate
 from bipartite.domains import Points
@@ -31,16 +32,8 @@ from bipartite.lottery import insecure_seed
 from bipartite.mechanisms import Anchored, Mechanism
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, RELEASES, places_of
 from reproduction.experiments.printed import SERVER, USER_SECONDS
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.pictures import Printed, panels
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pandas as pd
-    from numpy.typing import NDArray
-
-    from reproduction.form import Row
 
 NOTE: Final = (
     "Processor time of this machine; the paper's times were taken on another one, in Python. The design, "

@@ -10,7 +10,7 @@ import itertools
 import math
 import re
 import textwrap
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -18,18 +18,14 @@ import numpy as np
 import pandas as pd
 
 from bipartite.plots import figure as plotting
-from bipartite.plots.looks import INK, looks_of
+from bipartite.plots.looks import INK, Look, looks_of
 from bipartite.plots.named import name_ends
 from reproduction.intervals import MeanInterval
 from reproduction.pictures.looks import LOOKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from bipartite.plots.looks import Look
 
 PRINTED: Final = "printed in the paper"
 _STAR: Final[dict[str, Any]] = {
