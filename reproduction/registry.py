@@ -1,19 +1,14 @@
 """Every experiment by name: what it shows, which data sets and extras it needs."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from bipartite.errors import InputError, MissingExtraError, missing_library
 from reproduction.datasets import SOURCES, present
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from reproduction.form import Experiment
+from reproduction.form import Experiment
 
 
 @dataclass(frozen=True)

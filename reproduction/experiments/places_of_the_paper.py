@@ -4,33 +4,26 @@ Gowalla: the authors' own 1000 places. FourSquare: the paper draws 3000 places a
 from which region; here they are drawn, with a seed, from public check-ins in New York.
 """
 
-from __future__ import annotations
-
 import functools
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from bipartite import BRR, GRR
 from bipartite.domains import Points
 from bipartite.locations import from_checkins, places
 from bipartite.lottery import log_between
+from bipartite.mechanisms import Mechanism
 from reproduction.datasets import coordinates, foursquare, gowalla
 from reproduction.experiments.printed import PLACES_MEAN, PLACES_MOST
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.intervals import paired
 from reproduction.pictures import Printed, panels
 from reproduction.places import CALIBRATED, PUBLISHED, PublishedLSRR, Regions, lsrr
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from bipartite.mechanisms import Mechanism
-    from reproduction.form import Row
 
 GOWALLA: Final = "Gowalla"
 FOURSQUARE: Final = "FourSquare"
