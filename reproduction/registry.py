@@ -46,12 +46,7 @@ class Entry:
                 importlib.import_module(library)
             except ImportError:
                 raise self.lacks(library) from None
-        module = importlib.import_module(f"reproduction.experiments.{self.name}")
-        if not hasattr(module, "FULL"):
-            from reproduction.older import adapted  # noqa: PLC0415
-
-            return cast("Experiment", adapted(module))
-        return cast("Experiment", module)
+        return cast("Experiment", importlib.import_module(f"reproduction.experiments.{self.name}"))
 
     def lacks(self, library: str) -> MissingExtraError:
         """What to say where a library is not installed."""
