@@ -1,4 +1,4 @@
-"""Every claim in the order of the paper, and its verdict from the tables of a run."""
+"""Every claim, topic by topic as the paper has them, and its verdict from the tables of a run."""
 
 from __future__ import annotations
 
