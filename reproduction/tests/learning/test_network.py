@@ -19,17 +19,9 @@ import bipartite as bp
 from bipartite.errors import DataError, InputError, MissingExtraError, NullError
 from bipartite.learn import PrivateColumns
 from bipartite.learn.guarantee import SEEDED
-from reproduction.learning import network_training
+from reproduction.learning import network_training as training
 from reproduction.learning.network import PrivateNetwork
-from reproduction.learning.network_training import (
-    RandomisedLabels,
-    TrainingPlan,
-    class_chances,
-    corrected_loss,
-    device_for,
-    network_inputs,
-    train_network,
-)
+from reproduction.learning.network_training import TrainingPlan, class_chances, network_inputs, train_network
 
 COLUMNS = PrivateColumns([(6, 30), (9, 40)], epsilon=8, outside="clip", at_predict="pass")
 ROWS, LABELS = load_breast_cancer(return_X_y=True)
@@ -97,7 +89,7 @@ def test_training_sees_reports_only(monkeypatch):
         seen.update(inputs=inputs, positions=positions, **named)
         return [(np.zeros((2, 1), dtype=np.float32), np.zeros(1, dtype=np.float32))]
 
-    monkeypatch.setattr(network_training, "train_network", spy)
+    monkeypatch.setattr(training, "train_network", spy)
     network(labels=1, classes=[0, 1]).fit(ROWS, LABELS)
     rng = bp.insecure_seed(7)
     columns = clone(COLUMNS).set_params(rng=rng)
@@ -157,7 +149,7 @@ def test_the_backward_loss_is_unbiased_and_the_forward_one_a_likelihood(classes)
     tensor = torch.tensor(log_chances, dtype=torch.float32)[None]
 
     def loss(correction):
-        of = corrected_loss(RandomisedLabels(matrix, correction), "cpu")
+        of = training.corrected_loss(training.RandomisedLabels(matrix, correction), "cpu")
         return [float(of(tensor, torch.tensor([report]))) for report in range(classes)]
 
     np.testing.assert_allclose(matrix @ loss("backward"), -log_chances, atol=1e-5)
@@ -265,9 +257,9 @@ def test_without_torch_or_a_gpu_what_is_missing_is_named_before_anything_is_draw
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(InputError, match="Expected a GPU for device='cuda', torch sees none"):
         network(device="cuda", rng=rng).fit(ROWS, LABELS)
-    assert device_for(None) == "cpu"
+    assert training.device_for(None) == "cpu"
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert (device_for(None), device_for("cpu")) == ("cuda", "cpu")
+    assert (training.device_for(None), training.device_for("cpu")) == ("cuda", "cpu")
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(
         MissingExtraError, match=r'Training a network needs torch, .*: pip install "bipartite\[learn\]"'
