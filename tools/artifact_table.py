@@ -122,7 +122,8 @@ def _other_m() -> str:
 def _nodes() -> str:
     error = rows("interval_nodes").pivot(index="nodes", columns=["mechanism", "epsilon"], values="error")
     rise, above = error["BRR"].pct_change().max().max(), (error["GRR"].iloc[-1] / error["GRR"].min() - 1).min()
-    return f"BRR’s error rises by at most {_percent(rise, digits=1)} to finer nodes; GRR’s ends {_percent(above)} above its least"
+    found = _percent(rise, digits=1), _percent(above)
+    return "BRR’s error rises by at most {} to finer nodes; GRR’s ends {} above its least".format(*found)
 
 
 def _optimal() -> str:
@@ -223,9 +224,8 @@ def _small_network() -> str:
 
 def _gain(of: Callable[[float | None], run.MeanInterval], at: float | None) -> str:
     says, when = ("mean", "on average") if at is None else (f"at {at:g}", f"at ε = {at:g}")
-    return (
-        f"Adult, {when}: BRR ahead by {100 * of(at).mean:+.2f} points (paper: {100 * printed.NETWORK_GAINS[says]:+.2f})"
-    )
+    found, paper = (f"{100 * each:+.2f}" for each in (of(at).mean, printed.NETWORK_GAINS[says]))
+    return f"Adult, {when}: BRR ahead by {found} points (paper: {paper})"
 
 
 _read_otherwise = functools.partial(run.reading_gain, "coordinates, torch 100", "brr", "laplace", "paper")
