@@ -10,16 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
+from reproduction.form import Point, Row
 from reproduction.origin import these_versions, this_commit, this_machine
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reproduction.form import Point, Row
 
 
 class NotKeptError(InputError):

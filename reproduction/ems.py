@@ -4,16 +4,12 @@ It stops when a step gains less than 10⁻³ in log-likelihood. Stopping early i
 accelerated, and by how much it biases shares is unknown: estimates use ``method="smooth"`` instead.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 GAIN: Final = 1e-3
 MOST_STEPS: Final = 10_000

@@ -6,20 +6,15 @@ is maximized by EM with extrapolated steps (SQUAREM; Varadhan, Roland 2008), unt
 more than 0.1 nats: n·(max g − 1), where n·g is the gradient. Its intervals are not known.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 import bipartite as bp
+from bipartite.mechanisms import Mechanism
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from bipartite.mechanisms import Mechanism
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 GAP: Final = 0.1
 _MOST_STEPS: Final = 5_000

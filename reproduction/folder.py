@@ -1,25 +1,22 @@
 """What a run leaves in its folder, and reading it back: tables, pictures, verdicts, and where every part comes from."""
 
-from __future__ import annotations
-
+import datetime as dt
 import importlib
 import json
 import tempfile
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
 
 from bipartite.errors import InputError
 from bipartite.files import write_atomically
 from reproduction.cells import NotKeptError
 from reproduction.form import as_csv, table_of
+from reproduction.judging import Judged
+from reproduction.origin import these_versions, this_commit, this_machine
 from reproduction.registry import EXPERIMENTS
 from reproduction.running import ORIGIN, Outcome, drawn
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from pathlib import Path
-
-    from reproduction.judging import Judged
 
 CELLS: Final = "cells"
 """The folder of what was measured, inside that of the results."""
@@ -30,19 +27,19 @@ PARTS: Final = "parts.csv"
 RUN: Final = "run.json"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Circumstances:
     """How a run came about: what was asked for, when, on what."""
 
     mode: str
     command: str
-    finished: str
+    finished: str = field(default_factory=lambda: dt.datetime.now(tz=dt.UTC).date().isoformat())
     """The day, in ISO form."""
     seconds: float
     """Of this run; parts that an earlier run measured are not in it."""
-    machine: str
-    commit: str
-    versions: str
+    machine: str = field(default_factory=this_machine)
+    commit: str = field(default_factory=this_commit)
+    versions: str = field(default_factory=these_versions)
     options: str = ""
     """Those of the command that change what is measured, each behind a space."""
 
@@ -131,7 +128,7 @@ def _record(outcomes: Sequence[Outcome], origins: Sequence[tuple[str, ...]], how
                 "figure": outcome.entry.figure,
                 "state": outcome.state,
                 "why": outcome.why,
-                "settings": json.loads(json.dumps(outcome.settings)),
+                "settings": outcome.settings,
                 "version": outcome.entry.version,
                 "parts": len(outcome.parts),
                 "kept": outcome.kept,

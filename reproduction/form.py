@@ -12,15 +12,13 @@ import csv
 import io
 import itertools
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 import pandas as pd
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    Block = Mapping[str | tuple[str, ...], tuple[Any, ...]]
+Block = Mapping[Any, tuple[Any, ...]]  # by the name of an axis, or by several names
 
 Value = str | int | float | bool
 Point = dict[str, Any]

@@ -13,10 +13,10 @@ from bipartite.answers.quality.losses import blocks, check_values
 from bipartite.design import check_prior
 from bipartite.domains.losses import Loss, LossRows
 from bipartite.errors import InputError
+from bipartite.mechanisms import Mechanism
 
 if TYPE_CHECKING:
     from bipartite.answers.quality.losses import Prior
-    from bipartite.mechanisms import Mechanism
 
 # A table of 512 MB, and the losses between all pairs of values: some minutes on one core.
 _MOST_PAIRS: Final = 2**26

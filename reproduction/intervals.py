@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from scipy.special import stdtrit
+import pandas as pd
+from scipy.special import stdtrit  # type: ignore[import-untyped]
 
 from reproduction.form import SEED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-
-    import pandas as pd
 
 _MISS: Final = 0.05
 

@@ -1,25 +1,13 @@
 """A lower bound for every row with weights in [1, e^ε], value by value: no Q^(x) of BRR or GRR is below it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
-
 import numpy as np
+from numpy.typing import NDArray
 
+from bipartite.domains import Domain
 from bipartite.domains.losses import Loss, LossRows
 from bipartite.lottery import Epsilon
 from bipartite.mechanisms.checks import check_domain
 from bipartite.mechanisms.design.m_of_sets import count_raised
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from bipartite.domains import Domain
-
-    Array = NDArray[np.float64]
-
-# Dinkelbach's iteration decreases at every step and ends after a few; this many would mean a bug.
-_MOST_STEPS: Final = 200
 
 
 def local_bound(domain: Domain, epsilon: object, *, loss: Loss = None) -> NDArray[np.float64]:
@@ -35,10 +23,6 @@ def local_bound(domain: Domain, epsilon: object, *, loss: Loss = None) -> NDArra
     truth, such as :class:`~bipartite.Anchored` or a constant answer, may fall below it. For those see
     :attr:`bipartite.Anchored.gap`.
 
-    Reference
-    ---------
-    Dinkelbach: *On nonlinear fractional programming* (1967); here Q ← (E·Σ_{λ<Q} λ + Σ_{λ≥Q} λ)/(E·#{λ<Q} + #{λ≥Q}).
-
     Examples
     --------
     >>> from bipartite import Integers
@@ -47,36 +31,12 @@ def local_bound(domain: Domain, epsilon: object, *, loss: Loss = None) -> NDArra
     """
     check_domain(domain)
     excess = Epsilon.of(epsilon).exp - 1
-    if domain.has_ends and loss is None:
-        return _on_a_line(domain, excess)
     rows = LossRows(domain, domain, loss)
     return np.array([_row_bound(rows.rows(x, x + 1)[0], excess) for x in range(len(domain))])
 
 
-def _row_bound(losses: Array, excess: float) -> float:
+def _row_bound(losses: NDArray[np.float64], excess: float) -> float:
     """Q* of one row: with the m of Algorithm 1, the m smallest losses have weight e^ε."""
     m, _ = count_raised(losses, excess)
     near = float(np.partition(losses, m - 1)[:m].sum())
     return (excess * near + float(losses.sum())) / (excess * m + len(losses))
-
-
-def _on_a_line(domain: Domain, excess: float) -> Array:
-    """The same for all x at once: the number of distances below Q, and their sum, follow from the position of x."""
-    size = len(domain)
-    below = np.arange(size, dtype=np.float64)
-    above = below[::-1]
-    everything = _triangle(below) + _triangle(above)
-    bound = everything / size
-    for _ in range(_MOST_STEPS):
-        reach = np.ceil(bound) - 1  # the largest whole distance below Q
-        left, right = np.minimum(reach, below), np.minimum(reach, above)
-        near = np.where(bound > 0, left + right + 1, 0.0)
-        lower = (excess * (_triangle(left) + _triangle(right)) + everything) / (excess * near + size)
-        if not (lower < bound).any():
-            return bound * domain.step
-        bound = np.minimum(bound, lower)
-    raise AssertionError("Dinkelbach's iteration did not end")
-
-
-def _triangle(n: Array) -> Array:
-    return n * (n + 1) / 2

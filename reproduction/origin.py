@@ -1,7 +1,5 @@
 """Where a number comes from: the machine, the commit and the versions of what computes, in words that name nobody."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import importlib.metadata

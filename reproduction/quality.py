@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 import bipartite as bp
-from bipartite.domains.losses import check_loss, largest_loss
+from bipartite.domains.losses import Loss, check_loss, largest_loss
 from bipartite.errors import InputError
+from bipartite.mechanisms import Mechanism
 from reproduction.inference import inference_error
 from reproduction.local_bound import local_bound
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from bipartite.answers.quality.losses import Prior
-    from bipartite.domains.losses import Loss
-    from bipartite.mechanisms import Mechanism
 
 __all__ = ["expected_loss", "inference_error", "local_bound", "local_loss", "qloss", "worst_loss"]
 

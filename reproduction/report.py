@@ -1,26 +1,21 @@
 """The report: one HTML file that needs nothing else, for a reviewer who reads from top to bottom."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import jinja2
 
 from bipartite.plots import looks
 from reproduction.claim import Verdict
+from reproduction.folder import Circumstances
 from reproduction.items import items
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reproduction.folder import Circumstances
-    from reproduction.judging import Judged
-    from reproduction.running import Outcome
+from reproduction.judging import Judged
+from reproduction.running import Outcome
 
 MARKS: Final[Mapping[Verdict, tuple[str, str]]] = {
     Verdict.HOLDS: ("●", "#1b6e3c"),

@@ -4,14 +4,13 @@ Each finished point is kept at once, so a run that is stopped in any way, ``kill
 several experiments may share a folder at the same time.
 """
 
-from __future__ import annotations
-
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import pandas as pd
 
@@ -19,13 +18,8 @@ from bipartite.cli import Progress
 from bipartite.errors import DataFileError, InputError, MissingDataError, MissingExtraError
 from bipartite.files import write_atomically
 from reproduction.cells import Cells, Measured, NotKeptError
-from reproduction.form import frame, plain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from reproduction.form import Experiment, Grid, Row
-    from reproduction.registry import Entry
+from reproduction.form import Experiment, Grid, Row, frame, plain
+from reproduction.registry import Entry
 
 Mode = Literal["quick", "full"]
 State = Literal["done", "missing data", "damaged data", "missing extra", "missing part", "failed"]

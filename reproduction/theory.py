@@ -12,19 +12,15 @@ Zhang, Zhu, Chen and Hu (2026), Bipartite Randomized Response Mechanism for Loca
 and appendix A. The docs' page of errata lists what differs.
 """
 
-from __future__ import annotations
-
 import bisect
 import math
 import operator
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bipartite.errors import EpsilonError, InputError, shown
 from bipartite.lottery import Epsilon
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # QLoss is the expected loss over the diameter N − 1. GRR reports an almost uniform value when N is large: the mean
 # distance of two uniform points of [0, 1] is 1/3.
@@ -90,19 +86,19 @@ def exact_local_loss(points: int, m: int, ratio: Fraction | int, k: int) -> Frac
     ratio = _exact_ratio(ratio)
     n = min(k - 1, points - k)
     near = m * m // 4 if m - 1 <= 2 * n else _triangular(m - 1 - n) + _triangular(n)
-    return ((ratio - 1) * near + _all_distances(points, n)) / (points + (ratio - 1) * m)
+    everything = _triangular(points - 1 - n) + _triangular(n)
+    return ((ratio - 1) * near + everything) / (points + (ratio - 1) * m)
 
 
 def exact_local_loss_grr(points: int, ratio: Fraction | int, k: int) -> Fraction:
-    """Q^(k) of GRR for any N and k, as an exact fraction: [T(N−1−n) + T(n)] / (E + N − 1).
+    """Q^(k) of GRR, which is BRR with m = 1, as an exact fraction: [T(N−1−n) + T(n)] / (E + N − 1).
 
-    >>> exact_local_loss_grr(5, 2, 1) == exact_local_loss(5, 1, 2, 1)
-    True
+    >>> exact_local_loss_grr(5, 2, 1)
+    Fraction(5, 3)
 
     Reference: appendix A.1.
     """
-    points, k = _whole("points", points, 2), _whole("k", k, 1, points)
-    return _all_distances(points, min(k - 1, points - k)) / (_exact_ratio(ratio) + points - 1)
+    return exact_local_loss(points, 1, ratio, k)
 
 
 def exact_expected_loss(points: int, m: int, ratio: Fraction | int) -> Fraction:
@@ -161,7 +157,7 @@ def limit_local_loss(epsilon: float, d: float, c: float | None = None) -> float:
     >>> round(limit_local_loss(1, 0.5), 4), round(limit_local_loss(1, 0), 4)
     (0.1888, 0.3775)
     """
-    far, excess = _far_and_excess(epsilon)
+    far, excess = math.exp(-_budget(epsilon)), -math.expm1(-_budget(epsilon))  # 1 and E − 1, both divided by E
     d = _position(d)
     c = limit_of_m(epsilon) if c is None else _share(c)
     weight = far + excess * c
@@ -291,19 +287,9 @@ def _triangular(n: int) -> int:
     return n * (n + 1) // 2
 
 
-def _all_distances(points: int, n: int) -> Fraction:
-    return Fraction(_triangular(points - 1 - n) + _triangular(n))
-
-
 def _inverse_h(epsilon: object) -> float:
     """The g = 1/h = e^{−ε/2} in which everything is written."""
     return math.exp(-_budget(epsilon) / 2)
-
-
-def _far_and_excess(epsilon: object) -> tuple[float, float]:
-    """1 and E − 1, both divided by E."""
-    budget = _budget(epsilon)
-    return math.exp(-budget), -math.expm1(-budget)
 
 
 def _budget(epsilon: object) -> float:

@@ -1,11 +1,8 @@
 """``python -m reproduction render``: a report from tables that were measured before."""
 
-from __future__ import annotations
-
-import datetime as dt
+import argparse
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bipartite.cli import OK
 from bipartite.errors import InputError
@@ -13,14 +10,9 @@ from bipartite.plots.figure import need_matplotlib
 from reproduction.cells import NotKeptError
 from reproduction.folder import REPORT, Circumstances, outcomes_of, record, write
 from reproduction.judging import judge_all
-from reproduction.origin import these_versions, this_commit, this_machine
 from reproduction.registry import EXPERIMENTS
 from reproduction.report import report
-
-if TYPE_CHECKING:
-    import argparse
-
-    from reproduction.running import Outcome
+from reproduction.running import Outcome
 
 _EXAMPLES = """examples:
   python -m reproduction render results                   judge and draw again, after rules or pictures changed
@@ -62,16 +54,8 @@ def run(options: argparse.Namespace) -> int:
             raise NotKeptError.of(options.folder, error) from None
     outcomes = [found[entry.name] for entry in EXPERIMENTS if entry.name in found]
     judged = judge_all(outcomes)
-    how = Circumstances(
-        held["mode"],
-        held["command"],
-        dt.datetime.now(tz=dt.UTC).date().isoformat(),
-        seconds,
-        this_machine(),
-        this_commit(),
-        these_versions(),
-        " --full" if held["mode"] == "full" else "",
-    )
+    full = " --full" if held["mode"] == "full" else ""
+    how = Circumstances(mode=held["mode"], command=held["command"], seconds=seconds, options=full)
     write(options.folder, outcomes, judged, how, report(outcomes, judged, how))
     print(f"Wrote {options.folder / REPORT}.")
     return OK

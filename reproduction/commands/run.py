@@ -1,27 +1,21 @@
 """``python -m reproduction run``: every figure of the paper on real data, and a verdict on every claim."""
 
-from __future__ import annotations
-
 import argparse
-import datetime as dt
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bipartite.cli import BAD_DATA, BUG, MISSING, OK, print_table
 from bipartite.plots.figure import need_matplotlib
 from reproduction.folder import CELLS, REPORT, Circumstances, prepare, write
 from reproduction.judging import judge_all
-from reproduction.origin import these_versions, this_commit, this_machine
 from reproduction.registry import Entry, named
 from reproduction.report import report
 from reproduction.running import Mode, Outcome, check_seeds
 from reproduction.running import run as run_experiments
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _EXAMPLES = """examples:
   python -m reproduction run                          the quick report, all of it, into results/: minutes
@@ -79,9 +73,7 @@ def run(options: argparse.Namespace) -> int:
     seeds = f" --seeds {options.seeds}" if options.seeds is not None else ""
     measuring = f"{' --full' if options.full else ''}{seeds}"
     command = " ".join(["python -m reproduction run", *options.names]) + measuring
-    took = time.perf_counter() - began
-    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
-    how = Circumstances(mode, command, today, took, this_machine(), this_commit(), these_versions(), measuring)
+    how = Circumstances(mode=mode, command=command, seconds=time.perf_counter() - began, options=measuring)
     write(options.out, outcomes, judged, how, report(outcomes, judged, how))
     print_table(("verdict", "claims"), [(name, str(n)) for name, n in Counter(each.verdict for each in judged).items()])
     print(f"Wrote {options.out / REPORT}.")

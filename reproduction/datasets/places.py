@@ -97,7 +97,7 @@ def check_ins(name: str, *, outside: Literal["raise", "keep"] = "raise") -> pd.D
         raise InputError(f"Expected outside 'raise' or 'keep', got {shown(outside)}.")
     source = SOURCES[name]
     cells = read(find(source), source)
-    frame = cells.typed(source.columns).rename(columns=_ROLES)
+    frame = cells.typed().rename(columns=_ROLES)
     if outside == "raise":
         cells.refuse_outside(frame["latitude"], frame["longitude"])
     return frame

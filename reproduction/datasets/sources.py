@@ -43,6 +43,10 @@ class Source:
     """Names and kinds of the columns of a table, in the order of the file."""
     separator: str = ","
     has_header: bool = True
+    comment: str = ""
+    """What lines that are no rows begin with."""
+    missing: tuple[str, ...] = ()
+    """What stands in the place of a number that is missing."""
     targets: tuple[str, ...] = ()
     """What models of this data set predict."""
 
@@ -62,7 +66,7 @@ def _read() -> dict[str, Source]:
     for name, each in said["sources"].items():
         each["parts"] = {part: tuple(map(_file, files)) for part, files in each["parts"].items()}
         each["columns"] = {column: kind for kind, *columns in each.get("columns", ()) for column in columns}
-        each["targets"] = tuple(each.get("targets", ()))
+        each |= {field: tuple(each.get(field, ())) for field in ("missing", "targets")}
         sources[name] = Source(name, **said["terms"][name.partition("-")[0]], **each)
     return sources
 

@@ -6,26 +6,20 @@ far the m₁ of Theorem 1 (2) is from that m, from which ε on m is 1 and BRR is
 with a centred window lie (appendix A.1).
 """
 
-from __future__ import annotations
-
 import bisect
 import math
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pandas as pd
 
 from bipartite.design import algorithm_2, algorithm_3
 from reproduction.experiments.rows_of_a_line import EPSILONS, ends, half, near, over_lines, rows_of_half
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.pictures import panels
 from reproduction.theory import algorithm_3_as_printed, exact_expected_loss, exact_local_loss, exact_local_loss_grr
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from reproduction.form import Row
 
 _BLOCK: Final = 10  # N to a point of what is counted
 _FROM_ONE: Final = tuple(each for each in EPSILONS if float(each) >= 1)

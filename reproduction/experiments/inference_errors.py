@@ -9,23 +9,19 @@ The best guess is also the best use of a report, so this is the error that a rec
 a release cannot have a small error and a large inference error.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 import pandas as pd
 
-from bipartite import Anchored, Constant, Exponential
+from bipartite import Anchored, Constant, Exponential, Points
+from bipartite.mechanisms import Mechanism
 from bipartite.plots.looks import INK, Look
 from reproduction.experiments.places_of_the_paper import RELEASES, both, measured_in, parts_of, places_of
+from reproduction.form import Row
 from reproduction.pictures import panels
 from reproduction.places import WHOLE, WITHIN
 from reproduction.quality import expected_loss, inference_error
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reproduction.form import Row
 
 FULL = both(scope=(WHOLE, WITHIN), epsilon=("0.25", "0.5", "1", "2"))
 QUICK = both(gowalla=200, foursquare=200, scope=(WHOLE, WITHIN), epsilon=("0.5", "2"))
@@ -36,7 +32,7 @@ NOTE: Final = (
     "which is not ε-LDP; L-SRR as published spends more than its ε."
 )
 ONE_PLACE: Final = "one place"
-_MAKERS: Final = {
+_MAKERS: Final[Mapping[str, Callable[[Points, str], Mechanism]]] = {
     **RELEASES,
     "Exponential, tight": Exponential,
     "Anchored": Anchored,

@@ -4,23 +4,16 @@ The paper says that finer nodes hurt GRR and not BRR, and shows no figure. The t
 randomizing together, for a value spread evenly over [0, 1].
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
+import pandas as pd
 
 from bipartite.domains import Interval
 from bipartite.mechanisms import BRR, GRR, Mechanism
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.pictures import panels
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pandas as pd
-
-    from reproduction.form import Row
 
 POSITIONS: Final = 4 * 3 * 512  # spread evenly over the interval, none of them on a rounding edge
 FULL = Grid(epsilon=("1", "2", "4"), nodes=(2, 3, 5, 9, 17, 33, 65, 129, 257, 513))
@@ -30,8 +23,8 @@ QUICK = FULL.but(epsilon=("1", "4"), nodes=(2, 3, 5, 9, 17, 33, 65, 129, 257))
 def measure(nodes: int, epsilon: str) -> Iterator[Row]:
     """The total error of both."""
     domain = Interval(0, 1, points=nodes)
-    pair = {"m": 1} if len(domain) == 2 else {}  # noqa: PLR2004 (two nodes leave no choice of m)
-    for mechanism in (BRR(domain, epsilon, **pair), GRR(domain, epsilon)):
+    brr = BRR(domain, epsilon, m="safe" if nodes > 2 else 1)  # noqa: PLR2004 (two nodes leave no choice of m)
+    for mechanism in (brr, GRR(domain, epsilon)):
         yield {"nodes": nodes, "epsilon": epsilon, "mechanism": type(mechanism).__name__,
                "error": total_error(mechanism)}  # fmt: skip
 

@@ -5,25 +5,18 @@ is best on average (the safe m is made for the worst row), the tight Exponential
 that is best for everybody without any report.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
+import pandas as pd
 
 from bipartite.domains import Items
 from bipartite.mechanisms import BRR
 from reproduction.experiments.line_rivals import SILENCE, makers
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.pictures import panels
 from reproduction.quality import expected_loss
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pandas as pd
-
-    from reproduction.form import Row
 
 _CONSTANT: Final = "always one number"
 # The paper's N, and budgets, which it does not list.

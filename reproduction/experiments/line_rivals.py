@@ -1,17 +1,12 @@
 """The mechanisms of the figures on a line: those of the paper, and the lines that it does not have."""
 
-from __future__ import annotations
+from collections.abc import Callable
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from bipartite.domains import Domain
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Exponential, Mechanism
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bipartite.domains import Domain
-
-    Maker = Callable[[Domain, str], Mechanism]
+Maker = Callable[[Domain, str], Mechanism]
 
 SILENCE: Final = "always the middle"
 

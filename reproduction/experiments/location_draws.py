@@ -9,11 +9,16 @@ L-SRR has groups by its authors' rule, which depends on ε; and beside it, as a 
 and 6 bits below the prefix of the region, which the authors' scripts name.
 """
 
-from __future__ import annotations
+import functools
+import operator
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
+import pandas as pd
 
 from bipartite import BRR
+from bipartite.domains import Points
+from bipartite.mechanisms import Mechanism
 from bipartite.plots.looks import INK, Look
 from reproduction.experiments.places_of_the_paper import (
     FOURSQUARE,
@@ -28,18 +33,9 @@ from reproduction.experiments.places_of_the_paper import (
     picture_of_savings,
     places_of,
 )
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.places import CALIBRATED, EPSILONS, PUBLISHED, PublishedLSRR, Regions
 from reproduction.quality import expected_loss
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pandas as pd
-
-    from bipartite.domains import Points
-    from bipartite.mechanisms import Mechanism
-    from reproduction.form import Row
 
 BEST_M: Final = "BRR, best m"
 SCRIPTED: Final = "L-SRR, groups of the scripts"
@@ -74,41 +70,34 @@ POOLS: Final = {
 measured, and how many of the first draws are looked at for that."""
 
 
-def _grid(epsilons: tuple[str, ...], **pools: tuple[int, int]) -> Grid:
+def _grid(epsilons: tuple[str, ...], pools: dict[str, tuple[int, int]]) -> Grid:
     """So many places and draws of each pool, numbered from 1.
 
     The axis is not called ``seed``: how many draws there are is settled by what they show.
     """
-    return Grid(
-        *(
-            {"pool": (pool,), "places": (places,), "draw": tuple(range(1, draws + 1)), "epsilons": (epsilons,)}
-            for pool, (places, draws) in pools.items()
-        )
+    grids = (
+        Grid(pool=(pool,), places=(places,), draw=tuple(range(1, draws + 1)), epsilons=(epsilons,))
+        for pool, (places, draws) in pools.items()
     )
+    return functools.reduce(operator.add, grids)
 
 
-FULL = _grid(
-    EPSILONS,
-    **{
-        AUTHORS: (1000, 1),
-        GOWALLA_WORLD: (1000, 60),
-        FOURSQUARE_CITY: (3000, 12),
-        FOURSQUARE_US: (3000, 60),
-        FOURSQUARE_LIKE: (3000, 12),
-    },
-)
-QUICK = _grid(("0.25", "2"), **{AUTHORS: (1000, 1), GOWALLA_WORLD: (1000, 5), FOURSQUARE_CITY: (500, 1)})
+_PLACES: Final = {
+    AUTHORS: (1000, 1), GOWALLA_WORLD: (1000, 60), FOURSQUARE_CITY: (3000, 12), FOURSQUARE_US: (3000, 60),
+    FOURSQUARE_LIKE: (3000, 12),
+}  # fmt: skip
+FULL = _grid(EPSILONS, _PLACES)
+QUICK = _grid(("0.25", "2"), {AUTHORS: (1000, 1), GOWALLA_WORLD: (1000, 5), FOURSQUARE_CITY: (500, 1)})
 
 
 def measure(pool: str, places: int, draw: int, epsilons: tuple[str, ...]) -> Iterator[Row]:
     """The regions of a draw and, where it is one of those to measure, the error of every release at every ε."""
     dataset, area, crowd, enough, measured = POOLS[pool]
-    regions = (
-        places_of(dataset, places)[1]
-        if pool == AUTHORS
-        else Regions.by_prefix(drawn(area, places, draw), at_least=crowd)
-    )
-    about = {"pool": pool, "dataset": dataset, "places": places, "seed": draw, "regions": len(regions)}
+    if pool == AUTHORS:
+        _, regions = places_of(dataset, places)
+    else:
+        regions = Regions.by_prefix(drawn(area, places, draw), at_least=crowd)
+    about: Row = {"pool": pool, "dataset": dataset, "places": places, "seed": draw, "regions": len(regions)}
     yield {"what": REGIONS, **about, "smallest": int(regions.sizes.min()), "largest": int(regions.sizes.max())}
     parts = list(zip(parts_of(regions), map(len, regions.names), strict=True))
     for epsilon in epsilons if len(parts) in enough and draw <= measured else ():

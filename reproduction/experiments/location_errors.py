@@ -6,20 +6,15 @@ kilometres (the paper names none). L-SRR as published spends more than its ε; `
 calibrated one is the fair rival.
 """
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
+import pandas as pd
 
 from reproduction.experiments.places_of_the_paper import both, picture_of_savings, places_of
+from reproduction.form import Row
 from reproduction.pictures import panels
 from reproduction.places import CALIBRATED, EPSILONS, PUBLISHED, WHOLE, WITHIN, compare
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pandas as pd
-
-    from reproduction.form import Row
 
 FULL = both(epsilon=EPSILONS)
 QUICK = both(foursquare=500, epsilon=("0.25", "1", "2"))

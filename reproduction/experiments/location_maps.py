@@ -7,26 +7,20 @@ Rows with a ``size`` are regions; those with a ``latitude`` are places, from whi
 set. A ``prefix`` begins with 0b, so that it is read as a word.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from bipartite.domains import Points
 from reproduction.experiments.places_of_the_paper import CREDITS, FOURSQUARE, GOWALLA, both, places_of
 from reproduction.experiments.printed import REGIONS
+from reproduction.form import Row
 from reproduction.pictures import Printed, panels
 from reproduction.places import Regions
 from reproduction.places import draw as draw_map
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pandas as pd
-    from numpy.typing import NDArray
-
-    from reproduction.form import Row
 
 FULL = both()
 QUICK = FULL

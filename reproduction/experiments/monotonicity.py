@@ -5,22 +5,15 @@ first or in the middle row. Both are checked for every N up to a limit. The orde
 difference of two derivatives is c0 + c1·e^ε times a positive number, and both coefficients have the same sign.
 """
 
-from __future__ import annotations
+from collections.abc import Iterator, Sequence
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from bipartite.design import algorithm_1
 from bipartite.plots.looks import BLUE, INK
 from reproduction.experiments.rows_of_a_line import EPSILONS, numerator, rows_of_half
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.pictures import Square, Squares, squares, subscripted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import pandas as pd
-
-    from reproduction.form import Row
 
 _TABLE = Grid(what=("table",), points=(10,))
 FULL = _TABLE + Grid(what=("count",), points=tuple(range(2, 121)))

@@ -8,25 +8,18 @@ averages is largest where all the weight lies on one value, so that is the large
 the least such ratio is a linear programme again.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from bipartite.domains import Integers, Items
 from bipartite.mechanisms import BRR, GRR, Anchored, Constant, Mechanism, Optimal
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.pictures import panels
 from reproduction.quality import expected_loss, local_loss
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pandas as pd
-    from numpy.typing import NDArray
-
-    from reproduction.form import Row
 
 NOTE: Final = (
     "1 is the least expected loss that any ε-LDP release can have: a linear programme, solved for this prior. For "

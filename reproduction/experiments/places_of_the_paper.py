@@ -4,33 +4,26 @@ Gowalla: the authors' own 1000 places. FourSquare: the paper draws 3000 places a
 from which region; here they are drawn, with a seed, from public check-ins in New York.
 """
 
-from __future__ import annotations
-
 import functools
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from bipartite import BRR, GRR
 from bipartite.domains import Points
 from bipartite.locations import from_checkins, places
 from bipartite.lottery import log_between
+from bipartite.mechanisms import Mechanism
 from reproduction.datasets import coordinates, foursquare, gowalla
 from reproduction.experiments.printed import PLACES_MEAN, PLACES_MOST
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.intervals import paired
 from reproduction.pictures import Printed, panels
 from reproduction.places import CALIBRATED, PUBLISHED, PublishedLSRR, Regions, lsrr
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from bipartite.mechanisms import Mechanism
-    from reproduction.form import Row
 
 GOWALLA: Final = "Gowalla"
 FOURSQUARE: Final = "FourSquare"
@@ -83,8 +76,9 @@ def _distinct(area: str) -> NDArray[np.float64]:
 
 def both(*, gowalla: int = 1000, foursquare: int = 3000, **axes: tuple[Any, ...]) -> Grid:
     """A grid over both sets, with so many places of each: by default as many as the paper has."""
-    sizes = {GOWALLA: gowalla, FOURSQUARE: foursquare}
-    return Grid(*({"dataset": (name,), "places": (count,), **axes} for name, count in sizes.items()))
+    return Grid(dataset=(GOWALLA,), places=(gowalla,), **axes) + Grid(
+        dataset=(FOURSQUARE,), places=(foursquare,), **axes
+    )
 
 
 def parts_of(regions: Regions) -> list[Points]:

@@ -4,21 +4,14 @@ The paper draws a sketch; here the chances are those of the tickets, in the midd
 the window is clamped and many values share one near-set.
 """
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from bipartite.domains import Integers
 from bipartite.mechanisms import BRR, GRR
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.pictures import panels
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pandas as pd
-
-    from reproduction.form import Row
 
 FULL = QUICK = Grid(points=(21,), epsilon=("1",), truth=(11, 3))
 

@@ -6,25 +6,19 @@ mechanism with its whole budget, the best possible release (Anchored, proved to 
 answer, which needs no report at all.
 """
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
+import pandas as pd
 
 from bipartite.domains import Integers
 from bipartite.plots.looks import LOOKS, Look
 from reproduction.experiments.line_rivals import SILENCE, makers
 from reproduction.experiments.printed import RATIO_AT_2
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.pictures import Printed, panels
 from reproduction.quality import qloss
 from reproduction.theory import limit_global_ratio
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pandas as pd
-
-    from reproduction.form import Row
 
 _ASYMPTOTE: Final = "limit by Theorem 3"
 _BLUES: Final = ("#8FBFE6", "#6AA8DB", "#3F8FCC", "#0072B2", "#005A8E", "#003F66", "#00253D")

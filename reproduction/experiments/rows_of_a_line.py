@@ -1,18 +1,14 @@
 """Lines 1 … N: sorted distances, the derivatives of Algorithm 1 along them, and how cases of many N are counted."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math
+from collections.abc import Callable, Collection, Iterable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
-    from bipartite.lottery import Epsilon
-    from reproduction.form import Row
+from bipartite.lottery import Epsilon
+from reproduction.form import Row
 
 EPSILONS: Final = ("0.1", "0.25", "0.5", "0.75", "0.9", "1", "1.5", "2", "3", "4", "5")
 

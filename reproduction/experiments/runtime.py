@@ -13,37 +13,27 @@ compiled code, loaded ahead; the paper's are of another machine and of Python. L
 of all reports, BRR and GRR need none.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import math
 import time
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from itertools import product
+from typing import Any, Final
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from bipartite import estimate
 from bipartite.domains import Points
 from bipartite.lottery import insecure_seed
-from bipartite.mechanisms import BRR, GRR, Anchored, Mechanism
-from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, places_of
+from bipartite.mechanisms import Anchored, Mechanism
+from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, RELEASES, places_of
 from reproduction.experiments.printed import SERVER, USER_SECONDS
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.pictures import Printed, panels
-from reproduction.places import CALIBRATED, PUBLISHED, PublishedLSRR, lsrr
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import pandas as pd
-    from numpy.typing import NDArray
-
-    from reproduction.form import Row
-
-    Counted = NDArray[np.int64]
-    Seconds = dict[tuple[str, int, str], list[float]]
 
 NOTE: Final = (
     "Processor time of this machine; the paper's times were taken on another one, in Python. The design, "
@@ -51,13 +41,7 @@ NOTE: Final = (
     "spends more than its ε; calibrated it keeps it."
 )
 _EPSILON: Final = "1"
-_MAKERS: Final[dict[str, Callable[[Points, str], Mechanism]]] = {
-    "BRR": BRR,
-    "GRR": GRR,
-    PUBLISHED: lambda places, epsilon: PublishedLSRR(places, epsilon).rows,
-    CALIBRATED: lsrr,
-    "Anchored": Anchored,
-}
+_MAKERS: Final = {**RELEASES, "Anchored": Anchored}
 _FEW: Final = 40
 _MIX: Final = 2654435761  # spreads positions over the places, the same ones in every run
 _SMALL: Final = 100  # fewer rounds have no percentile
@@ -86,24 +70,31 @@ def measure(  # noqa: PLR0913 (its settings)
     """Seconds of the design, of many reports, of counting them and of estimating shares, and of one report."""
     domain, _ = places_of(dataset, places)
     _compile(domain)
-    seconds: Seconds = {}
-    mechanisms = {
-        name: _timed(seconds, "design", 0, name, partial(make, domain, _EPSILON)) for name, make in _MAKERS.items()
-    }
+    seconds: dict[tuple[str, int, str], list[float]] = {}
+
+    def timed(what: str, users: int, name: str, call: Callable[..., Any], *given: Any) -> Any:  # noqa: ANN401
+        began = time.process_time()
+        found = call(*given)
+        seconds.setdefault((what, users, name), []).append(time.process_time() - began)
+        return found
+
+    mechanisms = {name: timed("design", 0, name, make, domain, _EPSILON) for name, make in _MAKERS.items()}
     for mechanism in mechanisms.values():
         mechanism.privatize(_people(places, places), rng=insecure_seed(0))
     for share in shares:
         people = _people(places, max(1, places * share // 100))
-        for _ in range(rounds):
-            _in_turns(seconds, "reports", mechanisms, people)
+        for _, (name, mechanism) in product(range(rounds), mechanisms.items()):
+            timed("reports", len(people), name, mechanism.privatize, people)
     for users in many:
-        counts = _reports_and_counts(_people(places, users), many_rounds, mechanisms, seconds)
-        for _ in range(estimates):
-            for name, mechanism in mechanisms.items():
-                if len(mechanism.outputs) == places:  # Anchored reports a few of them, and estimates nothing
-                    _timed(seconds, "estimate", users, name, partial(_shares, mechanism, counts[name]))
-    for one in _people(places, singles).tolist():
-        _in_turns(seconds, "one report", mechanisms, one)
+        people, counts = _people(places, users), {}
+        for _, (name, mechanism) in product(range(many_rounds), mechanisms.items()):
+            reports = timed("reports", users, name, mechanism.privatize, people)
+            counts[name] = timed("counting", users, name, partial(np.bincount, minlength=places), reports)
+        for _, (name, mechanism) in product(range(estimates), mechanisms.items()):
+            if len(mechanism.outputs) == places:  # Anchored reports a few of them, and estimates nothing
+                timed("estimate", users, name, _shares, mechanism, counts[name])
+    for one, (name, mechanism) in product(_people(places, singles).tolist(), mechanisms.items()):
+        timed("one report", 1, name, mechanism.privatize, one)
     return [
         {"dataset": dataset, "places": places, "mechanism": name, "what": what, "users": users, **_summary(found)}
         for (what, users, name), found in seconds.items()
@@ -119,31 +110,11 @@ def _compile(domain: Points) -> None:
         make(few, _EPSILON)
 
 
-def _in_turns(seconds: Seconds, what: str, mechanisms: Mapping[str, Mechanism], people: Counted | int) -> None:
-    for name, mechanism in mechanisms.items():
-        _timed(seconds, what, np.size(people), name, partial(mechanism.privatize, people))
+def _people(places: int, count: int) -> NDArray[np.int64]:
+    return (np.arange(count, dtype=np.int64) * _MIX) % places
 
 
-def _reports_and_counts(
-    people: Counted, rounds: int, mechanisms: Mapping[str, Mechanism], seconds: Seconds
-) -> dict[str, Counted]:
-    counts = {}
-    for _ in range(rounds):
-        for name, mechanism in mechanisms.items():
-            reports = _timed(seconds, "reports", len(people), name, partial(mechanism.privatize, people))
-            count = partial(np.bincount, reports, minlength=len(mechanism.domain))
-            counts[name] = _timed(seconds, "counting", len(people), name, count)
-    return counts
-
-
-def _timed(seconds: Seconds, what: str, users: int, name: str, call: Callable[[], Any]) -> Any:  # noqa: ANN401
-    began = time.process_time()
-    given = call()
-    seconds.setdefault((what, users, name), []).append(time.process_time() - began)
-    return given
-
-
-def _shares(mechanism: Mechanism, counts: Counted) -> object:
+def _shares(mechanism: Mechanism, counts: NDArray[np.int64]) -> object:
     return estimate(mechanism, counts=counts).shares
 
 
@@ -151,10 +122,6 @@ def _summary(found: list[float]) -> Row:
     low, median, high, late = np.quantile(found, [0.25, 0.5, 0.75, 0.99]).tolist()
     return {"rounds": len(found), "seconds": median, "low": low, "high": high,
             "p99": math.nan if len(found) < _SMALL else late}  # fmt: skip
-
-
-def _people(places: int, count: int) -> Counted:
-    return (np.arange(count, dtype=np.int64) * _MIX) % places
 
 
 def draw(rows: pd.DataFrame) -> dict[str, str]:

@@ -7,12 +7,12 @@
 * Appendix B.2: the noise of a gradient's coordinate under BRR-SGD and under Laplace, in units of the bound C.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 
 from bipartite.design import algorithm_1
 from bipartite.domains import Integers, Interval
@@ -21,16 +21,9 @@ from reproduction.experiments.interval_nodes import POSITIONS
 from reproduction.experiments.printed import SGD_BUDGETS
 from reproduction.experiments.protocols import POINTS
 from reproduction.experiments.rows_of_a_line import ends, over_lines
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.pictures import panels
 from reproduction.theory import algorithm_3_as_printed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    import pandas as pd
-
-    from reproduction.form import Row
 
 _BLOCK: Final = 20  # N to a point of what is counted
 _SLACK: Final = 1e-9

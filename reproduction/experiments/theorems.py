@@ -4,11 +4,10 @@ No figure of the paper: counts and exact numbers that the verdicts rest on. Sign
 fractions; e^ε is only ever rounded where a limit is compared with a formula.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,7 @@ from bipartite.locations import cities
 from bipartite.mechanisms import BRR, GRR
 from bipartite.verification import verify
 from reproduction.experiments.rows_of_a_line import EPSILONS, counted, ends, half, near, over_lines, rows_of_half
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.pictures import panels
 from reproduction.places.lsrr import calibrated_rows
 from reproduction.quality import expected_loss, local_loss, qloss
@@ -33,11 +32,6 @@ from reproduction.theory import (
     limit_of_m,
     limit_sup,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from reproduction.form import Row
 
 _FIRST, _BLOCK = 2, 20  # N of what is counted, and how many to a point
 _CODE_BITS: Final = 46  # of a tile

@@ -3,23 +3,16 @@
 The paper draws the framework; here its squares hold the numbers of a small domain. Each sign is decided exactly.
 """
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from bipartite.design import algorithm_2
 from bipartite.lottery import Epsilon
 from bipartite.plots.looks import BLUE, PALE, PAPER
 from reproduction.experiments.rows_of_a_line import local_m, sorted_distances
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.pictures import Square, Squares, squares, subscripted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pandas as pd
-
-    from reproduction.form import Row
 
 FULL = QUICK = Grid(points=(9,), epsilon=("1",))  # a domain that fits on a page
 

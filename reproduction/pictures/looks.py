@@ -1,7 +1,5 @@
 """The lines of the laboratory: those of the library, and those of what only the laboratory has."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from bipartite.plots.looks import BLUE, DOTTED, GREEN, INK, ORANGE, PINK, RED, Look

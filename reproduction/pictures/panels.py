@@ -10,7 +10,7 @@ import itertools
 import math
 import re
 import textwrap
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -18,18 +18,14 @@ import numpy as np
 import pandas as pd
 
 from bipartite.plots import figure as plotting
-from bipartite.plots.looks import INK, looks_of
+from bipartite.plots.looks import INK, Look, looks_of
 from bipartite.plots.named import name_ends
 from reproduction.intervals import MeanInterval
 from reproduction.pictures.looks import LOOKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from bipartite.plots.looks import Look
 
 PRINTED: Final = "printed in the paper"
 _STAR: Final[dict[str, Any]] = {
@@ -161,7 +157,8 @@ def panels(  # noqa: PLR0913 (all that a picture says, each by its name)
             Panel(
                 titles[value] if titles else title.format(value),
                 [replace(line, like=(like or {}).get(line.name, "")) for line in lines],
-                *(limit(own) if callable(limit) else limit for limit in (lowest, highest)),
+                lowest(own) if callable(lowest) else lowest,
+                highest(own) if callable(highest) else highest,
                 printed=(printed or {}).get(value, ()),
             )
         )
@@ -175,8 +172,11 @@ def _level(name: str, at: float, wide: Sequence[float]) -> Line:
 def _line(
     name: str, rows: pd.DataFrame, x: str, y: str, within: tuple[float, float], between: tuple[str, str] | None
 ) -> Line:
-    if between or not rows[x].duplicated().any():
-        return Line(name, *(list(rows[each]) for each in (x, y, *(between or ()))))
+    if between:
+        low, high = between
+        return Line(name, list(rows[x]), list(rows[y]), list(rows[low]), list(rows[high]))
+    if not rows[x].duplicated().any():
+        return Line(name, list(rows[x]), list(rows[y]))
     means = {at: MeanInterval.of(some) for at, some in rows.groupby(x)[y]}
     middle = [each.mean for each in means.values()]
     if any(math.isinf(each.low) for each in means.values()):
@@ -191,7 +191,6 @@ def figure_of(  # noqa: PLR0913 (all that a picture says, each by its name)
     across: str,
     up: str,
     says: str,
-    columns: int = 2,
     log_x: bool = False,
     log_y: bool = False,
     share_x: bool = True,
@@ -204,7 +203,7 @@ def figure_of(  # noqa: PLR0913 (all that a picture says, each by its name)
     ``looks`` overrides the line of a name (:mod:`reproduction.pictures.looks` has the others); ``notes`` are lines
     below. Lines with intervals are moved apart by a point or two, so that one does not hide another.
     """
-    columns = min(columns, len(drawn), max(_TALL))
+    columns = min(len(drawn), max(_TALL))
     alike = {line.name: line.like or line.name for panel in drawn for line in panel.lines}
     held = looks_of(alike.values(), LOOKS)
     looks = {**{name: held[like] for name, like in alike.items()}, **(looks or {})}
