@@ -145,7 +145,7 @@ def test_the_authors_places_give_the_reference_figures():
     within = WithinRegion(regions, 1, publishes="region")
     assert "3.05 bits" in within.guarantee and "smallest crowd 7 places" in within.guarantee
     assert within.m == tuple(BRR(part, 1).m for part in parts(regions)) and max(within.m) > 10
-    # The ratio by which it was designed, before any table, is a bound: it takes all near places to hold an extra ticket.
+    # The ratio by which it was designed, before any table, is a bound: as if all near places held an extra ticket.
     assert within.largest_ratio() <= within.dealt.largest_ratio() <= within.largest_ratio() * Fraction(2**20 + 1, 2**20)
 
 
