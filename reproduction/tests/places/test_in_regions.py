@@ -14,6 +14,7 @@ from bipartite.errors import DesignError, EpsilonError, InputError, PriorError
 from bipartite.lottery import MAX_TOTAL
 from reproduction.places import Regions, WithinRegion, from_spec, proved, region_weighted, two_level
 from reproduction.places.in_regions import Split, best_split, check_blocks, two_level_tickets, weighted_epsilon
+from reproduction.places.regions import parts
 from reproduction.quality import expected_loss
 from tests.locations.worlds import authors_places, worlds
 from tests.oracle import number
@@ -86,10 +87,7 @@ def test_within_a_region_epsilon_is_exact_and_across_regions_it_is_infinite(regi
     rows = check_epsilon(mechanism, epsilon, apart=lambda x, z: labels[x] != labels[z])
     assert all((row > 0).tolist() == (labels == labels[x]).tolist() for x, row in enumerate(rows))
     assert proved(mechanism).epsilon_upper.is_infinite()
-    if inside == "grr":
-        assert set(mechanism.m) == {1}
-    elif len(regions) == 1:
-        assert mechanism.m == (BRR(regions.places, epsilon).m,)
+    assert mechanism.m == tuple(1 if inside == "grr" else BRR(part, epsilon).m for part in parts(regions))
 
 
 def test_a_release_that_publishes_the_region_says_so_everywhere():
@@ -146,6 +144,9 @@ def test_the_authors_places_give_the_reference_figures():
         assert expected_loss(two_level(regions, epsilon)) == pytest.approx(nominal, abs=0.6)
     within = WithinRegion(regions, 1, publishes="region")
     assert "3.05 bits" in within.guarantee and "smallest crowd 7 places" in within.guarantee
+    assert within.m == tuple(BRR(part, 1).m for part in parts(regions)) and max(within.m) > 10
+    # The ratio by which it was designed, before any table, is a bound: as if all near places held an extra ticket.
+    assert within.largest_ratio() <= within.dealt.largest_ratio() <= within.largest_ratio() * Fraction(2**20 + 1, 2**20)
 
 
 def test_no_row_holds_more_than_the_most_tickets_however_floats_round():
