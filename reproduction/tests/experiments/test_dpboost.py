@@ -250,7 +250,7 @@ def test_subsets_are_what_the_page_says():
 
 
 def test_a_record_whose_gradient_is_large_leaves_its_tree():
-    model = (0.4, 0.2, 0.1)  # lifts the score, so that −1 has a gradient of 1.04
+    model = (0.4, -0.4, 0.1)  # lifts the score, so that −1 has a gradient of 1.04
     served, empty = (likelihood(PUBLISHED, (-1.0,), [[], rows, []], model) for rows in ([0], []))
     assert served == empty != likelihood(PUBLISHED, (-0.9,), [[], [0], []], model)
 
