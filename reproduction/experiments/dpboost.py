@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import numpy as np
@@ -29,8 +30,6 @@ from bipartite.domains import Integers
 from bipartite.mechanisms import BRR
 
 if TYPE_CHECKING:
-    from decimal import Decimal
-
     from numpy.typing import NDArray
 
     from reproduction.experiments.gbdt_tasks import Records
@@ -108,22 +107,19 @@ class Published:
     trees: int = 50
     depth: int = 6
     step: float = ETA
+    cut_share: Decimal = Decimal("0.5")
+    """What part of ε the cuts of a tree spend, in equal parts for the levels; the rest is for its leaves."""
     gain_changes: ClassVar[float] = 3.0
     """By how much an added record changes a gain, with g* = 1 (Li et al.)."""
     scripted: ClassVar[bool] = False
     """Whether η is estimated after the first tree, and records with a large gradient may serve another."""
 
     @property
-    def cut_epsilon(self) -> Decimal:
-        """What the cuts of a tree spend, in equal parts for the levels."""
-        return self.epsilon / 2
-
-    @property
     def cut_rate(self) -> float:
         """A cut is drawn with probability ∝ e^(rate·gain)."""
         if self.mechanism == NO_NOISE:
             return math.inf
-        return float(self.cut_epsilon) / self.depth / (2 * self.gain_changes)
+        return float(self.epsilon * self.cut_share) / self.depth / (2 * self.gain_changes)
 
     def picks(self, tree: int, people: int, eta: float) -> int:
         """How many records tree 0, 1, … gets: a share that falls by the factor 1 − η, rounded down."""
@@ -147,7 +143,7 @@ class Published:
     def noise(self, limit: float) -> Noise:
         """What the values of a tree's leaves are released with: noise for ΔV, in [−c, c] with c = ΔV/2."""
         change = min(1 / (1 + LAM), 2 * limit)
-        return Noise(self.mechanism, self.epsilon / 2, change, change / 2)
+        return Noise(self.mechanism, self.epsilon * (1 - self.cut_share), change, change / 2)
 
 
 def _share(people: int, eta: float, exponent: int, trees: int) -> int:
@@ -175,17 +171,10 @@ class ScriptedGradients(Published):
 
     depth: int = 5
     step: float = 1.0
-    cut_share: Decimal = field(kw_only=True)
-    """The share of ε for the cuts."""
     shared: bool = True
     """Whether all gradients of a leaf get one draw of Laplace noise, as scripted, or each one of its own."""
     gain_changes: ClassVar[float] = 2.0
     scripted: ClassVar[bool] = True
-
-    @property
-    def cut_epsilon(self) -> Decimal:
-        """A tenth or a fifth."""
-        return self.epsilon * self.cut_share
 
     def picks(self, tree: int, people: int, eta: float) -> int:
         """As published, but for the exponents of the last tree and of the sum."""

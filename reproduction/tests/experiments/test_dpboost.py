@@ -82,8 +82,8 @@ def check_node(build, tree, at, rows, bins, widths, labels, gradients, limit):
 
 BUILDS = [
     Published(FIVE, PLAIN, trees=4, depth=3),
-    ScriptedDPBoost(FIVE, PLAIN, trees=4, depth=3),
-    ScriptedGradients(FIVE, PLAIN, trees=4, depth=3, cut_share=Decimal("0.2")),
+    ScriptedDPBoost(FIVE, PLAIN, trees=4, depth=6),
+    ScriptedGradients(FIVE, PLAIN, trees=4, depth=6, cut_share=Decimal("0.2")),
 ]
 
 
@@ -247,6 +247,12 @@ def test_subsets_are_what_the_page_says():
                 assert ways is drawn_subsets or list(map(len, subsets)) == sizes
         first = math.fsum(probability for subsets, probability in drawn_subsets(PUBLISHED, people) if 0 in subsets[0])
         assert first == pytest.approx(1 / 2.71)
+
+
+def test_a_record_whose_gradient_is_large_leaves_its_tree():
+    model = (0.4, -0.4, 0.1)  # lifts the score, so that −1 has a gradient of 1.04
+    served, empty = (likelihood(PUBLISHED, (-1.0,), [[], rows, []], model) for rows in ([0], []))
+    assert served == empty != likelihood(PUBLISHED, (-0.9,), [[], [0], []], model)
 
 
 def test_where_each_record_draws_its_tree_no_model_goes_beyond_what_leaves_spend():
