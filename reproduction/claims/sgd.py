@@ -48,12 +48,14 @@ def _of(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
     return of.assign(value=of["value"] * (1 if measure == "convergence" else 100))
 
 
-def _ran(sgd: pd.DataFrame) -> dict[str, Any]:
+def _ran(*tables: pd.DataFrame) -> dict[str, Any]:
     """Whether the paper's network ran at the paper's budgets often enough, and what is compared how."""
-    budgets = set(sgd.loc[sgd["mechanism"] == BRR, "epsilon"])
-    on_it = _NETWORK in set(sgd["network"]) and set(SGD_AHEAD) <= budgets
-    return {"enough": on_it and least_seeds(sgd) >= _LEAST_SEEDS, "first": min(SGD_AHEAD), "last": max(budgets),
-            "alike": _ALIKE, "near": _NEAR, "note": _STEPS}  # fmt: skip
+    enough = all(
+        _NETWORK in set(of["network"]) and set(SGD_AHEAD) <= set(of["epsilon"]) and least_seeds(of) >= _LEAST_SEEDS
+        for of in tables
+    )
+    last = tables[0].loc[tables[0]["mechanism"] == BRR, "epsilon"].max()
+    return {"enough": enough, "first": min(SGD_AHEAD), "last": last, "alike": _ALIKE, "near": _NEAR, "note": _STEPS}
 
 
 def _gaps(rows: pd.DataFrame, against: str = _SUM) -> pd.DataFrame:
@@ -116,7 +118,7 @@ def _smoother(sgd: pd.DataFrame, sgd_readings: pd.DataFrame) -> dict[str, Any]:
         for words, rows in rates.items()
         if len(rows) and _everywhere(_log_ratios(_of(rows, "stability"), rival(times)))
     ]
-    return _ran(sgd) | {
+    return _ran(sgd, sgd_readings) | {
         "sure": sure, "against": [at for at, each in found.items() if each.is_below], "of": len(found),
         "shown": ", ".join(f"{at:g}: {_times(each)}" for at, each in found.items()),
         "readings": readings, "under": "; ".join(readings) or "no reading",
@@ -183,7 +185,7 @@ def _ahead(sgd: pd.DataFrame, sgd_readings: pd.DataFrame) -> dict[str, Any]:
     at_last = read[read["epsilon"] == read["epsilon"].max()]
     behind = [_gaps(at_last, rival(times))["value"].mean() for times in fitted]
     on_sum = text[0].values()
-    return _ran(sgd) | {
+    return _ran(sgd, sgd_readings) | {
         "reproduced": any(all(abs(each.mean - printed[at]) <= _ALIKE for at, each in of.items()) for of in text),
         "excluded": all(any(not each.low - _ALIKE <= printed[at] <= each.high + _ALIKE for at, each in of.items())
                         for of in text),
