@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from reproduction.claims.dnn import PAIRS
 from reproduction.experiments import location_draws
 from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
@@ -16,7 +17,7 @@ from reproduction.registry import EXPERIMENTS
 from tools import artifact_table
 from tools import result_numbers as run
 from tools.result_numbers import chosen, rows
-from tools.result_tables import READINGS, said
+from tools.result_tables import said
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -264,25 +265,25 @@ def test_networks():
 
 
 def test_networks_read_otherwise():
-    coordinates, rescaled, *torch, columns, weighted, _, scripted, _, public = (pair for _, *pair in READINGS)
+    coordinates, rescaled, *torch, columns, weighted, _, scripted, _, public = PAIRS
 
     def points(pair, plan, epsilon=None, dataset="adult"):
-        return said(run.reading_gain(*pair, plan, epsilon, dataset)).replace("-", "−")
+        return said(run.reading_gain(pair, plan, epsilon, dataset)).replace("-", "−")
 
     def clamped(pair):
-        return [*pair[:2], "clamped-laplace"]
+        return pair._replace(theirs="clamped-laplace")
 
     found = chosen(rows("dnn_readings"), metric="accuracy")
-    laplace = chosen(found, reading=public[0], setting="tuned", mechanism="laplace", epsilon=3.5)["value"]
+    laplace = chosen(found, reading=public.reading, setting="tuned", mechanism="laplace", epsilon=3.5)["value"]
     assert [percent(each) for each in laplace] == ["75.2"] * 5
     ours = chosen(found, dataset="adult", reading="coordinates", mechanism="brr", setting="paper")
     assert (ours.groupby("epsilon")["value"].std()[[0.25, 1.0]] > 0.02).all()
     hits = {
-        at: [pair for _, *pair in READINGS for plan in ("paper", "tuned")
-             if abs(run.reading_gain(*pair, plan, epsilon).mean - NETWORK_GAINS[at]) <= within]
+        at: [pair for pair in PAIRS for plan in ("paper", "tuned")
+             if abs(run.reading_gain(pair, plan, epsilon).mean - NETWORK_GAINS[at]) <= within]
         for at, epsilon, within in (("mean", None, 0.01), ("at 0.25", 0.25, 0.02))
     }  # fmt: skip
-    assert {reading for reading, *_ in hits["mean"]} == {"coordinates, torch 100", "coordinates, torch 512"}
+    assert {pair.reading for pair in hits["mean"]} == {"coordinates, torch 100", "coordinates, torch 512"}
     assert hits["at 0.25"] == [scripted]
     starts = [points(each, "paper") for each in torch]
     assert_says(

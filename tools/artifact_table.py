@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reproduction.claim import Verdict
+from reproduction.claims.dnn import PAIRS
 from reproduction.experiments import location_draws, printed
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.experiments.sgd_readings import at_best
@@ -228,7 +229,8 @@ def _gain(of: Callable[[float | None], run.MeanInterval], at: float | None) -> s
     return f"Adult, {when}: BRR ahead by {found} points (paper: {paper})"
 
 
-_read_otherwise = functools.partial(run.reading_gain, "coordinates, torch 100", "brr", "laplace", "paper")
+_NEAREST: Final = next(pair for pair in PAIRS if pair.reading == "coordinates, torch 512")
+_read_otherwise = functools.partial(run.reading_gain, _NEAREST, "paper")
 _as_printed = functools.partial(run.network_gain, "adult", "paper")
 
 
@@ -271,9 +273,7 @@ NUMBERS: Final = {
         Number("networks, +3.22 %", lambda: _gain(_as_printed, None)),
         Number("networks, +5.29 %", lambda: _gain(_as_printed, 0.25)),
     ),
-    "dnn_readings": (
-        Number("networks, +3.22 %", lambda: "PyTorch’s start, ε on every coordinate, " + _gain(_read_otherwise, None)),
-    ),
+    "dnn_readings": (Number("networks, +3.22 %", lambda: f"{_NEAREST.words}, " + _gain(_read_otherwise, None)),),
     "runtime": (Number("runtime of a user", _user), Number("runtime of the server", _server)),
 }
 """By the name of an experiment."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from reproduction.experiments.printed import NETWORK_RANGE
+from reproduction.claims import dnn
 from reproduction.form import table_of
 from reproduction.intervals import MeanInterval
 
@@ -94,24 +94,13 @@ def networks() -> Intervals:
 
 
 def network_gain(dataset: str, plan: str, epsilon: float | None = None, metric: str = "accuracy") -> MeanInterval:
-    """How much more accurate a network on BRR reports is than on Laplace's; labels are public."""
-    some = chosen(rows("dnn"), dataset=dataset, setting=plan, metric=metric, labels="public")
-    return _gain(some, epsilon, "brr", "laplace")
+    """How much more accurate a network on BRR reports is than on Laplace's, on average where no ε is named."""
+    return dnn.apart(dnn.gains(rows("dnn"), metric=metric), plan, epsilon, dataset)
 
 
-def reading_gain(
-    reading: str, ours: str, theirs: str, plan: str, epsilon: float | None = None, dataset: str = "adult"
-) -> MeanInterval:
-    """The same of any two mechanisms under a reading."""
-    some = chosen(rows("dnn_readings"), dataset=dataset, reading=reading, setting=plan, metric="accuracy")
-    return _gain(some, epsilon, ours, theirs)
-
-
-def _gain(some: pd.DataFrame, epsilon: float | None, ours: str, theirs: str) -> MeanInterval:
-    """At one ε, or averaged over those of the paper's figure; what has no ε is the same at each."""
-    low, high = NETWORK_RANGE if epsilon is None else (epsilon, epsilon)
-    kept = some[(some["epsilon"] == 0) | some["epsilon"].between(low, high)]
-    return MeanInterval.of(apart(kept, ours, theirs, "seed"))
+def reading_gain(pair: dnn.Pair, plan: str, epsilon: float | None = None, dataset: str = "adult") -> MeanInterval:
+    """The same of two mechanisms under a reading."""
+    return dnn.apart(dnn.gains(rows("dnn_readings"), pair), plan, epsilon, dataset)
 
 
 def below(rival: str) -> pd.Series[float]:
