@@ -1,5 +1,6 @@
 """Numbers of the full run in sentences of the docs: each is computed from its table and read there."""
 
+import re
 import statistics
 from collections import Counter
 from pathlib import Path
@@ -12,8 +13,10 @@ from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.experiments.printed import BOOSTING_SHARES, NETWORK_GAINS, SGD_BUDGETS
 from reproduction.items import items
+from reproduction.judging import CLAIMS, judge
 from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN
 from reproduction.registry import EXPERIMENTS
+from reproduction.report import anchor
 from tools import artifact_table
 from tools import result_numbers as run
 from tools.result_numbers import chosen, rows
@@ -77,15 +80,33 @@ def test_claims():
     assert not found
 
 
-def test_the_table_for_reviewers_has_every_experiment_and_figure_and_leads_into_the_report():
-    assert {entry.name for entry in EXPERIMENTS} <= set(artifact_table.NUMBERS)
-    page = (ROOT / "docs/artifact.md").read_text(encoding="utf-8")
-    lines = [line.strip("| ").split(" | ") for line in page.splitlines() if "| `#" in line]
-    figures = {item.place.partition(" (")[0] for item in items() if item.kind == "figure"}
-    assert figures <= {figure for figure, *_ in lines}
+@pytest.fixture(scope="module")
+def reviewers():
+    """The figure, the number and the place in the report, of each line of the page for reviewers."""
+    page = (ROOT / "docs/artifact.md").read_text(encoding="utf-8").splitlines()
+    cells = [line.removeprefix("| ").removesuffix(" |").split(" | ") for line in page if "| `#" in line]
+    return [(figure, found, where.strip("`#")) for figure, _, _, found, where in cells]
+
+
+def test_reviewers_find_every_experiment_and_figure_and_its_place_in_the_report(reviewers):
+    assert {entry.name for entry in EXPERIMENTS} == set(artifact_table.NUMBERS)
+    assert {item.place.partition(" (")[0] for item in items() if item.kind == "figure"} <= {
+        each for each, *_ in reviewers
+    }
     report = (run.RESULTS / "report.html").read_text(encoding="utf-8")
-    for *_, where in lines:
-        assert f'id="{where.strip("`#")}"' in report, where
+    for *_, where in reviewers:
+        assert f'id="{where}"' in report, where
+
+
+def test_numbers_for_reviewers_stand_in_the_rows_of_their_claims(reviewers):
+    by_place = {anchor(claim.key): claim for claim in CLAIMS}
+    for _, found, where in reviewers:
+        if where in by_place:
+            claim = by_place[where]
+            judged = judge(claim, {name: rows(name) for name in claim.needs})
+            ours = re.sub(r"(ε|N) = [^:]*:", "", found.partition(" (paper")[0])
+            for number in re.findall(r"\d[\d,.]*\b", ours):
+                assert number in f"{judged.measured} {judged.why}", (where, number)
 
 
 def test_one_value_on_a_line():
