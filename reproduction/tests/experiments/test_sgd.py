@@ -41,7 +41,7 @@ def asked():
 
 
 @pytest.fixture(scope="module")
-def rows(asked):
+def rows():
     return frame([row for point in GRID for row in sgd.measure(**point)])
 
 
@@ -53,7 +53,8 @@ def test_the_full_run_has_the_papers_network_batch_and_budgets_and_all_curves_of
     assert seeds == sorted(seeds) and len(set(seeds)) == 5
 
 
-def test_noise_is_accounted_for_the_budget_and_the_schedule(rows, asked):
+@pytest.mark.usefixtures("rows")
+def test_noise_is_accounted_for_the_budget_and_the_schedule(asked):
     assert set(asked) == {(3.0, 1e-5, Steps(12, 0.1))}
 
 

@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bipartite import Integers, Points
@@ -29,7 +29,13 @@ def naive_regions(codes, at_least, most_bits):
     return [min((p for p in longest if text.startswith(p)), key=len) for text in texts]
 
 
+# Places all over the world become one region; these crowds of three and four become two.
+CROWDS = [(50 + at / 10, 10) for at in range(3)] + [(-30, 120 + at / 10) for at in range(4)]
+
+
 @given(places(), st.integers(2, 7), st.sampled_from([0, 2, 10, 44]))
+@example(Points(CROWDS, metric="haversine"), 3, 44)
+@example(Points(CROWDS, metric="haversine"), 2, 10)
 def test_the_rule_is_what_a_naive_reading_gives(domain, at_least, most_bits):
     regions = Regions.by_prefix(domain, at_least=at_least, most_bits=most_bits)
     expected = naive_regions(tile_codes(domain.coordinates).tolist(), at_least, most_bits)

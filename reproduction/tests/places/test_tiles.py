@@ -76,7 +76,8 @@ def test_common_bits_and_who_shares_them_are_those_of_the_strings(a, b, at):
     shared = next((each for each in range(BITS) if first[each] != second[each]), BITS)
     found = common_bits(np.array([a, b, a, a]), np.array([b, a, a, a ^ 1 << (BITS - 1 - at)]))
     assert found.tolist() == [shared, shared, BITS, at]
-    assert sharing(np.array([a, b, a]), at).tolist() == ([3, 3, 3] if shared >= at else [2, 1, 2])
+    trio = np.array([a, a ^ 1 << (BITS - 1 - at), a])
+    assert [sharing(trio, bits).tolist() for bits in (at, at + 1)] == [[3, 3, 3], [2, 1, 2]]
 
 
 @pytest.mark.parametrize(
