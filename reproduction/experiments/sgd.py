@@ -114,7 +114,7 @@ def measure(**point: Any) -> list[Row]:  # noqa: ANN401 (those of a training)
     """The curve of one mechanism, budget and seed, and what it amounts to."""
     from reproduction.experiments.sgd_training import rows_of  # noqa: PLC0415 (torch)
 
-    return [row for row in rows_of(**point) if row["measure"] in {"accuracy", *MEASURES}]
+    return rows_of(**point)
 
 
 def draw(rows: pd.DataFrame) -> dict[str, str]:

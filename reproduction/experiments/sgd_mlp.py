@@ -1,9 +1,9 @@
 """The check of SGD that fits a CPU: figure 10 on a small network, in four minutes.
 
 The paper's network takes hours on a GPU for five seeds. What its trainings show is seen on one hidden layer too, with
-20,000 people, 100 steps and three seeds: BRR-SGD is ahead of Laplace noise on the sum by a few points, by about the
-printed ones with four times the noise, and hardly at all when the same noise is clamped to the range of BRR-SGD, which
-publishes every sign. None of it is private (:mod:`~reproduction.experiments.protocols`).
+20,000 people, 100 steps and three seeds. BRR-SGD is ahead of Laplace noise on the sum by a few points, by three times
+as many where that noise is four times as large, and by less than one where the same noise is clamped to the range of
+BRR-SGD, which publishes every sign. None of it is private (:mod:`~reproduction.experiments.protocols`).
 
 All have one learning rate. No claim is judged by these rows: the paper's numbers are of its own network.
 """

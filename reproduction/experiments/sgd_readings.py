@@ -67,7 +67,7 @@ def measure(learning_rate: float, epsilon: float, mechanism: str, **point: Any) 
 
 
 def at_best(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """A measure of every mechanism and budget, at the learning rate whose mean over seeds is best on held-out pictures."""
+    """A measure of every mechanism and budget, at the learning rate that is best on held-out pictures, by its mean."""
     held = rows[rows["measure"] == "held_out"]
     means = held.groupby(["mechanism", "epsilon", "learning_rate"], sort=False)["value"].mean()
     best = means.loc[means.groupby(["mechanism", "epsilon"], sort=False).idxmax()].reset_index()

@@ -80,16 +80,19 @@ class Part:
 
 @dataclass
 class Outcome:
-    """Test accuracies by step, the last accuracy on held-out people, and what the paper's protocol tells of signs."""
+    """Test accuracies by step, and the last accuracy on held-out people."""
 
     accuracies: dict[int, float]
     held_out: float = 0.0
-    wrong_signs: float = 0.0
-    """The share of coordinates, of those that are not 0, that were released with the other sign."""
 
 
 def rows_of(
-    release: tuple[str, float], learning_rates: tuple[float, ...], people: int, batch: int, steps: int, **others: Any
+    release: tuple[str, float],
+    learning_rates: tuple[float, ...],
+    people: int,
+    batch: int,
+    steps: int,
+    **others: Any,  # noqa: ANN401 (those of a training)
 ) -> list[Row]:
     """Train with every setting of the grid, keep the best on held-out people, and say how it went."""
     mechanism, epsilon = release
@@ -110,7 +113,6 @@ def rows_of(
         ("stability", steps, statistics.pstdev(last)),
         ("convergence", steps, next(arrived, steps)),
         ("held_out", steps, outcome.held_out),
-        ("wrong signs", steps, outcome.wrong_signs),
     ]
     about: Row = {
         "network": training.network,
@@ -191,7 +193,7 @@ def trained(training: Training, learning_rate: float, clip: float) -> Outcome:
     stepper = torch.optim.Adam(gradients.parameters, lr=learning_rate)
     plan, people = training.plan(clip), training.people
     if plan is None:
-        outcome.wrong_signs = _described(training, gradients, train, stepper, source, watch)
+        _described(training, gradients, train, stepper, source, watch)
     elif isinstance(plan, GaussianSGD):
         follow_gaussian(plan, gradients, train.features, train.labels, stepper, people, source, watch)
     else:
@@ -203,26 +205,20 @@ def trained(training: Training, learning_rate: float, clip: float) -> Outcome:
 def accuracy(network: torch.nn.Module, part: Part) -> float:
     """The share of pictures that the network reads right."""
     with torch.no_grad():
-        right = sum(
-            int((network(features).argmax(1) == labels).sum())
-            for features, labels in zip(part.features.split(_AT_ONCE), part.labels.split(_AT_ONCE), strict=True)
-        )
-    return right / len(part.features)
+        seen = torch.cat([network(block).argmax(1) for block in torch.split(part.features, _AT_ONCE)])
+    return int((seen == part.labels).sum()) / len(seen)
 
 
-def _described(  # noqa: PLR0913 (all that a training is made of)
+def _described(
     training: Training,
     gradients: PerExample,
     train: Part,
     stepper: torch.optim.Optimizer,
     source: Source,
     watch: Callable[[int], None],
-) -> float:
-    """No privacy, or the paper's protocol: shuffled batches, clipping to C_t, then the protocol's noise.
-
-    Returns the share of wrong signs.
-    """
-    bound, wrong, signs = AdaptiveBound(), 0, 0
+) -> None:
+    """No privacy, or the paper's protocol: shuffled batches, clipping to C_t, then the protocol's noise."""
+    bound = AdaptiveBound()
     protocol = None if training.mechanism == "none" else protocol_of(training.mechanism, training.epsilon)
     for step, rows in enumerate(_shuffled(training, source), 1):
         at = torch.from_numpy(rows).to(train.features.device)
@@ -236,15 +232,11 @@ def _described(  # noqa: PLR0913 (all that a training is made of)
             total += clipped.double().sum(0)
         released = total / len(rows)
         if protocol is not None:
-            mean = released.cpu().numpy()
-            noised = protocol.perturbed(mean, bound.value, len(rows), source)
-            wrong += np.count_nonzero(noised * mean < 0)
-            signs += np.count_nonzero(mean)
+            noised = protocol.perturbed(released.cpu().numpy(), bound.value, len(rows), source)
             released = torch.from_numpy(noised).to(at.device)
         gradients.assign(released)
         stepper.step()
         watch(step)
-    return wrong / max(1, signs)
 
 
 def _shuffled(training: Training, source: Source) -> Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]:

@@ -96,11 +96,6 @@ def test_few_seeds_another_network_or_other_budgets_decide_nothing(few):
             assert claim.judge(tables | {"sgd": table("sgd").query(few)}).verdict == Verdict.UNDECIDED, claim.key
 
 
-def test_measuring_twice_gives_the_same_rows():
-    for release in (("central-laplace", 100.0), ("local-brr", 100.0), ("paper-laplace", 0.3)):
-        assert sgd.measure(**ONE, release=release) == sgd.measure(**ONE, release=release)
-
-
 def test_settings_are_chosen_on_held_out_people():
     def measured(*rates):
         return {row["measure"]: row for row in rows_of(**ONE | {"learning_rates": rates}, release=("none", 0.0))}
