@@ -218,8 +218,7 @@ def _more_noise() -> str:
 
 
 def _small_network() -> str:
-    ends = chosen(rows("sgd_mlp"), measure="final")
-    found = run.means(run.apart(ends, "paper-brr", "paper-laplace-x4", "epsilon", "seed"), "epsilon")
+    found = run.small_network_ahead("paper-laplace-x4")
     return "one hidden layer, four times the noise, " + _ahead(found[at] for at in printed.SGD_AHEAD)
 
 

@@ -68,6 +68,12 @@ def sgd_ahead(rival: str) -> Intervals:
     return means(apart(ends, "paper-brr", rival, "network", "epsilon", "seed"), "network", "epsilon")
 
 
+def small_network_ahead(rival: str) -> Intervals:
+    """The same on a network for CPUs, by ε."""
+    ends = chosen(rows("sgd_mlp"), measure="final")
+    return means(apart(ends, "paper-brr", rival, "epsilon", "seed"), "epsilon")
+
+
 def gbdt_errors() -> Intervals:
     """Errors of boosting, by task, mechanism, ε and number of points."""
     by = ("task", "mechanism", "epsilon", "points")
