@@ -132,7 +132,7 @@ def test_places():
 
 
 def test_places_of_new_york():
-    sizes = chosen(rows("location_maps"), dataset=FOURSQUARE)["size"]
+    sizes = run.region_sizes(FOURSQUARE)
     below = {
         (scope, rival): percent(run.below(rival)[scope, FOURSQUARE].mean())
         for scope in (WITHIN, WHOLE)
@@ -209,7 +209,7 @@ def test_which_release_of_a_place_errs_less():
 
 
 def test_regions_of_the_authors():
-    sizes = chosen(rows("location_maps"), dataset=GOWALLA)["size"]
+    sizes = run.region_sizes(GOWALLA)
     assert_says(
         "bench/results/places.md",
         f"gives {len(sizes)}, with the same smallest ({min(sizes)}) and largest ({max(sizes)}).",

@@ -150,7 +150,7 @@ def _half() -> str:
 
 
 def _regions() -> str:
-    sizes = chosen(rows("location_maps"), dataset=GOWALLA)["size"]
+    sizes = run.region_sizes(GOWALLA)
     count, least, most = printed.REGIONS[GOWALLA]
     return (
         f"Gowalla: {len(sizes)} regions of {sizes.min()} to {sizes.max()} places (paper: {count}, of {least} to {most})"

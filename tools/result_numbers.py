@@ -115,6 +115,11 @@ def below(rival: str) -> pd.Series[float]:
     return apart(rows("location_errors"), "BRR", rival, *by, how=_less, column="expected_km")
 
 
+def region_sizes(dataset: str) -> pd.Series[int]:
+    """How many places each region has; rows of single places have no size."""
+    return chosen(rows("location_maps"), dataset=dataset)["size"].dropna().astype(int)
+
+
 def drawn_below(rival: str, ours: str = "BRR") -> pd.Series[float]:
     """The same within regions on other draws, by pool, draw and ε."""
     found = chosen(rows("location_draws"), what="error")
