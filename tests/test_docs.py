@@ -162,10 +162,7 @@ def test_the_errata_about_data_sets_are_what_the_data_say():
     assert as_text("errata.md")[0].splitlines()[-len(evidence) :] == evidence
 
 
-SMALL = ["bench/results/places.md", "bench/results/paper_boosting.md"]
-
-
-@pytest.mark.parametrize("page", scripts(SMALL, slow=[page for page in result_tables.TABLES if page not in SMALL]))
+@pytest.mark.parametrize("page", result_tables.TABLES)
 def test_tables_of_the_full_run_are_those_of_its_results(page):
     text = (DOCS.parent / page).read_text(encoding="utf-8")
     assert result_tables.filled(text, result_tables.TABLES[page]) == text, "run: python -m tools.result_tables"

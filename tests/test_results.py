@@ -1,22 +1,26 @@
 """Numbers of the full run in sentences of the docs: each is computed from its table and read there."""
 
+import re
 import statistics
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from reproduction.claims.dnn import PAIRS
 from reproduction.experiments import location_draws
 from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.experiments.printed import BOOSTING_SHARES, NETWORK_GAINS, SGD_BUDGETS
 from reproduction.items import items
+from reproduction.judging import CLAIMS, judge
 from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN
 from reproduction.registry import EXPERIMENTS
+from reproduction.report import anchor
 from tools import artifact_table
 from tools import result_numbers as run
 from tools.result_numbers import chosen, rows
-from tools.result_tables import READINGS, said
+from tools.result_tables import said
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -76,15 +80,32 @@ def test_claims():
     assert not found
 
 
-def test_the_table_for_reviewers_has_every_experiment_and_figure_and_leads_into_the_report():
-    assert {entry.name for entry in EXPERIMENTS} <= set(artifact_table.NUMBERS)
-    page = (ROOT / "docs/artifact.md").read_text(encoding="utf-8")
-    lines = [line.strip("| ").split(" | ") for line in page.splitlines() if "| `#" in line]
-    figures = {item.place.partition(" (")[0] for item in items() if item.kind == "figure"}
-    assert figures <= {figure for figure, *_ in lines}
-    report = (run.RESULTS / "report.html").read_text(encoding="utf-8")
-    for *_, where in lines:
-        assert f'id="{where.strip("`#")}"' in report, where
+@pytest.fixture(scope="module")
+def reviewers():
+    """The figure, the number and the place in the report, of each line of the page for reviewers."""
+    page = (ROOT / "docs/artifact.md").read_text(encoding="utf-8").splitlines()
+    cells = [line.removeprefix("| ").removesuffix(" |").split(" | ") for line in page if "| `#" in line]
+    return [(figure, found, where.strip("`#")) for figure, _, _, found, where in cells]
+
+
+def test_reviewers_find_every_experiment_and_figure_and_its_place_in_the_report(reviewers):
+    assert {entry.name for entry in EXPERIMENTS} == set(artifact_table.NUMBERS)
+    assert {item.place.partition(" (")[0] for item in items() if item.kind == "figure"} <= {
+        each for each, *_ in reviewers
+    }
+    # The report has a row for each claim and a section for each experiment: tests of the report look for them.
+    assert {where for *_, where in reviewers} <= {anchor(claim.key) for claim in CLAIMS} | set(artifact_table.NUMBERS)
+
+
+def test_numbers_for_reviewers_stand_in_the_rows_of_their_claims(reviewers):
+    by_place = {anchor(claim.key): claim for claim in CLAIMS}
+    for _, found, where in reviewers:
+        if where in by_place:
+            claim = by_place[where]
+            judged = judge(claim, {name: rows(name) for name in claim.needs})
+            ours = re.sub(r"(ε|N) = [^:]*:", "", found.partition(" (paper")[0])
+            for number in re.findall(r"\d[\d,.]*\b", ours):
+                assert number in f"{judged.measured} {judged.why}", (where, number)
 
 
 def test_one_value_on_a_line():
@@ -111,7 +132,7 @@ def test_places():
 
 
 def test_places_of_new_york():
-    sizes = chosen(rows("location_maps"), dataset=FOURSQUARE)["size"]
+    sizes = run.region_sizes(FOURSQUARE)
     below = {
         (scope, rival): percent(run.below(rival)[scope, FOURSQUARE].mean())
         for scope in (WITHIN, WHOLE)
@@ -188,7 +209,7 @@ def test_which_release_of_a_place_errs_less():
 
 
 def test_regions_of_the_authors():
-    sizes = chosen(rows("location_maps"), dataset=GOWALLA)["size"]
+    sizes = run.region_sizes(GOWALLA)
     assert_says(
         "bench/results/places.md",
         f"gives {len(sizes)}, with the same smallest ({min(sizes)}) and largest ({max(sizes)}).",
@@ -209,6 +230,21 @@ def test_sgd_as_described():
         f"the advantage is {percent(ahead(0.3))}, {percent(ahead(0.5))} and {percent(ahead(0.7))} points; "
         f"the largest, at 0.1, is {percent(ahead(0.1))}.",
         f"it is {percent(min(of_the_mean), 0)} to {percent(max(of_the_mean), 0)} points at every budget",
+    )
+
+
+def test_sgd_on_a_small_network():
+    sums, more, clamped = (
+        [run.small_network_ahead(rival)[at].mean for at in (0.3, 0.5, 0.7)]
+        for rival in ("paper-laplace", "paper-laplace-x4", "paper-laplace-x4-in-half")
+    )
+    assert_says(
+        "docs/private-sgd.md",
+        "at 0.3, 0.5 and 0.7 BRR-SGD is {}, {} and {} points ahead of Laplace noise on the sum,".format(
+            *map(percent, sums)
+        ),
+        "{}, {} and {} ahead of four times that noise,".format(*map(percent, more)),
+        f"at most {percent(max(clamped))} ahead of the latter clamped to its own range",
     )
 
 
@@ -264,25 +300,25 @@ def test_networks():
 
 
 def test_networks_read_otherwise():
-    coordinates, rescaled, *torch, columns, weighted, _, scripted, _, public = (pair for _, *pair in READINGS)
+    coordinates, rescaled, *torch, columns, weighted, _, scripted, _, public = PAIRS
 
     def points(pair, plan, epsilon=None, dataset="adult"):
-        return said(run.reading_gain(*pair, plan, epsilon, dataset)).replace("-", "−")
+        return said(run.reading_gain(pair, plan, epsilon, dataset)).replace("-", "−")
 
     def clamped(pair):
-        return [*pair[:2], "clamped-laplace"]
+        return pair._replace(theirs="clamped-laplace")
 
     found = chosen(rows("dnn_readings"), metric="accuracy")
-    laplace = chosen(found, reading=public[0], setting="tuned", mechanism="laplace", epsilon=3.5)["value"]
+    laplace = chosen(found, reading=public.reading, setting="tuned", mechanism="laplace", epsilon=3.5)["value"]
     assert [percent(each) for each in laplace] == ["75.2"] * 5
     ours = chosen(found, dataset="adult", reading="coordinates", mechanism="brr", setting="paper")
     assert (ours.groupby("epsilon")["value"].std()[[0.25, 1.0]] > 0.02).all()
     hits = {
-        at: [pair for _, *pair in READINGS for plan in ("paper", "tuned")
-             if abs(run.reading_gain(*pair, plan, epsilon).mean - NETWORK_GAINS[at]) <= within]
+        at: [pair for pair in PAIRS for plan in ("paper", "tuned")
+             if abs(run.reading_gain(pair, plan, epsilon).mean - NETWORK_GAINS[at]) <= within]
         for at, epsilon, within in (("mean", None, 0.01), ("at 0.25", 0.25, 0.02))
     }  # fmt: skip
-    assert {reading for reading, *_ in hits["mean"]} == {"coordinates, torch 100", "coordinates, torch 512"}
+    assert {pair.reading for pair in hits["mean"]} == {"coordinates, torch 100", "coordinates, torch 512"}
     assert hits["at 0.25"] == [scripted]
     starts = [points(each, "paper") for each in torch]
     assert_says(

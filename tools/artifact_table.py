@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reproduction.claim import Verdict
+from reproduction.claims.dnn import PAIRS
 from reproduction.experiments import location_draws, printed
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.experiments.sgd_readings import at_best
@@ -149,7 +150,7 @@ def _half() -> str:
 
 
 def _regions() -> str:
-    sizes = chosen(rows("location_maps"), dataset=GOWALLA)["size"]
+    sizes = run.region_sizes(GOWALLA)
     count, least, most = printed.REGIONS[GOWALLA]
     return (
         f"Gowalla: {len(sizes)} regions of {sizes.min()} to {sizes.max()} places (paper: {count}, of {least} to {most})"
@@ -217,8 +218,7 @@ def _more_noise() -> str:
 
 
 def _small_network() -> str:
-    ends = chosen(rows("sgd_mlp"), measure="final")
-    found = run.means(run.apart(ends, "paper-brr", "paper-laplace-x4", "epsilon", "seed"), "epsilon")
+    found = run.small_network_ahead("paper-laplace-x4")
     return "one hidden layer, four times the noise, " + _ahead(found[at] for at in printed.SGD_AHEAD)
 
 
@@ -228,7 +228,8 @@ def _gain(of: Callable[[float | None], run.MeanInterval], at: float | None) -> s
     return f"Adult, {when}: BRR ahead by {found} points (paper: {paper})"
 
 
-_read_otherwise = functools.partial(run.reading_gain, "coordinates, torch 100", "brr", "laplace", "paper")
+_NEAREST: Final = next(pair for pair in PAIRS if pair.reading == "coordinates, torch 512")
+_read_otherwise = functools.partial(run.reading_gain, _NEAREST, "paper")
 _as_printed = functools.partial(run.network_gain, "adult", "paper")
 
 
@@ -271,9 +272,7 @@ NUMBERS: Final = {
         Number("networks, +3.22 %", lambda: _gain(_as_printed, None)),
         Number("networks, +5.29 %", lambda: _gain(_as_printed, 0.25)),
     ),
-    "dnn_readings": (
-        Number("networks, +3.22 %", lambda: "PyTorch’s start, ε on every coordinate, " + _gain(_read_otherwise, None)),
-    ),
+    "dnn_readings": (Number("networks, +3.22 %", lambda: f"{_NEAREST.words}, " + _gain(_read_otherwise, None)),),
     "runtime": (Number("runtime of a user", _user), Number("runtime of the server", _server)),
 }
 """By the name of an experiment."""

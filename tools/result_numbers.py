@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from reproduction.experiments.printed import NETWORK_RANGE
+from reproduction.claims import dnn
 from reproduction.form import table_of
 from reproduction.intervals import MeanInterval
 
@@ -68,6 +68,12 @@ def sgd_ahead(rival: str) -> Intervals:
     return means(apart(ends, "paper-brr", rival, "network", "epsilon", "seed"), "network", "epsilon")
 
 
+def small_network_ahead(rival: str) -> Intervals:
+    """The same on a network for CPUs, by ε."""
+    ends = chosen(rows("sgd_mlp"), measure="final")
+    return means(apart(ends, "paper-brr", rival, "epsilon", "seed"), "epsilon")
+
+
 def gbdt_errors() -> Intervals:
     """Errors of boosting, by task, mechanism, ε and number of points."""
     by = ("task", "mechanism", "epsilon", "points")
@@ -94,30 +100,24 @@ def networks() -> Intervals:
 
 
 def network_gain(dataset: str, plan: str, epsilon: float | None = None, metric: str = "accuracy") -> MeanInterval:
-    """How much more accurate a network on BRR reports is than on Laplace's; labels are public."""
-    some = chosen(rows("dnn"), dataset=dataset, setting=plan, metric=metric, labels="public")
-    return _gain(some, epsilon, "brr", "laplace")
+    """How much more accurate a network on BRR reports is than on Laplace's, on average where no ε is named."""
+    return dnn.apart(dnn.gains(rows("dnn"), metric=metric), plan, epsilon, dataset)
 
 
-def reading_gain(
-    reading: str, ours: str, theirs: str, plan: str, epsilon: float | None = None, dataset: str = "adult"
-) -> MeanInterval:
-    """The same of any two mechanisms under a reading."""
-    some = chosen(rows("dnn_readings"), dataset=dataset, reading=reading, setting=plan, metric="accuracy")
-    return _gain(some, epsilon, ours, theirs)
-
-
-def _gain(some: pd.DataFrame, epsilon: float | None, ours: str, theirs: str) -> MeanInterval:
-    """At one ε, or averaged over those of the paper's figure; what has no ε is the same at each."""
-    low, high = NETWORK_RANGE if epsilon is None else (epsilon, epsilon)
-    kept = some[(some["epsilon"] == 0) | some["epsilon"].between(low, high)]
-    return MeanInterval.of(apart(kept, ours, theirs, "seed"))
+def reading_gain(pair: dnn.Pair, plan: str, epsilon: float | None = None, dataset: str = "adult") -> MeanInterval:
+    """The same of two mechanisms under a reading."""
+    return dnn.apart(dnn.gains(rows("dnn_readings"), pair), plan, epsilon, dataset)
 
 
 def below(rival: str) -> pd.Series[float]:
     """By which share BRR errs less than a rival in reporting a place, by scope, set of places and ε."""
     by = ("scope", "dataset", "epsilon")
     return apart(rows("location_errors"), "BRR", rival, *by, how=_less, column="expected_km")
+
+
+def region_sizes(dataset: str) -> pd.Series[int]:
+    """How many places each region has; rows of single places have no size."""
+    return chosen(rows("location_maps"), dataset=dataset)["size"].dropna().astype(int)
 
 
 def drawn_below(rival: str, ours: str = "BRR") -> pd.Series[float]:

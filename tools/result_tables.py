@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from reproduction import registry
+from reproduction.claims import dnn
 from reproduction.experiments import printed
 from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    import pandas as pd
 
 FIGURES: Final = {
     "qloss_by_epsilon": ("qloss_by_epsilon",),
@@ -214,22 +214,6 @@ def _network_gains() -> list[str]:
     return [f"{a:46}{b:14}{c:23}{d}" for a, b, c, d in lines]
 
 
-READINGS: Final = (
-    ("ε on every coordinate", "coordinates", "brr", "laplace"),
-    ("ε on every coordinate, min–max after the noise", "coordinates", "brr", "rescaled-laplace"),
-    *((f"ε on every coordinate, PyTorch’s start, batches of {batch}", f"coordinates, torch {batch}", "brr", "laplace")
-      for batch in (32, 100, 512)),
-    ("ε on every column", "columns", "brr", "laplace"),
-    ("as many ε as columns, by importance", "weighted columns", "brr", "laplace"),
-    ("as many ε as columns, by importance, min–max after the noise", "weighted columns", "brr", "rescaled-laplace"),
-    ("as many ε as columns for the rival, by importance, ±0.1 for BRR, as scripted", "weighted columns", "bounded",
-     "laplace"),
-    ("ε of a row, by importance", "weighted row", "brr", "laplace"),
-    ("ε of a row, by importance on public rows", "weighted row, public weights", "brr", "laplace"),
-)  # fmt: skip
-"""What was tried for networks, in words; the name of the reading, and the two mechanisms that are compared in it."""
-
-
 def dnn_readings_gains() -> list[str]:
     """BRR above Laplace on Adult under every reading that was tried, and above clamped Laplace."""
     mean, at_least = (f"+{100 * printed.NETWORK_GAINS[at]:.2f}" for at in ("mean", "at 0.25"))
@@ -237,21 +221,15 @@ def dnn_readings_gains() -> list[str]:
     for words in _PLANS.values():
         head += [f"{words}: on average", "at ε = 0.25", "above clamped Laplace, on average"]
     lines = [["the paper", "", mean, at_least, "", mean, at_least, ""]]
-    for words, reading, ours, theirs in READINGS:
-        some = chosen(rows("dnn_readings"), dataset="adult", reading=reading).set_index("mechanism")
-        cells = [words, _spends(some.loc[theirs].iloc[0]) if ours == "brr" else "∞"]
+    for pair in dnn.PAIRS:
+        some = rows("dnn_readings")
+        cells = [pair.words, dnn.cost(some, pair)]
+        clamped = pair._replace(theirs="clamped-laplace")
         for plan in _PLANS:
-            cells += [said(run.reading_gain(reading, ours, theirs, plan, at)) for at in (None, 0.25)]
-            clamped = "clamped-laplace" in some.index
-            cells.append(said(run.reading_gain(reading, ours, "clamped-laplace", plan)) if clamped else "")
+            cells += [said(run.reading_gain(pair, plan, at)) for at in (None, 0.25)]
+            cells.append(said(run.reading_gain(clamped, plan)) if len(dnn.gains(some, clamped)) else "")
         lines.append(cells)
     return _table(head, lines)
-
-
-def _spends(row: pd.Series[Any]) -> str:
-    """What a row of a reading really spends on Adult, for the ε that it names."""
-    noise = f"{row['noise_spends'] / row['epsilon']:.3g}·ε".removeprefix("1·")
-    return noise if row["spends"] != "∞" else f"∞ ({noise} were the importances public)"
 
 
 def places_below_lsrr() -> list[str]:
