@@ -2,18 +2,19 @@
 
 import itertools
 import math
-from operator import truediv
 
 import matplotlib as mpl
+import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
+from bipartite.plots import figure as plotting
 from bipartite.plots.looks import looks_of
-from reproduction.figures import Grid, Line, Panel, Printed, Square, grid, panels, subscripted
-from reproduction.figures.grid import figure_of_grid
-from reproduction.figures.looks import LOOKS
-from reproduction.figures.panels import figure_of, short
+from reproduction.pictures import Printed, Square, Squares, panels, squares, subscripted
+from reproduction.pictures.looks import LOOKS
+from reproduction.pictures.panels import Line, Panel, figure_of, short
+from reproduction.pictures.squares import figure_of_squares
 from reproduction.tests.figures.reading import artist, check_words, texts, words
 
 CARETS = {mpl.markers.CARETUP, mpl.markers.CARETDOWN}
@@ -51,8 +52,48 @@ def test_a_name_stands_once_in_the_legend_and_titles_on_every_panel():
     found = said(figure)
     assert found.count("BRR") == found.count("GRR") == found.count("loss") == 1
     assert {"left", "right", "a note", "ε"} <= set(found)
-    svg = panels([Panel("left", [Line("BRR", [1, 2], [0, 1])])], across="ε", up="loss", says="One.")
-    assert svg.startswith("<svg") and 'aria-label="One. left."' in svg and "left" in words(svg)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Draw rows; return the axes, and the SVG."""
+    figures, whole = [], plotting._figure_of
+    monkeypatch.setattr(plotting, "_figure_of", lambda draw: figures.append(whole(draw)) or figures[-1])
+
+    def draw(rows, **how):
+        rows = pd.DataFrame(rows, columns=["size", "mechanism", "seed", "epsilon", "loss"])
+        svg = panels(rows, **{"x": "epsilon", "y": "loss", "across": "ε", "up": "loss", "says": "Rows.", **how})
+        return figures[-1].axes, svg
+
+    return draw
+
+
+def test_rows_become_panels_and_lines_in_their_order(drawn):
+    rows = [(9, "GRR", 0, 1, 0.3), (9, "BRR", 0, 1, 0.1), (9, "BRR", 0, 2, 0.2), (5, "BRR", 0, 1, 0.4)]
+    (left, right), svg = drawn(rows, facet="size", title="N = {}", levels={"equal": 1}, flat={"GRR"}, dots={"BRR"})
+    assert [ax.get_title(loc="left") for ax in (left, right)] == ["N = 9", "N = 5"]
+    assert [line.get_label() for line in left.lines] == ["GRR", "points of BRR", "equal"]
+    assert list(map(list, artist(left, "GRR").get_data())) == [[1, 2], [0.3, 0.3]]  # as wide as the others
+    assert list(map(list, artist(left, "points of BRR").get_data())) == [[1, 2], [0.1, 0.2]]
+    assert svg.startswith("<svg") and 'aria-label="Rows. N = 9. N = 5."' in svg and "N = 5" in words(svg)
+
+
+def test_seeds_are_a_mean_with_students_interval_cut_at_what_is_possible(drawn):
+    (ax,), _ = drawn([(5, "BRR", seed, 1, loss) for seed, loss in enumerate((0.5, 0.7))], within=(0, 1))
+    assert list(artist(ax, "points of BRR").get_ydata()) == pytest.approx([0.6])
+    (((_, low), (_, high)),) = ax.collections[0].get_segments()
+    assert (low, high) == pytest.approx((0, 1))  # 0.6 ± 12.7·0.1
+    (ax,), _ = drawn([(5, "BRR", seed, 1, loss) for seed, loss in enumerate((0.5, 0.7))])
+    (((_, low), (_, high)),) = ax.collections[0].get_segments()
+    assert (high - low) / 2 == pytest.approx(12.706 * 0.1, rel=1e-4)
+
+
+def test_a_line_may_look_like_another_and_have_ends_of_its_own(drawn):
+    rows = [(0.5, "BRR over Laplace", 0.7, 5, 0.6), (0.9, "BRR", 1.1, 5, 1.0)]
+    (ax,), _ = drawn(rows, between=("size", "seed"), like={"BRR over Laplace": "Laplace"})
+    assert artist(ax, "BRR over Laplace").get_color() == LOOKS["Laplace"].color
+    (((_, low), (_, high)),) = ax.collections[0].get_segments()
+    assert (low, high) == pytest.approx((0.5, 0.7))
 
 
 def test_panels_share_their_axes_unless_units_differ():
@@ -180,16 +221,9 @@ def test_scales_have_short_numbers(log_x, log_y):
 
 @pytest.mark.parametrize(
     ("value", "written"),
-    [
-        (0.25, "0.25"),
-        (-2, "−2"),
-        (2000, "2000"),
-        (10_000, "10⁴"),
-        (20_000, "20,000"),
-        (100_000, "10⁵"),
-        (2_500_000, "2.5·10⁶"),
-    ],
-)
+    [(0.25, "0.25"), (-2, "−2"), (2000, "2000"), (10_000, "10⁴"), (20_000, "20,000"), (100_000, "10⁵"),
+     (2_500_000, "2.5·10⁶")],
+)  # fmt: skip
 def test_numbers_of_a_scale_are_short(value, written):
     assert short(value) == written
 
@@ -248,36 +282,21 @@ def test_a_printed_number_widens_its_panel(y, x):
     assert ax.get_ylim()[0] <= 0 and ax.get_ylim()[1] >= 1
 
 
-def test_pairs_are_taken_seed_by_seed_and_a_line_may_look_like_another():
-    ours = [{"seed": 0, "rmse": 2.0}, {"seed": 1, "rmse": 6.0}, {"seed": 2, "rmse": 1.0}]
-    theirs = [{"seed": 0, "rmse": 1.0}, {"seed": 1, "rmse": 2.0}]
-    line = Line.of_pairs("BRR over Laplace", {5.0: (ours, theirs), 6.0: (ours, [])}, "rmse", truediv, like="Laplace")
-    assert (line.x, line.y) == ([5.0], [2.5])  # 2/1 and 6/2, not 8/3
-    assert line.high[0] - 2.5 == pytest.approx(12.706 * 0.5, rel=1e-4)  # Student's t with one degree of freedom
-    ax = one(line, Line("BRR", [5], [1]))
-    assert artist(ax, "BRR over Laplace").get_color() == LOOKS["Laplace"].color
-    assert said(ax.figure).count("BRR over Laplace") == 1
-
-
-def test_an_index_stands_below():
-    assert subscripted("λ", 10) == "λ₁₀"
-
-
-def test_a_grid_has_its_squares_names_and_cut():
+def test_a_table_has_its_squares_names_and_cut():
     rows = [
-        ("x = 1", [Square("0", "#123456", dark=True), Square("1")], "2"),
+        (subscripted("λ", 10), [Square("0", "#123456", dark=True), Square("1")], "2"),
         ("x = 2", [Square("0"), Square("1")], "1"),
     ]
-    drawn = Grid(["a", "b"], rows, "value", "m", {(0, 1): ("▲", "#000000")}, cut=1)
+    table = Squares(["a", "b"], rows, "value", "m", {(0, 1): ("▲", "#000000")}, cut=1)
     how = {"title": "what it is", "says": "x", "entries": {"dark": "#123456"}, "notes": ["why"]}
-    figure = figure_of_grid(drawn, **how)
+    figure = figure_of_squares(table, **how)
     (ax,) = figure.axes
-    squares = [each for each in ax.patches if isinstance(each, Rectangle)]
-    assert [to_hex(each.get_facecolor()) for each in squares] == ["#123456", "#ffffff", "#ffffff", "#ffffff"]
+    boxes = [each for each in ax.patches if isinstance(each, Rectangle)]
+    assert [to_hex(each.get_facecolor()) for each in boxes] == ["#123456", "#ffffff", "#ffffff", "#ffffff"]
     assert [list(line.get_xdata()) for line in ax.lines] == [[1, 1]]
     found = said(figure)
-    assert {"a", "b", "x = 1", "x = 2", "value", "m", "▲", "what it is", "dark", "why", "2"} <= set(found)
+    assert {"a", "b", "λ₁₀", "x = 2", "value", "m", "▲", "what it is", "dark", "why", "2"} <= set(found)
     (white,) = [each for each in ax.texts if each.get_weight() == "bold" and each.get_text() == "0"]
     assert to_hex(white.get_color()) == "#ffffff"
     check_words(figure)
-    assert 'aria-label="what it is. x"' in grid(drawn, **how)
+    assert 'aria-label="what it is. x"' in squares(table, **how)
