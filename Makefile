@@ -38,10 +38,12 @@ $(STAMPS)/torch: $(STAMPS)/package
 	$(INSTALL) --no-require-hashes torch
 	touch $@
 
-# The laboratory is a project of its own, with what it needs in reproduction/pyproject.toml: bipartite, installed above, and more.
+# The laboratory is a project of its own: reproduction/pyproject.toml says what it needs, bipartite's extras for learning among it.
 $(STAMPS)/laboratory: $(STAMPS)/torch reproduction/pyproject.toml
-	$(BIN)/python -c 'import tomllib; needs = tomllib.load(open("reproduction/pyproject.toml", "rb"))["project"]["dependencies"]; \
-	print(*(each for each in needs if not each.startswith("bipartite")), sep="\n")' > $(STAMPS)/laboratory.txt
+	$(BIN)/python -c 'import tomllib; project = lambda file: tomllib.load(open(file, "rb"))["project"]; \
+	extras = project("pyproject.toml")["optional-dependencies"]; \
+	needs = [*extras["boosting"], *extras["learn"], *project("reproduction/pyproject.toml")["dependencies"]]; \
+	print(*(each for each in needs if not each.startswith(("bipartite", "torch"))), sep="\n")' > $(STAMPS)/laboratory.txt
 	$(INSTALL) --require-hashes --requirement $(STAMPS)/laboratory.txt
 	$(PIP) install --no-build-isolation --no-deps --editable ./reproduction
 	touch $@

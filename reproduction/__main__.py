@@ -12,7 +12,6 @@ LABORATORY = Program(
         "run": "figures and verdicts",
         "render": "the report of tables that were measured before",
         "datasets": "public data sets: what is here, and fetching",
-        "locations": "places: releases and maps of the data sets, and all releases side by side",
     },
 )
 

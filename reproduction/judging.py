@@ -1,4 +1,4 @@
-"""Every claim in the order of the paper, and its verdict from the tables of a run."""
+"""Every claim, topic by topic as the paper has them, and its verdict from the tables of a run."""
 
 from __future__ import annotations
 
@@ -6,25 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reproduction.claim import Claim, Judgement, Verdict
-from reproduction.claims import (
-    boosting,
-    curves,
-    dnn,
-    introduction,
-    locations,
-    networks,
-    others,
-    places,
-    quality,
-    runtime,
-    sentences,
-    sgd,
-    theory,
-    times,
-    training,
-    trees,
-    words,
-)
+from reproduction.claims import curves, dnn, introduction, locations, others, sgd, theory, times, trees
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,17 +26,6 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     *times.CLAIMS,
     *others.CLAIMS,
 )
-_OLD = (
-    *quality.CLAIMS,
-    *places.CLAIMS,
-    *boosting.CLAIMS,
-    *training.CLAIMS,
-    *networks.CLAIMS,
-    *runtime.CLAIMS,
-    *sentences.CLAIMS,
-    *words.CITED,
-)
-CLAIMS = (*CLAIMS, *(old for old in _OLD if old.key not in {new.key for new in CLAIMS}))
 
 
 @dataclass(frozen=True)
@@ -72,7 +43,7 @@ class Judged:
     @property
     def as_expected(self) -> bool:
         """Whether it is that of the full run."""
-        return self.verdict == getattr(self.claim, "expected", self.verdict)
+        return self.verdict == self.claim.expected
 
 
 def judge_all(outcomes: Sequence[Outcome]) -> list[Judged]:
@@ -95,10 +66,6 @@ def judge_all(outcomes: Sequence[Outcome]) -> list[Judged]:
 def judge(claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Judgement:
     """A verdict; a claim whose judging breaks does not take the others with it, nor the hours of measuring."""
     try:
-        if not isinstance(claim, Claim):
-            from reproduction.older import judged  # noqa: PLC0415
-
-            return judged(claim, tables)
         return claim.judge(tables)
     except Exception as error:  # noqa: BLE001
         said = " ".join(f"{type(error).__name__}: {error}".split())

@@ -19,7 +19,7 @@ from reproduction.form import Row, Value, plain
 from reproduction.registry import EXPERIMENTS, named
 
 FILE: Final = Path(__file__).with_suffix(".json")
-TOLERANCES: Final[Mapping[str, float]] = dict.fromkeys(("sgd", "sgd_readings", "dnn", "dnn_readings"), 1e-6)
+TOLERANCES: Final[Mapping[str, float]] = dict.fromkeys(("sgd", "sgd_readings", "sgd_mlp", "dnn", "dnn_readings"), 1e-6)
 """How far a number of a trained network may lie from the one written down, relatively: its sums have no one order."""
 _TOLERANCE: Final = 1e-9
 """The same for all others."""

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import result_tables
 from bipartite.cli.program import BIPARTITE
 from bipartite.plots.figure import STYLE, as_svg
 from reproduction.__main__ import LABORATORY
+from tools import result_numbers, result_tables
 
 DOCS = Path(__file__).parents[1] / "docs"
 RESULTS = DOCS.parent / "bench" / "results"
@@ -184,7 +184,7 @@ def test_every_picture_stands_on_a_page():
 
 def test_a_changed_result_changes_its_page(tmp_path, monkeypatch):
     for table in ("gbdt.csv", "gbdt_readings.csv"):
-        shutil.copy(result_tables.RESULTS / table, tmp_path / table)
+        shutil.copy(result_numbers.RESULTS / table, tmp_path / table)
     lines = (tmp_path / "gbdt.csv").read_text(encoding="utf-8").splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("abalone,BRR,5.0,21,"))
     head, _, last = lines[at].rsplit(",", 2)
@@ -192,12 +192,12 @@ def test_a_changed_result_changes_its_page(tmp_path, monkeypatch):
     (tmp_path / "gbdt.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (name,) = [each for each, tables in result_tables.TABLES.items() if result_tables.gbdt_errors in tables]
     page = (DOCS.parent / name).read_text(encoding="utf-8")
-    result_tables.rows.cache_clear()
-    monkeypatch.setattr(result_tables, "RESULTS", tmp_path)
+    result_numbers.rows.cache_clear()
+    monkeypatch.setattr(result_numbers, "RESULTS", tmp_path)
     try:
         assert result_tables.filled(page, result_tables.TABLES[name]) != page
     finally:
-        result_tables.rows.cache_clear()
+        result_numbers.rows.cache_clear()
 
 
 @pytest.mark.parametrize("text", ["Nothing.\n", "| a | b |\n|---|---|\n| 1 | 2 |\n"], ids=["no table", "no end"])

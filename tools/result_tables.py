@@ -7,28 +7,27 @@ on its page by its first two lines, so that pages need no marks. A number in a s
 
 from __future__ import annotations
 
-import functools
-import importlib
-import statistics
+import json
 import sys
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from reproduction.claims import boosting, networks, training
-from reproduction.experiments import gbdt, location_draws, location_errors, printed, sgd, sgd_readings
+from reproduction import registry
+from reproduction.experiments import printed
 from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
+from reproduction.experiments.sgd_readings import RIVALS, at_best
+from reproduction.intervals import MeanInterval
 from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN
-from reproduction.runner import reading
-from reproduction.runner.contract import select
-from reproduction.runner.intervals import MeanInterval, by_seed
+from tools import artifact_table
+from tools import result_numbers as run
+from tools.result_numbers import ROOT, chosen, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
-ROOT: Final = Path(__file__).parents[1]
-RESULTS: Final = ROOT / "reproduction" / "results"
+    import pandas as pd
+
 FIGURES: Final = {
     "qloss_by_epsilon": ("qloss_by_epsilon",),
     "location_errors": ("places_whole",),
@@ -38,18 +37,6 @@ FIGURES: Final = {
     "dnn_readings": ("dnn_readings_gains_tuned",),
 }
 """Pictures that pages show, by the experiment that draws them."""
-
-
-@functools.cache
-def rows(name: str) -> list[dict[str, Any]]:
-    """A table of the full run, its numbers as numbers."""
-    return reading.table(RESULTS / f"{name}.csv")
-
-
-@functools.cache
-def ends_of_training() -> list[dict[str, Any]]:
-    """The rows of SGD without its curves, which are nearly all of them."""
-    return [row for row in rows("sgd") if row["measure"] != "accuracy"]
 
 
 def sgd_accuracies() -> list[str]:
@@ -66,320 +53,290 @@ def sgd_accuracies() -> list[str]:
         "paper-laplace": "Laplace on the sum, as described",
         "paper-laplace-of-the-mean": "the same noise on the mean",
     }
-    found = ends_of_training()
-    head = ("", "ε asked", "ε spent")
+    found = run.sgd_ends()
+    head = ["", "ε asked", "ε spent"]
     for network in ("paper's network", "softmax"):
-        head += (f"{network}: accuracy, %", "stability, %", "convergence")
-    lines = [_line(head), _rule(len(head))]
+        head += [f"{network}: accuracy, %", "stability, %", "convergence"]
+    lines = []
     for mechanism, shown in names.items():
-        label = shown
-        for epsilon in sorted({row["epsilon"] for row in select(found, mechanism=mechanism)}):
+        for number, epsilon in enumerate(sorted({at for _, of, at, _ in found if of == mechanism})):
             spent = "∞" if mechanism == "none" or mechanism.startswith("paper") else f"{epsilon:,g}"
-            cells = [label, f"{epsilon:,g}" if epsilon else "", spent]
+            cells = ["" if number else shown, f"{epsilon:,g}" if epsilon else "", spent]
             for network in ("paper-cnn", "softmax"):
-                final, stability, arrived = (
-                    sgd.summary(found, network, mechanism, epsilon, each)
-                    for each in ("final", "stability", "convergence")
-                )
-                cells += [_spread(final), f"{100 * stability.mean:.2f}", f"{arrived.mean:.0f}"]
-            lines.append(_line(cells))
-            label = ""
-    return lines
+                of = {measure: found[network, mechanism, epsilon, measure] for measure in _ENDS}
+                cells += [_spread(of["final"]), f"{100 * of['stability'].mean:.2f}", f"{of['convergence'].mean:.0f}"]
+            lines.append(cells)
+    return _table(head, lines)
+
+
+_ENDS: Final = ("final", "stability", "convergence")
 
 
 def sgd_advantages() -> list[str]:
     """How far BRR-SGD as described is ahead."""
-    columns = [
-        (network, rival)
-        for network in ("paper-cnn", "softmax")
-        for rival in ("paper-laplace", "paper-laplace-of-the-mean")
-    ]
-    lines = [
-        (
-            "| claimed ε | the paper says | ahead of Laplace on the sum | ahead of Laplace on the mean "
-            "| softmax: on the sum | on the mean |"
-        ),
-        _rule(6),
-    ]
-    for epsilon in printed.SGD_BUDGETS:
-        claimed = f"+{100 * printed.SGD_AHEAD[epsilon]:.0f}" if epsilon in printed.SGD_AHEAD else ""
-        lines.append(_line([f"{epsilon:g}", claimed, *(_ahead(epsilon, rival, network) for network, rival in columns)]))
-    return lines
+    head = ["ahead of Laplace on the sum", "ahead of Laplace on the mean", "softmax: on the sum", "on the mean"]
+    rivals = [run.sgd_ahead(rival) for rival in ("paper-laplace", "paper-laplace-of-the-mean")]
+    return _by_claimed_epsilon(
+        head, lambda epsilon: [found[network, epsilon] for network in ("paper-cnn", "softmax") for found in rivals]
+    )
 
 
 def sgd_readings_ahead() -> list[str]:
     """How far BRR-SGD is ahead under readings that the paper does not state."""
-    names = list(sgd_readings.RIVALS)
-    lines = [_line(["claimed ε", "the paper says", *sgd_readings.RIVALS.values()]), _rule(2 + len(names))]
-    for epsilon in printed.SGD_BUDGETS:
-        claimed = f"+{100 * printed.SGD_AHEAD[epsilon]:.0f}" if epsilon in printed.SGD_AHEAD else ""
-        ours = by_seed(sgd_readings.finals(rows("sgd_readings"), sgd_readings.BRR, epsilon))
-        cells = []
-        for name in names:
-            theirs = by_seed(sgd_readings.finals(rows("sgd_readings"), name, epsilon))
-            found = MeanInterval.of(ours[seed] - theirs[seed] for seed in ours)
-            cells.append(f"{100 * found.mean:+.1f} ({100 * found.low:.1f} to {100 * found.high:.1f})")
-        lines.append(_line([f"{epsilon:g}", claimed, *cells]))
-    return lines
+    finals = at_best(rows("sgd_readings"), "final")
+    rivals = [run.means(run.apart(finals, "paper-brr", rival, "epsilon", "seed"), "epsilon") for rival in RIVALS]
+    return _by_claimed_epsilon([*RIVALS.values()], lambda epsilon: [found[epsilon] for found in rivals])
+
+
+def _by_claimed_epsilon(head: list[str], ahead: Callable[[float], list[MeanInterval]]) -> list[str]:
+    says = {epsilon: f"+{100 * gain:.0f}" for epsilon, gain in printed.SGD_AHEAD.items()}
+    return _table(
+        ["claimed ε", "the paper says", *head],
+        ([f"{at:g}", says.get(at, ""), *(said(each, "+.1f") for each in ahead(at))] for at in printed.SGD_BUDGETS),
+    )
 
 
 def gbdt_errors() -> list[str]:
-    """Errors of boosting: every leaf and budget."""
-    return ["```text", *(line.rstrip() for line in _boosting_lines()), "```"]
-
-
-def _boosting_lines() -> list[str]:
-    """Errors as lines of text: a mechanism each, ε from left to right, and ± the deviation between seeds at ε = 5."""
-    made = gbdt.figures(rows("gbdt"))
-    epsilons = sorted({key[2] for key in made} - {0.0})
-    wide = 1 + max(len(name) for name in (*gbdt.LEAVES, *gbdt.BASELINES))
-    written = []
-    for task in dict.fromkeys(row["task"] for row in rows("gbdt")):
-        seeds = len({row["seed"] for row in select(rows("gbdt"), task=task)})
-        head = "".join(f"{f'ε = {each:g}':>9}" for each in epsilons)
-        written += [f"{TASKS[task].title} ({seeds} seeds)", f"{'':{wide}}{head}   ± at 5"]
-        for name in gbdt.LEAVES:
-            at = [made.get((task, name, each, 21)) for each in epsilons]
-            cells_ = "".join(f"{'' if each is None else f'{each.mean:.4g}':>9}" for each in at)
-            spread = made.get((task, name, 5.0, 21))
-            written.append(f"{name:{wide}}{cells_}{'' if spread is None else f'{spread.deviation:.2g}':>9}")
-        for name in gbdt.BASELINES:
-            level = made.get((task, name, 0.0, 21))
-            written += [] if level is None else [f"{name:{wide}}{f'{level.mean:.4g}':>9}"]
-        written.append("")
-    return written[:-1]
+    """Errors of every leaf and budget, as lines of text: ε from left to right, and ± the deviation at ε = 5."""
+    made = run.gbdt_errors()
+    mechanisms = dict.fromkeys(of for _, of, _, _ in made)
+    leaves = ["BRR", "Laplace", "Laplace, clamped", "Geometric", "Anchored"]
+    epsilons = sorted({at for _, _, at, _ in made} - {0.0})
+    wide = 1 + max(map(len, mechanisms))
+    lines = ["```text"]
+    for task, of in rows("gbdt").groupby("task", sort=False):
+        head = "".join(f"{f'ε = {at:g}':>9}" for at in epsilons)
+        lines += [f"{_title(task)} ({of['seed'].nunique()} seeds)", f"{'':{wide}}{head}   ± at 5"]
+        for name in leaves:
+            cells = "".join(f"{made[task, name, at, 21].mean:9.4g}" for at in epsilons)
+            lines.append(f"{name:{wide}}{cells}{f'{made[task, name, 5.0, 21].deviation:.2g}':>9}")
+        lines += [f"{name:{wide}}{made[task, name, 0.0, 21].mean:9.4g}" for name in mechanisms if name not in leaves]
+        lines.append("")
+    return [*lines[:-1], "```"]
 
 
 def gbdt_shares() -> list[str]:
     """The error with BRR as a share of the rivals'."""
-    lines = [
-        (
-            "| target | paper, of Laplace | here, of Laplace | here, of Laplace clamped to [−c, c] "
-            "| of Laplace, predictions clamped to the target's range |"
-        ),
-        _rule(5),
-    ]
-    for task in dict.fromkeys(row["task"] for row in rows("gbdt")):
-        paper = f"{100 * printed.BOOSTING_SHARES[task]:.0f} %" if task in printed.BOOSTING_SHARES else "not run"
-        shares = [_share(task, "Laplace"), _share(task, "Laplace, clamped"), _share(task, "Laplace", "rmse_in_range")]
-        lines.append(_line([TASKS[task].title, paper, *shares]))
-    return lines
+    of = [run.gbdt_ratios("Laplace"), run.gbdt_ratios("Laplace, clamped"), run.gbdt_ratios("Laplace", "rmse_in_range")]
+    says = {task: f"{100 * share:.0f} %" for task, share in printed.BOOSTING_SHARES.items()}
+    return _table(
+        ["target", "paper, of Laplace", "here, of Laplace", "here, of Laplace clamped to [−c, c]",
+         "of Laplace, predictions clamped to the target's range"],
+        ([_title(task), says.get(task, "not run"), *(_in_percent(each[task, 5.0]) for each in of)]
+         for task in rows("gbdt")["task"].unique()),
+    )  # fmt: skip
 
 
 def gbdt_readings() -> list[str]:
     """The error with BRR as a share of the rivals' at ε = 5, under every reading that was tried."""
-    tasks = list(printed.BOOSTING_SHARES)
-    heads = [f"{TASKS[task].title.partition(':')[0]}, {100 * printed.BOOSTING_SHARES[task]:.0f} %" for task in tasks]
-    lines = [
-        _line(["reading, and the paper's ratio", *heads, *(f"{each.split(',')[0]}, of clamped" for each in heads)]),
-        _rule(7),
-    ]
-    for name, some in boosting.readings_of(rows("gbdt_readings")).items():
-        shares = [boosting.ratio(some, task, rival) for rival in ("Laplace", "Laplace, clamped") for task in tasks]
-        lines.append(_line([name, *(_in_percent(_there(each)) for each in shares)]))
-    return lines
+    of = [run.gbdt_ratios_read_otherwise(rival) for rival in ("Laplace", "Laplace, clamped")]
+    names = {task: _title(task).partition(":")[0] for task in printed.BOOSTING_SHARES}
+    heads = [f"{name}, {100 * printed.BOOSTING_SHARES[task]:.0f} %" for task, name in names.items()]
+    return _table(
+        ["reading, and the paper's ratio", *heads, *(f"{name}, of clamped" for name in names.values())],
+        ([reading, *(_in_percent(each[reading, task, 5.0]) for each in of for task in names)]
+         for reading in rows("gbdt_readings")["reading"].unique()),
+    )  # fmt: skip
 
 
 def gbdt_points() -> list[str]:
     """Errors of boosting against the number of points."""
-    made = gbdt.figures(rows("gbdt"))
-    many = sorted({key[3] for key in made})
-    ends = (many[0], many[-1])
-    head = ["target", f"BRR, {many[0]}", *map(str, many[1:])]
-    head += [f"geometric, {ends[0]}", str(ends[1]), f"anchored, {ends[0]}", str(ends[1])]
-    lines = [_line(head), _rule(len(head))]
-    for task in dict.fromkeys(key[0] for key in made):
-        cells = [made[task, "BRR", 5.0, points] for points in many]
-        cells += [made[task, name, 5.0, points] for name in ("Geometric", "Anchored") for points in ends]
-        lines.append(_line([TASKS[task].title, *(f"{each.mean:.4g}" for each in cells)]))
-    return lines
+    made = run.gbdt_errors()
+    least, *others, most = sorted({points for *_, points in made})
+    shown = [("BRR", points) for points in (least, *others, most)]
+    shown += [(name, points) for name in ("Geometric", "Anchored") for points in (least, most)]
+    heads = [f"{name if name == 'BRR' else name.lower()}, {at}" if at == least else str(at) for name, at in shown]
+    return _table(
+        ["target", *heads],
+        ([_title(task), *(f"{made[task, name, 5.0, at].mean:.4g}" for name, at in shown)]
+         for task in rows("gbdt")["task"].unique()),
+    )  # fmt: skip
 
 
-_NETWORKS: Final = {"adult": "Adult, 14 columns", "bank": "Bank, 20 columns"}
+def _title(task: Any) -> str:  # noqa: ANN401 (a cell)
+    return TASKS[task].title
+
+
+_NETWORKS: Final = {"adult": "Adult", "bank": "Bank"}
 _COLUMNS: Final = {"brr": "BRR", "anchored": "Anchored", "laplace": "Laplace", "piecewise": "Piecewise"}
 _BUDGETS: Final = (0.25, 1.0, 2.0, 3.5, 7.0, 10.0, 20.0)
+_PLANS: Final = {"paper": "10 epochs", "tuned": "chosen epoch"}
 
 
 def dnn_accuracies() -> list[str]:
     """Accuracy of networks, by the paper's plan and by the chosen one."""
+    found = run.networks()
+
+    def block(dataset: str, labels: str, plan: str, metric: str, budgets: Sequence[float], title: str) -> list[str]:
+        lines = [title.ljust(20) + "".join(f"ε = {at:g}".ljust(13) for at in budgets)]
+        for name, shown in _COLUMNS.items():
+            cells = [_spread(found[dataset, name, at, labels, plan, metric], hide=True) for at in budgets]
+            lines.append(shown.ljust(20) + "".join(cell.ljust(13) for cell in cells))
+        return [*map(str.rstrip, lines), ""]
+
     lines = [
         "```text",
         "Accuracy on clean test rows, in percent; mean of five seeds ± 95 % interval over seeds (none: below 0.05).",
+        "10 epochs at learning rate 0.001, as in the paper",
+        "",
     ]
-    lines += ["10 epochs at learning rate 0.001, as in the paper", ""]
-    for dataset, title in _NETWORKS.items():
-        lines += _network_lines(title, dataset, "public", "paper", "accuracy", _BUDGETS)
-        references = [
-            f"{shown} {_spread(_over_seeds(dataset, name, 0.0, 'public', 'paper', 'accuracy'), hide=True)}"
-            for name, shown in (("majority", "majority class"), ("none", "no privacy"))
-        ]
-        lines += ["      ".join(references), ""]
+    for dataset, title in (("adult", "Adult, 14 columns"), ("bank", "Bank, 20 columns")):
+        lines += block(dataset, "public", "paper", "accuracy", _BUDGETS, title)[:-1]
+        alone = [found[dataset, name, 0.0, "public", "paper", "accuracy"] for name in ("majority", "none")]
+        lines += ["majority class {}      no privacy {}".format(*(_spread(each, hide=True) for each in alone)), ""]
     lines += ["Epochs (1, 3, 10) and learning rate (0.001, 0.0001) chosen on public rows, one grid for all", ""]
-    for dataset, title in _NETWORKS.items():
-        lines += [*_network_lines(title.split(",")[0], dataset, "public", "tuned", "accuracy", _BUDGETS), ""]
-    lines += _network_gains()
-    alone = ", ".join(
-        f"{title.split(',')[0]} {100 * _over_seeds(dataset, 'none', 0.0, 'public', 'tuned', 'auc').mean:.1f}"
-        for dataset, title in _NETWORKS.items()
-    )
-    lines += [
-        "",
-        f"Area under the ROC curve, in percent, chosen plan (50: chance; no privacy: {alone})",
-        "",
-    ]
-    for dataset, title in _NETWORKS.items():
-        lines += [*_network_lines(title.split(",")[0], dataset, "public", "tuned", "auc", _BUDGETS), ""]
+    for dataset, name in _NETWORKS.items():
+        lines += block(dataset, "public", "tuned", "accuracy", _BUDGETS, name)
+    ranking = {name: found[dataset, "none", 0.0, "public", "tuned", "auc"] for dataset, name in _NETWORKS.items()}
+    plain = ", ".join(f"{name} {100 * each.mean:.1f}" for name, each in ranking.items())
+    lines += [*_network_gains(), ""]
+    lines += [f"Area under the ROC curve, in percent, chosen plan (50: chance; no privacy: {plain})", ""]
+    for dataset, name in _NETWORKS.items():
+        lines += block(dataset, "public", "tuned", "auc", _BUDGETS, name)
     lines += ["Half of ε on randomised labels, chosen plan, accuracy", ""]
-    for dataset, title in _NETWORKS.items():
-        lines += [
-            *_network_lines(title.split(",")[0], dataset, "randomised", "tuned", "accuracy", (3.5, 10.0, 20.0)),
-            "",
-        ]
+    for dataset, name in _NETWORKS.items():
+        lines += block(dataset, "randomised", "tuned", "accuracy", (3.5, 10.0, 20.0), name)
     return [*lines[:-1], "```"]
-
-
-def _network_lines(
-    title: str, dataset: str, labels: str, setting: str, metric: str, epsilons: Iterable[float]
-) -> list[str]:
-    lines = [title.ljust(20) + "".join(f"ε = {each:g}".ljust(13) for each in epsilons).rstrip()]
-    for name, shown in _COLUMNS.items():
-        cells = [_spread(_over_seeds(dataset, name, each, labels, setting, metric), hide=True) for each in epsilons]
-        lines.append(shown.ljust(20) + "".join(each.ljust(13) for each in cells).rstrip())
-    return lines
 
 
 def _network_gains() -> list[str]:
     """BRR above Laplace, paired by seed, at one ε and over those of the paper."""
+    mean, at_least = (f"+{100 * printed.NETWORK_GAINS[at]:.2f}" for at in ("mean", "at 0.25"))
     wanted = (
-        ("Adult, ε = 0.25", "adult", 0.25, f"+{100 * printed.NETWORK_GAINS['at 0.25']:.2f}"),
-        ("Adult, mean of eight ε, 0.25 to 3.5", "adult", None, f"+{100 * printed.NETWORK_GAINS['mean']:.2f}"),
-        ("Bank, mean of the same", "bank", None, '"similar"'),
-        ("Adult, ε = 20", "adult", 20.0, ""),
-        ("Bank, ε = 20", "bank", 20.0, ""),
+        ("Adult, ε = 0.25", at_least, "adult", 0.25),
+        ("Adult, mean of eight ε, 0.25 to 3.5", mean, "adult", None),
+        ("Bank, mean of the same", '"similar"', "bank", None),
+        ("Adult, ε = 20", "", "adult", 20.0),
+        ("Bank, ε = 20", "", "bank", 20.0),
     )
-    lines = [
-        "BRR above Laplace, in points, seed by seed".ljust(46)
-        + "the paper".ljust(14)
-        + "its plan".ljust(23)
-        + "chosen plan"
-    ]
-    for title, dataset, when, says in wanted:
-        cells = [_points(_there(networks.apart(rows("dnn"), dataset, setting, when))) for setting in ("paper", "tuned")]
-        lines.append((title.ljust(46) + says.ljust(14) + cells[0].ljust(23) + cells[1]).rstrip())
-    return lines
+    lines = [["BRR above Laplace, in points, seed by seed", "the paper", "its plan", "chosen plan"]]
+    lines += [[*words, *(said(run.network_gain(of, plan, at)) for plan in _PLANS)] for *words, of, at in wanted]
+    return [f"{a:46}{b:14}{c:23}{d}" for a, b, c, d in lines]
+
+
+READINGS: Final = (
+    ("ε on every coordinate", "coordinates", "brr", "laplace"),
+    ("ε on every coordinate, min–max after the noise", "coordinates", "brr", "rescaled-laplace"),
+    *((f"ε on every coordinate, PyTorch’s start, batches of {batch}", f"coordinates, torch {batch}", "brr", "laplace")
+      for batch in (32, 100, 512)),
+    ("ε on every column", "columns", "brr", "laplace"),
+    ("as many ε as columns, by importance", "weighted columns", "brr", "laplace"),
+    ("as many ε as columns, by importance, min–max after the noise", "weighted columns", "brr", "rescaled-laplace"),
+    ("as many ε as columns for the rival, by importance, ±0.1 for BRR, as scripted", "weighted columns", "bounded",
+     "laplace"),
+    ("ε of a row, by importance", "weighted row", "brr", "laplace"),
+    ("ε of a row, by importance on public rows", "weighted row, public weights", "brr", "laplace"),
+)  # fmt: skip
+"""What was tried for networks, in words; the name of the reading, and the two mechanisms that are compared in it."""
 
 
 def dnn_readings_gains() -> list[str]:
     """BRR above Laplace on Adult under every reading that was tried, and above clamped Laplace."""
-    found = rows("dnn_readings")
-    plans = {"paper": "10 epochs", "tuned": "chosen epoch"}
+    mean, at_least = (f"+{100 * printed.NETWORK_GAINS[at]:.2f}" for at in ("mean", "at 0.25"))
     head = ["reading", "a row spends"]
-    for plan in plans.values():
-        head += [f"{plan}: on average", "at ε = 0.25", "above clamped Laplace, on average"]
-    paper = [f"+{100 * printed.NETWORK_GAINS[each]:.2f}" for each in ("mean", "at 0.25")]
-    lines = [_line(head), _rule(len(head)), _line(["the paper", "", *paper, "", *paper, ""])]
-    for pair in networks.PAIRS:
-        cells = [pair.words, networks.spends(found, pair)]
-        for plan in plans:
-            clamped = replace(pair, theirs="clamped-laplace").apart(found, plan)
-            cells += [_points(_there(pair.apart(found, plan, each))) for each in (None, 0.25)]
-            cells.append("" if clamped is None else _points(clamped))
-        lines.append(_line(cells))
-    return lines
+    for words in _PLANS.values():
+        head += [f"{words}: on average", "at ε = 0.25", "above clamped Laplace, on average"]
+    lines = [["the paper", "", mean, at_least, "", mean, at_least, ""]]
+    for words, reading, ours, theirs in READINGS:
+        some = chosen(rows("dnn_readings"), dataset="adult", reading=reading).set_index("mechanism")
+        cells = [words, _spends(some.loc[theirs].iloc[0]) if ours == "brr" else "∞"]
+        for plan in _PLANS:
+            cells += [said(run.reading_gain(reading, ours, theirs, plan, at)) for at in (None, 0.25)]
+            clamped = "clamped-laplace" in some.index
+            cells.append(said(run.reading_gain(reading, ours, "clamped-laplace", plan)) if clamped else "")
+        lines.append(cells)
+    return _table(head, lines)
 
 
-def _over_seeds(dataset: str, mechanism: str, epsilon: float, labels: str, setting: str, metric: str) -> MeanInterval:
-    found = select(
-        rows("dnn"),
-        dataset=dataset,
-        mechanism=mechanism,
-        epsilon=epsilon,
-        labels=labels,
-        setting=setting,
-        metric=metric,
-    )
-    return MeanInterval.of([row["value"] for row in found])
+def _spends(row: pd.Series[Any]) -> str:
+    """What a row of a reading really spends on Adult, for the ε that it names."""
+    noise = f"{row['noise_spends'] / row['epsilon']:.3g}·ε".removeprefix("1·")
+    return noise if row["spends"] != "∞" else f"∞ ({noise} were the importances public)"
 
 
 def places_below_lsrr() -> list[str]:
     """By how much less BRR errs than L-SRR on the authors' places."""
-    lines = ["| | on average | at ε = 2 |", _rule(3), "| the paper, within regions | 8.7 % | 23.4 % |"]
-    for scope, where in ((WITHIN, "within regions"), (WHOLE, "whole domain")):
-        for rival, words in ((PUBLISHED, PUBLISHED + _overspent(scope)), (CALIBRATED, "L-SRR calibrated to its ε")):
-            saved = location_errors.savings(rows("location_errors"), rival, scope)[GOWALLA]
-            shares = (statistics.fmean(saved.values()), saved[2.0])
-            lines.append(_line([f"{where}, {words}", *(f"{100 * each:.1f} %" for each in shares)]))
-    return lines
-
-
-def _overspent(scope: str) -> str:
-    """What L-SRR as published spends on the authors' places, said once, where it first appears."""
-    if scope != WITHIN:
-        return ""
-    found = select(rows("location_errors"), dataset=GOWALLA, mechanism=PUBLISHED, scope=scope)
-    return f" (spends up to {max(row['epsilon_within'] / row['epsilon'] for row in found):.1f} times its ε)"
+    some = chosen(rows("location_errors"), dataset=GOWALLA, mechanism=PUBLISHED, scope=WITHIN)
+    overspent = (some["epsilon_within"] / some["epsilon"]).max()
+    shown = (
+        (f"within regions, {PUBLISHED} (spends up to {overspent:.1f} times its ε)", WITHIN, PUBLISHED),
+        ("within regions, L-SRR calibrated to its ε", WITHIN, CALIBRATED),
+        (f"whole domain, {PUBLISHED}", WHOLE, PUBLISHED),
+        ("whole domain, L-SRR calibrated to its ε", WHOLE, CALIBRATED),
+    )
+    saved = {words: run.below(rival)[scope, GOWALLA] for words, scope, rival in shown}
+    lines = [["the paper, within regions", "8.7 %", "23.4 %"]]
+    lines += [[words, f"{100 * of.mean():.1f} %", f"{100 * of[2.0]:.1f} %"] for words, of in saved.items()]
+    return ["| | on average | at ε = 2 |", "|---|---|---|", *map(_line, lines)]
 
 
 def places_errors() -> list[str]:
     """Expected errors of releases of a place, in kilometres."""
-    published = "the region is published, not ε-LDP"
-    spends = [
-        max(
-            row["realised_epsilon"] / row["epsilon"]
-            for row in select(rows("location_errors"), dataset=dataset, mechanism=PUBLISHED, scope=WHOLE)
-        )
-        for dataset in (GOWALLA, FOURSQUARE)
-    ]
+    found = rows("location_errors").set_index(["scope", "mechanism", "dataset", "epsilon"]).sort_index()
+    overspent = (found["realised_epsilon"] / found.index.get_level_values("epsilon"))[WHOLE, PUBLISHED]
+    spends = [overspent[dataset].max() for dataset in (GOWALLA, FOURSQUARE)]
+    within = "the region is published, not ε-LDP"
     kept = ("GRR", CALIBRATED, "Exponential, tight", "Region-weighted", "Two-level", "BRR", "BRR, best m", "Anchored")
-    shown = [(name, WHOLE, "ε-LDP") for name in kept]
-    shown.append(("one place", WHOLE, "ε = 0: it tells nothing"))
-    shown.append((PUBLISHED, WHOLE, f"spends up to {spends[0]:.1f} and {spends[1]:.1f} times its ε"))
-    shown += [("BRR", WITHIN, published), ("Anchored", WITHIN, published)]
-    lines = ["| | promise | Gowalla, ε = 0.5 | 1 | 2 | Foursquare, ε = 0.5 | 1 | 2 |", _rule(8)]
-    for name, scope, promise in shown:
-        cells = [
-            f"{row['expected_km']:.{digits}f}"
-            for dataset, digits in ((GOWALLA, 0), (FOURSQUARE, 1))
-            for epsilon in (0.5, 1.0, 2.0)
-            for row in select(rows("location_errors"), dataset=dataset, mechanism=name, scope=scope, epsilon=epsilon)
-        ]
+    shown = [
+        *((WHOLE, name, "ε-LDP") for name in kept),
+        (WHOLE, "one place", "ε = 0: it tells nothing"),
+        (WHOLE, PUBLISHED, f"spends up to {spends[0]:.1f} and {spends[1]:.1f} times its ε"),
+        (WITHIN, "BRR", within),
+        (WITHIN, "Anchored", within),
+    ]
+    lines = ["| | promise | Gowalla, ε = 0.5 | 1 | 2 | Foursquare, ε = 0.5 | 1 | 2 |", "|" + 8 * "---|"]
+    for scope, name, promise in shown:
+        km = found["expected_km"][scope, name]
+        cells = [f"{km[of, at]:.{digits}f}" for of, digits in ((GOWALLA, 0), (FOURSQUARE, 1)) for at in _THREE]
         lines.append(_line([name + (" within regions" if scope == WITHIN else ""), promise, *cells]))
     return lines
 
 
+_THREE: Final = (0.5, 1.0, 2.0)
+
+
 def places_draws() -> list[str]:
     """How far BRR lies below L-SRR within regions on every kind of draw."""
-    head = (
-        "| places of | draws measured, of | regions | below L-SRR as published | at ε = 0.25 | at ε = 2 | calibrated |"
-    )
-    lines = [f"{head} at ε = 2 |", _rule(8)]
-    found = rows("location_draws")
-    for pool in location_draws.POOLS:
-        errors = select(found, what=location_draws.ERROR, pool=pool.name)
-        counts = sorted({row["regions"] for row in errors})
-        cells = [pool.name, f"{len({row['seed'] for row in errors})} of {pool.seeds}"]
-        cells.append(f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}")
-        for rival, budgets in ((PUBLISHED, (0.25, 2.0)), (CALIBRATED, (2.0,))):
-            saved = location_draws.savings(found, pool.name, rival)
-            several = [location_draws.mean_savings(found, pool.name, rival), *(saved[each] for each in budgets)]
-            cells += [f"{_spread(MeanInterval.of(each.values()), hide=True)} %" for each in several]
-        lines.append(_line(cells))
-    return lines
+    published, calibrated = run.drawn_below(PUBLISHED), run.drawn_below(CALIBRATED)
+    lines = []
+    for pool, some in rows("location_draws").groupby("pool", sort=False):
+        measured = some[some["what"] == "error"]
+        least, most = measured["regions"].min(), measured["regions"].max()
+        cells = [str(pool), f"{measured['seed'].nunique()} of {some['seed'].nunique()}"]
+        cells.append(f"{least}" if least == most else f"{least} to {most}")
+        for saved, budgets in ((published[pool], (0.25, 2.0)), (calibrated[pool], (2.0,))):
+            several = [saved.groupby("seed").mean(), *(saved.xs(at, level="epsilon") for at in budgets)]
+            cells += [f"{_spread(MeanInterval.of(values), hide=True)} %" for values in several]
+        lines.append(cells)
+    return _table(
+        ["places of", "draws measured, of", "regions", "below L-SRR as published", "at ε = 0.25", "at ε = 2",
+         "calibrated", "at ε = 2"],
+        lines,
+    )  # fmt: skip
 
 
 def places_guessed() -> list[str]:
     """The error of a report of a place and of the best guess from it, in kilometres."""
-    lines = ["| report / best guess, km | Gowalla, ε = 0.5 | 1 | 2 | Foursquare, ε = 0.5 | 1 | 2 |", _rule(7)]
-    found = select(rows("inference_errors"), scope=WHOLE)
-    for name in dict.fromkeys(row["mechanism"] for row in found):
+    lines = []
+    for name, some in chosen(rows("inference_errors"), scope=WHOLE).groupby("mechanism", sort=False):
+        km = some.set_index(["dataset", "epsilon"])
         cells = [
-            f"{row['expected_km']:.{digits}f} / {row['inference_km']:.{digits}f}"
-            for dataset, digits in ((GOWALLA, 0), (FOURSQUARE, 2))
-            for epsilon in (0.5, 1.0, 2.0)
-            for row in select(found, dataset=dataset, mechanism=name, epsilon=epsilon)
+            f"{km['expected_km'][of, at]:.{digits}f} / {km['inference_km'][of, at]:.{digits}f}"
+            for of, digits in ((GOWALLA, 0), (FOURSQUARE, 2))
+            for at in _THREE
         ]
-        lines.append(_line([name, *cells]))
-    return lines
+        lines.append([str(name), *cells])
+    return _table(["report / best guess, km", "Gowalla, ε = 0.5", "1", "2", "Foursquare, ε = 0.5", "1", "2"], lines)
+
+
+def measured_where() -> list[str]:
+    """Where every part of the full run was measured, by which code, and how long that took."""
+    origins = json.loads((run.RESULTS / "run.json").read_text(encoding="utf-8"))["origins"]
+    lines = []
+    for (name, origin), parts in rows("parts").groupby(["experiment", "origin"], sort=False):
+        said = [origins[origin][each] for each in ("machine", "commit", "versions")]
+        lines.append([f"`{name}`", f"{len(parts):,}", f"{parts['seconds'].sum():,.0f}", *said])
+    return _table(["experiment", "parts", "seconds", "machine", "commit", "versions"], lines)
 
 
 def _spread(found: MeanInterval, *, hide: bool = False) -> str:
@@ -389,37 +346,21 @@ def _spread(found: MeanInterval, *, hide: bool = False) -> str:
     return shown if hide and (found.repetitions == 1 or half < 0.05) else f"{shown} ± {half:.1f}"  # noqa: PLR2004
 
 
-def _ahead(epsilon: float, rival: str, network: str) -> str:
-    found = _there(training.apart(ends_of_training(), "final", epsilon, rival, network=network))
-    return f"{100 * found.mean:+.1f} ({100 * found.low:.1f} to {100 * found.high:.1f})"
-
-
-def _points(found: MeanInterval) -> str:
-    mean, low, high = (round(100 * each, 1) + 0.0 for each in (found.mean, found.low, found.high))
-    return f"{mean:.1f} ({low:.1f} to {high:.1f})"
-
-
-def _share(task: str, rival: str, column: str = "rmse") -> str:
-    return _in_percent(_there(boosting.ratio(rows("gbdt"), task, rival, column=column)))
+def said(found: MeanInterval, how: str = "z.1f") -> str:
+    """In points: the mean and its interval."""
+    return f"{100 * found.mean:{how}} ({100 * found.low:{how.lstrip('+')}} to {100 * found.high:{how.lstrip('+')}})"
 
 
 def _in_percent(found: MeanInterval) -> str:
     return f"{100 * found.mean:.0f} % ({100 * found.low:.0f} to {100 * found.high:.0f})"
 
 
-def _there(found: MeanInterval | None) -> MeanInterval:
-    """What the full run has."""
-    if found is None:
-        raise ValueError("The full run has no such rows.")
-    return found
+def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
+    return [_line(head), "|" + "---|" * len(head), *map(_line, lines)]
 
 
 def _line(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cells) + " |"
-
-
-def _rule(columns: int) -> str:
-    return "|" + "---|" * columns
 
 
 TABLES: Final[dict[str, tuple[Callable[[], list[str]], ...]]] = {
@@ -427,6 +368,8 @@ TABLES: Final[dict[str, tuple[Callable[[], list[str]], ...]]] = {
     "bench/results/paper_boosting.md": (gbdt_errors, gbdt_shares, gbdt_readings, gbdt_points),
     "bench/results/networks.md": (dnn_accuracies, dnn_readings_gains),
     "bench/results/places.md": (places_below_lsrr, places_errors, places_draws, places_guessed),
+    "bench/results/reproduction.md": (measured_where,),
+    "docs/artifact.md": (artifact_table.table, artifact_table.uncheckable),
 }
 """What writes the tables of a page, by its path in the repository."""
 
@@ -438,12 +381,12 @@ def filled(text: str, tables: Iterable[Callable[[], list[str]]]) -> str:
         end = "```\n" if made[-1] == "```" else "\n\n"
         head = "\n".join(made[:2]) + "\n"
         before, found, after = text.partition(head)
-        _, ends, below = after.partition(end)
+        _, ends, below_it = after.partition(end)
         if not found or not ends:
             raise ValueError(
                 f"Expected a table that begins with these lines, and ends; write them where it should stand:\n{head}"
             )
-        text = before + "\n".join(made) + ends.removeprefix("```") + below
+        text = before + "\n".join(made) + ends.removeprefix("```") + below_it
     return text
 
 
@@ -451,8 +394,8 @@ def figures() -> dict[Path, str]:
     """Every picture that pages show, by its file."""
     found = {}
     for name, wanted in FIGURES.items():
-        drawn = importlib.import_module(f"reproduction.experiments.{name}").draw(rows(name))
-        found |= {ROOT / "docs" / "_static" / f"{each}.svg": drawn[each] + "\n" for each in wanted}
+        drawn = registry.named([name])[0].load().draw(rows(name))
+        found |= {ROOT / "docs" / "_static" / f"{picture}.svg": drawn[picture] + "\n" for picture in wanted}
     return found
 
 

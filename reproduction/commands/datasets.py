@@ -7,10 +7,11 @@ from urllib.parse import urlsplit
 
 from bipartite.cli import OK, print_json, print_table
 from bipartite.errors import InputError
-from reproduction.datasets import CHECK_INS, SOURCES, Source, cache_folder, data_folder, find, present
+from reproduction.datasets import CHECK_INS, SOURCES, File, Source, cache_folder, data_folder, find, present
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
 _EXAMPLES = """examples:
   python -m reproduction datasets                  every data set: where it is, or where it would come from
@@ -42,46 +43,36 @@ def run(options: argparse.Namespace) -> int:
         return _fetch(options)
     if options.name is not None:
         raise InputError(f"Expected no name after list, got {options.name!r}; use fetch to fetch one.")
+    here = {name: {part: present(files) for part, files in each.parts.items()} for name, each in SOURCES.items()}
     if options.json:
         folder = data_folder()
-        print_json(
-            {
-                "folder": None if folder is None else str(folder),
-                "cache": str(cache_folder()),
-                "datasets": [_as_json(source) for source in SOURCES.values()],
-            }
-        )
+        listed = [_as_json(source, here[source.name]) for source in SOURCES.values()]
+        print_json({"folder": folder and str(folder), "cache": str(cache_folder()), "datasets": listed})
     else:
-        rows = [(source.name, f"{source.rows:,}", _where(source), source.licence) for source in SOURCES.values()]
+        rows = [(name, f"{each.rows:,}", _where(each, here[name]), each.licence) for name, each in SOURCES.items()]
         print_table(("name", "rows", "where", "licence"), rows)
     return OK
 
 
-def _as_json(source: Source) -> dict[str, Any]:
-    here = {part: present(files) for part, files in source.parts.items()}
-    return {
-        "name": source.name,
-        "call": f'check_ins("{source.name}")' if source.name in CHECK_INS else f"{source.name}()",
-        "rows": source.rows,
-        "present": all(found is not None for found in here.values()),
-        "url": source.url,
-        "licence": source.licence,
-        "citation": source.citation,
-        "files": [
-            {
-                "part": part,
-                "name": (source.parts[part][0] if found is None else found[1]).name,
-                "path": None if found is None else str(found[0]),
-            }
-            for part, found in here.items()
-        ],
-    }
+def _as_json(source: Source, here: dict[str, tuple[Path, File] | None]) -> dict[str, Any]:
+    files = [
+        {"part": part, "name": found[1].name, "path": str(found[0])}
+        if found
+        else {"part": part, "name": source.parts[part][0].name, "path": None}
+        for part, found in here.items()
+    ]
+    call = f'check_ins("{source.name}")' if source.name in CHECK_INS else f"{source.name}()"
+    counts = {"rows": source.rows, "present": all(here.values())}
+    return {"name": source.name, "call": call, **counts, **_terms(source), "files": files}
 
 
-def _where(source: Source) -> str:
-    here = [present(files) for files in source.parts.values()]
-    folders = [found[0].parent for found in here if found is not None]
-    if len(folders) == len(here):
+def _terms(source: Source) -> dict[str, Any]:
+    return {"url": source.url, "licence": source.licence, "citation": source.citation}
+
+
+def _where(source: Source, here: dict[str, tuple[Path, File] | None]) -> str:
+    if all(here.values()):
+        folders = [found[0].parent for found in here.values() if found]
         return "cache" if cache_folder() in folders else "BIPARTITE_DATA"
     return f"fetch from {urlsplit(source.url).hostname}" if source.url else "not here, and no address"
 
@@ -91,15 +82,14 @@ def _fetch(options: argparse.Namespace) -> int:
         raise InputError(f"Expected the name of a data set, got {options.name!r}; one of {', '.join(SOURCES)}.")
     source = SOURCES[options.name]
     found = {part: find(source, part) for part in source.parts}
-    files = [
-        {"part": part, "path": str(each.path), "sha256": each.sha256, "standing": each.standing}
-        for part, each in found.items()
-    ]
     if options.json:
-        terms = {"url": source.url, "licence": source.licence, "citation": source.citation}
-        print_json({"name": source.name, **terms, "files": files})
+        files = [
+            {"part": part, "path": str(each.path), "sha256": each.sha256, "standing": each.standing}
+            for part, each in found.items()
+        ]
+        print_json({"name": source.name, **_terms(source), "files": files})
         return OK
-    for file in files:
-        print(f"{file['path']}\n  content: sha256 {file['sha256']}, {_STANDINGS[file['standing']]}")
+    for each in found.values():
+        print(f"{each.path}\n  content: sha256 {each.sha256}, {_STANDINGS[each.standing]}")
     print(f"Licence: {source.licence}. Cite: {source.citation}")
     return OK

@@ -1,8 +1,7 @@
 """Public data sets, read from a folder or fetched from their publishers: what the BRR paper's experiments use.
 
 A file is looked for in the folder that the environment variable ``BIPARTITE_DATA`` names, then in the user's cache, and
-then fetched from its official address into the cache (``pip install pooch``). Nothing is fetched at import. Tables are
-pandas frames.
+then fetched from its official address into the cache. Nothing is fetched at import. Tables are pandas frames.
 """
 
 from reproduction.datasets.finding import cache_folder, data_folder, find, present

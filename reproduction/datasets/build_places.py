@@ -3,7 +3,7 @@
 Each is made of what other authors published in a repository, at the commits below: taken from ``--clones``, or looked
 for in the folder that ``BIPARTITE_DATA`` names and in the cache, then fetched. A file is written only where its content
 has the checksum in ``sources.toml``, and so is that of the experiments byte for byte (unpacked: what gzip makes of it
-depends on its version).
+depends on its version). From clones of the three repositories all four came out so.
 
 - ``gowalla_authors_1000.txt`` is the BRR authors' own file. How they drew it from Gowalla is not published.
 - ``gowalla_stacp_user_poi_counts.csv.gz`` and ``foursquare_us_stacp_user_poi_counts.csv.gz``: the train, tune and test

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+import pooch
+import requests
 
 from bipartite.errors import DataFileError, InputError, MissingDataError
 from reproduction.datasets.opening import Found, opened
@@ -34,12 +36,7 @@ def data_folder() -> Path | None:
 
 def cache_folder() -> Path:
     """Where fetched files are kept: the user's cache, as each system has it."""
-    # Not asked of pooch: a file that was fetched once is read without it.
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "bipartite" / "Cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "bipartite"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bipartite"
+    return Path(pooch.os_cache("bipartite"))
 
 
 def present(files: tuple[File, ...]) -> tuple[Path, File] | None:
@@ -109,11 +106,6 @@ def fetch(url: str, file: File) -> str | None:
     DataFileError
         The file came, and is not the one whose checksum is known.
     """
-    try:
-        import pooch  # noqa: PLC0415 (needed only where a file is not here yet)
-        import requests  # noqa: PLC0415 (comes with pooch)
-    except ImportError:
-        return "not tried: fetching needs pooch; install it with pip install pooch"
     by_http = pooch.HTTPDownloader(progressbar=find_spec("tqdm") is not None, timeout=_TIMEOUT_SECONDS)
 
     def downloader(address: str, output: str, asking: object) -> None:
@@ -126,17 +118,11 @@ def fetch(url: str, file: File) -> str | None:
     try:
         store.fetch(file.name, downloader=downloader)
     except requests.exceptions.RequestException as error:
-        return _reason(error)
+        if error.response is not None:
+            return f"the server answers {error.response.status_code} {error.response.reason}".strip()
+        return "no connection" if "onnection" in type(error).__name__ else type(error).__name__
     except OSError as error:  # no room, no right
         return f"it cannot be kept in {folder} ({error.strerror})"
     except DataFileError as error:
         raise DataFileError(f"What came from {url} was not kept: {error}") from None
     return None
-
-
-def _reason(error: Exception) -> str:
-    """The cause of a failure in a few words; requests wraps it in several layers with addresses in memory."""
-    response = getattr(error, "response", None)
-    if response is not None:
-        return f"the server answers {response.status_code} {response.reason}".strip()
-    return "no connection" if "onnection" in type(error).__name__ else type(error).__name__

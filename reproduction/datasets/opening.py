@@ -73,6 +73,6 @@ def _unpacked(path: Path, file: File, *, is_packed: bool) -> bytes:
     for wanted in file.members:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             # The member of this file name, in whatever folder of the archive it lies.
-            names = {name.rpartition("/")[2]: name for name in reversed(archive.namelist())}
+            names = {name.rpartition("/")[2]: name for name in archive.namelist()}
             content = archive.read(names[wanted])
     return gzip.decompress(content) if is_packed else content

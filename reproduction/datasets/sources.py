@@ -43,6 +43,10 @@ class Source:
     """Names and kinds of the columns of a table, in the order of the file."""
     separator: str = ","
     has_header: bool = True
+    comment: str = ""
+    """What lines that are no rows begin with."""
+    missing: tuple[str, ...] = ()
+    """What stands in the place of a number that is missing."""
     targets: tuple[str, ...] = ()
     """What models of this data set predict."""
 
@@ -52,18 +56,18 @@ class Source:
         return next((url for files in self.parts.values() for file in files for url in file.urls), None)
 
 
-def _file(said: Mapping[str, Any]) -> File:
-    return File(**{name: tuple(each) if isinstance(each, list) else each for name, each in said.items()})
+def _frozen(said: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(each) if isinstance(each, list) else each for name, each in said.items()}
 
 
 def _read() -> dict[str, Source]:
     said = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     sources = {}
     for name, each in said["sources"].items():
-        each["parts"] = {part: tuple(map(_file, files)) for part, files in each["parts"].items()}
-        each["columns"] = {column: kind for kind, *columns in each.get("columns", ()) for column in columns}
-        each["targets"] = tuple(each.get("targets", ()))
-        sources[name] = Source(name, **said["terms"][name.partition("-")[0]], **each)
+        parts = {part: tuple(File(**_frozen(file)) for file in files) for part, files in each.pop("parts").items()}
+        columns = {column: kind for kind, *columns in each.pop("columns", ()) for column in columns}
+        terms = said["terms"][name.partition("-")[0]]
+        sources[name] = Source(name, parts=parts, columns=columns, **terms, **_frozen(each))
     return sources
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import csv
 import math
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ import pandas as pd
 
 from bipartite.errors import DataFileError, InputError, is_one_of, shown
 from reproduction.datasets.finding import find
-from reproduction.datasets.reading import Cells, read
+from reproduction.datasets.reading import read
 from reproduction.datasets.sources import SOURCES
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
     from reproduction.datasets.opening import Found
 
-_ADULT_COMMENT: Final = b"|"
-_BIAS_MISSING: Final = ("NaN", "")
 _SUPERCONDUCT: Final = (82, "number_of_elements", "critical_temp")  # columns, the first and the last
 _IMAGES: Final = 2051
 _LABELS: Final = 2049
@@ -94,8 +93,8 @@ def bias() -> pd.DataFrame:
     source = SOURCES["bias"]
     cells = read(find(source), source)
     is_day = ((cells.texts["station"] != "") | (cells.texts["Date"] != "")).to_numpy()
-    days = int(np.flatnonzero(is_day)[-1]) + 1 if is_day.any() else 0
-    return Cells(cells.name, cells.texts.iloc[:days]).typed(source.columns, _BIAS_MISSING)
+    days = int(np.flatnonzero(is_day).max(initial=-1)) + 1
+    return replace(cells, texts=cells.texts.iloc[:days]).typed()
 
 
 def superconduct() -> pd.DataFrame:
@@ -121,13 +120,11 @@ def superconduct() -> pd.DataFrame:
             f"{found.name}: expected {width} names from {ends[0]} to {ends[1]} in the first line; is this the right "
             "file?"
         )
-    kinds = dict.fromkeys(header, "number")
-    return read(found, source, kinds).typed(kinds)
+    return read(found, replace(source, columns=dict.fromkeys(header, "number"))).typed()
 
 
 def _table(name: str, part: str = "data") -> pd.DataFrame:
-    source = SOURCES[name]
-    return read(find(source, part), source, comment=_ADULT_COMMENT if name == "adult" else None).typed(source.columns)
+    return read(find(SOURCES[name], part), SOURCES[name]).typed()
 
 
 class Images(NamedTuple):

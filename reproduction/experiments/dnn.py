@@ -22,22 +22,23 @@ What is done differently, and why:
 from __future__ import annotations
 
 import hashlib
-import itertools
-import math
-from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from itertools import product
+from operator import sub
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import pandas as pd
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from bipartite.domains import Integers
 from bipartite.learn import PrivateColumns
 from bipartite.lottery import insecure_seed
 from bipartite.mechanisms import GRR
-from reproduction import figures
 from reproduction.experiments.dnn_data import DOMAINS, split
 from reproduction.experiments.printed import NETWORK_GAINS, NETWORK_RANGE
+from reproduction.form import Grid
+from reproduction.intervals import bars_of, paired
 from reproduction.learning.network_training import (
     RandomisedLabels,
     TrainingPlan,
@@ -45,158 +46,142 @@ from reproduction.learning.network_training import (
     network_inputs,
     train_network,
 )
-from reproduction.runner.contract import Row, Rows, distinct, number, select
-from reproduction.runner.intervals import MeanInterval, bars_of
+from reproduction.pictures import panels
+from reproduction.pictures.panels import Printed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
+    from reproduction.form import Row
+    from reproduction.learning.network_training import Layer
 
+    Plan = tuple[int, float]
 
-MECHANISMS: Final[Mapping[str, str]] = {
-    "brr": "BRR",
-    "anchored": "Anchored",
-    "laplace": "Laplace",
-    "piecewise": "Piecewise",
-    "none": "no privacy",
-    "majority": "majority class",
-}
-METRICS: Final[Mapping[str, str]] = {
+PAPER_PLAN: Final = (10, 1e-3)
+"""Epochs and learning rate of the paper."""
+REPORTED: Final = {"brr": "BRR", "anchored": "Anchored", "laplace": "Laplace", "piecewise": "Piecewise"}
+REFERENCES: Final = {"none": "no privacy", "majority": "majority class"}
+TITLES: Final = {"adult": "Adult", "bank": "Bank"}
+_METRICS: Final = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
     "auc": "area under the ROC curve",
 }
-PAPER_PLAN: Final = (10, 1e-3)
-"""Epochs and learning rate of the paper."""
-_REFERENCES: Final = ("none", "majority")
-_PAPER: Final = ("brr", "laplace", "none")
-_NO_EPSILON: Final = 0.0
+_PLANS: Final = {
+    "paper": ("the paper's plan", "10 epochs at learning rate 0.001, as in the paper"),
+    "tuned": ("chosen plan", "epochs and learning rate chosen on public rows"),
+}
+_LABELS: Final = {
+    "public": "Labels are public: ε does not protect them",
+    "randomised": "Labels are randomised within ε",
+}
 _LABEL_SHARE: Final = Decimal("0.5")
 _ROOM: Final = 0.03
-TITLES: Final = {"adult": "Adult", "bank": "Bank"}
+
+_SEEDS: Final[dict[Any, Any]] = {"seed": (0, 1, 2, 3, 4)}
+_HOW: Final[dict[Any, Any]] = {
+    "rows": (None,),  # all of them
+    "epochs": ((1, 3, 10),),
+    "learning_rates": ((1e-3, 1e-4),),
+    "points": (101,),
+}
+_NO_EPSILON: Final = ("mechanism", "labels", "epsilon")
+# ε is that of a whole row, the label included where it is randomised; 0 where nothing depends on it.
+FULL = Grid(*(
+    block
+    for dataset in TITLES
+    for block in (
+        {"dataset": (dataset,), "mechanism": tuple(REPORTED), "labels": tuple(_LABELS)} | _SEEDS
+        | {"epsilon": (0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 5.0, 7.0, 10.0, 15.0, 20.0)} | _HOW,
+        {"dataset": (dataset,), _NO_EPSILON: (("none", "public", 0.0),)} | _SEEDS | _HOW,
+        {"dataset": (dataset,), (*_NO_EPSILON, "seed"): (("majority", "public", 0.0, 0),)} | _HOW,
+    )
+))  # fmt: skip
+QUICK = FULL.but(epsilon=(0.25, 3.5, 20.0), labels=("public",), seed=(0,), rows=(3_000,))
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The full run."""
-
-    datasets: tuple[str, ...] = ("adult", "bank")
-    mechanisms: tuple[str, ...] = ("brr", "anchored", "laplace", "piecewise", "none", "majority")
-    epsilons: tuple[float, ...] = (0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 5.0, 7.0, 10.0, 15.0, 20.0)
-    labels: tuple[str, ...] = ("public", "randomised")
-    seeds: int = 5
-    rows: int | None = None
-    """None takes all of them."""
-    epochs: tuple[int, ...] = (1, 3, 10)
-    learning_rates: tuple[float, ...] = (1e-3, 1e-4)
-    points: int = 101
-
-
-QUICK: Final = Settings(epsilons=(0.25, 3.5, 20.0), labels=("public",), seeds=1, rows=3_000)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One network, or rather one grid of them: same data, mechanism, ε and reports."""
-
-    dataset: str
-    mechanism: str
-    epsilon: float
-    """Of a whole row, the label included where it is randomised; 0 where nothing depends on it."""
-    labels: str
-    seed: int
-    rows: int | None
-    epochs: tuple[int, ...]
-    learning_rates: tuple[float, ...]
-    points: int
-
-
-def cells(settings: Settings) -> tuple[Cell, ...]:
-    """One a data set, mechanism, ε, treatment of labels and seed; references once a seed, without ε."""
-    found = []
-    for dataset, mechanism, labels, seed in itertools.product(
-        settings.datasets, settings.mechanisms, settings.labels, range(settings.seeds)
-    ):
-        reference = mechanism in _REFERENCES
-        if reference and (labels != settings.labels[0] or (mechanism == "majority" and seed)):
-            continue
-        for epsilon in (_NO_EPSILON,) if reference else settings.epsilons:
-            how = (settings.rows, settings.epochs, settings.learning_rates, settings.points)
-            found.append(Cell(dataset, mechanism, epsilon, "public" if reference else labels, seed, *how))
-    return tuple(found)
-
-
-def measure(cell: Cell) -> list[Row]:
-    """Three measures on clean test rows, by the paper's plan and by the tuned one."""
-    parts = split(cell.dataset, cell.rows)
-    if cell.mechanism == "majority":
+def measure(  # noqa: PLR0913, PLR0917 (a point of the grid)
+    dataset: str, mechanism: str, epsilon: float, labels: str, seed: int, rows: int | None,
+    epochs: tuple[int, ...], learning_rates: tuple[float, ...], points: int,
+) -> Iterator[Row]:  # fmt: skip
+    """Three measures on clean test rows, by the paper's plan and by the one chosen on public rows."""
+    where: Row = {"dataset": dataset, "mechanism": mechanism, "epsilon": epsilon, "labels": labels, "seed": seed}
+    parts = split(dataset, rows)
+    if mechanism == "majority":
         likelier = float(np.mean(parts.private[1]) > 1 / 2)
-        always = np.full(len(parts.test[1]), likelier)
-        return [row for setting in ("paper", "tuned") for row in _rows(cell, setting, always, parts.test[1])]
-    rng = insecure_seed(int.from_bytes(hashlib.sha256(repr(cell).encode()).digest()[:8], "big"))
-    columns, label_epsilon = _columns(cell)
-    columns.set_params(rng=rng).fit(parts.private[0])
-    domains = {name: each.domain for name, each in columns.mechanisms_.items()}
-    released = columns.transform if cell.mechanism == "none" else columns.fit_transform
-    inputs = network_inputs(released(parts.private[0]), domains)
-    labels, randomised = parts.private[1], None
-    if label_epsilon is not None:
-        response = GRR(Integers(0, 1), label_epsilon)
-        labels = response.privatize(labels, rng=rng)
-        randomised = RandomisedLabels(response.matrix(), "forward")
-    seed = rng.streams().stream(0, 1).word()
-    trained = _grid(cell, inputs, labels, randomised, seed)
-    public, test = (network_inputs(columns.transform(rows), domains) for rows in (parts.public[0], parts.test[0]))
-    # The first of the best: fewest epochs, the paper's learning rate.
-    tuned = max(trained, key=lambda plan: accuracy(class_chances(trained[plan], public)[:, 1], parts.public[1]))
-    plans = {"paper": PAPER_PLAN, "tuned": tuned}
-    return [
-        row
-        for setting, plan in plans.items()
-        if plan in trained
-        for row in _rows(cell, setting, class_chances(trained[plan], test)[:, 1], parts.test[1])
-    ]
+        chances = dict.fromkeys(_PLANS, np.full(len(parts.test[1]), likelier))
+    else:
+        # Another word in it would change every row.
+        rng = insecure_seed(seed_of(
+            f"Cell({dataset=}, {mechanism=}, {epsilon=}, {labels=}, {seed=}, {rows=}, {epochs=}, {learning_rates=}, "
+            f"{points=})"
+        ))  # fmt: skip
+        columns, of_label = columns_of(dataset, mechanism, epsilon, labels, points)
+        columns.set_params(rng=rng).fit(parts.private[0])
+        domains = {name: each.domain for name, each in columns.mechanisms_.items()}
+        released = columns.transform if mechanism == "none" else columns.fit_transform
+        inputs = network_inputs(released(parts.private[0]), domains)
+        targets, randomised = parts.private[1], None
+        if of_label is not None:
+            response = GRR(Integers(0, 1), of_label)
+            targets = response.privatize(targets, rng=rng)
+            randomised = RandomisedLabels(response.matrix(), "forward")
+        word = rng.streams().stream(0, 1).word()
+        trained = networks_of(inputs, targets, epochs, learning_rates, word, randomised)
+        public, test = (network_inputs(columns.transform(some), domains) for some, _ in (parts.public, parts.test))
+        # The first of the best: fewest epochs, the paper's learning rate.
+        chosen = max(trained, key=lambda plan: accuracy(chances_of(trained[plan], public), parts.public[1]))
+        plans = {"paper": PAPER_PLAN, "tuned": chosen}
+        chances = {name: chances_of(trained[plan], test) for name, plan in plans.items() if plan in trained}
+    for setting, found in chances.items():
+        for metric, value in measures(found, parts.test[1]).items():
+            yield where | {"setting": setting, "metric": metric, "value": value}
 
 
-def _columns(cell: Cell) -> tuple[PrivateColumns, Decimal | None]:
+def seed_of(text: str) -> int:
+    """The seed of whatever these words describe."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def columns_of(
+    dataset: str, mechanism: str, epsilon: float, labels: str, points: int
+) -> tuple[PrivateColumns, Decimal | None]:
     """The columns within their part of ε, and the part of the label."""
-    whole = Decimal(repr(cell.epsilon))
-    label = None
-    if cell.labels == "randomised":
-        label = whole * _LABEL_SHARE
-        whole -= label
+    whole = Decimal(repr(epsilon))
+    of_label = whole * _LABEL_SHARE if labels == "randomised" else None
     columns = PrivateColumns(
-        list(DOMAINS[cell.dataset].values()),
-        epsilon=whole or 1,  # without privacy nothing is drawn
-        numeric="brr" if cell.mechanism == "none" else cell.mechanism,
-        points=cell.points,
+        list(DOMAINS[dataset].values()),
+        epsilon=whole - (of_label or 0) or 1,  # without privacy nothing is drawn
+        numeric="brr" if mechanism == "none" else mechanism,
+        points=points,
         outside="clip",
         at_predict="pass",
     )
-    return columns, label
+    return columns, of_label
 
 
-def _grid(
-    cell: Cell,
-    inputs: NDArray[np.float32],
-    labels: NDArray[np.int64],
-    randomised: RandomisedLabels | None,
-    seed: int,
-) -> dict[tuple[int, float], list[Layer]]:
+def networks_of(
+    inputs: NDArray[np.float32], labels: NDArray[np.int64], epochs: tuple[int, ...], rates: tuple[float, ...],
+    seed: int, randomised: RandomisedLabels | None = None,
+) -> dict[Plan, list[Layer]]:  # fmt: skip
     """A network for every plan of the grid, all from the same reports; fewer epochs are a stop on the way."""
-    trained: dict[tuple[int, float], list[Layer]] = {}
-    for rate in cell.learning_rates:
-        plan = TrainingPlan(epochs=max(cell.epochs), learning_rate=rate, device="cpu")
+    trained: dict[Plan, list[Layer]] = {}
+    for rate in rates:
+        plan = TrainingPlan(epochs=max(epochs), learning_rate=rate, device="cpu")
 
-        def keep(epoch: int, read: object, rate: float = rate) -> None:
-            if epoch in cell.epochs:
-                trained[epoch, rate] = read()  # type: ignore[operator]
+        def keep(epoch: int, read: Any, rate: float = rate) -> None:  # noqa: ANN401 (reads the layers)
+            if epoch in epochs:
+                trained[epoch, rate] = read()
 
         train_network(inputs, labels, 2, plan, seed=seed, randomised=randomised, after_epoch=keep)
-    return dict(sorted(trained.items(), key=lambda item: (item[0][0], -item[0][1])))
+    return {plan: trained[plan] for plan in product(sorted(epochs), sorted(rates, reverse=True))}
+
+
+def chances_of(layers: list[Layer], inputs: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The chance of the second class, for each row."""
+    return class_chances(layers, inputs)[:, 1]
 
 
 def accuracy(chances: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
@@ -213,138 +198,58 @@ def measures(chances: NDArray[np.float64], labels: NDArray[np.int64]) -> dict[st
     }
 
 
-def _rows(cell: Cell, setting: str, chances: NDArray[np.float64], labels: NDArray[np.int64]) -> list[Row]:
-    where: Row = {
-        "dataset": cell.dataset,
-        "mechanism": cell.mechanism,
-        "epsilon": cell.epsilon,
-        "labels": cell.labels,
-        "seed": cell.seed,
-        "setting": setting,
-    }
-    return [where | {"metric": metric, "value": value} for metric, value in measures(chances, labels).items()]
-
-
-def draw(rows: Rows, *, extra: bool = True) -> dict[str, str]:
-    """For each setting and treatment of labels: every metric against ε, one panel a data set.
-
-    Without ``extra`` only what the paper draws: accuracy with public labels, BRR, Laplace and no privacy.
-    """
-    pictures: dict[str, str] = {}
-    kept = [row for row in rows if extra or (row["mechanism"] in _PAPER and row["metric"] == "accuracy")]
-    for setting, labels in itertools.product(distinct(kept, "setting"), distinct(kept, "labels")):
-        reported = [row for row in select(kept, setting=setting, labels=labels) if row["mechanism"] not in _REFERENCES]
-        if not reported or not (extra or labels == "public"):
-            continue
-        shown = reported + [row for row in select(kept, setting=setting) if row["mechanism"] in _REFERENCES]
-        drawn = [
-            _panel(
-                f"{TITLES.get(dataset, dataset)}, labels {labels}, {_PLANS[setting]}: {words}",
-                _lines(select(shown, dataset=dataset, metric=metric)),
-            )
-            for metric, words in METRICS.items()
-            if metric in distinct(reported, "metric")
-            for dataset in distinct(reported, "dataset")
-        ]
-        pictures[f"dnn_{setting}_{labels}"] = figures.panels(
-            drawn,
-            across="ε of a whole row",
-            up="on clean test rows",
-            log_x=True,
-            share_y=False,
-            says=(
-                "Accuracy, balanced accuracy and area under the curve of networks trained on private columns, against "
-                f"ε of a whole row; labels {labels}; {_WORDS[setting]}."
-            ),
-            notes=(
-                f"{_LABELS[labels]}; {_WORDS[setting]}. Vertical axes do not begin at 0.",
-                bars_of({row["seed"] for row in reported}),
-            ),
-        )
-    pictures["dnn_gains"] = _gains(select(kept, metric="accuracy", labels="public"))
-    return pictures
-
-
-def _gains(rows: Rows) -> str:
-    """Accuracy with BRR minus that with Laplace, over the paper's budgets, beside what it prints for Adult."""
-    low, high = NETWORK_RANGE
-    within = [row for row in rows if low <= number(row, "epsilon") <= high]
-    drawn = []
-    for setting, dataset in itertools.product(distinct(rows, "setting"), distinct(rows, "dataset")):
-        own = select(within, setting=setting, dataset=dataset)
-        title = f"{TITLES.get(dataset, dataset)}, {_PLANS[setting]}: BRR minus Laplace"
-        drawn.append(gain_panel(title, dataset, [gain_line("BRR minus Laplace", own, "brr", "laplace", "BRR")]))
-    return figures.panels(
-        drawn,
-        across="ε of a whole row",
-        up="points of accuracy",
+def draw(rows: pd.DataFrame) -> dict[str, str]:
+    """Every metric against ε, for each plan and treatment of labels; and by how much BRR is ahead of Laplace."""
+    bars = bars_of(rows["seed"])
+    rows = rows.assign(line=rows["mechanism"].map(REPORTED | REFERENCES))
+    rows = rows.sort_values("metric", key=lambda some: some.map(list(_METRICS).index), kind="stable")
+    found = {}
+    for setting, labels in product(rows["setting"].unique(), rows["labels"].unique()):
+        which = (rows["labels"] == labels) | rows["mechanism"].isin(REFERENCES)
+        plan, words = _PLANS[setting]
+        shown = rows[which & (rows["setting"] == setting)]
+        titles = shown["dataset"].map(TITLES) + f", labels {labels}, {plan}: " + shown["metric"].map(_METRICS)
+        found[f"dnn_{setting}_{labels}"] = panels(
+            shown.assign(of=titles), x="epsilon", y="value", hue="line", facet="of", flat=REFERENCES.values(),
+            within=(0, 1), log_x=True, share_y=False,
+            lowest=lambda own: max(0.0, _means(own).min() - _ROOM),
+            highest=lambda own: min(1.0, _means(own).max() + _ROOM),
+            across="ε of a whole row", up="on clean test rows",
+            says="Accuracy, balanced accuracy and area under the curve of networks trained on private columns, against "
+            f"ε of a whole row; labels {labels}; {words}.",
+            notes=[f"{_LABELS[labels]}; {words}. Vertical axes do not begin at 0.", bars],
+        )  # fmt: skip
+    public = rows[(rows["labels"] == "public") & rows["epsilon"].between(*NETWORK_RANGE)]
+    plans = public["setting"].map({setting: f"{plan}: BRR minus Laplace" for setting, (plan, _) in _PLANS.items()})
+    found["dnn_gains"] = gain_panels(
+        gains(public.assign(of=public["dataset"].map(TITLES) + ", " + plans), AHEAD), across="ε of a whole row",
         says="Accuracy with BRR minus that with Laplace against ε of a whole row, labels public.",
-        notes=(
-            "Labels are public: ε does not protect them.",
-            bars_of({row["seed"] for row in rows}),
-        ),
-    )
-
-
-def gain_line(name: str, rows: Rows, ours: str, theirs: str, like: str) -> figures.Line:
-    """By how many points one mechanism is more accurate than another at every ε, paired by seed."""
-    pairs = {
-        at: (select(rows, mechanism=ours, epsilon=at), select(rows, mechanism=theirs, epsilon=at))
-        for at in sorted(distinct(select(rows, mechanism=ours), "epsilon"))
-    }
-    return figures.Line.of_pairs(name, pairs, "value", _points, like=like)
-
-
-def gain_panel(title: str, dataset: str, lines: list[figures.Line]) -> figures.Panel:
-    """Gains beside none and what the paper prints, which is for Adult."""
-    (low, high), (mean, first) = NETWORK_RANGE, (NETWORK_GAINS["mean"], NETWORK_GAINS["at 0.25"])
-    equal = figures.Line("equal", [low, high], [0, 0], marked=False, like="limit")
-    printed = (
-        figures.Printed(100 * mean, f"+{100 * mean:.2f} % on average"),
-        figures.Printed(100 * first, f"+{100 * first:.2f} %", low),
-    )
-    return figures.Panel(title, [*lines, equal], printed=printed if dataset == "adult" else ())
-
-
-def _points(ours: float, theirs: float) -> float:
-    return 100 * (ours - theirs)
-
-
-_PLANS: Final = {"paper": "the paper's plan", "tuned": "chosen plan"}
-
-
-_LABELS: Final = {
-    "public": "Labels are public: ε does not protect them",
-    "randomised": "Labels are randomised within ε",
-}
-_WORDS: Final = {
-    "paper": "10 epochs at learning rate 0.001, as in the paper",
-    "tuned": "epochs and learning rate chosen on public rows",
-}
-
-
-def _panel(title: str, lines: list[figures.Line]) -> figures.Panel:
-    """A panel as high as its means need; long intervals of few seeds go on beyond its edges."""
-    means = [value for line in lines for value in line.y]
-    return figures.Panel(title, lines, max(0.0, min(means) - _ROOM), min(1.0, max(means) + _ROOM))
-
-
-def _lines(rows: Rows) -> list[figures.Line]:
-    epsilons = sorted({number(row, "epsilon") for row in rows} - {_NO_EPSILON})
-    found = []
-    for mechanism, name in MECHANISMS.items():
-        is_level = mechanism in _REFERENCES
-        points = {}
-        for epsilon in epsilons:
-            at = _NO_EPSILON if is_level else epsilon
-            if values := [number(row, "value") for row in select(rows, mechanism=mechanism, epsilon=at)]:
-                points[epsilon] = MeanInterval.of(values)
-        if points:
-            line = replace(figures.Line.of_means(name, points), marked=not is_level)
-            if line.low and line.high and line.low[-1] == line.high[-1]:
-                line = replace(line, low=None, high=None)
-            elif is_level and line.low and line.high:  # one interval says it all
-                rest = [math.nan] * (len(points) - 1)
-                line = replace(line, low=[*rest, line.low[-1]], high=[*rest, line.high[-1]])
-            found.append(line)
+        notes=["Labels are public: ε does not protect them.", bars],
+    )  # fmt: skip
     return found
+
+
+def _means(rows: pd.DataFrame) -> pd.Series[float]:
+    """What a panel must hold; long intervals of few seeds go on beyond its edges."""
+    return rows.groupby(["mechanism", "epsilon"])["value"].mean()
+
+
+AHEAD: Final = {"laplace": "BRR minus Laplace"}
+
+
+def gains(rows: pd.DataFrame, rivals: Mapping[str, str]) -> pd.DataFrame:
+    """By how many points BRR is more accurate than each of these rivals, seed by seed, in lines of these names."""
+    own = rows[rows["metric"] == "accuracy"].drop(columns=["line", "metric", "spends", "noise_spends"], errors="ignore")
+    found = [paired(own, "brr", rival, "value", sub).assign(line=name) for rival, name in rivals.items()]
+    return pd.concat(found).assign(points=lambda pairs: 100 * pairs["value"])
+
+
+def gain_panels(rows: pd.DataFrame, like: Mapping[str, str] | None = None, **how: Any) -> str:  # noqa: ANN401 (panels')
+    """Gains in panels of these titles (``of``), beside none and what the paper prints, which is for Adult."""
+    mean, first = (100 * NETWORK_GAINS[each] for each in ("mean", "at 0.25"))
+    printed = [Printed(mean, f"+{mean:.2f} % on average"), Printed(first, f"+{first:.2f} %", NETWORK_RANGE[0])]
+    return panels(
+        rows, x="epsilon", y="points", hue="line", facet="of", levels={"equal": 0}, up="points of accuracy",
+        like={"BRR minus Laplace": "BRR", "equal": "limit", **(like or {})},
+        printed=dict.fromkeys(rows["of"][rows["dataset"] == "adult"].unique(), printed), **how,
+    )  # fmt: skip

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import pandas as pd
+
+UNBOUNDED: Final = "∞"
 BATCHES: Final = (32, 100, 512)
 """The sizes of batches with PyTorch's start."""
 
@@ -102,3 +105,11 @@ READINGS: Final[Mapping[str, Reading]] = {
     ),
 }
 """By name, in the order of the report; the reading of :mod:`~reproduction.experiments.dnn` is not among them."""
+
+
+def cost_of(rows: pd.DataFrame) -> str:
+    """What a row of a data set really spends under a reading, for the ε that it names: 22·ε."""
+    some = rows[rows["epsilon"] > 0].iloc[0]
+    times = f"{float(some['noise_spends']) / some['epsilon']:.3g}"
+    noise = "ε" if times == "1" else f"{times}·ε"
+    return f"∞ ({noise} were the importances public)" if some["spends"] == UNBOUNDED else noise

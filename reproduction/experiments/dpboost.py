@@ -314,7 +314,8 @@ def _grow(
         parted = left_sum**2 / (left + LAM) + (whole_sum - left_sum) ** 2 / (whole - left + LAM)
         gains = build.gains(parted, whole_sum**2 / (whole + LAM), (left > 0) & (left < whole))
         if build.scripted:
-            gains[_alike(nodes, labels, 2**level)] = -math.inf
+            # Where all labels are alike, the scripts part no further.
+            gains[[len(set(labels[nodes == node])) == 1 for node in range(2**level)]] = -math.inf
         if math.isfinite(build.cut_rate):
             # The largest of gains with Gumbel noise is a draw of the exponential mechanism.
             gains = gains * build.cut_rate + rng.gumbel(size=gains.shape)
@@ -325,15 +326,6 @@ def _grow(
         nodes = _down(records.bins[rows], nodes, features[-1], last[-1])
     leaves = build.step * build.leaves(nodes, gradients, limit, rng)
     return Tree(tuple(features), tuple(last), leaves)
-
-
-def _alike(nodes: Whole, labels: Numbers, count: int) -> NDArray[np.bool_]:
-    """Which nodes have records of one label only: the scripts part them no further."""
-    low, high = np.full(count, math.inf), np.full(count, -math.inf)
-    np.minimum.at(low, nodes, labels)
-    np.maximum.at(high, nodes, labels)
-    alike: NDArray[np.bool_] = low == high
-    return alike
 
 
 def _estimated(scores: Numbers, labels: Numbers, people: int) -> float:

@@ -139,8 +139,6 @@ def regressor(
     mechanism: str,
     epsilon: str,
     words: str,
-    *,
-    leaf_points: int = POINTS,
     **others: Any,  # noqa: ANN401 (its parameters)
 ) -> PaperBoostingRegressor:
     """The scripts' trees with these leaves, in the sound build, with the seed that these words make."""
@@ -152,10 +150,6 @@ def regressor(
         bins=records.bins,
         trees=TREES,
         depth=DEPTH,
-        learning_rate=0.1,
-        gradient_clip=1.0,
-        large_gradients="skip",
-        leaf_points=leaf_points,
         outside="clip",
         rng=insecure_seed(number_of(words)),
         **others,
@@ -166,7 +160,7 @@ _UNIT: Final = "RMSE in the unit of the target, pooled over folds; an arrow with
 
 
 def draw(rows: pd.DataFrame) -> dict[str, str]:
-    """RMSE against ε, the paper's lines and then all leaves; shares of the rivals'; RMSE against the number of points."""
+    """RMSE against ε, the paper's lines and all leaves; shares of the rivals'; RMSE against the number of points."""
     titles = {task: TASKS[task].title for task in rows["task"].unique()}
     bars = bars_of(rows["seed"])
     usual = rows[rows["points"] == POINTS]

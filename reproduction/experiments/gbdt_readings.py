@@ -13,6 +13,7 @@ spends 50 ε; there BRR was no better than Laplace.
 
 from __future__ import annotations
 
+import functools
 import math
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -29,7 +30,7 @@ from reproduction.intervals import bars_of
 from reproduction.pictures import panels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from reproduction.form import Row
 
@@ -44,14 +45,23 @@ class Reading(NamedTuple):
     changes: str
     meant_by: str
     """Who could have meant it."""
-    build: str
-    """What is trained: ``sound``, ``published``, ``scripted``, or ``scripted, DPBoost``, the rival being that."""
-    settings: dict[str, Any] = {}  # noqa: RUF012 (a tuple's default, never written to)
+    ensemble_trees: int | None = None
+    """How many trees share the records in the sound build: None is all 50."""
+    unsound: Callable[[Decimal, str, str], Published] | None = None
+    """Another build, of ε, mechanism and task."""
 
     @property
     def keeps_epsilon(self) -> bool:
         """Whether it keeps the ε that it names, for one record added or removed; else no ε is known that it keeps."""
-        return self.build == "sound"
+        return self.unsound is None
+
+
+def _scripted(epsilon: Decimal, mechanism: str, task: str, *, shared: bool = True) -> Published:
+    return ScriptedGradients(epsilon, mechanism, cut_share=_CUT_SHARES[task], shared=shared)
+
+
+def _scripted_both(epsilon: Decimal, mechanism: str, task: str) -> Published:
+    return _scripted(epsilon, mechanism, task) if mechanism == "BRR" else ScriptedDPBoost(epsilon, mechanism)
 
 
 ONE, THREE = "one ensemble of 50", "three ensembles of 17"
@@ -61,47 +71,46 @@ READINGS: Final = {
     ONE: Reading(
         "nothing: each record serves one of 50 trees, with the whole ε",
         "Li et al. 2020 and the scripts, whose ensembles have 50 trees: figure 9 of this report",
-        "sound",
     ),
     "two ensembles of 25": Reading(
         "each record serves a tree of each ensemble, with ε/2",
         "the two-level boosting of Li et al.",
-        "sound", {"ensemble_trees": 25},
+        ensemble_trees=25,
     ),
     THREE: Reading(
         "each record serves a tree of each ensemble, with ε/3",
         "the two-level boosting of Li et al.; the number was fitted to the paper's ratios",
-        "sound", {"ensemble_trees": 17},
+        ensemble_trees=17,
     ),
     "five ensembles of 10": Reading(
         "each record serves a tree of each ensemble, with ε/5",
         "the two-level boosting of Li et al.",
-        "sound", {"ensemble_trees": 10},
+        ensemble_trees=10,
     ),
     "all records in every tree, ε/50 each": Reading(
         "no subsets: trees share ε by sequential composition",
         "boosting before DPBoost",
-        "sound", {"ensemble_trees": 1},
+        ensemble_trees=1,
     ),
     PUBLISHED: Reading(
         "subsets of fixed size, depth 6, noisier cuts",
         "the text of B.1, which replaces the leaves of Li et al.",
-        "published",
+        unsound=lambda epsilon, mechanism, _: Published(epsilon, mechanism),
     ),
     SCRIPTED: Reading(
         "BRR reports each record's gradient, its rival adds one draw for all of a leaf",
         "the authors' scripts, XGBoost_g_brr against XGBoost_g_lap",
-        "scripted",
+        unsound=_scripted,
     ),
     "scripted BRR, scripted DPBoost: not private": Reading(
         "BRR reports each record's gradient, its rival randomises leaves",
         "the authors' scripts, XGBoost_g_brr against AAAI_paper",
-        "scripted, DPBoost",
+        unsound=_scripted_both,
     ),
     EQUALLY: Reading(
         "each mechanism reports each record's gradient",
         "nobody: the scripts with equal treatment",
-        "scripted", {"shared": False},
+        unsound=functools.partial(_scripted, shared=False),
     ),
 }  # fmt: skip
 """All that were tried. “Fitted” says that a number was chosen by its outcome."""
@@ -115,7 +124,7 @@ _BY_EPSILON: Final = (THREE, PUBLISHED, SCRIPTED)
 
 def _grid(tasks: Sequence[str], seeds: int, folds: int, epsilons: Sequence[str]) -> Grid:
     """Every reading at ε = 5, three of them at more budgets, and each once without noise."""
-    blocks = []
+    blocks: list[dict[Any, tuple[Any, ...]]] = []
     for reading in READINGS:
         fits = [(name, each) for name in NAMES for each in (epsilons if reading in _BY_EPSILON else (gbdt.AT,))]
         blocks.append(
@@ -136,28 +145,20 @@ def measure(reading: str, task: str, mechanism: str, epsilon: str, seed: int, fo
     private = mechanism != gbdt.NO_NOISE  # what is without noise has no ε
     if reading == ONE:  # what figure 9 measured, draw by draw
         words = gbdt.words_of_fit(task, mechanism, epsilon if private else "0", seed, folds)
-    _, _, build, settings = READINGS[reading]
+    which = READINGS[reading]
     squares = 0.0
     for fold, held in enumerate(gbdt.held_out(task, seed, folds, len(records.targets))):
-        if build == "sound":
-            model = gbdt.regressor(records, mechanism, epsilon, f"{words} {fold}", **settings)
+        if which.unsound is None:
+            model = gbdt.regressor(records, mechanism, epsilon, f"{words} {fold}", ensemble_trees=which.ensemble_trees)
             fitted = model.fit(records.features[~held], records.targets[~held])
             predicted = fitted.predict(records.features[held])
         else:
             rng = np.random.default_rng(gbdt.number_of(f"{words} {fold}"))
-            predicted = predictions(_unsound(build, task, mechanism, epsilon, settings), records, held, rng)
+            predicted = predictions(which.unsound(Decimal(epsilon), mechanism, task), records, held, rng)
         squares += float(((predicted - records.targets[held]) ** 2).sum())
-    spent = float(epsilon) if private and READINGS[reading].keeps_epsilon else math.inf
+    spent = float(epsilon) if private and which.keeps_epsilon else math.inf
     yield {"reading": reading, "task": task, "mechanism": mechanism, "epsilon": float(epsilon) if private else 0.0,
            "spent": spent, "seed": seed, "folds": folds, "rmse": math.sqrt(squares / len(records.targets))}  # fmt: skip
-
-
-def _unsound(build: str, task: str, mechanism: str, epsilon: str, settings: dict[str, Any]) -> Published:
-    if build == "published":
-        return Published(Decimal(epsilon), mechanism)
-    if build == "scripted, DPBoost" and mechanism != "BRR":
-        return ScriptedDPBoost(Decimal(epsilon), mechanism)
-    return ScriptedGradients(Decimal(epsilon), mechanism, cut_share=_CUT_SHARES[task], **settings)
 
 
 def draw(rows: pd.DataFrame) -> dict[str, str]:

@@ -9,6 +9,8 @@ L-SRR has groups by its authors' rule, which depends on ε; and beside it, as a 
 and 6 bits below the prefix of the region, which the authors' scripts name.
 """
 
+import functools
+import operator
 from collections.abc import Iterator
 from typing import Final
 
@@ -73,12 +75,11 @@ def _grid(epsilons: tuple[str, ...], pools: dict[str, tuple[int, int]]) -> Grid:
 
     The axis is not called ``seed``: how many draws there are is settled by what they show.
     """
-    return Grid(
-        *(
-            {"pool": (pool,), "places": (places,), "draw": tuple(range(1, draws + 1)), "epsilons": (epsilons,)}
-            for pool, (places, draws) in pools.items()
-        )
+    grids = (
+        Grid(pool=(pool,), places=(places,), draw=tuple(range(1, draws + 1)), epsilons=(epsilons,))
+        for pool, (places, draws) in pools.items()
     )
+    return functools.reduce(operator.add, grids)
 
 
 _PLACES: Final = {

@@ -76,8 +76,9 @@ def _distinct(area: str) -> NDArray[np.float64]:
 
 def both(*, gowalla: int = 1000, foursquare: int = 3000, **axes: tuple[Any, ...]) -> Grid:
     """A grid over both sets, with so many places of each: by default as many as the paper has."""
-    sizes = {GOWALLA: gowalla, FOURSQUARE: foursquare}
-    return Grid(*({"dataset": (name,), "places": (count,), **axes} for name, count in sizes.items()))
+    return Grid(dataset=(GOWALLA,), places=(gowalla,), **axes) + Grid(
+        dataset=(FOURSQUARE,), places=(foursquare,), **axes
+    )
 
 
 def parts_of(regions: Regions) -> list[Points]:

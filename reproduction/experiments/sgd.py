@@ -58,6 +58,7 @@ PLAIN: Final = {"none": "no privacy"}
 NETWORKS: Final = {
     "paper-cnn": "the paper's network, 26,010 parameters",
     "softmax": "softmax regression, 500 parameters",
+    "mlp": "one hidden layer, 6,634 parameters",
 }
 RIVALS: Final = [each for each in PROTOCOLS if each != BRR]
 PRINTED: Final = [Printed(100 * each, f"+{100 * each:g} %", epsilon) for epsilon, each in SGD_AHEAD.items()]

@@ -96,9 +96,7 @@ def rows_of(
     protocol = mechanism == "none" or mechanism.startswith("paper")
     local = mechanism.startswith("local")
     steps = people // batch if local else steps  # locally everybody answers once
-    training = Training(
-        people=people, batch=batch, steps=steps, mechanism=mechanism, epsilon=epsilon, **others
-    )
+    training = Training(people=people, batch=batch, steps=steps, mechanism=mechanism, epsilon=epsilon, **others)
     wide = _RANGES.get(training.network, 1.0) if local else 1.0
     clips = [wide * each for each in _CLIPS.get("local" if local else mechanism, (1.0,))]
     runs = [(rate, clip, trained(training, rate, clip)) for rate, clip in product(learning_rates, clips)]

@@ -230,7 +230,7 @@ def best_split(regions: Regions, epsilon: float, prior: Array | None) -> Split:
     """The budgets of least expected loss, over a grid of ε2, each with the best m and the largest ε1 that keeps ε."""
     places, labels, sizes, count = regions.places, regions.labels, regions.sizes, len(regions)
     weights = np.full(len(places), 1 / len(places)) if prior is None else prior
-    # Of each region: losses to the 1, 2, … nearest places of it, and to all; and the losses to uniform places elsewhere.
+    # Of each region: losses to the 1, 2, … nearest places of it, and to all; and those to uniform places elsewhere.
     near, every, across = [np.zeros(size) for size in sizes.tolist()], np.zeros(count), 0.0
     for x, (region, weight) in enumerate(zip(labels.tolist(), weights.tolist(), strict=True)):
         losses = places.losses(x)

@@ -28,7 +28,7 @@ from reproduction.places.tiles import BITS, check_codes, common_bits, sharing, t
 from reproduction.places.weaker import Weaker, spent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -153,7 +153,9 @@ def best_thresholds(codes: ArrayLike, groups: int) -> tuple[int, ...]:
 def group_sizes(codes: ArrayLike, thresholds: Sequence[int]) -> NDArray[np.int64]:
     """|G_j(x)|: one row per place x, one column per group, the nearest first. Rows sum to the number of places."""
     array, bounds = check_codes(codes), _check_thresholds(thresholds)
-    return np.diff(np.column_stack([sharing(array, bits) for bits in bounds]), axis=1, prepend=0)
+    within = np.column_stack([sharing(array, bits) for bits in bounds])
+    within[:, 1:] -= within[:, :-1].copy()
+    return within
 
 
 def mean_sizes(codes: ArrayLike, thresholds: Sequence[int]) -> tuple[int, ...]:
@@ -264,7 +266,8 @@ def _check_sizes(sizes: Sequence[int], places: int) -> tuple[int, ...]:
     return counts
 
 
-def _whole_numbers(values: Iterable[object]) -> tuple[int, ...]:
+def _whole_numbers(values: object) -> tuple[int, ...]:
     """The values if all are whole numbers, else none."""
-    numbers = [as_index(value) for value in values] if np.iterable(values) else [None]
-    return () if None in numbers else tuple(number for number in numbers if number is not None)
+    numbers = [as_index(value) for value in values] if np.iterable(values) else []
+    found = tuple(number for number in numbers if number is not None)
+    return found if len(found) == len(numbers) else ()

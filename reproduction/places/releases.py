@@ -157,12 +157,11 @@ def compare(
     *,
     prior: Prior = None,
     regions: Regions | None = None,
-    progress: Callable[[str], None] | None = None,
 ) -> list[PlaceRelease]:
     """One row for each ε and release, on all places and within regions, each with what it really guarantees.
 
-    ``progress`` is told each ε that is done. For 1000 places an ε takes a few seconds. More than 5,792 places are
-    refused at once: some rivals hold a ticket count for every pair of them, at most 2^25.
+    For 1000 places an ε takes a few seconds. More than 5,792 places are refused at once: some rivals hold a ticket
+    count for every pair of them, at most 2^25.
     """
     check_places(places)
     if len(places) ** 2 > MOST_TICKET_COUNTS:
@@ -179,8 +178,6 @@ def compare(
         rows += [measured(name, places, budget, make, weights) for name, make in whole_makers(chosen).items()]
         rows += [_protocol(name, chosen, budget, weights) for name in _PROTOCOL]
         rows += [_rival(name, chosen, budget, weights) for name in _MAKERS if name not in {*_PROTOCOL, "Constant"}]
-        if progress is not None:
-            progress(budget)
     return rows
 
 

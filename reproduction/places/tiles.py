@@ -80,4 +80,5 @@ def common_bits(first: Codes, second: Codes) -> Codes:
 def sharing(codes: Codes, bits: int) -> Codes:
     """For each code, the number of codes that share its first bits, itself included."""
     _, which, counts = np.unique(codes >> (BITS - bits), return_inverse=True, return_counts=True)
-    return counts[which.ravel()]
+    shared: Codes = counts[which.ravel()]
+    return shared

@@ -1,16 +1,19 @@
 """Every claim: its verdict on the committed tables, and that a stated change of them leads to another one."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
-from reproduction.claim import Claim, Edit, Verdict
-from reproduction.judging import CLAIMS
+from reproduction import judging
+from reproduction.claim import Edit, Verdict
+from reproduction.judging import CLAIMS, judge_all
+from reproduction.registry import EXPERIMENTS, named
+from reproduction.running import Outcome
 from reproduction.tests.committed import table
 
 MOST_WORDS = 60
-NEW = [claim for claim in CLAIMS if isinstance(claim, Claim)]
-MEASURED = [claim for claim in NEW if claim.find]
+MEASURED = [claim for claim in CLAIMS if claim.find]
 
 
 def tables(claim):
@@ -21,11 +24,36 @@ def keys(claims):
     return pytest.mark.parametrize("claim", claims, ids=lambda claim: claim.key)
 
 
-def test_no_two_claims_have_one_key():
+BY_KEY = {claim.key: claim for claim in CLAIMS}
+
+
+def test_every_claim_has_its_own_key_and_place_and_is_judged_by_experiments_that_there_are():
     assert [key for key, count in Counter(claim.key for claim in CLAIMS).items() if count > 1] == []
+    for claim in CLAIMS:
+        assert claim.where, claim.key
+        assert set(claim.needs) <= {entry.name for entry in EXPERIMENTS}, claim.key
 
 
-@keys(NEW)
+def test_a_claim_whose_experiment_did_not_run_says_so():
+    judged = {each.claim.key: each.judgement for each in judge_all([])}
+    assert judged["theorem 3"].verdict == Verdict.NOT_RUN
+    assert "python -m reproduction run theorems" in judged["theorem 3"].why
+    assert judged["open science"].verdict == Verdict.UNCHECKABLE
+    missing = Outcome(named(["theorems"])[0], "missing data", "fetch https://example.org")
+    judged = {each.claim.key: each.judgement for each in judge_all([missing])}
+    assert judged["theorem 3"].why == "fetch https://example.org"
+
+
+def test_a_claim_whose_judging_breaks_leaves_the_others_their_verdicts(monkeypatch):
+    broken = replace(BY_KEY["theorem 3"], find=lambda: {"apart": 1 / 0})
+    monkeypatch.setattr(judging, "CLAIMS", (broken, BY_KEY["environment"]))
+    first, second = judge_all([])
+    assert (first.judgement.verdict, first.judgement.broken) == (Verdict.UNDECIDED, True)
+    assert "Judging failed (ZeroDivisionError: division by zero): this is a bug in bipartite" in first.judgement.why
+    assert (second.judgement.verdict, second.judgement.broken) == (Verdict.UNCHECKABLE, False)
+
+
+@keys(CLAIMS)
 def test_the_full_run_gives_the_expected_verdict_in_few_words(claim):
     found = claim.judge(tables(claim))
     assert found.verdict == claim.expected, found

@@ -34,7 +34,7 @@ def read(file):
 
 
 FILES = ("line", "sets", "products", "circles", "chosen", "tables", "drawn", "corners")
-# Not ε-LDP: reproduction/tests/places/test_reading.py draws from them.
+# Not ε-LDP: reproduction/tests/places/test_weaker.py draws from them.
 WEAKER = {"planar-laplace", "within-region"}
 GROUPS = [(file, *group) for file in FILES for group in read(file) if json.loads(group[0])["mechanism"] not in WEAKER]
 

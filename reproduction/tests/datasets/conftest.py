@@ -1,4 +1,4 @@
-"""Folders of the test's own: no test sees the user's cache or the network."""
+"""Folders of the test's own: no test sees the user's cache or, without a server of its own, a network."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from reproduction.datasets.sources import File, Source
 def cache(tmp_path, monkeypatch):
     """An empty cache."""
     folder = tmp_path / "cache"
-    monkeypatch.setattr("reproduction.datasets.finding.cache_folder", lambda: folder)
+    monkeypatch.setattr("pooch.os_cache", lambda _: folder)
     monkeypatch.delenv("BIPARTITE_DATA", raising=False)
     return folder
 
@@ -21,6 +21,16 @@ def folder(tmp_path, monkeypatch, cache):  # noqa: ARG001 (the cache must be emp
     named.mkdir()
     monkeypatch.setenv("BIPARTITE_DATA", str(named))
     return named
+
+
+@pytest.fixture
+def no_fetching(monkeypatch):
+    """Whoever tries to fetch is told that there is no connection."""
+    tried = []
+    monkeypatch.setattr(
+        "reproduction.datasets.finding.fetch", lambda _, file: tried.append(file.name) or "no connection"
+    )
+    return tried
 
 
 def toy(*files, **fields):

@@ -1,36 +1,29 @@
 """Other draws of places, and what is guessed from a report: rows against brute force with distances of our own."""
 
 import math
-import xml.etree.ElementTree as ET
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from reproduction.experiments import inference_errors, location_draws, location_errors
-from reproduction.experiments.location_draws import AUTHORS, BEST_M, FOURSQUARE_CITY, GOWALLA_WORLD, SCRIPTED
-from reproduction.experiments.places_of_the_paper import GOWALLA, WORLD, drawn, parts_of, places_of
-from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN
-from reproduction.runner.contract import distinct, number, select
+from reproduction.experiments import inference_errors, location_draws, location_errors, location_maps
+from reproduction.experiments.location_draws import AUTHORS, BEST_M, FOURSQUARE_CITY, GOWALLA_WORLD, POOLS, SCRIPTED
+from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, WORLD, drawn, parts_of, places_of, saved
+from reproduction.form import frame
+from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN, Regions
 
 pytestmark = pytest.mark.data
-SMALL = location_draws.Settings(
-    (
-        replace(AUTHORS, places=60, least=1, most=60),
-        replace(GOWALLA_WORLD, places=60, seeds=3, measured=2, least=1, most=60),
-        replace(FOURSQUARE_CITY, places=40, seeds=1, least=41),
-    ),
-    epsilons=("0.5", "2"),
-)
-
-
-def measured(module, settings):
-    return [row for cell in module.cells(settings) for row in module.measure(cell)]
 
 
 @pytest.fixture(scope="module")
 def rows():
-    return measured(location_draws, SMALL)
+    """Small draws, of which two of the world are measured, whatever regions they have, and none of FourSquare's."""
+    some = {name: (*POOLS[name][:3], range(1, 61), 2) for name in (AUTHORS, GOWALLA_WORLD)}
+    some[FOURSQUARE_CITY] = (*POOLS[FOURSQUARE_CITY][:3], range(41, 61), 2)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, pool in some.items():
+            patch.setitem(POOLS, name, pool)
+        asked = [(AUTHORS, 60, 1), *((GOWALLA_WORLD, 60, draw) for draw in (1, 2, 3)), (FOURSQUARE_CITY, 40, 1)]
+        return frame([row for each in asked for row in location_draws.measure(*each, epsilons=("0.5", "2"))])
 
 
 def kilometres(coordinates):
@@ -62,16 +55,12 @@ def algorithm_2(distances, e):
 
 
 def test_errors_within_regions_are_those_of_brute_force(rows):
-    from reproduction.places import Regions
-
-    assert {row["what"] for row in rows} == {"regions", "error"}
     for seed in (1, 2):
-        regions = Regions.by_prefix(drawn(WORLD, 60, seed))
-        tables = [kilometres(part.coordinates) for part in parts_of(regions)]
+        tables = [kilometres(part.coordinates) for part in parts_of(Regions.by_prefix(drawn(WORLD, 60, seed)))]
         for epsilon in (0.5, 2.0):
             e = math.exp(epsilon)
-            some = select(rows, what="error", pool=GOWALLA_WORLD.name, seed=seed, epsilon=epsilon)
-            ours = {row["mechanism"]: number(row, "expected_km") for row in some}
+            some = rows.query("what == 'error' and pool == @GOWALLA_WORLD and seed == @seed and epsilon == @epsilon")
+            ours = dict(zip(some["mechanism"], some["expected_km"], strict=True))
             expected = {
                 "BRR": sum(len(each) * of_m(each, algorithm_2(each, e), e) for each in tables) / 60,
                 BEST_M: sum(len(each) * min(of_m(each, m, e) for m in range(1, len(each))) for each in tables) / 60,
@@ -82,59 +71,57 @@ def test_errors_within_regions_are_those_of_brute_force(rows):
 
 def test_the_authors_places_have_the_errors_of_figure_8(rows):
     """L-SRR too: the same places, regions and rule as in location_errors."""
-    _, regions = places_of(GOWALLA, 60)
+    own = rows[rows["pool"] == AUTHORS].set_index(["mechanism", "epsilon"])
+    assert set(own["regions"]) == {len(places_of(GOWALLA, 60)[1])}
     for epsilon in ("0.5", "2"):
-        figure = location_errors.measure(location_errors.Cell(GOWALLA, 60, epsilon))
-        for name in ("BRR", "GRR", PUBLISHED, CALIBRATED):
-            (row,) = select(rows, what="error", pool=AUTHORS.name, epsilon=float(epsilon), mechanism=name)
-            (same,) = select(figure, scope=WITHIN, mechanism=name)
-            assert row["expected_km"] == pytest.approx(same["expected_km"], rel=1e-9)
-            assert row["epsilon_within"] == pytest.approx(same["epsilon_within"], rel=1e-6)
-            assert row["regions"] == len(regions)
+        for same in location_errors.measure(GOWALLA, 60, epsilon):
+            if same["scope"] == WITHIN and same["mechanism"] in {"BRR", "GRR", PUBLISHED, CALIBRATED}:
+                row = own.loc[(same["mechanism"], float(epsilon))]
+                assert row["expected_km"] == pytest.approx(same["expected_km"], rel=1e-9)
+                assert row["epsilon_within"] == pytest.approx(same["epsilon_within"], rel=1e-6)
 
 
 def test_only_some_draws_are_measured_and_all_are_counted(rows):
-    world = select(rows, pool=GOWALLA_WORLD.name)
-    assert distinct(select(world, what="regions"), "seed") == [1, 2, 3]
-    assert distinct(select(world, what="error"), "seed") == [1, 2]
-    assert [row["what"] for row in select(rows, pool=FOURSQUARE_CITY.name)] == ["regions"]
-    for row in select(rows, what="regions"):
-        assert int(row["smallest"]) * int(row["regions"]) <= row["places"] <= int(row["largest"]) * int(row["regions"])
-    assert all(number(row, "epsilon_within") <= number(row, "epsilon") * (1 + 1e-9)
-               for row in select(rows, what="error") if row["mechanism"] not in {PUBLISHED, SCRIPTED})  # fmt: skip
+    world = rows[rows["pool"] == GOWALLA_WORLD]
+    assert set(world[world["what"] == "regions"]["seed"]) == {1, 2, 3}
+    assert set(world[world["what"] == "error"]["seed"]) == {1, 2}
+    assert set(rows[rows["pool"] == FOURSQUARE_CITY]["what"]) == {"regions"}
+    counted = rows[rows["what"] == "regions"]
+    assert (counted["smallest"] * counted["regions"] <= counted["places"]).all()
+    assert (counted["places"] <= counted["largest"] * counted["regions"]).all()
+    kept = rows[(rows["what"] == "error") & ~rows["mechanism"].isin([PUBLISHED, SCRIPTED])]
+    assert (kept["epsilon_within"] <= kept["epsilon"] * (1 + 1e-9)).all()
 
 
-def test_savings_are_paired_by_seed(rows):
-    saved = location_draws.savings(rows, GOWALLA_WORLD.name, "GRR")
-    assert {epsilon: set(of) for epsilon, of in saved.items()} == {0.5: {1, 2}, 2.0: {1, 2}}
-    means = location_draws.mean_savings(rows, GOWALLA_WORLD.name, "GRR")
-    assert means == pytest.approx({seed: (saved[0.5][seed] + saved[2.0][seed]) / 2 for seed in (1, 2)})
-    words = " ".join(" ".join(ET.fromstring(str(location_draws.draw(rows)["places_drawn"])).itertext()).split())
-    assert f"{GOWALLA_WORLD.name}: 2 draws of 60 places" in words
-    assert SCRIPTED not in str(location_draws.draw(rows, extra=False)["places_drawn"])
+def test_savings_are_of_the_same_draw_at_the_same_epsilon(rows):
+    found = saved(rows, "GRR").set_index(["pool", "seed", "epsilon"])["saved"]
+    cells = rows[rows["what"] == "error"].set_index(["pool", "seed", "epsilon", "mechanism"])["expected_km"]
+    assert len(found) == 6
+    for at, share in found.items():
+        assert share == pytest.approx(1 - cells[(*at, "BRR")] / cells[(*at, "GRR")])
 
 
-def test_the_best_guess_is_that_of_brute_force():
+def test_the_rows_of_a_map_are_the_regions_and_every_place_once():
+    rows = frame(list(location_maps.measure(FOURSQUARE, 300)))
+    regions, spots = location_maps.regions_of(rows), rows[rows["latitude"].notna()]
+    assert regions["size"].sum() == len(spots) == 300 and set(regions["places"]) == {300}
+    assert spots["region"].value_counts().to_dict() == dict(zip(regions["region"], regions["size"], strict=True))
+    assert len(spots[["latitude", "longitude"]].drop_duplicates()) == 300  # rounded, and still apart
+    read = location_maps._read(rows)
+    assert read.sizes.sum() == 300 and read.bits() == pytest.approx(regions["bits"].iloc[0])
+
+
+@pytest.mark.parametrize("scope", [WHOLE, WITHIN])
+def test_the_best_guess_is_that_of_brute_force(scope):
     from bipartite import BRR, Anchored
 
-    settings = inference_errors.Settings(gowalla=40, foursquare=40, epsilons=("1",))
-    rows = measured(inference_errors, settings)
-    assert distinct(rows, "scope") == [WHOLE, WITHIN]
+    rows = frame(list(inference_errors.measure(GOWALLA, 40, scope, "1"))).set_index("mechanism")
     _, regions = places_of(GOWALLA, 40)
-    for scope, parts in ((WHOLE, [regions.places]), (WITHIN, parts_of(regions))):
-        for name, make in (("BRR", BRR), ("Anchored", Anchored)):
-            total = 0.0
-            for part in parts:
-                matrix, apart = make(part, "1").matrix(), kilometres(part.coordinates)
-                total += sum(min(float(matrix[:, y] @ apart[:, guess]) for guess in range(len(part)))
-                             for y in range(matrix.shape[1]))  # fmt: skip
-            (row,) = select(rows, dataset=GOWALLA, scope=scope, mechanism=name)
-            assert row["inference_km"] == pytest.approx(total / 40, rel=1e-4)
-    for row in rows:
-        (one,) = select(rows, dataset=row["dataset"], scope=row["scope"], mechanism=inference_errors.ONE_PLACE)
-        assert number(row, "inference_km") <= min(number(row, "expected_km"), number(one, "expected_km")) * (1 + 1e-9)
-    pictures = inference_errors.draw(rows)
-    assert set(pictures) == {"inference_by_epsilon", "inference_against_error"}
-    for each in pictures.values():
-        ET.fromstring(str(each))
-    assert "Anchored" not in str(inference_errors.draw(rows, extra=False)["inference_by_epsilon"])
+    for name, make in (("BRR", BRR), ("Anchored", Anchored)):
+        total = 0.0
+        for part in [regions.places] if scope == WHOLE else parts_of(regions):
+            matrix, apart = make(part, "1").matrix(), kilometres(part.coordinates)
+            total += (matrix.T @ apart).min(axis=1).sum()
+        assert rows.loc[name, "inference_km"] == pytest.approx(total / 40, rel=1e-4)
+    one = rows.loc[inference_errors.ONE_PLACE, "expected_km"]
+    assert (rows["inference_km"] <= np.minimum(rows["expected_km"], one) * (1 + 1e-9)).all()

@@ -1,95 +1,59 @@
+"""Figure 9 and its readings on a small data set: folds, baselines, and readings that are what their names say."""
+
 import math
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 
-from reproduction.claims import boosting
-from reproduction.experiments import gbdt, gbdt_tasks
-from reproduction.experiments.gbdt import ALL_RECORDS, BASELINES, LEAVES, Cell, Settings, cells, draw, figures, measure
+from reproduction.claim import Verdict
+from reproduction.claims.trees import CLAIMS
+from reproduction.experiments import gbdt, gbdt_readings, gbdt_tasks
+from reproduction.experiments.gbdt import MEAN, MIDDLE, NO_NOISE
+from reproduction.experiments.gbdt_readings import NOTE, ONE, READINGS, THREE
 from reproduction.experiments.gbdt_tasks import Records
-from reproduction.tests.figures.reading import words
-
-TINY = Settings(tasks=("abalone",), epsilons=("1", "5"), points=(5,), seeds=2, folds=2, trees=2, depth=1)
+from reproduction.tests.committed import table
 
 
 @pytest.fixture
 def diabetes(monkeypatch):
     features, targets = load_diabetes(return_X_y=True)
     records = Records(features, targets, ((-0.25, 0.25),) * 10, (8,) * 10, (25.0, 350.0))
-    monkeypatch.setattr(gbdt, "records_of", lambda _: records)
+    for module in (gbdt, gbdt_readings):
+        monkeypatch.setattr(module, "records_of", lambda _: records)
     return records
 
 
-def cell(mechanism, epsilon="5", seed=0, **changes):
-    settings = {"task": "abalone", "points": 21, "folds": 3, "trees": 4, "depth": 2}
-    return Cell(mechanism=mechanism, epsilon=epsilon, seed=seed, **settings | changes)
+def figure_9(mechanism, epsilon="5", seed=0, folds=2):
+    (row,) = gbdt.measure("abalone", mechanism, epsilon, 21, seed, folds)
+    return row
 
 
-def test_the_full_run_has_all_that_the_paper_shows_and_its_baselines():
-    made = cells(Settings())
-    assert len(set(made)) == len(made) == 4 * 5 * (4 + 5 * 7 + 3 * 6)
-    assert {each.mechanism for each in made} == {*LEAVES, *BASELINES}
-    assert {each.depth for each in made} == {5}
-    assert {each.points for each in made if each.mechanism == "BRR"} == {5, 11, 21, 41, 61, 81, 101}
-
-
-@pytest.mark.usefixtures("diabetes")
-def test_a_cell_measures_the_same_every_time_and_seeds_differ():
-    assert measure(cell("BRR")) == measure(cell("BRR"))
-    assert measure(cell("BRR"))[0]["rmse"] != measure(cell("BRR", seed=1))[0]["rmse"]
+def read(name, mechanism, seed=0):
+    (row,) = gbdt_readings.measure(name, "abalone", mechanism, "5", seed, 2)
+    return row
 
 
 def test_folds_hold_every_record_out_once():
-    folds = list(gbdt.folds("abalone", 0, 3, 100))
+    folds = list(gbdt.held_out("abalone", 0, 3, 100))
     assert np.sum(folds, axis=0).tolist() == [1] * 100
     assert [int(each.sum()) for each in folds] == [34, 33, 33]
-    assert (np.array(folds) != list(gbdt.folds("abalone", 1, 3, 100))).any()
+    assert (np.array(folds) != list(gbdt.held_out("abalone", 1, 3, 100))).any()
 
 
 def test_baselines_are_what_they_say(diabetes):
     y = diabetes.targets
-    (middle,) = measure(cell("always the middle"))
-    assert middle["rmse"] == pytest.approx(math.sqrt(np.mean((y - 187.5) ** 2)))
-    folds = list(gbdt.folds("abalone", 0, 3, len(y)))
-    squares = sum(((y[held] - y[~held].mean()) ** 2).sum() for held in folds)
-    assert measure(cell("the mean (no privacy)"))[0]["rmse"] == pytest.approx(math.sqrt(squares / len(y)))
-    theirs = measure(cell("scikit-learn (no privacy)", trees=30))[0]["rmse"]
-    assert theirs < y.std()
+    assert figure_9(MIDDLE)["rmse"] == pytest.approx(math.sqrt(np.mean((y - 187.5) ** 2)))
+    squares = sum(((y[held] - y[~held].mean()) ** 2).sum() for held in gbdt.held_out("abalone", 0, 3, len(y)))
+    assert figure_9(MEAN, folds=3)["rmse"] == pytest.approx(math.sqrt(squares / len(y)))
+    assert figure_9(gbdt.ALL_RECORDS)["rmse"] < y.std()
 
 
 @pytest.mark.usefixtures("diabetes")
 def test_predictions_in_the_range_are_never_worse():
     # Every target lies in the range, so that clamping moves a prediction towards it or leaves it.
-    (row,) = measure(cell("Laplace", epsilon="0.1"))
+    row = figure_9("Laplace", epsilon="0.1")
     assert row["rmse_in_range"] < row["rmse"]
-
-
-def row(mechanism, rmse, seed, epsilon=5.0, points=21):
-    return {"task": "abalone", "mechanism": mechanism, "epsilon": epsilon, "points": points, "seed": seed, "rmse": rmse}
-
-
-def test_ratios_are_taken_seed_by_seed():
-    rows = [row("BRR", 2.0, 0), row("BRR", 3.0, 1), row("Laplace", 4.0, 0), row("Laplace", 4.0, 1)]
-    rows += [row("BRR", 99.0, 0, epsilon=1.0), row("BRR", 99.0, 0, points=5)]
-    assert boosting.ratio(rows, "abalone", "Laplace").mean == pytest.approx((0.5 + 0.75) / 2)
-    assert boosting.ratio(rows, "abalone", "Laplace, clamped") is None
-    assert figures(rows)["abalone", "BRR", 5.0, 21].mean == 2.5
-
-
-@pytest.mark.usefixtures("diabetes")
-def test_a_small_run_is_drawn_with_every_line():
-    rows = [each for one in cells(TINY) for each in measure(one)]
-    assert len(rows) == len(cells(TINY))
-    drawn = draw(rows)
-    assert set(drawn) == {"gbdt", "gbdt_shares", "gbdt_leaves", "gbdt_points"}
-    told = " ".join(words(svg) for svg in drawn.values())
-    assert all(name in told for name in {*LEAVES, *BASELINES} - {ALL_RECORDS})
-    plain = draw(rows, extra=False)
-    assert set(plain) == {"gbdt", "gbdt_shares", "gbdt_points"}
-    for name in ("Anchored", "Geometric", "clamped", "middle", "mean"):
-        assert f"{name}</text>" not in plain["gbdt"] + plain["gbdt_points"]
-    assert all(f">{name}</text>" in plain["gbdt"] for name in ("BRR", "Laplace", "no privacy"))
 
 
 @pytest.mark.data
@@ -104,3 +68,51 @@ def test_public_ranges_hold_nearly_all_records_and_leave_no_feature_out(name, sh
     # The largest target of superconductivity is 185, the smallest 0.00021; those of Bias have rounding of their own.
     assert records.targets.min() >= records.target_range[0] - 1e-9
     assert records.targets.max() <= records.target_range[1] + 1e-9
+
+
+def test_every_reading_says_what_it_changes_and_spends():
+    for at, ((name, each), line) in enumerate(zip(READINGS.items(), NOTE.splitlines(), strict=True), 1):
+        assert line.startswith(f"{at}, {name}. ") and each.changes[1:] in line and each.meant_by in line
+        # What keeps no ε says so in its name.
+        assert each.keeps_epsilon != ("unsound" in name or "not private" in name)
+    assert "fitted" in READINGS[THREE].meant_by
+
+
+@pytest.mark.usefixtures("diabetes")
+def test_one_ensemble_is_figure_9_draw_by_draw():
+    for name, epsilon in (("Laplace", "5"), (NO_NOISE, "0")):
+        ours, theirs = read(ONE, name, seed=1), figure_9(name, epsilon, seed=1)
+        assert (ours["rmse"], ours["epsilon"]) == (theirs["rmse"], theirs["epsilon"])
+
+
+def test_the_committed_rows_of_one_ensemble_are_those_of_figure_9():
+    ours, theirs = table("gbdt_readings").query("reading == @ONE"), table("gbdt").query("points == 21")
+    both = ours.merge(theirs, on=["task", "mechanism", "epsilon", "seed"])
+    assert len(both) == len(ours) == 3 * 4 * 5 and both["rmse_x"].equals(both["rmse_y"])
+
+
+@pytest.mark.usefixtures("diabetes")
+def test_ensembles_have_the_trees_that_are_said(monkeypatch):
+    seen, made = [], gbdt.regressor
+    monkeypatch.setattr(gbdt, "regressor", lambda *given, **more: seen.append(made(*given, **more)) or seen[-1])
+    for name, trees in {ONE: 50, "two ensembles of 25": 25, THREE: 17, "five ensembles of 10": 10,
+                        "all records in every tree, ε/50 each": 1}.items():  # fmt: skip
+        read(name, "BRR")
+        assert (seen[-1].ensemble_trees or 50, len(seen[-1].trees_[0])) == (trees, 50)
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_a_reading_is_measured_the_same_every_time_and_says_what_it_spends(name, diabetes):
+    row = read(name, "Laplace, clamped")
+    assert read(name, "Laplace, clamped") == row
+    assert row["spent"] == (5 if READINGS[name].keeps_epsilon else math.inf)
+    plain = read(name, NO_NOISE)
+    assert (plain["epsilon"], plain["spent"]) == (0.0, math.inf)
+    # Not far above always the middle: trees of full steps learn too much from so few records.
+    assert plain["rmse"] < 1.1 * math.sqrt(((diabetes.targets - 187.5) ** 2).mean())
+
+
+@pytest.mark.parametrize("few", ["seed < 2", "task != 'superconduct'", "epsilon in (0, 5)"])
+@pytest.mark.parametrize("claim", [each for each in CLAIMS if "gbdt" in each.needs], ids=lambda claim: claim.key)
+def test_too_few_seeds_data_sets_or_budgets_decide_nothing(claim, few):
+    assert claim.judge({name: table(name).query(few) for name in claim.needs}).verdict == Verdict.UNDECIDED

@@ -38,31 +38,48 @@ def test_the_bound_follows_private_norms():
     assert bound.value == 1e-3
 
 
-@pytest.mark.parametrize(("of", "scale"), [("sum", 2 / 0.5 / 64), ("mean", 2 / 0.5)])
-def test_the_rival_adds_laplace_noise_of_the_described_scale(of, scale):
-    noise = AdaptiveLaplace(0.5, of).perturbed(np.zeros(40_000), 2.0, 64, bp.insecure_seed(3))
-    # E|z| = scale with error scale/200: within 5.5 errors, once in 1e7 seeds.
-    assert abs(np.abs(noise).mean() / scale - 1) < 5.5 / 200
+@pytest.mark.parametrize(("of", "times", "batch"), [("sum", 1, 64), ("sum", 4, 64), ("mean", 1, 1)])
+def test_the_rival_adds_laplace_noise_of_the_described_scale_and_a_reading_so_many_times_as_much(of, times, batch):
+    noise = AdaptiveLaplace(0.5, of, times).perturbed(np.zeros(40_000), 2.0, 64, bp.insecure_seed(3))
+    # E|z| = scale with error scale/200: within 5.5 errors, once in 1e7 seeds; three or five times would be 50 away.
+    assert abs(np.abs(noise).mean() / (times * 2 / 0.5 / batch) - 1) < 5.5 / 200
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_noise_in_a_half_keeps_the_sign_and_is_laplace_noise_clamped(sign):
+    scale, gradient = 5 * 1.0 / 0.5 / 10, 0.3
+    released = AdaptiveLaplace(0.5, times=5, in_half=True).perturbed(
+        np.full(40_000, sign * gradient), 1.0, 10, bp.insecure_seed(4)
+    )
+    assert (sign * released >= 0).all() and (sign * released <= 1).all()
+    # P(0) = ½·e^(−g/s) and P(C) = ½·e^(−(C−g)/s): each within 5.5 errors, once in 1e7 seeds.
+    for end, chance in ((0.0, math.exp(-gradient / scale) / 2), (sign * 1.0, math.exp(-0.7 / scale) / 2)):
+        error = math.sqrt(chance * (1 - chance) / 40_000)
+        assert abs((released == end).mean() - chance) < 5.5 * error
 
 
 def test_costs_are_infinite_and_say_why():
-    for cost in (
+    of_brr, of_laplace, of_noise, in_half = (
         HalfIntervalBRR(0.3).cost(26_010, 2048, 9),
         AdaptiveLaplace(0.3).cost(26_010, 2048, 9),
         BoundedNoise(1.0).cost(),
-    ):
+        AdaptiveLaplace(0.3, times=4, in_half=True).cost(26_010, 2048, 9),
+    )
+    for cost in (of_brr, of_laplace, of_noise, in_half):
         assert math.isinf(cost.epsilon)
-        assert not cost.is_private
         assert "spends ε = ∞" in str(cost)
-    assert "sign" in str(HalfIntervalBRR(0.3).cost(26_010, 2048, 9))
+    for cost in (of_brr, in_half):
+        assert math.isinf(cost.with_public_bound) and "sign of every coordinate" in str(cost)
 
 
 def test_with_a_public_bound_laplace_would_spend_epsilon_on_every_coordinate_and_epoch():
+    def cost(*how, epochs=9):
+        return AdaptiveLaplace(0.3, *how).cost(26_010, 2048, epochs).with_public_bound
+
     # √26010 = 161.28: an L2 norm of at most C is an L1 norm of up to 161·C, in each of nine epochs.
-    assert AdaptiveLaplace(0.3).cost(26_010, 2048, 8.4).with_public_bound == pytest.approx(161.276 * 0.3 * 9, rel=1e-4)
-    assert AdaptiveLaplace(0.3, "mean").cost(26_010, 2048, 9).with_public_bound == pytest.approx(
-        435.44 / 2048, rel=1e-3
-    )
+    assert cost(epochs=8.4) == pytest.approx(161.276 * 0.3 * 9, rel=1e-4)
+    assert cost("mean") == pytest.approx(435.44 / 2048, rel=1e-3)
+    assert cost("sum", 4) == pytest.approx(435.44 / 4, rel=1e-3)
 
 
 def test_bounded_noise_never_leaves_its_width():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
-from sklearn.model_selection import GridSearchCV
 
 from bipartite import fixed_words, insecure_seed
 from bipartite.errors import DesignError, EpsilonError, InputError
@@ -71,18 +70,11 @@ GOLDEN = {
 
 @pytest.mark.parametrize(("leaf", "ensemble_trees", "large"), GOLDEN)
 def test_bits_are_those_of_the_time_when_the_library_had_these_leaves(leaf, ensemble_trees, large):
-    model = regressor(epsilon=5, leaf=leaf, ensemble_trees=ensemble_trees, large_gradients=large, learning_rate=0.4)
+    told, changes = [], {"leaf": leaf, "ensemble_trees": ensemble_trees, "large_gradients": large}
+    model = clone(regressor(epsilon=5, learning_rate=0.4)).set_params(**changes, progress=told.append)
     predicted = model.fit(*DIABETES).predict(X[:8])
+    assert told == [1] * 8 and {leaf for leaf, _, _ in GOLDEN} == set(LEAVES)
     assert np.rint((predicted - 200) * UNIT / 200).astype(int).tolist() == GOLDEN[leaf, ensemble_trees, large]
-
-
-@pytest.mark.parametrize("leaf", LEAVES)
-def test_every_leaf_learns_more_than_nothing_with_a_generous_budget(leaf):
-    # With ε = 40 noise is small, and the seeds are fixed: no chance is left.
-    told = []
-    model = regressor(epsilon=40, leaf=leaf, trees=20, leaf_points=101, progress=told.append).fit(*DIABETES)
-    assert np.sqrt(np.mean((model.predict(X) - Y) ** 2)) < 0.9 * np.sqrt(np.mean((200 - Y) ** 2))
-    assert told == [1] * 20
 
 
 def test_ensembles_share_epsilon_and_the_last_may_be_smaller():
@@ -94,10 +86,6 @@ def test_ensembles_share_epsilon_and_the_last_may_be_smaller():
     assert recipe.leaves.epsilon <= Fraction(1, 6) < recipe.leaves.epsilon + Fraction(1, 10**15)
     assert recipe.splits.epsilon == Fraction(1, 3) / 2 / 3
     assert regressor(trees=10).recipe(recipe.growth, 10, Fraction(1)).sizes == (10,)
-
-
-def test_predictions_may_leave_the_range():
-    assert np.abs(regressor(epsilon="0.01", leaf="laplace").fit(*DIABETES).predict(X)).max() > 1000
 
 
 def test_the_guarantee_is_the_librarys_and_none_promises_nothing():
@@ -137,9 +125,3 @@ def test_too_many_records_for_whole_numbers_of_64_bits_are_refused(monkeypatch):
     monkeypatch.setattr(boosting, "most_records", lambda _: 100)
     with pytest.raises(InputError, match="Expected at most 100 records; use a regularization of fewer decimals"):
         regressor().fit(*DIABETES)
-
-
-def test_searches_read_and_set_its_parameters():
-    search = GridSearchCV(regressor(trees=2), {"depth": [1, 2], "leaf": ["brr", "geometric"]}, cv=2).fit(*DIABETES)
-    assert search.best_estimator_.predict(X).shape == Y.shape
-    assert clone(regressor(leaf="laplace", leaf_points=5)).get_params()["leaf"] == "laplace"

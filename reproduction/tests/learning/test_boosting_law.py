@@ -48,20 +48,19 @@ def law(records, epsilon, *, bins=(3,), depth=1, large="skip", sizes=(2,)):
     """The chance of every model in plain Python, with η = 1/2, λ = 1/10 and BRR on two points."""
     models = {(): 1.0}
     for size in sizes:
-        shares = [0.5**i for i in range(size)]
+        shares = [0.5**i / sum(0.5**each for each in range(size)) for i in range(size)]
         after = Counter()
         for serves in itertools.product(range(size), repeat=len(records)):
-            grown = {
-                trees: chance * math.prod(shares[i] / sum(shares) for i in serves) for trees, chance in models.items()
-            }
+            grown = {trees: chance * math.prod(shares[i] for i in serves) for trees, chance in models.items()}
             for number in range(size):
-                mine = [record for record, tree in zip(records, serves, strict=True) if tree == number]
                 longer = Counter()
                 for trees, chance in grown.items():
-                    rows = [(at, sum(value_at(tree, at) for tree in trees) - int(label * UNIT)) for at, label in mine]
-                    if large == "skip":
-                        rows = [(at, gradient) for at, gradient in rows if abs(gradient) <= UNIT]
-                    rows = [(at, max(-UNIT, min(UNIT, gradient))) for at, gradient in rows]
+                    rows = [
+                        (at, sum(value_at(tree, at) for tree in trees) - int(label * UNIT))
+                        for (at, label), served in zip(records, serves, strict=True)
+                        if served == number
+                    ]
+                    rows = [(at, max(-UNIT, min(UNIT, g))) for at, g in rows if large == "clip" or abs(g) <= UNIT]
                     for tree, share in law_of_node(rows, number, epsilon / len(sizes), bins, depth, depth).items():
                         longer[(*trees, tree)] += chance * share
                 grown = longer

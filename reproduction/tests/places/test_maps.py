@@ -3,7 +3,6 @@
 from xml.etree import ElementTree as ET
 
 import numpy as np
-import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
@@ -12,31 +11,26 @@ from reproduction.places import Regions, draw
 from reproduction.places.maps import COLOURS, plot
 
 ROWS = [[52.52, 13.40], [48.86, 2.35], [51.51, -0.13], [41.9, 12.5], [40.4, -3.7], [59.9, 10.7]]
-NAMES = ["Berlin", "Paris", "London", "Rome", "Madrid", "Oslo"]
+EUROPE = places(ROWS, labels=["Berlin", "Paris", "London", "Rome", "Madrid", "Oslo"])
 EVIL = "</script><img src=x onerror=alert(1)>\"'&\x00"
-
-
-@pytest.fixture
-def europe():
-    return places(ROWS, labels=NAMES)
 
 
 def words(drawn):
     return " ".join("".join(ET.fromstring(drawn).itertext()).split())
 
 
-def test_a_map_of_regions_says_what_publishing_them_would_tell(europe):
-    regions = Regions.of(europe, ["n", "s", "n", "s", "s", "n"])
-    drawn = draw(regions)
-    assert "1.00 bits under the uniform prior" in drawn and "only 3 possible places" in words(drawn)
-    assert "leading bits that the map tile codes" in draw(Regions.by_prefix(europe, at_least=2))
+def test_a_map_of_regions_says_what_publishing_them_would_tell():
+    drawn = words(draw(Regions.of(EUROPE, ["n", "s", "n", "s", "s", "n"])))
+    assert "1.00 bits under the uniform prior" in drawn and "only 3 possible places" in drawn
+    assert "leading bits that the map tile codes" in words(draw(Regions.by_prefix(EUROPE, at_least=2)))
     assert "merged" not in drawn
-    joined = words(draw(Regions.of(europe, ["n", "s", "n", "s", "s", "alone"])))
+    joined = words(draw(Regions.of(EUROPE, ["n", "s", "n", "s", "s", "alone"])))
     assert "1 with a single place were merged with the region of the nearest other place" in joined
+    assert "Publishing a person" not in draw(Regions.of(EUROPE, ["all"] * 6))
 
 
-def test_regions_have_colours_outlines_numbers_and_names(europe):
-    ax = plot(Regions.of(europe, ["n", "s", "n", "s", "s", "n"]), title="Europe")
+def test_regions_have_colours_outlines_numbers_and_names():
+    ax = plot(Regions.of(EUROPE, ["n", "s", "n", "s", "s", "n"]), title="Europe")
     assert ax.get_label().startswith("Europe. A map: 6 places in 2 regions of 3 to 3; 1: n, 3 places; 2: s, 3 places.")
     assert [each.get_text() for each in ax.get_legend().get_texts()] == ["1: n, 3 places", "2: s, 3 places"]
     assert {"1", "2"} <= {each.get_text() for each in ax.texts}
@@ -48,20 +42,14 @@ def test_regions_have_colours_outlines_numbers_and_names(europe):
 
 def test_of_very_many_regions_the_largest_are_numbered_and_named():
     rows = np.column_stack([np.linspace(0, 50, 70), np.linspace(0, 50, 70)])  # on a line, which has no inside
-    regions = Regions.of(places(rows), [f"0110010110010110{min(at // 2, 29):02d}111" for at in range(70)])
-    ax = plot(regions)
+    ax = plot(Regions.of(places(rows), [f"0110010110010110{min(at // 2, 29):02d}111" for at in range(70)]))
     named = [each.get_text() for each in ax.get_legend().get_texts()]
     assert len(named) == 24 and "30: 0110…1029111, 12 places" in named
     assert "and 6 smaller regions" in ax.get_label() and "and 6 smaller regions" in ax.figure.get_supxlabel()
     plt.close("all")
 
 
-def test_a_map_of_one_region_has_nothing_to_publish(europe):
-    assert "Publishing a person" not in draw(Regions.of(europe, ["all"] * 6))
-
-
 def test_every_name_is_escaped():
-    world = places(ROWS, labels=[EVIL, *NAMES[1:]])
+    world = places(ROWS, labels=[EVIL, *EUROPE.labels[1:]])
     drawn = draw(Regions.of(world, [EVIL, EVIL, "b", "b", "b", "b"]), credit=EVIL.replace("\x00", ""))
-    assert "<img" not in drawn and "\x00" not in drawn
-    ET.fromstring(drawn)
+    assert "<img" not in drawn and "\x00" not in drawn and ET.fromstring(drawn) is not None

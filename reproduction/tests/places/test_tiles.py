@@ -1,3 +1,5 @@
+"""Codes of map tiles: against halving the map, Microsoft's documentation and the codes that the authors published."""
+
 import math
 
 import numpy as np
@@ -6,10 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bipartite.errors import InputError
-from reproduction.places.tiles import BITS, MAX_LATITUDE, common_bits, interleave, prefix, tile_codes
+from reproduction.places.tiles import BITS, MAX_LATITUDE, check_codes, common_bits, interleave, sharing, tile_codes
 
 codes = st.integers(0, 2**BITS - 1)
-NOT_CODES = "Expected codes as whole numbers from 0 to 2\\^46 − 1; make them with tile_codes."
+
+
+def code_of(*place):
+    return tile_codes(np.array([place], dtype=float))[0]
 
 
 def bits_one_by_one(latitude, longitude):
@@ -29,23 +34,15 @@ def bits_one_by_one(latitude, longitude):
     return text
 
 
-def shared_by_comparing(a, b):
-    first, second = format(a, "046b"), format(b, "046b")
-    return next((at for at in range(BITS) if first[at] != second[at]), BITS)
-
-
 @given(st.lists(st.tuples(st.floats(-90, 90), st.floats(-180, 180)), min_size=1))
 def test_codes_are_what_halving_the_map_gives(places):
-    latitudes, longitudes = zip(*places, strict=True)
-    found = tile_codes(latitudes, longitudes)
-    assert found.dtype == np.int64
-    assert [format(code, "046b") for code in found] == [bits_one_by_one(*place) for place in places]
+    assert [format(code, "046b") for code in tile_codes(np.array(places))] == [bits_one_by_one(*at) for at in places]
 
 
 @pytest.mark.parametrize(
     ("place", "quadkey"),
     [
-        ((90, -180), "0" * 23),  # north-west
+        ((90, -180), "0" * 23),  # north-west; a pole lies in the tile at the end of the map
         ((90, 180), "1" * 23),  # north-east: the last tile, not one off the map
         ((-90, -180), "2" * 23),
         ((-90, 180), "3" * 23),
@@ -53,15 +50,11 @@ def test_codes_are_what_halving_the_map_gives(places):
     ],
 )
 def test_corners_and_the_middle_of_the_map_have_these_quadkeys(place, quadkey):
-    assert tile_codes(*place) == int(quadkey, 4)
+    assert code_of(*place) == int(quadkey, 4)
 
 
 def test_a_tile_of_microsofts_documentation_has_the_documented_quadkey():
     assert int(interleave(np.array(3), np.array(5), level=3)) == int("213", 4)
-
-
-def test_poles_lie_in_the_tiles_at_the_ends_of_the_map():
-    assert (tile_codes([90, -90], [10, 10]) == tile_codes([MAX_LATITUDE, -MAX_LATITUDE], [10, 10])).all()
 
 
 @pytest.mark.parametrize(
@@ -74,74 +67,28 @@ def test_poles_lie_in_the_tiles_at_the_ends_of_the_map():
 )
 def test_half_a_pixel_is_added_as_in_the_codes_that_the_authors_published(place, code):
     # Of their 1000 places these three have another code without the half pixel.
-    assert format(tile_codes(*place), "046b") == code
+    assert format(code_of(*place), "046b") == code
 
 
-def test_codes_keep_the_shape_of_the_places():
-    assert tile_codes(np.zeros((2, 3)), np.zeros((2, 3))).shape == (2, 3)
-    assert tile_codes(1, 2).shape == ()
-    assert tile_codes([], []).shape == (0,)
-
-
-@given(codes, codes)
-def test_common_bits_are_those_of_the_strings(a, b):
-    assert common_bits(a, b) == common_bits(b, a) == shared_by_comparing(a, b)
-    assert common_bits(a, a) == BITS
-
-
-@given(codes, st.integers(0, BITS - 1))
-def test_codes_that_differ_in_one_bit_share_the_bits_before_it(code, at):
-    assert common_bits(code, code ^ 1 << (BITS - 1 - at)) == at
-
-
-@given(codes, codes, st.integers(0, BITS))
-def test_prefixes_are_equal_exactly_when_that_many_bits_are_shared(a, b, bits):
-    assert format(a, "046b")[:bits] == (format(prefix(a, bits), f"0{bits}b") if bits else "")
-    assert (prefix(a, bits) == prefix(b, bits)) == (common_bits(a, b) >= bits)
-
-
-def test_common_bits_broadcast():
-    some = np.array([0, 1, 2**45])
-    assert common_bits(some[:, np.newaxis], some).tolist() == [[46, 45, 0], [45, 46, 0], [0, 0, 46]]
+@given(codes, codes, st.integers(0, BITS - 1))
+def test_common_bits_and_who_shares_them_are_those_of_the_strings(a, b, at):
+    first, second = format(a, "046b"), format(b, "046b")
+    shared = next((each for each in range(BITS) if first[each] != second[each]), BITS)
+    found = common_bits(np.array([a, b, a, a]), np.array([b, a, a, a ^ 1 << (BITS - 1 - at)]))
+    assert found.tolist() == [shared, shared, BITS, at]
+    trio = np.array([a, a ^ 1 << (BITS - 1 - at), a])
+    assert [sharing(trio, bits).tolist() for bits in (at, at + 1)] == [[3, 3, 3], [2, 1, 2]]
 
 
 @pytest.mark.parametrize(
-    ("latitudes", "longitudes", "message"),
-    [
-        ([math.nan], [0], "Expected finite latitudes, got NaN or infinity; remove those places."),
-        ([0], [math.inf], "Expected finite longitudes, got NaN or infinity; remove those places."),
-        ([91], [0], "Expected latitudes in ±90 degrees, got larger ones; are the two arguments swapped\\?"),
-        ([0], [180.1], "Expected longitudes in ±180 degrees, got larger ones; are the two arguments swapped\\?"),
-        ([0, 1], [0], "of equal shape, got \\(2,\\) and \\(1,\\); pass one of each for every place."),
-        (["0"], [0], "Expected latitudes as numbers, in degrees; pass a list or an array of numbers."),
-        ([0], [[0], [1, 2]], "Expected longitudes as numbers, in degrees; pass a list or an array of numbers."),
-        (np.ma.masked_array([0.0], [True]), [0], "Expected latitudes as numbers"),
-        ([True], [0], "Expected latitudes as numbers"),
-    ],
+    "wrong", [[-1, 3], [0, 2**BITS], [0, 2**64], [0.5, 0], ["0", "1"], [True, False], np.array([2**63, 0], np.uint64)]
 )
-def test_places_off_the_map_are_refused(latitudes, longitudes, message):
-    with pytest.raises(InputError, match=message):
-        tile_codes(latitudes, longitudes)
-
-
-def test_every_problem_of_places_is_told_at_once():
-    with pytest.raises(InputError, match="3 problems:"):
-        tile_codes([math.nan], [200, 0])
-
-
-@pytest.mark.parametrize("wrong", [[-1], [2**BITS], [2**64], [0.5], ["0"], [True], np.array([2**63], dtype=np.uint64)])
 def test_what_is_no_code_is_refused(wrong):
-    for call in (lambda: common_bits(wrong, [0]), lambda: common_bits([0], wrong), lambda: prefix(wrong, 3)):
-        with pytest.raises(InputError, match=NOT_CODES):
-            call()
+    with pytest.raises(InputError, match="Expected codes as whole numbers from 0 to 2\\^46 − 1; make them with tile_c"):
+        check_codes(wrong)
 
 
-@pytest.mark.parametrize("bits", [-1, 47, 2.0, True, "3", None])
-def test_a_prefix_has_0_to_46_bits(bits):
-    with pytest.raises(InputError, match="Expected bits as a whole number from 0 to 46, got .*; a code has 46 bits."):
-        prefix(0, bits)
-
-
-def test_shapes_that_do_not_broadcast_are_refused():
-    with pytest.raises(InputError, match="that broadcast, got \\(2,\\) and \\(3,\\); pass equal shapes."):
-        common_bits([0, 1], [0, 1, 2])
+@pytest.mark.parametrize("wrong", [[3], [], [[1, 2], [3, 4]], 7])
+def test_codes_stand_in_one_row_of_two_or_more(wrong):
+    with pytest.raises(InputError, match="two or more codes in one row, got shape .*; pass one code per place."):
+        check_codes(np.array(wrong, dtype=np.int64))

@@ -17,7 +17,7 @@ from tests.mechanisms.contract import SCHEMA, rows_of, tickets_of
 FOLDER = Path(__file__).parents[2] / "golden"
 # A name ends with the first digits of the SHA-256 of its canonical JSON. That no file is lost, tests/fence sees.
 NAMES = sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.glob("*/*.json"))
-# Not ε-LDP: reproduction/tests/places/test_reading.py reads it.
+# Not ε-LDP: reproduction/tests/places/test_weaker.py reads it.
 WITHIN = "v4/within_region-f298f84ef661"
 
 

@@ -1,7 +1,8 @@
-"""Small multiples and tables of squares: common axes, what is left out is said, and one name has one line."""
+"""Panels and tables of squares: common axes, what is left out is said, one name has one line, rows become lines."""
 
 import itertools
 import math
+import xml.etree.ElementTree as ET
 
 import matplotlib as mpl
 import pandas as pd
@@ -15,7 +16,7 @@ from reproduction.pictures import Printed, Square, Squares, panels, squares, sub
 from reproduction.pictures.looks import LOOKS
 from reproduction.pictures.panels import Line, Panel, figure_of, short
 from reproduction.pictures.squares import figure_of_squares
-from reproduction.tests.figures.reading import artist, check_words, texts, words
+from reproduction.tests.reading import artist, check_words, texts, words
 
 CARETS = {mpl.markers.CARETUP, mpl.markers.CARETDOWN}
 
@@ -54,46 +55,65 @@ def test_a_name_stands_once_in_the_legend_and_titles_on_every_panel():
     assert {"left", "right", "a note", "ε"} <= set(found)
 
 
-@pytest.fixture
-def drawn(monkeypatch):
-    """Draw rows; return the axes, and the SVG."""
-    figures, whole = [], plotting._figure_of
-    monkeypatch.setattr(plotting, "_figure_of", lambda draw: figures.append(whole(draw)) or figures[-1])
-
-    def draw(rows, **how):
-        rows = pd.DataFrame(rows, columns=["size", "mechanism", "seed", "epsilon", "loss"])
-        svg = panels(rows, **{"x": "epsilon", "y": "loss", "across": "ε", "up": "loss", "says": "Rows.", **how})
-        return figures[-1].axes, svg
-
-    return draw
+ROWS = pd.DataFrame(
+    [(points, name, epsilon, loss * epsilon)
+     for points in (20, 40) for name, loss in (("BRR", 0.1), ("GRR", 0.3), ("one answer", 0.2)) for epsilon in (1, 2)],
+    columns=["points", "mechanism", "epsilon", "loss"],
+)  # fmt: skip
+SEEDS = pd.DataFrame({"mechanism": "BRR", "epsilon": [1, 1, 2, 2], "loss": [1.0, 2.0, 4.0, 4.5]})
 
 
-def test_rows_become_panels_and_lines_in_their_order(drawn):
-    rows = [(9, "GRR", 0, 1, 0.3), (9, "BRR", 0, 1, 0.1), (9, "BRR", 0, 2, 0.2), (5, "BRR", 0, 1, 0.4)]
-    (left, right), svg = drawn(rows, facet="size", title="N = {}", levels={"equal": 1}, flat={"GRR"}, dots={"BRR"})
-    assert [ax.get_title(loc="left") for ax in (left, right)] == ["N = 9", "N = 5"]
-    assert [line.get_label() for line in left.lines] == ["GRR", "points of BRR", "equal"]
-    assert list(map(list, artist(left, "GRR").get_data())) == [[1, 2], [0.3, 0.3]]  # as wide as the others
-    assert list(map(list, artist(left, "points of BRR").get_data())) == [[1, 2], [0.1, 0.2]]
-    assert svg.startswith("<svg") and 'aria-label="Rows. N = 9. N = 5."' in svg and "N = 5" in words(svg)
+def of_rows(rows, **how):
+    """The figure of tidy rows, whose SVG hides what is what."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plotting, "as_svg", lambda draw: draw())
+        return panels(rows, **{"x": "epsilon", "y": "loss", "across": "ε", "up": "loss", "says": "x", **how})
 
 
-def test_seeds_are_a_mean_with_students_interval_cut_at_what_is_possible(drawn):
-    (ax,), _ = drawn([(5, "BRR", seed, 1, loss) for seed, loss in enumerate((0.5, 0.7))], within=(0, 1))
-    assert list(artist(ax, "points of BRR").get_ydata()) == pytest.approx([0.6])
-    (((_, low), (_, high)),) = ax.collections[0].get_segments()
-    assert (low, high) == pytest.approx((0, 1))  # 0.6 ± 12.7·0.1
-    (ax,), _ = drawn([(5, "BRR", seed, 1, loss) for seed, loss in enumerate((0.5, 0.7))])
-    (((_, low), (_, high)),) = ax.collections[0].get_segments()
-    assert (high - low) / 2 == pytest.approx(12.706 * 0.1, rel=1e-4)
+def test_rows_become_the_same_svg_each_time_with_words_of_a_width_for_a_phone():
+    how = {"x": "epsilon", "y": "loss", "facet": "points", "title": "N = {}", "across": "ε", "up": "loss"}
+    svg, again = (panels(ROWS, **how, says="Two.", notes=["a note"]) for _ in range(2))
+    assert svg == again
+    drawn = ET.fromstring(svg)
+    assert drawn.attrib["aria-label"] == "Two. N = 20. N = 40."
+    assert float(drawn.attrib["viewBox"].split()[2]) == pytest.approx(5.2 * 72)  # inches
+    assert all(f" {word} " in f" {words(svg)} " for word in ("N = 20", "N = 40", "BRR", "GRR", "ε", "a note"))
 
 
-def test_a_line_may_look_like_another_and_have_ends_of_its_own(drawn):
-    rows = [(0.5, "BRR over Laplace", 0.7, 5, 0.6), (0.9, "BRR", 1.1, 5, 1.0)]
-    (ax,), _ = drawn(rows, between=("size", "seed"), like={"BRR over Laplace": "Laplace"})
-    assert artist(ax, "BRR over Laplace").get_color() == LOOKS["Laplace"].color
-    (((_, low), (_, high)),) = ax.collections[0].get_segments()
-    assert (low, high) == pytest.approx((0.5, 0.7))
+def test_a_panel_for_each_facet_has_a_line_for_each_name_in_the_order_of_rows():
+    star = Printed(0.15, "15 %", 1)
+    figure = of_rows(
+        ROWS[::-1], facet="points", titles={20: "few", 40: "many"}, levels={"limit": [0.5, 0.6]}, flat={"one answer"},
+        dots={"GRR"}, bare={"BRR"}, like={"GRR": "Laplace"}, lowest=0, highest=lambda own: own["loss"].max() + 0.4,
+        printed={20: [star]},
+    )  # fmt: skip
+    many, few = figure.axes
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["many", "few"]
+    labels = ["one answer", "points of GRR", "BRR", "limit", "limit"]
+    assert [line.get_label() for line in many.lines] == labels
+    assert [line.get_label() for line in few.lines] == [*labels, "the paper: 15 %"]
+    assert sorted(zip(*artist(many, "BRR").get_data(), strict=True)) == [(1, 0.1), (2, 0.2)]
+    (level, *_) = many.lines  # the mean of its rows, as wide as the others
+    assert list(level.get_xdata()) == [1, 2] and list(level.get_ydata()) == pytest.approx([0.3, 0.3])
+    assert [list(line.get_ydata()) for line in many.lines[-2:]] == [[0.5, 0.5], [0.6, 0.6]]
+    assert artist(many, "points of GRR").get_color() == LOOKS["Laplace"].color
+    assert many.get_ylim() == pytest.approx((0, 1))
+    steps, named = of_rows(ROWS, facet="points", steps=True), of_rows(ROWS, facet="points", ends=True)
+    assert artist(steps.axes[0], "BRR").get_drawstyle() == "steps-mid"
+    assert not any(line.get_label().startswith("points") for line in steps.axes[0].lines)
+    assert said(named).count("BRR") == 2 and not named.legends[0].get_texts()
+
+
+def test_seeds_become_a_mean_with_its_interval_cut_where_no_value_can_be():
+    ax = of_rows(SEEDS, within=(0, 5)).axes[0]
+    assert list(artist(ax, "BRR").get_ydata()) == [1.5, 4.25]
+    half = 12.7062  # Student's t with one degree of freedom; of two values the deviation over √2 is half their distance
+    ends = [[y for _, y in segment] for segment in ax.collections[0].get_segments()]
+    assert ends == [pytest.approx([max(0, 1.5 - half / 2), 5]), pytest.approx([4.25 - half / 4, 5], rel=1e-4)]
+    assert not of_rows(SEEDS[::2]).axes[0].collections
+    own = SEEDS[::2].assign(low=[0.5, math.nan], high=[1.5, math.nan])
+    ends = of_rows(own, between=("low", "high")).axes[0].collections[0].get_segments()
+    assert [[y for _, y in segment] for segment in ends] == [pytest.approx([0.5, 1.5])]
 
 
 def test_panels_share_their_axes_unless_units_differ():
@@ -151,14 +171,6 @@ def test_an_interval_that_goes_on_has_an_arrow():
     assert "BRR:" not in " ".join(said(ax.figure))  # its point is inside
 
 
-def test_intervals_are_whiskers_at_their_ends():
-    ax = one(Line("BRR", [1, 2], [0.5, 0.5], [0.4, math.nan], [0.7, math.nan]))
-    (whiskers,) = ax.collections
-    ((low, high),) = [[y for _, y in segment] for segment in whiskers.get_segments()]
-    assert (low, high) == pytest.approx((0.4, 0.7))
-    assert one(Line("BRR", [1, 2], [0.5, 0.5])).collections[:] == []
-
-
 def test_intervals_of_several_lines_stand_side_by_side():
     ax = one(*(Line(name, [1, 2], [0.5, 0.5], [0.4, 0.4], [0.6, 0.6]) for name in ("BRR", "GRR", "Laplace")))
     lines = [artist(ax, name) for name in ("BRR", "GRR", "Laplace")]
@@ -177,11 +189,6 @@ def test_points_on_another_line_are_not_joined_and_a_line_is_named_at_its_end():
 
 def test_a_line_without_points_leaves_the_others_as_they_are():
     check_words(one(Line("BRR", [], [], [], []), Line("GRR", [1, 2], [1, 2])).figure)
-
-
-def test_chances_of_reports_are_steps():
-    ax = one(Line("BRR", [1, 2], [0.1, 0.2], steps=True, marked=False))
-    assert artist(ax, "BRR").get_drawstyle() == "steps-mid"
 
 
 @pytest.mark.parametrize("names", [
@@ -221,9 +228,16 @@ def test_scales_have_short_numbers(log_x, log_y):
 
 @pytest.mark.parametrize(
     ("value", "written"),
-    [(0.25, "0.25"), (-2, "−2"), (2000, "2000"), (10_000, "10⁴"), (20_000, "20,000"), (100_000, "10⁵"),
-     (2_500_000, "2.5·10⁶")],
-)  # fmt: skip
+    [
+        (0.25, "0.25"),
+        (-2, "−2"),
+        (2000, "2000"),
+        (10_000, "10⁴"),
+        (20_000, "20,000"),
+        (100_000, "10⁵"),
+        (2_500_000, "2.5·10⁶"),
+    ],
+)
 def test_numbers_of_a_scale_are_short(value, written):
     assert short(value) == written
 
@@ -282,21 +296,25 @@ def test_a_printed_number_widens_its_panel(y, x):
     assert ax.get_ylim()[0] <= 0 and ax.get_ylim()[1] >= 1
 
 
+def test_an_index_stands_below():
+    assert subscripted("λ", 10) == "λ₁₀"
+
+
 def test_a_table_has_its_squares_names_and_cut():
     rows = [
-        (subscripted("λ", 10), [Square("0", "#123456", dark=True), Square("1")], "2"),
+        ("x = 1", [Square("0", "#123456", dark=True), Square("1")], "2"),
         ("x = 2", [Square("0"), Square("1")], "1"),
     ]
-    table = Squares(["a", "b"], rows, "value", "m", {(0, 1): ("▲", "#000000")}, cut=1)
+    drawn = Squares(["a", "b"], rows, "value", "m", {(0, 1): ("▲", "#000000")}, cut=1)
     how = {"title": "what it is", "says": "x", "entries": {"dark": "#123456"}, "notes": ["why"]}
-    figure = figure_of_squares(table, **how)
+    figure = figure_of_squares(drawn, **how)
     (ax,) = figure.axes
-    boxes = [each for each in ax.patches if isinstance(each, Rectangle)]
-    assert [to_hex(each.get_facecolor()) for each in boxes] == ["#123456", "#ffffff", "#ffffff", "#ffffff"]
+    filled = [to_hex(each.get_facecolor()) for each in ax.patches if isinstance(each, Rectangle)]
+    assert filled == ["#123456", "#ffffff", "#ffffff", "#ffffff"]
     assert [list(line.get_xdata()) for line in ax.lines] == [[1, 1]]
     found = said(figure)
-    assert {"a", "b", "λ₁₀", "x = 2", "value", "m", "▲", "what it is", "dark", "why", "2"} <= set(found)
+    assert {"a", "b", "x = 1", "x = 2", "value", "m", "▲", "what it is", "dark", "why", "2"} <= set(found)
     (white,) = [each for each in ax.texts if each.get_weight() == "bold" and each.get_text() == "0"]
     assert to_hex(white.get_color()) == "#ffffff"
     check_words(figure)
-    assert 'aria-label="what it is. x"' in squares(table, **how)
+    assert 'aria-label="what it is. x"' in squares(drawn, **how)

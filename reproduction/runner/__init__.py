@@ -1,1 +1,0 @@
-"""What runs experiments: cells that are kept, files, the report."""
