@@ -279,6 +279,7 @@ def _side_by_side(lines: Sequence[Line]) -> Iterator[tuple[Line, float]]:
 
 def _draw(ax: Axes, line: Line, look: Look, aside: float) -> None:
     """A line, its points and intervals; an arrow at the edge for each that goes on beyond it."""
+    from matplotlib.markers import CARETDOWN, CARETUP  # noqa: PLC0415 (optional, and slow to load)
     from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415
 
     figure = cast("Figure", ax.figure)
@@ -296,16 +297,11 @@ def _draw(ax: Axes, line: Line, look: Look, aside: float) -> None:
     if line.low is not None and spans:
         x, middle, half = zip(*((x, (low + high) / 2, (high - low) / 2) for x, low, high in spans), strict=True)
         ax.errorbar(x, middle, half, fmt="none", transform=moved, ecolor=look.color, elinewidth=0.8, capsize=1.8)
-    for edge, arrow in ((top, "CARETUP"), (bottom, "CARETDOWN")):
+    for edge, arrow in ((top, CARETUP), (bottom, CARETDOWN)):
         past = [x for x, low, high in spans if (high > top if edge == top else low < bottom)]
         if past:
-            _arrows(ax, past, edge, arrow, transform=moved, color=look.color, label=f"beyond, {line.name}")
-
-
-def _arrows(ax: Axes, x: Sequence[float], edge: float, arrow: str, **how: Any) -> None:  # noqa: ANN401 (matplotlib's)
-    from matplotlib import markers  # noqa: PLC0415
-
-    ax.plot(x, [edge] * len(x), marker=getattr(markers, arrow), linestyle="none", markersize=4.5, clip_on=False, **how)
+            ax.plot(past, [edge] * len(past), transform=moved, label=f"beyond, {line.name}", color=look.color,
+                    marker=arrow, linestyle="none", markersize=4.5, clip_on=False)  # fmt: skip
 
 
 def _head(ax: Axes, panel: Panel, looks: Mapping[str, Look], letters: int) -> float:

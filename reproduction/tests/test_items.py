@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import bipartite
-from reproduction.items import KINDS, Reference, items
+from reproduction.items import KINDS, items
 from reproduction.judging import CLAIMS
 from reproduction.registry import EXPERIMENTS
 
@@ -81,15 +81,6 @@ def test_tests_and_pages_of_rows_are_there():
         path, _, anchor = name.partition("#")
         assert (ROOT / path).is_file(), name
         assert not anchor or anchor in anchors_of(path), name
-
-
-def test_a_reference_is_read_by_how_it_begins():
-    assert Reference.of("claim theorem 1 (1)") == Reference("claim", "theorem 1 (1)")
-    assert Reference.of("run pmf") == Reference("run", "pmf")
-    assert Reference.of("bp.BRR") == Reference("name", "bp.BRR")
-    assert Reference.of("reproduction.theory.limit_sup").sort == "name"
-    assert Reference.of("tests/a.py::test_b").sort == "test"
-    assert Reference.of("docs/errata.md").sort == "page"
 
 
 @pytest.mark.skipif(not PAPER.is_file(), reason="the paper is not here")
