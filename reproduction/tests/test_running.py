@@ -132,7 +132,7 @@ def test_a_run_that_breaks_keeps_what_it_had(run):
     ],
 )
 def test_what_is_missing_damaged_or_broken_is_reported(run, error, state, said):
-    def fails(seed):
+    def fails(seed):  # noqa: ARG001 (every measuring function has it)
         raise error
 
     outcome = run(toy(fails))

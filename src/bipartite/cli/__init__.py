@@ -16,8 +16,6 @@ from bipartite.lazily import lazily
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bipartite.cli.literals import credit_of as credit_of
-    from bipartite.cli.literals import domain_of as domain_of
     from bipartite.cli.output import BAD_DATA as BAD_DATA
     from bipartite.cli.output import BUG as BUG
     from bipartite.cli.output import MISSING as MISSING
@@ -33,7 +31,6 @@ _HOMES = {
     **dict.fromkeys(
         ["BAD_DATA", "BUG", "MISSING", "OK", "Progress", "print_json", "print_table"], "bipartite.cli.output"
     ),
-    **dict.fromkeys(["credit_of", "domain_of"], "bipartite.cli.literals"),
 }
 __getattr__, __dir__ = lazily(__name__, _HOMES)
 __all__ = ["main", *_HOMES]  # noqa: PLE0604 (names, kept in one place)
