@@ -21,7 +21,7 @@ _MOVED: Final = (
         "CALIBRATED Choice EPSILONS Improvement PUBLISHED PlaceRelease Regions WHOLE WITHIN WithinRegion improvements",
     ),
     ("bipartite.locations", "reproduction.places", "choose compare"),
-    ("bipartite.learn", "reproduction.learning.sgd", "LaplaceSGD LocalSGD PrivateQuantile paper_cnn"),
+    ("bipartite.learn", "reproduction.learning.sgd", "LaplaceSGD LocalSGD paper_cnn"),
     ("bipartite.learn", "reproduction.learning.coordinates", "CoordinateReports"),
     ("bipartite.learn", "reproduction.learning.network", "PrivateNetwork"),
     (
@@ -90,6 +90,7 @@ FORMER_NAMES: Final = {
     "bipartite.tables.register": (
         "bipartite.privatize_frame, on connection.sql(…): a function in SQL would spend ε whenever it is run"
     ),
+    "bipartite.learn.PrivateQuantile": "reproduction.learning.sgd.LocalSGD, whose bound is a public number",
     "bipartite.RR": "bipartite.GRR, on a domain of two values",
     "bipartite.mechanisms.RR": "bipartite.mechanisms.GRR, on a domain of two values",
     "bipartite.LSRR": "reproduction.places.lsrr",
