@@ -39,13 +39,7 @@ from reproduction.experiments.dnn_data import DOMAINS, split
 from reproduction.experiments.printed import NETWORK_GAINS, NETWORK_RANGE
 from reproduction.form import Grid
 from reproduction.intervals import bars_of, paired
-from reproduction.learning.network_training import (
-    RandomisedLabels,
-    TrainingPlan,
-    class_chances,
-    network_inputs,
-    train_network,
-)
+from reproduction.learning.network_training import TrainingPlan, class_chances, network_inputs, train_network
 from reproduction.pictures import panels
 from reproduction.pictures.panels import Printed
 
@@ -123,13 +117,13 @@ def measure(  # noqa: PLR0913, PLR0917 (a point of the grid)
         domains = {name: each.domain for name, each in columns.mechanisms_.items()}
         released = columns.transform if mechanism == "none" else columns.fit_transform
         inputs = network_inputs(released(parts.private[0]), domains)
-        targets, randomised = parts.private[1], None
+        targets, responses = parts.private[1], None
         if of_label is not None:
             response = GRR(Integers(0, 1), of_label)
             targets = response.privatize(targets, rng=rng)
-            randomised = RandomisedLabels(response.matrix(), "forward")
+            responses = response.matrix()
         word = rng.streams().stream(0, 1).word()
-        trained = networks_of(inputs, targets, epochs, learning_rates, word, randomised)
+        trained = networks_of(inputs, targets, epochs, learning_rates, word, responses)
         public, test = (network_inputs(columns.transform(some), domains) for some, _ in (parts.public, parts.test))
         # The first of the best: fewest epochs, the paper's learning rate.
         chosen = max(trained, key=lambda plan: accuracy(chances_of(trained[plan], public), parts.public[1]))
@@ -164,7 +158,7 @@ def columns_of(
 
 def networks_of(
     inputs: NDArray[np.float32], labels: NDArray[np.int64], epochs: tuple[int, ...], rates: tuple[float, ...],
-    seed: int, randomised: RandomisedLabels | None = None,
+    seed: int, responses: NDArray[np.float64] | None = None,
 ) -> dict[Plan, list[Layer]]:  # fmt: skip
     """A network for every plan of the grid, all from the same reports; fewer epochs are a stop on the way."""
     trained: dict[Plan, list[Layer]] = {}
@@ -175,7 +169,7 @@ def networks_of(
             if epoch in epochs:
                 trained[epoch, rate] = read()
 
-        train_network(inputs, labels, 2, plan, seed=seed, randomised=randomised, after_epoch=keep)
+        train_network(inputs, labels, 2, plan, seed=seed, responses=responses, after_epoch=keep)
     return {plan: trained[plan] for plan in product(sorted(epochs), sorted(rates, reverse=True))}
 
 

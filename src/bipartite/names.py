@@ -27,7 +27,7 @@ _MOVED: Final = (
     (
         "bipartite.learn",
         "reproduction.learning.network_training",
-        "RandomisedLabels TrainingPlan class_chances network_inputs train_network",
+        "TrainingPlan class_chances network_inputs train_network",
     ),
     ("bipartite.learn", "reproduction.learning.scattering", "Scattering"),
 )
@@ -91,6 +91,7 @@ FORMER_NAMES: Final = {
         "bipartite.privatize_frame, on connection.sql(…): a function in SQL would spend ε whenever it is run"
     ),
     "bipartite.learn.PrivateQuantile": "reproduction.learning.sgd.LocalSGD, whose bound is a public number",
+    "bipartite.learn.RandomisedLabels": "reproduction.learning.network_training.train_network, whose responses it was",
     "bipartite.RR": "bipartite.GRR, on a domain of two values",
     "bipartite.mechanisms.RR": "bipartite.mechanisms.GRR, on a domain of two values",
     "bipartite.LSRR": "reproduction.places.lsrr",
