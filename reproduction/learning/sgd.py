@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 import torch
 from torch.func import functional_call, grad, vmap
+from torch.nn.functional import cross_entropy
 
 from bipartite.errors import InputError
 from bipartite.learn import Guarantee, PerExample, tanh_cnn
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
-
-    Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 LEAST_RATIO: Final = 2.0**-30
 MOST_RATIO: Final = 512.0
@@ -163,15 +162,19 @@ class LocalSGD:
         return CoordinateReports(self.mechanism, self.epsilon, self.clip, size, wanted, self.points)
 
     def gradients(
-        self, network: torch.nn.Module, loss: Loss, features: torch.Tensor, labels: torch.Tensor, source: Source
+        self,
+        examples: PerExample,
+        features: torch.Tensor,
+        labels: torch.Tensor,
+        people: int,  # noqa: ARG002 (the number of rows counts)
+        source: Source,
     ) -> Iterator[torch.Tensor]:
         """The mean gradient of each batch, estimated from reports on which its people spend their ε."""
-        # Refuses what cannot be reported, before anybody is asked.
-        reports = self.reports(sum(each.numel() for each in network.parameters() if each.requires_grad))
+        reports = self.reports(examples.size)  # refuses what cannot be reported, before anybody is asked
         for rows in self.batches(len(features), source):
             at = torch.from_numpy(rows).to(features.device)
             starts = reports.starts(len(rows), source)
-            own = coordinates_of(network, loss, features[at], labels[at], reports.chosen(starts))
+            own = coordinates_of(examples.network, features[at], labels[at], reports.chosen(starts))
             yield torch.from_numpy(reports.totals(starts, reports.report(own, source)) / len(rows))
 
     def guarantee(self, size: int) -> Guarantee:
@@ -181,7 +184,7 @@ class LocalSGD:
 
 
 def coordinates_of(
-    network: torch.nn.Module, loss: Loss, features: torch.Tensor, labels: torch.Tensor, which: NDArray[np.int64]
+    network: torch.nn.Module, features: torch.Tensor, labels: torch.Tensor, which: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Of each person's gradient the coordinates in that person's row of ``which``.
 
@@ -192,7 +195,7 @@ def coordinates_of(
     trained = {name: weights.pop(name) for name, each in network.named_parameters() if each.requires_grad}
 
     def of_one(trained: dict[str, torch.Tensor], row: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
-        return loss(functional_call(network, {**weights, **trained}, (row[None],)), label[None])
+        return cross_entropy(functional_call(network, {**weights, **trained}, (row[None],)), label[None])
 
     gradients = vmap(grad(of_one), in_dims=(None, 0, 0))
     found = []
@@ -204,25 +207,27 @@ def coordinates_of(
     return np.concatenate(found)
 
 
-def follow(  # noqa: PLR0913 (each named)
-    plan: LaplaceSGD | LocalSGD,
-    network: torch.nn.Module,
+class Plan(Protocol):
+    """How gradients are released, step after step."""
+
+    def gradients(
+        self, examples: PerExample, features: torch.Tensor, labels: torch.Tensor, people: int, source: Source
+    ) -> Iterator[torch.Tensor]:
+        """The released gradient of each step."""
+
+
+def follow(  # noqa: PLR0913, PLR0917 (as the library's)
+    plan: Plan,
+    examples: PerExample,
     features: torch.Tensor,
     labels: torch.Tensor,
-    *,
     stepper: torch.optim.Optimizer,
     people: int,
     source: Source,
-    loss: Loss = torch.nn.functional.cross_entropy,
     watch: Callable[[int], None] = lambda _: None,
 ) -> None:
     """All steps of a plan, on features and labels with one row a person; ``watch`` gets the number of each."""
-    examples = PerExample(network, loss)
-    if isinstance(plan, LaplaceSGD):
-        gradients = plan.gradients(examples, features, labels, people, source)
-    else:
-        gradients = plan.gradients(network, loss, features, labels, source)
-    for done, gradient in enumerate(gradients, 1):
+    for done, gradient in enumerate(plan.gradients(examples, features, labels, people, source), 1):
         examples.assign(gradient.to(features.device))
         stepper.step()
         watch(done)

@@ -9,6 +9,7 @@ from dp_accounting.pld import privacy_loss_distribution
 from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
+from torch.nn.functional import cross_entropy
 
 import bipartite as bp
 from bipartite.errors import InputError
@@ -54,7 +55,7 @@ def test_a_gradient_is_the_clipped_mean_plus_noise_of_the_stated_size():
     torch.manual_seed(4)
     network = torch.nn.Linear(40, 25)
     features, labels = torch.randn(60, 40), torch.randint(0, 25, (60,))
-    examples = PerExample(network, torch.nn.functional.cross_entropy)
+    examples = PerExample(network, cross_entropy)
     rows = torch.cat(list(examples.blocks(features, labels)))
     plan = LaplaceSGD(40.0, 3.0, 20, 0.5)
     clipped = rows * (plan.clip / torch.clamp(torch.linalg.vector_norm(rows, ord=1, dim=1), min=plan.clip))[:, None]
@@ -103,12 +104,12 @@ def test_everybody_answers_at_most_once_whatever_is_asked():
 def test_too_few_people_and_reports_of_too_much_are_refused_before_anybody_is_asked():
     with pytest.raises(InputError, match="Expected at least 30 people for one batch, got 20; use a smaller batch."):
         next(LocalSGD(1.0, 0.1, 30).batches(20, bp.insecure_seed(1)))
-    network, source = torch.nn.Linear(9, 1), bp.insecure_seed(1)
+    examples, source = PerExample(torch.nn.Linear(9, 1), cross_entropy), bp.insecure_seed(1)
     plan = LocalSGD(1000.0, 0.1, 30)
     with pytest.raises(InputError, match="got 1000.0 for 10; use more coordinates, or"):
         plan.guarantee(10)
     with pytest.raises(InputError, match="got 1000.0 for 10; use more coordinates, or"):
-        next(plan.gradients(network, None, torch.zeros(40), None, source))
+        next(plan.gradients(examples, torch.zeros(40), None, 40, source))
     assert source == bp.insecure_seed(1)
 
 
@@ -117,12 +118,11 @@ def test_people_look_up_their_own_gradients():
     network = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.LayerNorm(3), torch.nn.Linear(3, 2)).double()
     network[0].bias.requires_grad_(requires_grad=False)
     features, labels = torch.randn(300, 4).double(), torch.arange(300) % 2
-    loss = torch.nn.functional.cross_entropy
     which = np.random.default_rng(1).integers(0, 26, (300, 2))
-    found = sgd.coordinates_of(network, loss, features, labels, which)
+    found = sgd.coordinates_of(network, features, labels, which)
     for person in (0, 255, 256, 299):
         network.zero_grad()
-        loss(network(features[person][None]), labels[person][None]).backward()
+        cross_entropy(network(features[person][None]), labels[person][None]).backward()
         row = torch.cat([each.grad.flatten() for each in network.parameters() if each.requires_grad])
         np.testing.assert_allclose(found[person], row[which[person]], rtol=1e-12, atol=1e-15)
 
@@ -140,8 +140,8 @@ def test_little_noise_teaches_digits(plan, steps, least):
     network, features, seen = torch.nn.Linear(64, 10), features.float() / 16, []
     torch.nn.init.zeros_(network.weight)
     sgd.follow(
-        plan, network, features[:1400], digits[:1400], stepper=torch.optim.Adam(network.parameters(), lr=0.05),
-        people=1400, source=bp.insecure_seed(1), watch=seen.append,
+        plan, PerExample(network, cross_entropy), features[:1400], digits[:1400],
+        torch.optim.Adam(network.parameters(), lr=0.05), people=1400, source=bp.insecure_seed(1), watch=seen.append,
     )  # fmt: skip
     assert seen == list(range(1, steps + 1))
     assert (network(features[1400:]).argmax(1) == digits[1400:]).float().mean() > least  # guessing: one in ten
