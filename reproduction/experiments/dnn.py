@@ -28,7 +28,6 @@ from operator import sub
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import pandas as pd
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from bipartite.domains import Integers
@@ -38,7 +37,7 @@ from bipartite.mechanisms import GRR
 from reproduction.experiments.dnn_data import DOMAINS, split
 from reproduction.experiments.printed import NETWORK_GAINS, NETWORK_RANGE
 from reproduction.form import Grid
-from reproduction.intervals import bars_of, paired
+from reproduction.intervals import bars_of, with_each
 from reproduction.learning.network_training import TrainingPlan, class_chances, network_inputs, train_network
 from reproduction.pictures import panels
 from reproduction.pictures.panels import Printed
@@ -46,6 +45,7 @@ from reproduction.pictures.panels import Printed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    import pandas as pd
     from numpy.typing import NDArray
 
     from reproduction.form import Row
@@ -234,8 +234,7 @@ AHEAD: Final = {"laplace": "BRR minus Laplace"}
 def gains(rows: pd.DataFrame, rivals: Mapping[str, str]) -> pd.DataFrame:
     """By how many points BRR is more accurate than each of these rivals, seed by seed, in lines of these names."""
     own = rows[rows["metric"] == "accuracy"].drop(columns=["line", "metric", "spends", "noise_spends"], errors="ignore")
-    found = [paired(own, "brr", rival, "value", sub).assign(line=name) for rival, name in rivals.items()]
-    return pd.concat(found).assign(points=lambda pairs: 100 * pairs["value"])
+    return with_each(own, "brr", rivals, "value", sub).assign(points=lambda pairs: 100 * pairs["value"])
 
 
 def gain_panels(rows: pd.DataFrame, like: Mapping[str, str] | None = None, **how: Any) -> str:  # noqa: ANN401 (panels')
