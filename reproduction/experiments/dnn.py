@@ -164,12 +164,9 @@ def networks_of(
     trained: dict[Plan, list[Layer]] = {}
     for rate in rates:
         plan = TrainingPlan(epochs=max(epochs), learning_rate=rate, device="cpu")
-
-        def keep(epoch: int, read: Any, rate: float = rate) -> None:  # noqa: ANN401 (reads the layers)
+        for epoch, layers in enumerate(train_network(inputs, labels, 2, plan, seed=seed, responses=responses), 1):
             if epoch in epochs:
-                trained[epoch, rate] = read()
-
-        train_network(inputs, labels, 2, plan, seed=seed, responses=responses, after_epoch=keep)
+                trained[epoch, rate] = layers
     return {plan: trained[plan] for plan in product(sorted(epochs), sorted(rates, reverse=True))}
 
 

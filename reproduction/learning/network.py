@@ -130,16 +130,17 @@ class PrivateNetwork(ClassifierMixin, CountedFits):
             self.label_mechanism_ = mechanism = GRR(Integers(0, len(self.classes_) - 1), budget.value)
             labels = mechanism.privatize(labels, rng=source)
             responses = mechanism.matrix()
-        tell = self.progress
-        self.layers_ = training.train_network(
+        for layers in training.train_network(
             self._inputs(reports),
             labels,
             len(self.classes_),
             training.TrainingPlan(tuple(self.hidden), self.epochs, self.batch_size, self.learning_rate, self.device),
             seed=draw_from(source, 1, lambda stream: stream.word()),
             responses=responses,
-            after_epoch=None if tell is None else lambda *_: tell(1),
-        )
+        ):
+            self.layers_ = layers
+            if self.progress is not None:
+                self.progress(1)
         if not all(np.isfinite(part).all() for layer in self.layers_ for part in layer):
             raise InputError(
                 "Training diverged, so that weights are no longer numbers; use a smaller learning_rate, or a "

@@ -13,7 +13,7 @@ import pandas as pd
 from bipartite.errors import InputError, missing_library
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import ModuleType
 
     from numpy.typing import NDArray
@@ -84,13 +84,11 @@ def train_network(
     *,
     seed: int,
     responses: NDArray[np.float64] | None = None,
-    after_epoch: Callable[[int, Callable[[], list[Layer]]], None] | None = None,
-) -> list[Layer]:
-    """The layers of a trained network: ReLU between them, and log-odds of the classes at the end.
+) -> Iterator[list[Layer]]:
+    """The layers of a network after each epoch: ReLU between them, and log-odds of the classes at the end.
 
     Weights, by Glorot and Bengio (2010), and the order of rows come from ``seed``, drawn on the CPU whatever the
-    device. Where labels are reports, ``responses[x, y]`` is the probability of report y for label x. ``after_epoch``
-    is called with the number of the epoch and a function that reads the layers.
+    device. Where labels are reports, ``responses[x, y]`` is the probability of report y for label x.
     """
     torch, device = load_torch(), device_for(plan.device)
     generator = torch.Generator().manual_seed(seed)
@@ -115,19 +113,14 @@ def train_network(
         logarithms: Tensor = torch.log_softmax(odds, dim=1)
         return logarithms
 
-    def read() -> list[Layer]:
-        return [(w.detach().cpu().numpy().copy(), b.detach().cpu().numpy().copy()) for w, b in layers]
-
-    for epoch in range(plan.epochs):
+    for _ in range(plan.epochs):
         order = torch.randperm(len(inputs), generator=generator).to(device)
         for batch in order.split(plan.batch_size):
             loss = loss_of(log_chances(rows[batch]), targets[batch])
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
-        if after_epoch is not None:
-            after_epoch(epoch + 1, read)
-    return read()
+        yield [(w.detach().cpu().numpy().copy(), b.detach().cpu().numpy().copy()) for w, b in layers]
 
 
 def loss_of_labels(responses: NDArray[np.float64] | None, device: str) -> Callable[[Tensor, Tensor], Any]:

@@ -37,9 +37,9 @@ def trained_on(monkeypatch):
     """Inputs and seed of every network that is trained."""
     seen, real = [], dnn_readings.train_network
 
-    def train(inputs, *given, seed, after_epoch):
+    def train(inputs, *given, seed):
         seen.append((inputs, seed))
-        return real(inputs, *given, seed=seed, after_epoch=after_epoch)
+        return real(inputs, *given, seed=seed)
 
     monkeypatch.setattr(dnn_readings, "train_network", train)
     return lambda **other: (list(measure(**{**POINT, **other})), *seen[-1])
@@ -52,10 +52,9 @@ def test_a_network_that_starts_as_torch_does_learns_and_begins_within_its_bounds
 
     def trained(**plan):
         plan = TrainingPlan(**{"epochs": 12, "batch_size": 20, "learning_rate": 0.01, "device": "cpu", **plan})
-        kept = {}
-        dnn_readings.train_as_torch_does(inputs, labels, plan, 7, lambda epoch, read: kept.update({epoch: read()}))
-        assert list(kept) == list(range(1, plan.epochs + 1))
-        return kept[plan.epochs]
+        found = dnn_readings.train_as_torch_does(inputs, labels, plan, 7)
+        assert len(found) == plan.epochs
+        return found[-1]
 
     layers = trained()
     for one, other in zip(layers, trained(), strict=True):

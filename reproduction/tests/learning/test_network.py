@@ -87,7 +87,7 @@ def test_training_sees_reports_only(monkeypatch):
 
     def spy(inputs, positions, *_, **named):
         seen.update(inputs=inputs, positions=positions, **named)
-        return [(np.zeros((2, 1), dtype=np.float32), np.zeros(1, dtype=np.float32))]
+        return [[(np.zeros((2, 1), dtype=np.float32), np.zeros(1, dtype=np.float32))]]
 
     monkeypatch.setattr(training, "train_network", spy)
     network(labels=1, classes=[0, 1]).fit(ROWS, LABELS)
@@ -122,7 +122,8 @@ def test_the_same_words_a_clone_and_a_pickle_give_the_same_network_and_other_wor
 def test_numpy_and_torch_compute_the_same_chances(classes):
     rows, _ = toy(300)
     labels = np.minimum((classes * rows[:, 0]).astype(np.int64), classes - 1)
-    layers = train_network(rows, labels, classes, TrainingPlan(hidden=(5, 4), epochs=60, learning_rate=0.02), seed=3)
+    plan = TrainingPlan(hidden=(5, 4), epochs=60, learning_rate=0.02)
+    *_, layers = train_network(rows, labels, classes, plan, seed=3)
     found = torch.tensor(rows)
     for weight, bias in layers[:-1]:
         found = (found @ torch.tensor(weight) + torch.tensor(bias)).relu()
@@ -136,7 +137,7 @@ def test_numpy_and_torch_compute_the_same_chances(classes):
 def test_without_hidden_layers_it_is_logistic_regression():
     rows, labels = toy()
     plan = TrainingPlan(hidden=(), epochs=600, batch_size=2000, learning_rate=0.05)
-    ((weight, bias),) = train_network(rows, labels, 2, plan, seed=1)
+    *_, ((weight, bias),) = train_network(rows, labels, 2, plan, seed=1)
     oracle = LogisticRegression(C=np.inf).fit(rows, labels)
     np.testing.assert_allclose(weight[:, 0], oracle.coef_[0], atol=0.02)
     np.testing.assert_allclose(bias[0], oracle.intercept_[0], atol=0.02)
@@ -192,7 +193,7 @@ def test_a_gpu_gives_the_same_numbers_within_tolerance():
     # Training amplifies what is rounded differently: 0.005 after three epochs of 50 batches (seen on an H200).
     rows, labels = toy()
     plans = [TrainingPlan(epochs=1, device=device) for device in ("cpu", "cuda")]
-    found = [class_chances(train_network(rows, labels, 2, plan, seed=5), rows) for plan in plans]
+    found = [class_chances(next(train_network(rows, labels, 2, plan, seed=5)), rows) for plan in plans]
     np.testing.assert_allclose(*found, atol=5e-3)
 
 
