@@ -19,7 +19,7 @@ from bipartite.learn import GaussianSGD, PerExample, Steps, best_device, gaussia
 from bipartite.learn import follow as follow_gaussian
 from bipartite.lottery import Source, insecure_seed, whole_numbers_below
 from reproduction.datasets import mnist
-from reproduction.experiments.protocols import POINTS, AdaptiveBound, AdaptiveLaplace, HalfIntervalBRR, protocol_of
+from reproduction.experiments.protocols import FIRST_BOUND, POINTS, next_bound, protocol_of
 from reproduction.learning.sgd import LaplaceSGD, LocalSGD, follow, paper_cnn
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from reproduction.experiments.protocols import AdaptiveLaplace, HalfIntervalBRR
     from reproduction.form import Row
 
 MEASURED_STEPS: Final = 40
@@ -90,7 +91,7 @@ class Described:
         source: Source,
     ) -> Iterator[torch.Tensor]:
         """The mean gradient of each batch, as it is released."""
-        bound = AdaptiveBound()
+        bound = FIRST_BOUND
         for rows in islice(self._batches(len(features), source), self.steps):
             at = torch.from_numpy(rows).to(features.device)
             blocks = list(examples.blocks(features[at], labels[at]))
@@ -101,11 +102,11 @@ class Described:
                 yield total / len(rows)
                 continue
             norms = [torch.linalg.vector_norm(block, dim=1) for block in blocks]
-            bound = bound.after(float(torch.cat(norms).mean()))
+            bound = next_bound(bound, float(torch.cat(norms).mean()))
             for block, lengths in zip(blocks, norms, strict=True):
-                total += (block * (bound.value / lengths.clamp(min=bound.value))[:, None]).double().sum(0)
+                total += (block * (bound / lengths.clamp(min=bound))[:, None]).double().sum(0)
             mean = (total / len(rows)).cpu().numpy()
-            yield torch.from_numpy(self.protocol.perturbed(mean, bound.value, len(rows), source))
+            yield torch.from_numpy(self.protocol.perturbed(mean, bound, len(rows), source))
 
     def _batches(self, people: int, source: Source) -> Iterator[NDArray[np.int64]]:
         size = min(self.batch, people)
