@@ -6,14 +6,13 @@ from which region; here they are drawn, with a seed, from public check-ins in Ne
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bipartite import BRR, GRR
 from bipartite.domains import Points
 from bipartite.locations import from_checkins, places
 from bipartite.lottery import log_between
@@ -23,7 +22,7 @@ from reproduction.experiments.printed import PLACES_MEAN, PLACES_MOST
 from reproduction.form import Grid, Row
 from reproduction.intervals import paired
 from reproduction.pictures import Printed, panels
-from reproduction.places import CALIBRATED, PUBLISHED, PublishedLSRR, Regions, lsrr
+from reproduction.places import Regions
 
 GOWALLA: Final = "Gowalla"
 FOURSQUARE: Final = "FourSquare"
@@ -34,13 +33,6 @@ CREDITS: Final = {
 WORLD: Final = "the world"
 NEW_YORK: Final = "New York"
 UNITED_STATES: Final = "the United States"
-RELEASES: Final[Mapping[str, Callable[[Points, str], Mechanism]]] = {
-    "BRR": BRR,
-    "GRR": GRR,
-    PUBLISHED: lambda places, epsilon: PublishedLSRR(places, epsilon).rows,
-    CALIBRATED: lsrr,
-}
-"""Those of the paper, and its rival calibrated to the ε that it is given."""
 _SEED: Final = 1
 _MEASURED: Final = {
     "expected_km", "worst_km", "realised_epsilon", "epsilon_within", "inference_km", "smallest", "largest",
@@ -95,7 +87,12 @@ def measured_in(made: Sequence[Mechanism], **numbers: Callable[[Mechanism], floa
         name: math.fsum(size * number(each) for size, each in zip(sizes, made, strict=True)) / sum(sizes)
         for name, number in numbers.items()
     }
-    return {**means, "epsilon_within": max(float(log_between(each.largest_ratio())[1]) for each in made)}
+    return {**means, "epsilon_within": realised(made)}
+
+
+def realised(made: Sequence[Mechanism]) -> float:
+    """The largest ε that one of these spends as plain ε-LDP, rounded up."""
+    return max(float(log_between(each.largest_ratio())[1]) for each in made)
 
 
 def saved(rows: pd.DataFrame, rival: str, ours: str = "BRR") -> pd.DataFrame:

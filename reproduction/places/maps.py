@@ -63,13 +63,7 @@ def plot(regions: Regions, ax: Axes | None = None, *, title: str = "", credit: s
 
 
 def _notes(regions: Regions, credit: str) -> list[str]:
-    notes = [
-        "A region is named by the leading bits that the map tile codes of its places share."
-        if regions.prefixes is not None
-        else "The regions were given."
-    ]
-    if regions.merged:
-        notes.append(f"{regions.merged} with a single place were merged with the region of the nearest other place.")
+    notes = ["A region is named by the leading bits that the map tile codes of its places share."]
     if len(regions) > 1:
         notes.append(
             f"Publishing a person’s region would reveal {regions.bits():.2f} bits under the uniform prior, and leave "
