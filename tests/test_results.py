@@ -14,7 +14,7 @@ from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.experiments.printed import BOOSTING_SHARES, NETWORK_GAINS, SGD_BUDGETS
 from reproduction.items import items
 from reproduction.judging import CLAIMS, judge
-from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN
+from reproduction.places import BEST_M, CALIBRATED, PUBLISHED, WHOLE, WITHIN
 from reproduction.registry import EXPERIMENTS
 from reproduction.report import anchor
 from tools import artifact_table
@@ -159,7 +159,7 @@ def test_places_of_the_authors():
 def test_places_of_other_draws():
     draws, best = (
         run.drawn_below(CALIBRATED, ours)[location_draws.GOWALLA_WORLD].groupby("seed").mean()
-        for ours in ("BRR", location_draws.BEST_M)
+        for ours in ("BRR", BEST_M)
     )
     (scripted,) = run.drawn_below(location_draws.SCRIPTED)[location_draws.AUTHORS].xs(2.0, level="epsilon")
     assert_says(

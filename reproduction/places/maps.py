@@ -32,7 +32,7 @@ def draw(regions: Regions, *, title: str = "", credit: str = "") -> str:
     return as_svg(lambda: plot(regions, title=title, credit=credit))
 
 
-def plot(regions: Regions, ax: Axes | None = None, *, title: str = "", credit: str = "") -> Axes:
+def plot(regions: Regions, *, title: str = "", credit: str = "") -> Axes:
     """Draw places in the colours of their regions, with an outline and a number each; ``credit`` names their source."""
     places, sizes = regions.places, regions.sizes.tolist()
     several = len(sizes) > 1
@@ -42,7 +42,7 @@ def plot(regions: Regions, ax: Axes | None = None, *, title: str = "", credit: s
     count = f"{len(places):,} places"
     says = f"{count} in {len(sizes)} regions of {min(sizes)} to {max(sizes)}" if several else count
     notes, view = [f"{says}.", *_notes(regions, credit)], View.around(places.coordinates)
-    with axes(ax, view.size(0.5 + 0.3 * bool(title) + 0.2 * -(-len(names) // 2))) as on:
+    with axes(None, view.size(0.5 + 0.3 * bool(title) + 0.2 * -(-len(names) // 2))) as on:
         view.draw(on)
         x, y = view.x(places.coordinates[:, 1]), places.coordinates[:, 0]
         colours = np.array(COLOURS)[np.arange(len(sizes)) % len(COLOURS)]
