@@ -17,7 +17,7 @@ from bipartite.domains import Points
 from bipartite.locations import from_checkins, places
 from bipartite.lottery import log_between
 from bipartite.mechanisms import Mechanism
-from reproduction.datasets import coordinates, foursquare, gowalla
+from reproduction.datasets import check_ins, coordinates
 from reproduction.experiments.printed import PLACES_MEAN, PLACES_MOST
 from reproduction.form import Grid, Row
 from reproduction.intervals import paired
@@ -43,7 +43,7 @@ _MEASURED: Final = {
 def places_of(name: str, count: int) -> tuple[Points, Regions]:
     """So many places of a data set, and their regions by the paper's rule."""
     if name == GOWALLA:
-        every = coordinates(gowalla("authors-1000"))
+        every = coordinates(check_ins("gowalla-authors-1000"))
         found = places(every) if count == len(every) else from_checkins(every, source="public", places=count)
     else:
         found = drawn(NEW_YORK, count, _SEED)
@@ -58,12 +58,8 @@ def drawn(area: str, count: int, seed: int) -> Points:
 @functools.lru_cache(maxsize=3)
 def _distinct(area: str) -> NDArray[np.float64]:
     """The places that a draw is from: merging those within a metre takes longest, and is the same for every seed."""
-    visits = {
-        WORLD: lambda: gowalla("stacp"),
-        NEW_YORK: lambda: foursquare("nyc", subset="filtered"),
-        UNITED_STATES: lambda: foursquare("us", subset="stacp"),
-    }[area]()
-    return from_checkins(coordinates(visits), source="public").coordinates
+    visits = {WORLD: "gowalla-stacp", NEW_YORK: "foursquare-nyc-filtered", UNITED_STATES: "foursquare-us-stacp"}
+    return from_checkins(coordinates(check_ins(visits[area])), source="public").coordinates
 
 
 def both(*, gowalla: int = 1000, foursquare: int = 3000, **axes: tuple[Any, ...]) -> Grid:
