@@ -67,8 +67,8 @@ def test_claims():
     assert found.pop("undecided by this run") == 1
     assert_says(
         "docs/reproduction.md",
-        f"Of {len(rows('verdicts'))} claims {found.pop('holds')} hold, {found.pop('holds but for a slip')} hold but for "
-        f"a slip, {found.pop('holds in part')} hold in part, {found.pop('found under a reading')} are found under a "
+        f"Of {len(rows('verdicts'))} claims {found.pop('holds')} hold, "
+        f"{found.pop('holds but for a slip')} hold but for a slip, {found.pop('holds in part')} hold in part, {found.pop('found under a reading')} are found under a "
         f"reading that the paper does not state, {found.pop('does not hold')} do not hold, "
         f"{found.pop('cannot be checked')} cannot be checked, and one is left undecided",
     )
