@@ -75,9 +75,9 @@ def test_claims():
     assert not found
     assert_says(
         "docs/reproduction.md",
-        f"Of {len(rows('verdicts'))} claims {holds} hold, {slip} hold but for a slip, {part} hold in part, {reading} are "
-        f"found under a reading that the paper does not state, {fails} do not hold, {unknown} cannot be checked, and "
-        "one is left undecided",
+        f"Of {len(rows('verdicts'))} claims {holds} hold, {slip} hold but for a slip, {part} hold in part, {reading} "
+        f"are found under a reading that the paper does not state, {fails} do not hold, {unknown} cannot be checked, "
+        "and one is left undecided",
     )
 
 
