@@ -89,7 +89,9 @@ def read(found: Found, source: Source) -> Cells:
         _refuse(found.name, line, "UTF-8 text", f"the byte {found.content[error.start]:#x}", _AGAIN)
     lines = pd.Series(text.replace("\r\n", "\n").split("\n"), dtype="str")
     lines.index += 1
-    lines = lines[(lines != "") & ~(lines.str.startswith(source.comment) if source.comment else False)]
+    lines = lines[lines != ""]
+    if source.comment:
+        lines = lines[~lines.str.startswith(source.comment)]
     widths = lines.str.count(source.separator) + 1
     wrong = widths.index[widths != len(names)]
     if len(wrong):

@@ -53,7 +53,7 @@ def measure(dataset: str, places: int, epsilon: str) -> Iterator[Row]:
         yield {**about, "scope": WHOLE, "mechanism": name, "epsilon": float(epsilon), "expected_km": error.mean,
                "worst_km": error.worst, "realised_epsilon": spent, "epsilon_within": spent}  # fmt: skip
     # GRR is BRR with one near place; made as such it has the tickets, and the last digits, of the rows that are kept.
-    makers = RELEASES | {"GRR": lambda places, epsilon: BRR(places, epsilon, m=1)}
+    makers = {**RELEASES, "GRR": lambda places, epsilon: BRR(places, epsilon, m=1)}
     for name in (*_EVERYWHERE, PUBLISHED):
         releases = [makers[name](part, epsilon) for part in parts(regions)]
         errors = [loss(each).by_value for each in releases]

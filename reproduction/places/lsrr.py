@@ -234,7 +234,7 @@ def _stairs(shrink: float, groups: int) -> Array:
     return np.linspace(1.0, shrink, groups)
 
 
-def _check_thresholds(thresholds: Sequence[int]) -> tuple[int, ...]:
+def _check_thresholds(thresholds: object) -> tuple[int, ...]:
     found = [as_index(each) for each in thresholds] if np.iterable(thresholds) else []
     bounds = tuple(each for each in found if each is not None)
     falling = len(bounds) == len(found) and all(high > low for high, low in pairwise(bounds))
