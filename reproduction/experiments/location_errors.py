@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 
 from bipartite import BRR, loss
+from bipartite.domains import Points
+from bipartite.mechanisms import Mechanism
 from reproduction.experiments.places_of_the_paper import both, picture_of_savings, places_of, realised
 from reproduction.form import Row
 from reproduction.pictures import panels
@@ -52,15 +54,19 @@ def measure(dataset: str, places: int, epsilon: str) -> Iterator[Row]:
         error, spent = loss(made), realised([made])
         yield {**about, "scope": WHOLE, "mechanism": name, "epsilon": float(epsilon), "expected_km": error.mean,
                "worst_km": error.worst, "realised_epsilon": spent, "epsilon_within": spent}  # fmt: skip
-    # GRR is BRR with one near place; made as such it has the tickets, and the last digits, of the rows that are kept.
-    makers = {**RELEASES, "GRR": lambda places, epsilon: BRR(places, epsilon, m=1)}
     for name in (*_EVERYWHERE, PUBLISHED):
-        releases = [makers[name](part, epsilon) for part in parts(regions)]
+        make = _grr if name == "GRR" else RELEASES[name]
+        releases = [make(part, epsilon) for part in parts(regions)]
         errors = [loss(each).by_value for each in releases]
         yield {**about, "scope": WITHIN, "mechanism": name, "epsilon": float(epsilon),
                "expected_km": sum(float(np.full(len(each), 1 / places) @ each) for each in errors),
                "worst_km": max(float(each.max()) for each in errors),
                "realised_epsilon": math.inf, "epsilon_within": realised(releases)}  # fmt: skip
+
+
+def _grr(places: Points, epsilon: str) -> Mechanism:
+    """GRR as BRR with one near place: as such it has the tickets, and the last digits, of the rows that are kept."""
+    return BRR(places, epsilon, m=1)
 
 
 def draw(rows: pd.DataFrame) -> dict[str, str]:

@@ -70,7 +70,7 @@ def both(*, gowalla: int = 1000, foursquare: int = 3000, **axes: tuple[Any, ...]
 
 
 def parts_of(regions: Regions) -> list[Points]:
-    """The places of each region, in the order of the regions."""
+    """The places of each region as they were given; `regions.parts` rounds them, which moves some to the next tile."""
     return [
         Points(regions.places.coordinates[regions.members(each)], metric="haversine") for each in range(len(regions))
     ]

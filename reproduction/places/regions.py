@@ -99,7 +99,7 @@ class Regions:
 
 
 def parts(regions: Regions) -> list[Points]:
-    """The places of each region as a domain, with the same integer coordinates."""
+    """The places of each region as a domain, with the same whole vectors: all that a spec has."""
     vectors = np.array(regions.places.to_spec()["points"]["vectors"], dtype=np.int64)
     return [Points.restore("haversine", vectors[regions.members(each)], 0, None) for each in range(len(regions))]
 

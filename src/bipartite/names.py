@@ -99,13 +99,11 @@ FORMER_NAMES: Final = {
     "bipartite.mechanisms.categories.CategoryEstimate": "bipartite.answers.estimation.Estimate",
     "bipartite.locations.RegionWeighted": "reproduction.places.region_weighted",
     "bipartite.locations.TwoLevel": "reproduction.places.two_level",
-    **dict.fromkeys(
-        (f"bipartite.locations.{name}" for name in ("Choice", "choose")), "bipartite.recommend, for the purpose 'release'"
-    ),
-    **dict.fromkeys(
-        (f"bipartite.locations.{name}" for name in ("Improvement", "PlaceRelease", "Release", "compare", "improvements")),
-        "reproduction.experiments.location_errors, an experiment whose rows they are",
-    ),
+    **{f"bipartite.locations.{name}": "bipartite.recommend, with purpose='release'" for name in ("Choice", "choose")},
+    **{
+        f"bipartite.locations.{name}": "reproduction.experiments.location_errors, an experiment whose rows they are"
+        for name in ("Improvement", "PlaceRelease", "Release", "compare", "improvements")
+    },
     "bipartite.locations.draw": "bipartite.locations.plot, which draws on matplotlib axes",
     "bipartite.locations.page": "bipartite.locations.plot, or the command bipartite estimate for a page",
     "bipartite.locations.RangeCount": "bipartite.locations.range_count, whose answer has .value, .se and .ci()",
