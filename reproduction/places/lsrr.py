@@ -20,7 +20,6 @@ import numpy as np
 
 from bipartite import Custom
 from bipartite.domains import Points
-from bipartite.domains.base import as_index
 from bipartite.errors import DesignError, shown
 from bipartite.lottery import Epsilon, check_table
 from bipartite.lottery.budgets import round_up
@@ -235,9 +234,8 @@ def _stairs(shrink: float, groups: int) -> Array:
 
 
 def _check_thresholds(thresholds: object) -> tuple[int, ...]:
-    found = [as_index(each) for each in thresholds] if np.iterable(thresholds) else []
-    bounds = tuple(each for each in found if each is not None)
-    falling = len(bounds) == len(found) and all(high > low for high, low in pairwise(bounds))
+    bounds = tuple(thresholds) if np.iterable(thresholds) else ()
+    falling = all(type(each) is int for each in bounds) and all(high > low for high, low in pairwise(bounds))
     if len(bounds) < _LEAST_GROUPS or not falling or bounds[0] > BITS or bounds[-1] < 0:
         raise DesignError(
             f"Expected thresholds as two or more decreasing whole numbers from {BITS} to 0, got {shown(thresholds)};"

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from bipartite.domains import Points
-from bipartite.domains.base import as_index
 from bipartite.errors import InputError, shown
 from bipartite.locations.candidates import check_places
 from reproduction.places.tiles import BITS, sharing, tile_codes
@@ -63,11 +62,10 @@ class Regions:
     def by_prefix(cls, places: Points, *, at_least: int = _AT_LEAST) -> Regions:
         """The regions of the paper's experiment, or those of another crowd; of fewer places than that, one region."""
         check_places(places)
-        crowd = as_index(at_least)
-        if crowd is None or crowd < 2:  # noqa: PLR2004
+        if at_least != int(at_least) or at_least < 2:  # noqa: PLR2004
             raise InputError(f"Expected at_least as a whole number ≥ 2, got {shown(at_least)}; the paper uses 6.")
         codes = tile_codes(places.coordinates)
-        lengths = _lengths(codes, crowd)
+        lengths = _lengths(codes, at_least)
         keys = [f"{code:046b}"[:length] for code, length in zip(codes.tolist(), lengths.tolist(), strict=True)]
         prefixes, labels = np.unique(np.array(keys), return_inverse=True)
         return cls(places, labels.ravel().astype(np.int64), tuple(prefixes.tolist()))

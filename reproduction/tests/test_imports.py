@@ -44,9 +44,9 @@ INSIDE = {
     },
     "learning/scattering.py": {"bipartite.learn.gradients.exact_numbers", "bipartite.learn.scikit"},
     "places/maps.py": {"bipartite.locations.maps", "bipartite.locations.view"},
-    "places/regions.py": {"bipartite.domains.base", "bipartite.locations.candidates"},
+    "places/regions.py": {"bipartite.locations.candidates"},
     "places/in_regions.py": {"bipartite.lottery.table"},
-    "places/lsrr.py": {"bipartite.domains.base", "bipartite.lottery.budgets"},
+    "places/lsrr.py": {"bipartite.lottery.budgets"},
     "places/planar.py": {"bipartite.domains.points"},
     "places/weaker.py": {"bipartite.lottery.deal", "bipartite.mechanisms.spec.fields"},
     "places/within_region.py": {
