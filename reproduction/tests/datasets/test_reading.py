@@ -54,7 +54,7 @@ def test_abalone_has_no_header(monkeypatch):
 
 def test_adult_loses_its_comment_blanks_and_dots_and_keeps_its_question_marks(monkeypatch):
     given_as(monkeypatch, TRAIN, b"\xef\xbb\xbf" + TEST)  # a byte order mark is no part of the text
-    table = datasets.adult("all")
+    table = datasets.adult()
     assert table["income"].tolist() == ["<=50K", ">50K", "<=50K"]
     assert table["workclass"].tolist() == ["State-gov", "?", "Private"]
     assert table["age"].tolist() == [39, 54, 25] and table.index.tolist() == [0, 1, 2]
@@ -168,7 +168,6 @@ def test_a_wrong_line_is_named(monkeypatch, name, old, new, message):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: datasets.adult("dev"), "Expected part 'train', 'test' or 'all', got 'dev'."),
         (lambda: datasets.mnist("all"), "Expected part 'train' or 'test', got 'all'."),
         (lambda: datasets.check_ins("gowalla-rome"), "Expected one of gowalla-authors-1000, gowalla-stacp, "),
     ],
