@@ -183,7 +183,7 @@ def test_which_release_of_a_place_errs_less():
     assert where_less(FOURSQUARE, "one place", "BRR") == every
     assert_says(
         "bench/results/places.md",
-        "Anchored is ahead of both at every ε from 0.25 to 2; `TwoLevel` is behind even GRR up to ε = 1.",
+        "Anchored is ahead of both at every ε from 0.25 to 2; `two_level` is behind even GRR up to ε = 1.",
         "up to ε = 1.5 on the authors' places, and at every ε here on those of New York, it is nearer to the truth",
     )
 
