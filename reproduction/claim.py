@@ -38,8 +38,8 @@ class Verdict(StrEnum):
     PART = (
         "holds in part",
         (
-            "True where the paper itself looked, or of a part that can be named, or in a weaker sense than its words have;"
-            " the last column says of what."
+            "True where the paper itself looked, or of a part that can be named, or in a weaker sense than its words "
+            "have; the last column says of what."
         ),
     )
     READING = (
