@@ -12,7 +12,7 @@ from reproduction.experiments.gbdt_tasks import TASKS
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.experiments.printed import BOOSTING_SHARES, NETWORK_GAINS, SGD_BUDGETS
 from reproduction.judging import CLAIMS
-from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN
+from reproduction.places import BEST_M, CALIBRATED, PUBLISHED, WHOLE, WITHIN
 from reproduction.registry import EXPERIMENTS
 from tools import result_numbers as run
 from tools.result_numbers import chosen, rows
@@ -139,7 +139,7 @@ def test_places_of_the_authors():
 def test_places_of_other_draws():
     draws, best = (
         run.drawn_below(CALIBRATED, ours)[location_draws.GOWALLA_WORLD].groupby("seed").mean()
-        for ours in ("BRR", location_draws.BEST_M)
+        for ours in ("BRR", BEST_M)
     )
     (scripted,) = run.drawn_below(location_draws.SCRIPTED)[location_draws.AUTHORS].xs(2.0, level="epsilon")
     assert_says(
@@ -183,7 +183,7 @@ def test_which_release_of_a_place_errs_less():
     assert where_less(FOURSQUARE, "one place", "BRR") == every
     assert_says(
         "bench/results/places.md",
-        "Anchored is ahead of both at every ε from 0.25 to 2; `TwoLevel` is behind even GRR up to ε = 1.",
+        "Anchored is ahead of both at every ε from 0.25 to 2; `two_level` is behind even GRR up to ε = 1.",
         "up to ε = 1.5 on the authors' places, and at every ε here on those of New York, it is nearer to the truth",
     )
 

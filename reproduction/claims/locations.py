@@ -11,7 +11,6 @@ from reproduction.claims.curves import EQUAL
 from reproduction.claims.theory import pick
 from reproduction.experiments.location_draws import (
     AUTHORS,
-    BEST_M,
     CROWD,
     FOURSQUARE_CITY,
     FOURSQUARE_LIKE,
@@ -24,7 +23,7 @@ from reproduction.experiments.location_maps import regions_of
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, saved
 from reproduction.experiments.printed import PLACES_MEAN, PLACES_MOST, REGIONS
 from reproduction.intervals import MeanInterval
-from reproduction.places import CALIBRATED, PUBLISHED, WITHIN
+from reproduction.places import BEST_M, CALIBRATED, PUBLISHED, WITHIN
 
 _PLACES: Final = "docs/places.md"
 _EXACT: Final = 1e-6
