@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pandas as pd
 from scipy.special import stdtrit  # type: ignore[import-untyped]
@@ -14,6 +14,7 @@ from scipy.special import stdtrit  # type: ignore[import-untyped]
 from reproduction.form import SEED
 
 _MISS: Final = 0.05
+_LEAST_SEEDS: Final = 3
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,24 @@ def bars_of(seeds: Iterable[object]) -> str:
     return f"Bars: 95 % intervals of the mean over {count} seeds; lines are moved apart sideways."
 
 
+class Sure(NamedTuple):
+    """How many intervals lie wholly above zero, how many wholly below it, and of how many."""
+
+    above: int
+    below: int
+    of: int
+
+    @classmethod
+    def among(cls, found: Collection[MeanInterval]) -> Sure:
+        """Counted."""
+        return cls(sum(each.is_above for each in found), sum(each.is_below for each in found), len(found))
+
+
 def least_seeds(rows: pd.DataFrame) -> int:
     """How many seeds ran."""
     return int(rows[SEED].nunique())
+
+
+def enough(rows: pd.DataFrame, **values: Collection[Any]) -> bool:
+    """Whether a verdict can be given: on at least three seeds, and on all these values of these columns."""
+    return least_seeds(rows) >= _LEAST_SEEDS and all(set(some) <= set(rows[name]) for name, some in values.items())

@@ -16,7 +16,7 @@ from reproduction.experiments.printed import SGD_AHEAD
 from reproduction.experiments.sgd import BRR
 from reproduction.experiments.sgd_readings import FACTORS, at_best, rival
 from reproduction.form import SEED
-from reproduction.intervals import MeanInterval, brackets, least_seeds, paired, together
+from reproduction.intervals import MeanInterval, Sure, brackets, enough, least_seeds, paired, together
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,6 @@ _SOUND: Final = {
     "central-laplace": "Laplace noise by a curator",
     "local-brr": "BRR by each person",
 }
-_LEAST_SEEDS: Final = 3
 _ALIKE: Final = 2.0
 """Accuracies count as equal, and a difference as reproduced, within two points."""
 _NEAR: Final = 5.0
@@ -50,12 +49,9 @@ def _of(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 def _ran(*tables: pd.DataFrame) -> dict[str, Any]:
     """Whether the paper's network ran at the paper's budgets often enough, and what is compared how."""
-    enough = all(
-        _NETWORK in set(of["network"]) and set(SGD_AHEAD) <= set(of["epsilon"]) and least_seeds(of) >= _LEAST_SEEDS
-        for of in tables
-    )
+    complete = all(enough(of, network=[_NETWORK], epsilon=SGD_AHEAD) for of in tables)
     last = tables[0].loc[tables[0]["mechanism"] == BRR, "epsilon"].max()
-    return {"enough": enough, "first": min(SGD_AHEAD), "last": last, "alike": _ALIKE, "near": _NEAR, "note": _STEPS}
+    return {"enough": complete, "first": min(SGD_AHEAD), "last": last, "alike": _ALIKE, "near": _NEAR, "note": _STEPS}
 
 
 def _gaps(rows: pd.DataFrame, against: str = _SUM) -> pd.DataFrame:
@@ -132,10 +128,9 @@ def _everywhere(log_ratios: pd.DataFrame) -> bool:
 
 def _later(sgd: pd.DataFrame) -> dict[str, Any]:
     found = together(_gaps(_of(sgd, "convergence")), "epsilon")
-    every = found.values()
     return _ran(sgd) | {
-        "later": sum(each.is_above for each in every), "sooner": sum(each.is_below for each in every),
-        "none": sum(not each.is_above and each.high < _STEPS for each in every), "of": len(found),
+        "sure": Sure.among(found.values()),
+        "none": sum(not each.is_above and each.high < _STEPS for each in found.values()),
         "shown": ", ".join(f"{at:g}: {each:+.0f}" for at, each in found.items()),
     }  # fmt: skip
 
@@ -288,9 +283,9 @@ CLAIMS: Final = (
         measured="steps to 90 % of the final accuracy, BRR-SGD minus Laplace on the sum, by the paper’s protocol, which "
         "spends ε = ∞, at ε = {shown} (95 % intervals together)",
         rules={
-            Verdict.UNDECIDED: "not enough or not (later or sooner or none)",
-            Verdict.HOLDS: "later == of",
-            Verdict.PART: "later and not sooner",
+            Verdict.UNDECIDED: "not enough or not (sure.above or sure.below or none)",
+            Verdict.HOLDS: "sure.above == sure.of",
+            Verdict.PART: "sure.above and not sure.below",
         },
         expected=Verdict.UNDECIDED,
         why="No difference that could be told from chance, nor one of {note:g} steps that could be excluded.",
