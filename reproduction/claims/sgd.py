@@ -117,13 +117,14 @@ def _smoother(sgd: pd.DataFrame, sgd_readings: pd.DataFrame) -> dict[str, Any]:
     return _ran(sgd, sgd_readings) | {
         "sure": sure, "against": [at for at, each in found.items() if each.is_below], "of": len(found),
         "shown": ", ".join(f"{at:g}: {_times(each)}" for at, each in found.items()),
-        "readings": readings, "under": "; ".join(readings) or "no reading",
+        "readings": readings, "tried": len(FACTORS) * len(rates), "under": "; ".join(readings) or "no reading",
         "where": ", ".join(f"{at:g}" for at in sure) or "none", "rest": _times(MeanInterval.of(rest)) if len(rest) else "",
     }  # fmt: skip
 
 
 def _everywhere(log_ratios: pd.DataFrame) -> bool:
-    return all(each.is_above for each in together(log_ratios, "epsilon").values())
+    found = together(log_ratios, "epsilon")
+    return bool(found) and all(each.is_above for each in found.values())
 
 
 def _later(sgd: pd.DataFrame) -> dict[str, Any]:
@@ -262,8 +263,8 @@ CLAIMS: Final = (
         where="Appendix B.2",
         says="BRR is more stable: Laplace’s accuracy fluctuates.",
         find=_smoother,
-        measured="standard deviation of the accuracy over the last fifth of steps, Laplace’s over BRR-SGD’s (both spend "
-        "ε = ∞), at ε = {shown} (95 % intervals together); surely more at each: {under}",
+        measured="standard deviation of accuracy over the last fifth of steps, Laplace’s over BRR-SGD’s (both spend "
+        "ε = ∞), at ε = {shown} (95 % intervals together); surely more at each, of {tried} readings: {under}",
         rules={
             Verdict.UNDECIDED: "not enough or not (sure or against or readings)",
             Verdict.HOLDS: "len(sure) == of",
