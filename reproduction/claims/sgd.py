@@ -186,7 +186,8 @@ def _ahead(sgd: pd.DataFrame, sgd_readings: pd.DataFrame) -> dict[str, Any]:
     behind = [_gaps(at_last, rival(times))["value"].mean() for times in told]
     on_sum = text[0].values()
     return _ran(sgd, sgd_readings) | {
-        "reproduced": any(all(abs(each.mean - printed[at]) <= _ALIKE for at, each in of.items()) for of in text),
+        "reproduced": any(set(of) == set(printed) and all(abs(each.mean - printed[at]) <= _ALIKE for at, each in of.items())
+                          for of in text),
         "excluded": all(any(not each.low - _ALIKE <= printed[at] <= each.high + _ALIKE for at, each in of.items())
                         for of in text),
         "text": [", ".join(f"{each.mean:+.1f}" for each in of.values()) for of in text],
@@ -212,7 +213,7 @@ CLAIMS: Final = (
         find=_spent,
         measured="ε that the paper’s protocols really spend, by their text: {spent}; what keeps ε = {largest:g} ends "
         "at: {sound}",
-        rules={Verdict.HOLDS: "'∞' not in spent"},
+        rules={Verdict.HOLDS: "spent and '∞' not in spent"},
         expected=Verdict.FAILS,
         finding="ε = ∞: the sign of every coordinate is published, and private norms scale the noise",
         why="Choosing [−C, 0] or [0, C] publishes the sign of every coordinate, the adaptive bound comes from private "
@@ -229,8 +230,7 @@ CLAIMS: Final = (
         "BRR-SGD {ours}, Laplace on the sum {theirs}; at the largest minus at the least: BRR-SGD {brr:+.1f}, Laplace "
         "{laplace:+.1f} {brackets}",
         rules={
-            Verdict.UNDECIDED: "not enough or not (brr.is_above and laplace.is_above) and min(brr.high, laplace.high)"
-            " > alike",
+            Verdict.UNDECIDED: "not enough or not all(each.is_above or each.high <= alike for each in (brr, laplace))",
             Verdict.HOLDS: "brr.is_above and laplace.is_above",
             Verdict.PART: "brr.is_above or laplace.is_above",
         },
@@ -267,7 +267,7 @@ CLAIMS: Final = (
         "ε = ∞), at ε = {shown} (95 % intervals together); surely more at each, of {tried} readings: {under}",
         rules={
             Verdict.UNDECIDED: "not enough or not (sure or against or readings)",
-            Verdict.HOLDS: "len(sure) == of",
+            Verdict.HOLDS: "len(sure) == of > 0",
             Verdict.READING: "readings",
             Verdict.PART: "sure and not against",
         },
@@ -289,8 +289,8 @@ CLAIMS: Final = (
         measured="steps to 90 % of the final accuracy, BRR-SGD minus Laplace on the sum, by the paper’s protocol, which "
         "spends ε = ∞, at ε = {shown} (95 % intervals together)",
         rules={
-            Verdict.UNDECIDED: "not enough or not (sure.above or sure.below or none == sure.of)",
-            Verdict.HOLDS: "sure.above == sure.of",
+            Verdict.UNDECIDED: "not enough or not (sure.above or sure.below or 0 < none == sure.of)",
+            Verdict.HOLDS: "sure.above == sure.of > 0",
             Verdict.PART: "sure.above and not sure.below",
         },
         expected=Verdict.UNDECIDED,
