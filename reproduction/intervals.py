@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pandas as pd
 from scipy.special import stdtrit  # type: ignore[import-untyped]
@@ -14,11 +14,12 @@ from scipy.special import stdtrit  # type: ignore[import-untyped]
 from reproduction.form import SEED
 
 _MISS: Final = 0.05
+_LEAST_SEEDS: Final = 3
 
 
 @dataclass(frozen=True)
 class MeanInterval:
-    """A mean over repetitions with its 95 % interval; the interval is infinite where there is one repetition."""
+    """A mean over repetitions with its 95 % interval; it is infinite where there is one repetition or one diverged."""
 
     mean: float
     low: float
@@ -31,6 +32,8 @@ class MeanInterval:
     def of(cls, values: Iterable[float], together: int = 1) -> MeanInterval:
         """By Student's t; one of so many that shall hold together with 95 % (Bonferroni)."""
         found = [float(value) for value in values]
+        if not all(map(math.isfinite, found)):  # a diverged run: nothing is known of the mean
+            return cls(math.nan, -math.inf, math.inf, len(found))
         mean = statistics.fmean(found)
         if len(found) == 1:
             return cls(mean, -math.inf, math.inf, 1)
@@ -90,6 +93,24 @@ def bars_of(seeds: Iterable[object]) -> str:
     return f"Bars: 95 % intervals of the mean over {count} seeds; lines are moved apart sideways."
 
 
+class Sure(NamedTuple):
+    """How many intervals lie wholly above zero, how many wholly below it, and of how many."""
+
+    above: int
+    below: int
+    of: int
+
+    @classmethod
+    def among(cls, found: Collection[MeanInterval]) -> Sure:
+        """Counted."""
+        return cls(sum(each.is_above for each in found), sum(each.is_below for each in found), len(found))
+
+
 def least_seeds(rows: pd.DataFrame) -> int:
     """How many seeds ran."""
     return int(rows[SEED].nunique())
+
+
+def enough(rows: pd.DataFrame, **values: Collection[Any]) -> bool:
+    """Whether a verdict can be given: on at least three seeds, and on all these values of these columns."""
+    return least_seeds(rows) >= _LEAST_SEEDS and all(set(some) <= set(rows[name]) for name, some in values.items())

@@ -29,14 +29,11 @@ class Reading:
 
     words: str
     """What panels call it."""
-    changes: str
-    meant_by: str
-    """Who could have meant it."""
-    shared: Literal["row", "columns"]
+    shared: Literal["row", "columns"] = "columns"
     """What the columns share: ε, or as many ε as there are columns."""
-    weights: Literal["equal", "raw", "public"]
+    weights: Literal["equal", "raw", "public"] = "equal"
     """How: equally, by importance on the raw private rows, or by importance on the rows taken for public."""
-    one_hot: Literal["whole", "halves", "GRR"]
+    one_hot: Literal["whole", "halves", "GRR"] = "whole"
     """What a column of categories does with its part: every coordinate the whole, every coordinate half, or GRR."""
     mechanisms: tuple[str, ...] = ("brr", "laplace", "clamped-laplace", "rescaled-laplace")
     start: Literal["glorot", "torch"] = "glorot"
@@ -45,65 +42,31 @@ class Reading:
     """As everywhere else in the laboratory, where nothing is said."""
 
 
+_TWO: Final = ("brr", "laplace")
 READINGS: Final[Mapping[str, Reading]] = {
-    "coordinates": Reading(
-        "ε on every coordinate",
-        "Every number that the network reads has the whole ε: columns of numbers, and coordinates of one-hot columns.",
-        "whoever takes “vector perturbation” for noise of scale 1/ε on each coordinate of the vector",
-        shared="columns",
-        weights="equal",
-        one_hot="whole",
-    ),
+    # Meant by whoever takes “vector perturbation” for noise of scale 1/ε on each coordinate that the network reads.
+    "coordinates": Reading("ε on every coordinate"),
+    # By the same people, who write the network with torch.nn.Linear.
     **{
         started_by_torch(batch): Reading(
             f"ε on every coordinate, PyTorch’s start, batches of {batch}",
-            "The same, but the network starts as PyTorch’s layers do.",
-            "the same people, writing the network with torch.nn.Linear; the paper has neither start nor batch",
-            shared="columns",
-            weights="equal",
-            one_hot="whole",
-            mechanisms=("brr", "laplace", "clamped-laplace"),
-            start="torch",
-            batch=batch,
+            mechanisms=(*_TWO, "clamped-laplace"), start="torch", batch=batch,
         )
         for batch in BATCHES
     },
-    "columns": Reading(
-        "ε on every column",
-        "Every column has the whole ε; in a one-hot column two coordinates change, so each has half of it.",
-        "whoever takes ε for the budget of a feature, of which the paper counts 14 and 20",
-        shared="columns",
-        weights="equal",
-        one_hot="halves",
-        mechanisms=("brr", "laplace"),
-    ),
-    "weighted columns": Reading(
-        "as many ε as columns, by importance",
-        "As many ε as columns are shared by importance on the raw rows; every coordinate has the part of its column.",
-        "the authors, by their scripts for the rival, with BRR in Laplace’s place and “the rest unchanged”",
-        shared="columns",
-        weights="raw",
-        one_hot="whole",
-    ),
+    # By whoever takes ε for the budget of a feature, of which the paper counts 14 and 20.
+    "columns": Reading("ε on every column", one_hot="halves", mechanisms=_TWO),
+    # By the authors: their scripts do so for the rival; BRR is put in Laplace's place, “the rest unchanged”.
+    "weighted columns": Reading("as many ε as columns, by importance", weights="raw"),
+    # By Wang et al. as cited: a total budget, less noise for what matters more.
     "weighted row": Reading(
-        "ε of a row, by importance",
-        "One ε for the whole row is shared by importance on the raw rows; categories by GRR.",
-        "Wang et al. as cited: a total budget, less noise for what matters more",
-        shared="row",
-        weights="raw",
-        one_hot="GRR",
-        mechanisms=("brr", "laplace"),
+        "ε of a row, by importance", shared="row", weights="raw", one_hot="GRR", mechanisms=_TWO
     ),
+    # By whoever wants the rival as it could be used: this one keeps its ε.
     "weighted row, public weights": Reading(
-        "ε of a row, by importance on public rows",
-        "The same, by importance on rows that are taken for public: this one keeps its ε.",
-        "whoever wants the rival as it could be used",
-        shared="row",
-        weights="public",
-        one_hot="GRR",
-        mechanisms=("brr", "laplace"),
+        "ε of a row, by importance on public rows", shared="row", weights="public", one_hot="GRR", mechanisms=_TWO
     ),
-}
+}  # fmt: skip
 """By name, in the order of the report; the reading of :mod:`~reproduction.experiments.dnn` is not among them."""
 
 

@@ -52,7 +52,7 @@ from bipartite.mechanisms import BRR, Laplace
 from reproduction.experiments.dnn import AHEAD, TITLES, accuracy, chances_of, gain_panels, gains, measures, seed_of
 from reproduction.experiments.dnn_data import DOMAINS, split
 from reproduction.experiments.dnn_reading_list import BATCHES, READINGS, UNBOUNDED, cost_of, started_by_torch
-from reproduction.experiments.protocols import BoundedNoise
+from reproduction.experiments.protocols import with_bounded_noise
 from reproduction.form import Grid
 from reproduction.intervals import bars_of
 from reproduction.learning.network_training import TrainingPlan, network_inputs, train_network
@@ -236,7 +236,7 @@ def reports_of(
 ) -> NDArray[Any]:
     """What the network is trained on."""
     if mechanism == BOUNDED:
-        return BoundedNoise(epsilon).perturbed(data.inputs.astype(np.float64), rng)
+        return with_bounded_noise(data.inputs.astype(np.float64), rng)
     if reading.shared == "row":
         columns = PrivateColumns(
             list(DOMAINS[dataset].values()),

@@ -1,12 +1,11 @@
-"""The paper's protocols for gradients and networks as it describes them, each with the ε that it really spends.
+"""The paper's protocols for gradients and networks as it describes them, and why none of them keeps an ε.
 
 None of them is offered for use: they are here so that the paper's figures can be run and seen for what they are.
 
 - **BRR-SGD** (appendix B.2): a gradient coordinate is reported by BRR on [0, C_t] or on [−C_t, 0], where it lies.
   The interval, and so the sign, is published: a positive and a negative value have no report in common but zero. ε = ∞.
 - **Laplace DP-SGD** with the same adaptive bound C_t: the scale of the noise is computed from private norms, and two
-  scales of Laplace noise have no bounded ratio. ε = ∞; and if C_t were public, the claimed ε would be spent on every
-  coordinate and in every epoch: an L2 norm of at most C is an L1 norm of up to √d·C.
+  scales of Laplace noise have no bounded ratio. ε = ∞.
 - **Additive bounded noise** (the network of appendix B.3 as scripted): x plus a uniform number within ±0.1, whatever ε
   is. Two values more than 0.2 apart have no report in common. ε = ∞.
 """
@@ -33,23 +32,7 @@ LEAST_BOUND: Final = 1e-3
 POINTS: Final = 21
 _LAPLACE_BITS: Final = 24
 _FRACTION: Final = 2**53
-_SIGN: Final = "the interval [−C, 0] or [0, C] publishes the sign of every coordinate"
-_BOUND: Final = "the bound C_t is computed from private norms and scales what is released"
-
-
-@dataclass(frozen=True)
-class RealCost:
-    """What a protocol claims, and what it spends."""
-
-    claimed: float
-    why: tuple[str, ...]
-    with_public_bound: float = math.inf
-    """What it would spend if its clipping bound were a public number."""
-    epsilon: float = math.inf
-    """What it spends as described; infinite for every protocol here."""
-
-    def __str__(self) -> str:
-        return f"claims ε = {self.claimed:g}, spends ε = ∞: " + "; ".join(self.why)
+_HALF_WIDTH: Final = 0.1
 
 
 @dataclass(frozen=True)
@@ -75,10 +58,6 @@ class HalfIntervalBRR:
         reports: Array = mechanism.privatize(np.minimum(np.abs(gradient) / bound, 1.0), rng=source)
         return np.copysign(reports * bound, gradient)
 
-    def cost(self, size: int, batch: int, epochs: float) -> RealCost:  # noqa: ARG002
-        """Whatever the size of the network."""
-        return RealCost(self.epsilon, (_SIGN, _BOUND))
-
 
 @dataclass(frozen=True)
 class AdaptiveLaplace:
@@ -103,14 +82,13 @@ class AdaptiveLaplace:
             return released
         return np.clip(released, np.where(gradient < 0, -bound, 0), np.where(gradient < 0, 0, bound))
 
-    def cost(self, size: int, batch: int, epochs: float) -> RealCost:
-        """By composition over coordinates and epochs, adding or removing a record."""
-        if self.in_half:
-            return RealCost(self.epsilon, (_SIGN, _BOUND))
+    def epsilon_with_public_bound(self, size: int, batch: int, epochs: float) -> float:
+        """What it would spend if C_t were public, with a record added or removed.
+
+        ε on every coordinate, for an L2 norm of at most C is an L1 norm of up to √size·C, and in every epoch.
+        """
         each = math.sqrt(size) * self.epsilon / self.times / (1 if self.of == "sum" else batch)
-        total = each * math.ceil(epochs)
-        many = f"with a public bound, L1 norms up to √{size}·C and {math.ceil(epochs)} epochs would make it {total:.4g}"
-        return RealCost(self.epsilon, (_BOUND, many), total)
+        return math.inf if self.in_half else each * math.ceil(epochs)
 
 
 def protocol_of(mechanism: str, epsilon: float) -> HalfIntervalBRR | AdaptiveLaplace:
@@ -124,20 +102,8 @@ def protocol_of(mechanism: str, epsilon: float) -> HalfIntervalBRR | AdaptiveLap
     return AdaptiveLaplace(epsilon, times=int(times or 1), in_half=in_half)
 
 
-@dataclass(frozen=True)
-class BoundedNoise:
-    """x plus a uniform number within ±``half_width``, whatever the ε on the label."""
-
-    epsilon: float
-    half_width: float = 0.1
-
-    def perturbed(self, values: Array, source: Source) -> Array:
-        """The released values."""
-        shares = whole_numbers_below(_FRACTION, np.size(values), source).reshape(np.shape(values)) / _FRACTION
-        moved: Array = np.asarray(values, dtype=np.float64) + self.half_width * (2 * shares - 1)
-        return moved
-
-    def cost(self) -> RealCost:
-        """Whatever the budget."""
-        why = f"values more than {2 * self.half_width:g} apart have no report in common"
-        return RealCost(self.epsilon, (why, "the noise ignores ε"))
+def with_bounded_noise(values: Array, source: Source) -> Array:
+    """Each value plus a uniform number within ±0.1: the noise of the scripts."""
+    shares = whole_numbers_below(_FRACTION, np.size(values), source).reshape(np.shape(values)) / _FRACTION
+    moved: Array = np.asarray(values, dtype=np.float64) + _HALF_WIDTH * (2 * shares - 1)
+    return moved

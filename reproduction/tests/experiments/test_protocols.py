@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from reproduction.experiments.protocols import AdaptiveBound, AdaptiveLaplace, BoundedNoise, HalfIntervalBRR
+from reproduction.experiments.protocols import AdaptiveBound, AdaptiveLaplace, HalfIntervalBRR, with_bounded_noise
 
 
 def test_half_intervals_publish_the_sign_of_every_coordinate():
@@ -58,33 +58,20 @@ def test_noise_in_a_half_keeps_the_sign_and_is_laplace_noise_clamped(sign):
         assert abs((released == end).mean() - chance) < 5.5 * error
 
 
-def test_costs_are_infinite_and_say_why():
-    of_brr, of_laplace, of_noise, in_half = (
-        HalfIntervalBRR(0.3).cost(26_010, 2048, 9),
-        AdaptiveLaplace(0.3).cost(26_010, 2048, 9),
-        BoundedNoise(1.0).cost(),
-        AdaptiveLaplace(0.3, times=4, in_half=True).cost(26_010, 2048, 9),
-    )
-    for cost in (of_brr, of_laplace, of_noise, in_half):
-        assert math.isinf(cost.epsilon)
-        assert "spends ε = ∞" in str(cost)
-    for cost in (of_brr, in_half):
-        assert math.isinf(cost.with_public_bound) and "sign of every coordinate" in str(cost)
-
-
 def test_with_a_public_bound_laplace_would_spend_epsilon_on_every_coordinate_and_epoch():
-    def cost(*how, epochs=9):
-        return AdaptiveLaplace(0.3, *how).cost(26_010, 2048, epochs).with_public_bound
+    def spent(epochs=9, **how):
+        return AdaptiveLaplace(0.3, **how).epsilon_with_public_bound(26_010, 2048, epochs)
 
     # √26010 = 161.28: an L2 norm of at most C is an L1 norm of up to 161·C, in each of nine epochs.
-    assert cost(epochs=8.4) == pytest.approx(161.276 * 0.3 * 9, rel=1e-4)
-    assert cost("mean") == pytest.approx(435.44 / 2048, rel=1e-3)
-    assert cost("sum", 4) == pytest.approx(435.44 / 4, rel=1e-3)
+    assert spent(8.4) == pytest.approx(161.276 * 0.3 * 9, rel=1e-4)
+    assert spent(of="mean") == pytest.approx(435.44 / 2048, rel=1e-3)
+    assert spent(times=4) == pytest.approx(435.44 / 4, rel=1e-3)
+    assert spent(in_half=True) == math.inf  # which publishes every sign
 
 
 def test_bounded_noise_never_leaves_its_width():
-    released = BoundedNoise(1.0).perturbed(np.zeros((200, 5)), bp.insecure_seed(4))
+    released = with_bounded_noise(np.zeros((200, 5)), bp.insecure_seed(4))
     assert released.shape == (200, 5)
     assert 0.09 < np.abs(released).max() <= 0.1
     # So a value above 0.2 and a value of 0 have no report in common.
-    assert (BoundedNoise(1.0).perturbed(np.full(1000, 0.201), bp.insecure_seed(5)) > released.max()).all()
+    assert (with_bounded_noise(np.full(1000, 0.201), bp.insecure_seed(5)) > released.max()).all()
