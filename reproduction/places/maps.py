@@ -32,22 +32,20 @@ def draw(regions: Regions, *, title: str = "", credit: str = "") -> str:
     return as_svg(lambda: plot(regions, title=title, credit=credit))
 
 
-def plot(regions: Regions, ax: Axes | None = None, *, title: str = "", credit: str = "") -> Axes:
+def plot(regions: Regions, *, title: str = "", credit: str = "") -> Axes:
     """Draw places in the colours of their regions, with an outline and a number each; ``credit`` names their source."""
     places, sizes = regions.places, regions.sizes.tolist()
-    several = len(sizes) > 1
-    named = sorted(sorted(range(len(sizes)), key=lambda each: -sizes[each])[:_NAMED]) if several else []
+    named = sorted(sorted(range(len(sizes)), key=lambda each: -sizes[each])[:_NAMED])
     names = [f"{each + 1}: {_elided(escaped(regions.names[each]))}, {sizes[each]:,} places" for each in named]
-    hidden = [f"and {len(sizes) - len(named):,} smaller regions"] if len(sizes) > len(named) > 0 else []
-    count = f"{len(places):,} places"
-    says = f"{count} in {len(sizes)} regions of {min(sizes)} to {max(sizes)}" if several else count
+    hidden = [f"and {len(sizes) - len(named):,} smaller regions"] if len(sizes) > len(named) else []
+    says = f"{len(places):,} places in {len(sizes)} regions of {min(sizes)} to {max(sizes)}"
     notes, view = [f"{says}.", *_notes(regions, credit)], View.around(places.coordinates)
-    with axes(ax, view.size(0.5 + 0.3 * bool(title) + 0.2 * -(-len(names) // 2))) as on:
+    with axes(None, view.size(0.5 + 0.3 * bool(title) + 0.2 * -(-len(names) // 2))) as on:
         view.draw(on)
         x, y = view.x(places.coordinates[:, 1]), places.coordinates[:, 0]
         colours = np.array(COLOURS)[np.arange(len(sizes)) % len(COLOURS)]
         on.scatter(x, y, 10 if len(x) <= _MANY else 3, colours[regions.labels], linewidths=0, zorder=4)
-        for each in range(len(sizes)) if several else ():
+        for each in range(len(sizes)):
             inside = regions.labels == each
             corners = _outline(np.column_stack([x[inside], y[inside]]))
             on.fill(*corners.T, facecolor=f"{colours[each]}1A", edgecolor=colours[each], linewidth=0.8, zorder=3)
@@ -55,27 +53,19 @@ def plot(regions: Regions, ax: Axes | None = None, *, title: str = "", credit: s
                 how: dict[str, Any] = {"facecolor": PAPER, "alpha": 0.75, "edgecolor": "none", "pad": 0.8}
                 at = float(np.median(x[inside])), float(np.median(y[inside]))
                 on.text(*at, str(each + 1), color=INK, weight="bold", fontsize=7.5, ha="center", zorder=6, bbox=how)
-        if several:
-            add_legend(on, dict(zip(names, colours[named].tolist(), strict=True)), columns=2)
+        add_legend(on, dict(zip(names, colours[named].tolist(), strict=True)), columns=2)
         told = f"A map: {'; '.join([says, *names, *hidden])}. {' '.join(notes)}"
         describe(on, told, title=title, notes=[*hidden, *notes])
     return on
 
 
 def _notes(regions: Regions, credit: str) -> list[str]:
-    notes = [
-        "A region is named by the leading bits that the map tile codes of its places share."
-        if regions.prefixes is not None
-        else "The regions were given."
-    ]
-    if regions.merged:
-        notes.append(f"{regions.merged} with a single place were merged with the region of the nearest other place.")
-    if len(regions) > 1:
-        notes.append(
-            f"Publishing a person’s region would reveal {regions.bits():.2f} bits under the uniform prior, and leave "
-            f"only {regions.smallest} possible places in the smallest region; no ε covers that."
-        )
-    return [*notes, PUBLIC, *([f"Places: {credit}."] if credit else [])]
+    told = (
+        f"Publishing a person’s region would reveal {regions.bits():.2f} bits under the uniform prior, and leave only "
+        f"{regions.smallest} possible places in the smallest region; no ε covers that."
+    )
+    named = "A region is named by the leading bits that the map tile codes of its places share."
+    return [named, told, PUBLIC, *([f"Places: {credit}."] if credit else [])]
 
 
 def _outline(spots: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -88,5 +78,4 @@ def _outline(spots: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _elided(name: str) -> str:
     """Shorten a long name in the middle: the codes of neighbouring tiles start alike."""
-    name = name or "(no common bits)"
     return name if len(name) <= _LONGEST else f"{name[:4]}…{name[5 - _LONGEST :]}"
