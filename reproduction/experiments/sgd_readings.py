@@ -94,13 +94,13 @@ def picture(rows: pd.DataFrame) -> str:
         for in_half in [name.endswith("in-half")]
     ]
     return panels(
-        pd.concat(drawn), x="epsilon", y="points", hue="line", facet="of", lowest=0,
+        pd.concat(drawn), x="epsilon", y="points", hue="line", facet="of",
         printed={f"{title} Laplace noise": PRINTED} if network == "paper-cnn" else {},
         across="claimed ε", up="points of accuracy",
         says=f"By how many points BRR-SGD is ahead of Laplace noise under several readings; {NETWORKS[network]}.",
         notes=[
             "Final test accuracy of BRR-SGD minus the rival's; none is private, ε = ∞.",
-            "× 4 and × 5 were fitted to the paper's numbers; it states no factor.",
+            "Factors of the noise were fitted to the paper's numbers; it states none.",
             "In BRR's range: clamped to the half of [−C, C] in which the coordinate lies.",
             bars_of(rows[SEED]),
         ],
