@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -71,6 +71,13 @@ def paired(
     both = rows[rows[by] == ours].merge(rows[rows[by] == theirs], on=alike, suffixes=("", "_of_the_rival"))
     both[column] = how(both[column], both[f"{column}_of_the_rival"])
     return both[[*alike, column]]
+
+
+def with_each(
+    rows: pd.DataFrame, ours: str, rivals: Mapping[str, str], column: str, how: Callable[[Any, Any], Any]
+) -> pd.DataFrame:
+    """``paired`` with each of these rivals, one below the other; ``line`` is what the rival is mapped to."""
+    return pd.concat([paired(rows, ours, rival, column, how).assign(line=line) for rival, line in rivals.items()])
 
 
 def together(rows: pd.DataFrame, by: str | list[str], column: str = "value") -> dict[Any, MeanInterval]:

@@ -28,7 +28,6 @@ from operator import sub
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import pandas as pd
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from bipartite.domains import Integers
@@ -38,20 +37,15 @@ from bipartite.mechanisms import GRR
 from reproduction.experiments.dnn_data import DOMAINS, split
 from reproduction.experiments.printed import NETWORK_GAINS, NETWORK_RANGE
 from reproduction.form import Grid
-from reproduction.intervals import bars_of, paired
-from reproduction.learning.network_training import (
-    RandomisedLabels,
-    TrainingPlan,
-    class_chances,
-    network_inputs,
-    train_network,
-)
+from reproduction.intervals import bars_of, with_each
+from reproduction.learning.network_training import TrainingPlan, class_chances, network_inputs, train_network
 from reproduction.pictures import panels
 from reproduction.pictures.panels import Printed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    import pandas as pd
     from numpy.typing import NDArray
 
     from reproduction.form import Row
@@ -123,13 +117,13 @@ def measure(  # noqa: PLR0913, PLR0917 (a point of the grid)
         domains = {name: each.domain for name, each in columns.mechanisms_.items()}
         released = columns.transform if mechanism == "none" else columns.fit_transform
         inputs = network_inputs(released(parts.private[0]), domains)
-        targets, randomised = parts.private[1], None
+        targets, responses = parts.private[1], None
         if of_label is not None:
             response = GRR(Integers(0, 1), of_label)
             targets = response.privatize(targets, rng=rng)
-            randomised = RandomisedLabels(response.matrix(), "forward")
+            responses = response.matrix()
         word = rng.streams().stream(0, 1).word()
-        trained = networks_of(inputs, targets, epochs, learning_rates, word, randomised)
+        trained = networks_of(inputs, targets, epochs, learning_rates, word, responses)
         public, test = (network_inputs(columns.transform(some), domains) for some, _ in (parts.public, parts.test))
         # The first of the best: fewest epochs, the paper's learning rate.
         chosen = max(trained, key=lambda plan: accuracy(chances_of(trained[plan], public), parts.public[1]))
@@ -164,18 +158,15 @@ def columns_of(
 
 def networks_of(
     inputs: NDArray[np.float32], labels: NDArray[np.int64], epochs: tuple[int, ...], rates: tuple[float, ...],
-    seed: int, randomised: RandomisedLabels | None = None,
+    seed: int, responses: NDArray[np.float64] | None = None,
 ) -> dict[Plan, list[Layer]]:  # fmt: skip
     """A network for every plan of the grid, all from the same reports; fewer epochs are a stop on the way."""
     trained: dict[Plan, list[Layer]] = {}
     for rate in rates:
         plan = TrainingPlan(epochs=max(epochs), learning_rate=rate, device="cpu")
-
-        def keep(epoch: int, read: Any, rate: float = rate) -> None:  # noqa: ANN401 (reads the layers)
+        for epoch, layers in enumerate(train_network(inputs, labels, 2, plan, seed=seed, responses=responses), 1):
             if epoch in epochs:
-                trained[epoch, rate] = read()
-
-        train_network(inputs, labels, 2, plan, seed=seed, randomised=randomised, after_epoch=keep)
+                trained[epoch, rate] = layers
     return {plan: trained[plan] for plan in product(sorted(epochs), sorted(rates, reverse=True))}
 
 
@@ -240,8 +231,7 @@ AHEAD: Final = {"laplace": "BRR minus Laplace"}
 def gains(rows: pd.DataFrame, rivals: Mapping[str, str]) -> pd.DataFrame:
     """By how many points BRR is more accurate than each of these rivals, seed by seed, in lines of these names."""
     own = rows[rows["metric"] == "accuracy"].drop(columns=["line", "metric", "spends", "noise_spends"], errors="ignore")
-    found = [paired(own, "brr", rival, "value", sub).assign(line=name) for rival, name in rivals.items()]
-    return pd.concat(found).assign(points=lambda pairs: 100 * pairs["value"])
+    return with_each(own, "brr", rivals, "value", sub).assign(points=lambda pairs: 100 * pairs["value"])
 
 
 def gain_panels(rows: pd.DataFrame, like: Mapping[str, str] | None = None, **how: Any) -> str:  # noqa: ANN401 (panels')

@@ -13,7 +13,6 @@ import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -33,18 +32,14 @@ PUBLIC_SHARE: Final = 0.1
 """This part of the training rows is taken for public, to choose a setting of the grid on."""
 
 _PUBLIC: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-EDUCATION: Final[Mapping[str, str]] = MappingProxyType(
-    {level: name for name, levels in _PUBLIC["education"].items() for level in levels}
-)
+EDUCATION: Final[Mapping[str, str]] = {level: name for name, levels in _PUBLIC["education"].items() for level in levels}
 """Sixteen levels of education in six."""
-DOMAINS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
-    {
-        dataset: {name: each if isinstance(each[0], str) else tuple(each) for name, each in domains.items()}
-        for dataset, domains in _PUBLIC["domains"].items()
-    }
-)
+DOMAINS: Final[Mapping[str, Mapping[str, Any]]] = {
+    dataset: {name: each if isinstance(each[0], str) else tuple(each) for name, each in domains.items()}
+    for dataset, domains in _PUBLIC["domains"].items()
+}
 """What is public about every feature: a range or a list of categories."""
-_YES: Final = MappingProxyType({"adult": ">50K", "bank": "yes"})
+_YES: Final = {"adult": ">50K", "bank": "yes"}
 
 
 @dataclass(frozen=True, eq=False)

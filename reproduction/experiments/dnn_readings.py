@@ -266,27 +266,16 @@ def trained(
     reading: Reading, inputs: NDArray[np.float32], labels: NDArray[np.int64], epochs: int, words: str
 ) -> dict[int, Layers]:
     """The network after every epoch; these words make the seed, the same for every reading, mechanism and ε."""
-    layers: dict[int, Layers] = {}
     plan = TrainingPlan(epochs=epochs, batch_size=reading.batch, device="cpu")
     seed = seed_of(words) >> 1
-
-    def keep(epoch: int, read: Callable[[], Layers]) -> None:
-        layers[epoch] = read()
-
     if reading.start == "torch":
-        train_as_torch_does(inputs, labels, plan, seed, keep)
-    else:
-        train_network(inputs, labels, 2, plan, seed=seed, after_epoch=keep)
-    return layers
+        return dict(enumerate(train_as_torch_does(inputs, labels, plan, seed), 1))
+    return dict(enumerate(train_network(inputs, labels, 2, plan, seed=seed), 1))
 
 
 def train_as_torch_does(
-    inputs: NDArray[np.float32],
-    labels: NDArray[np.int64],
-    plan: TrainingPlan,
-    seed: int,
-    after_epoch: Callable[[int, Callable[[], Layers]], None],
-) -> None:
+    inputs: NDArray[np.float32], labels: NDArray[np.int64], plan: TrainingPlan, seed: int
+) -> list[Layers]:
     """The network of ``train_network``, begun by the defaults of ``torch.nn.Linear``.
 
     Weights and biases are uniform within ±1/√(inputs of the layer).
@@ -295,22 +284,22 @@ def train_as_torch_does(
 
     rows = torch.from_numpy(inputs)
     targets = torch.from_numpy(labels).to(rows.dtype)
+    found = []
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         linear = [torch.nn.Linear(a, b) for a, b in itertools.pairwise((inputs.shape[1], *plan.hidden, 1))]
         network = torch.nn.Sequential(*[each for layer in linear for each in (layer, torch.nn.ReLU())][:-1])
         optimiser = torch.optim.Adam(network.parameters(), lr=plan.learning_rate, fused=True)
-
-        def read() -> Layers:
-            return [(layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy()) for layer in linear]
-
-        for epoch in range(plan.epochs):
+        for _ in range(plan.epochs):
             for batch in torch.randperm(len(rows)).split(plan.batch_size):  # type: ignore[no-untyped-call]
                 loss = torch.nn.functional.binary_cross_entropy_with_logits(network(rows[batch])[:, 0], targets[batch])
                 optimiser.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 optimiser.step()
-            after_epoch(epoch + 1, read)
+            found.append(
+                [(layer.weight.detach().numpy().T.copy(), layer.bias.detach().numpy().copy()) for layer in linear]
+            )
+    return found
 
 
 _PLANS: Final = {

@@ -28,7 +28,7 @@ from bipartite.lottery import insecure_seed
 from reproduction.experiments.gbdt_tasks import TASKS, Records, records_of
 from reproduction.experiments.printed import BOOSTING_SHARES
 from reproduction.form import Grid
-from reproduction.intervals import bars_of, paired
+from reproduction.intervals import bars_of, with_each
 from reproduction.learning.boosting import PaperBoostingRegressor
 from reproduction.pictures import panels
 from reproduction.pictures.panels import Printed
@@ -176,9 +176,9 @@ def draw(rows: pd.DataFrame) -> dict[str, str]:
     }  # fmt: skip
     pictures["gbdt_shares"] = panels(
         shares(usual[["task", "epsilon", "seed", "mechanism", "rmse"]]),
-        x="epsilon", y="rmse", facet="task", titles={at: f"{each}: BRR over its rivals" for at, each in titles.items()},
-        levels={"equal": 1}, like=LIKE, printed=printed(float(AT)), lowest=0, across="ε",
-        up="RMSE with BRR / the rival's",
+        x="epsilon", y="rmse", hue="line", facet="task",
+        titles={task: f"{each}: BRR over its rivals" for task, each in titles.items()}, levels={"equal": 1}, like=LIKE,
+        printed=printed(float(AT)), lowest=0, across="ε", up="RMSE with BRR / the rival's",
         says="Root mean squared error with BRR over that with Laplace, clamped or not, against ε.",
         notes=["Below 1 BRR has the smaller error. The paper prints shares of Laplace's at ε = 5.", bars],
     )  # fmt: skip
@@ -197,8 +197,7 @@ LIKE: Final = {**{f"BRR over {rival}": rival for rival in RIVALS}, "equal": "lim
 
 def shares(rows: pd.DataFrame) -> pd.DataFrame:
     """RMSE with BRR over that of each of its rivals, seed by seed; all columns but the mechanism say what is alike."""
-    found = [paired(rows, "BRR", rival, "rmse", truediv).assign(mechanism=f"BRR over {rival}") for rival in RIVALS]
-    return pd.concat(found)
+    return with_each(rows, "BRR", {rival: f"BRR over {rival}" for rival in RIVALS}, "rmse", truediv)
 
 
 def printed(x: float | None = None) -> dict[str, list[Printed]]:

@@ -173,7 +173,7 @@ def draw(rows: pd.DataFrame) -> dict[str, str]:
     return {
         "gbdt_readings": panels(
             gbdt.shares(at_5).assign(number=lambda found: found["reading"].map(numbers)),
-            x="number", y="rmse", facet="task", dots=gbdt.LIKE, levels={"equal": 1}, like=gbdt.LIKE,
+            x="number", y="rmse", hue="line", facet="task", dots=gbdt.LIKE, levels={"equal": 1}, like=gbdt.LIKE,
             titles={task: f"{each.title}, by reading, ε = {gbdt.AT}" for task, each in TASKS.items()},
             printed=gbdt.printed(), lowest=0, highest=2, across="reading", up="RMSE with BRR / the rival's",
             notes=[*(f"{at}: {name}" for name, at in numbers.items()), bars],

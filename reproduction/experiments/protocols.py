@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+FIRST_BOUND: Final = 1.0
 DECAY: Final = 0.99
 LEAST_BOUND: Final = 1e-3
 POINTS: Final = 21
@@ -35,15 +36,9 @@ _FRACTION: Final = 2**53
 _HALF_WIDTH: Final = 0.1
 
 
-@dataclass(frozen=True)
-class AdaptiveBound:
+def next_bound(bound: float, mean_norm: float) -> float:
     """C_t = max(ρ·C_(t−1) + (1 − ρ)·(mean gradient norm), C_min): computed from private gradients, as described."""
-
-    value: float = 1.0
-
-    def after(self, mean_norm: float) -> AdaptiveBound:
-        """The next bound."""
-        return AdaptiveBound(max(DECAY * self.value + (1 - DECAY) * mean_norm, LEAST_BOUND))
+    return max(DECAY * bound + (1 - DECAY) * mean_norm, LEAST_BOUND)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ import pandas as pd
 
 from reproduction.experiments.printed import SGD_AHEAD, SGD_BUDGETS
 from reproduction.form import SEED, Grid
-from reproduction.intervals import bars_of, paired
+from reproduction.intervals import bars_of, with_each
 from reproduction.pictures import panels
 from reproduction.pictures.panels import Printed
 
@@ -60,7 +60,6 @@ NETWORKS: Final = {
     "softmax": "softmax regression, 500 parameters",
     "mlp": "one hidden layer, 6,634 parameters",
 }
-RIVALS: Final = [each for each in PROTOCOLS if each != BRR]
 PRINTED: Final = [Printed(100 * each, f"+{100 * each:g} %", epsilon) for epsilon, each in SGD_AHEAD.items()]
 """By how much the paper says that BRR-SGD is ahead of Laplace."""
 MEASURES: Final = ("final", "stability", "convergence", "held_out")
@@ -121,7 +120,7 @@ def draw(rows: pd.DataFrame) -> dict[str, str]:
     """Accuracy against what is really spent, for each network; and the paper's protocols, at the end and on the way."""
     bars = bars_of(rows[SEED])
     finals = rows[rows["measure"] == "final"]
-    ahead = pd.concat([ahead_of(finals, rival).assign(line=f"BRR-SGD minus {PROTOCOLS[rival]}") for rival in RIVALS])
+    rivals = {rival: f"BRR-SGD minus {words}" for rival, words in PROTOCOLS.items() if rival != BRR}
     found = {
         "sgd_budgets": panels(
             named(finals, SOUND | PLAIN), x="epsilon", y="value", hue="line", facet="network", titles=NETWORKS,
@@ -131,9 +130,9 @@ def draw(rows: pd.DataFrame) -> dict[str, str]:
             notes=["BRR, Piecewise, Hybrid and Duchi: local, everybody answers once.", bars, _CHOSEN],
         ),
         "sgd_ahead": panels(
-            ahead, x="epsilon", y="points", hue="line", facet="network", lowest=0,
+            ahead_of(finals, rivals), x="epsilon", y="points", hue="line", facet="network", lowest=0,
             titles={each: f"{words}: BRR-SGD minus Laplace" for each, words in NETWORKS.items()},
-            like={f"BRR-SGD minus {PROTOCOLS[rival]}": PROTOCOLS[rival] for rival in RIVALS},
+            like={line: PROTOCOLS[rival] for rival, line in rivals.items()},
             printed={"paper-cnn": PRINTED}, across="claimed ε", up="points of accuracy",
             says="Final test accuracy of BRR-SGD minus that of Laplace, by the paper's protocols; none is private.",
             notes=[
@@ -154,9 +153,9 @@ def named(rows: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     return kept.assign(line=kept["mechanism"].map(names))
 
 
-def ahead_of(rows: pd.DataFrame, rival: str) -> pd.DataFrame:
-    """By how many points of accuracy BRR-SGD is ahead of a rival, seed by seed; neither is private."""
-    both = paired(rows[["network", "epsilon", SEED, "mechanism", "value"]], BRR, rival, "value", sub)
+def ahead_of(rows: pd.DataFrame, rivals: Mapping[str, str]) -> pd.DataFrame:
+    """By how many points of accuracy BRR-SGD is ahead of each rival, seed by seed; none of them is private."""
+    both = with_each(rows[["network", "epsilon", SEED, "mechanism", "value"]], BRR, rivals, "value", sub)
     return both.assign(points=100 * both["value"])
 
 

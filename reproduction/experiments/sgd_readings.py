@@ -17,8 +17,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
-
 from reproduction.experiments.printed import SGD_BUDGETS
 from reproduction.experiments.sgd import BRR, MEASURES, NETWORKS, PRINTED, SMALL, ahead_of
 from reproduction.form import SEED, Grid
@@ -26,6 +24,8 @@ from reproduction.intervals import bars_of
 from reproduction.pictures import panels
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from reproduction.form import Row
 
 FACTORS: Final = (1, 4, 5)
@@ -84,19 +84,13 @@ def picture(rows: pd.DataFrame) -> str:
     finals = at_best(rows, "final")
     (network,) = finals["network"].unique()
     title = f"MNIST, {NETWORKS[network]}: ahead of"
-    drawn = [
-        ahead_of(finals, name).assign(
-            line=f"BRR-SGD minus {words}",
-            of=f"{title} {'the same noise in BRR’s range' if in_half else 'Laplace noise'}",
-        )
-        for name, words in RIVALS.items()
-        if name in set(finals["mechanism"])
-        for in_half in [name.endswith("in-half")]
-    ]
+    noise, in_half = f"{title} Laplace noise", f"{title} the same noise in BRR’s range"
+    ran = [name for name in RIVALS if name in set(finals["mechanism"])]
+    ahead = ahead_of(finals, {name: f"BRR-SGD minus {RIVALS[name]}" for name in ran})
     return panels(
-        pd.concat(drawn), x="epsilon", y="points", hue="line", facet="of",
-        printed={f"{title} Laplace noise": PRINTED} if network == "paper-cnn" else {},
-        across="claimed ε", up="points of accuracy",
+        ahead.assign(of=ahead["line"].str.endswith("BRR’s range").map({True: in_half, False: noise})),
+        x="epsilon", y="points", hue="line", facet="of",
+        printed={noise: PRINTED} if network == "paper-cnn" else {}, across="claimed ε", up="points of accuracy",
         says=f"By how many points BRR-SGD is ahead of Laplace noise under several readings; {NETWORKS[network]}.",
         notes=[
             "Final test accuracy of BRR-SGD minus the rival's; none is private, ε = ∞.",

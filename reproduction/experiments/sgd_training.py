@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import statistics
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,12 +19,15 @@ from bipartite.learn import GaussianSGD, PerExample, Steps, best_device, gaussia
 from bipartite.learn import follow as follow_gaussian
 from bipartite.lottery import Source, insecure_seed, whole_numbers_below
 from reproduction.datasets import mnist
-from reproduction.experiments.protocols import POINTS, AdaptiveBound, protocol_of
+from reproduction.experiments.protocols import FIRST_BOUND, POINTS, next_bound, protocol_of
 from reproduction.learning.sgd import LaplaceSGD, LocalSGD, follow, paper_cnn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
+    from reproduction.experiments.protocols import AdaptiveLaplace, HalfIntervalBRR
     from reproduction.form import Row
 
 MEASURED_STEPS: Final = 40
@@ -56,8 +59,8 @@ class Training:
     epsilon: float
     seed: int
 
-    def plan(self, clip: float) -> GaussianSGD | LaplaceSGD | LocalSGD | None:
-        """A plan of the product or of the laboratory; None for no privacy and for the paper's protocols."""
+    def plan(self, clip: float) -> GaussianSGD | LaplaceSGD | LocalSGD | Described:
+        """A plan of the product or of the laboratory."""
         rate = min(1.0, self.batch / self.people)
         if self.mechanism == "central-gaussian":
             multiplier = _multiplier(self.epsilon, Steps(self.steps, rate))
@@ -67,7 +70,49 @@ class Training:
         if self.mechanism.startswith("local-"):
             how: Any = self.mechanism.removeprefix("local-")
             return LocalSGD(self.epsilon, clip, self.batch, how, points=POINTS)
-        return None
+        protocol = None if self.mechanism == "none" else protocol_of(self.mechanism, self.epsilon)
+        return Described(protocol, self.batch, self.steps)
+
+
+@dataclass(frozen=True)
+class Described:
+    """SGD as the paper describes it: shuffled batches, clipping to C_t, then the protocol's noise; or neither."""
+
+    protocol: HalfIntervalBRR | AdaptiveLaplace | None
+    batch: int
+    steps: int
+
+    def gradients(
+        self,
+        examples: PerExample,
+        features: torch.Tensor,
+        labels: torch.Tensor,
+        people: int,  # noqa: ARG002
+        source: Source,
+    ) -> Iterator[torch.Tensor]:
+        """The mean gradient of each batch, as it is released."""
+        bound = FIRST_BOUND
+        for rows in islice(self._batches(len(features), source), self.steps):
+            at = torch.from_numpy(rows).to(features.device)
+            blocks = list(examples.blocks(features[at], labels[at]))
+            total = torch.zeros(examples.size, dtype=torch.float64, device=at.device)
+            if self.protocol is None:
+                for block in blocks:
+                    total += block.double().sum(0)
+                yield total / len(rows)
+                continue
+            norms = [torch.linalg.vector_norm(block, dim=1) for block in blocks]
+            bound = next_bound(bound, float(torch.cat(norms).mean()))
+            for block, lengths in zip(blocks, norms, strict=True):
+                total += (block * (bound / lengths.clamp(min=bound))[:, None]).double().sum(0)
+            mean = (total / len(rows)).cpu().numpy()
+            yield torch.from_numpy(self.protocol.perturbed(mean, bound, len(rows), source))
+
+    def _batches(self, people: int, source: Source) -> Iterator[NDArray[np.int64]]:
+        size = min(self.batch, people)
+        while True:
+            order = np.argsort(whole_numbers_below(_WORDS, people, source), kind="stable")
+            yield from (order[first : first + size] for first in range(0, people - size + 1, size))
 
 
 @dataclass(frozen=True)
@@ -76,14 +121,6 @@ class Part:
 
     features: torch.Tensor
     labels: torch.Tensor
-
-
-@dataclass
-class Outcome:
-    """Test accuracies by step, and the last accuracy on held-out people."""
-
-    accuracies: dict[int, float]
-    held_out: float = 0.0
 
 
 def rows_of(
@@ -102,17 +139,17 @@ def rows_of(
     training = Training(people=people, batch=batch, steps=steps, mechanism=mechanism, epsilon=epsilon, **others)
     wide = _RANGES.get(training.network, 1.0) if local else 1.0
     clips = [wide * each for each in _CLIPS.get("local" if local else mechanism, (1.0,))]
-    runs = [(rate, clip, trained(training, rate, clip)) for rate, clip in product(learning_rates, clips)]
-    rate, clip, outcome = max(runs, key=lambda run: run[2].held_out)
-    curve = list(outcome.accuracies.values())
+    runs = [(rate, clip, *trained(training, rate, clip)) for rate, clip in product(learning_rates, clips)]
+    rate, clip, accuracies, held_out = max(runs, key=lambda run: run[-1])
+    curve = list(accuracies.values())
     last = curve[-max(2, round(_LAST * len(curve))) :]
     final = statistics.fmean(last)
-    arrived = (step for step, each in outcome.accuracies.items() if each >= _CONVERGED * final)
-    measured = [("accuracy", step, each) for step, each in outcome.accuracies.items()] + [
+    arrived = (step for step, each in accuracies.items() if each >= _CONVERGED * final)
+    measured = [("accuracy", step, each) for step, each in accuracies.items()] + [
         ("final", steps, final),
         ("stability", steps, statistics.pstdev(last)),
         ("convergence", steps, next(arrived, steps)),
-        ("held_out", steps, outcome.held_out),
+        ("held_out", steps, held_out),
     ]
     about: Row = {
         "network": training.network,
@@ -176,30 +213,25 @@ def made(network: str, side: int) -> torch.nn.Module:
     return torch.nn.Sequential(*layers, torch.nn.Linear(wide, 10))
 
 
-def trained(training: Training, learning_rate: float, clip: float) -> Outcome:
-    """Train with one learning rate and bound, and watch."""
+def trained(training: Training, learning_rate: float, clip: float) -> tuple[dict[int, float], float]:
+    """Test accuracies by step, with one learning rate and bound, and the last accuracy on held-out people."""
     train, held_out, test = load(training.data, training.people, training.held_out)
     with torch.random.fork_rng():
         torch.manual_seed(training.seed)
         network = made(training.network, train.features.shape[-1]).to(train.features.device)
     source = insecure_seed(training.seed * _SEEDS + 1)
-    outcome = Outcome({})
+    accuracies = {}
 
     def watch(step: int) -> None:
         if step % max(1, training.steps // MEASURED_STEPS) == 0:
-            outcome.accuracies[step] = accuracy(network, test)
+            accuracies[step] = accuracy(network, test)
 
-    gradients = PerExample(network, torch.nn.functional.cross_entropy)
-    stepper = torch.optim.Adam(gradients.parameters, lr=learning_rate)
-    plan, people = training.plan(clip), training.people
-    if plan is None:
-        _described(training, gradients, train, stepper, source, watch)
-    elif isinstance(plan, GaussianSGD):
-        follow_gaussian(plan, gradients, train.features, train.labels, stepper, people, source, watch)
-    else:
-        follow(plan, network, train.features, train.labels, stepper=stepper, people=people, source=source, watch=watch)
-    outcome.held_out = accuracy(network, held_out)
-    return outcome
+    examples = PerExample(network, torch.nn.functional.cross_entropy)
+    stepper = torch.optim.Adam(examples.parameters, lr=learning_rate)
+    plan = training.plan(clip)
+    walk: Any = follow_gaussian if isinstance(plan, GaussianSGD) else follow
+    walk(plan, examples, train.features, train.labels, stepper, training.people, source, watch)
+    return accuracies, accuracy(network, held_out)
 
 
 def accuracy(network: torch.nn.Module, part: Part) -> float:
@@ -207,45 +239,3 @@ def accuracy(network: torch.nn.Module, part: Part) -> float:
     with torch.no_grad():
         seen = torch.cat([network(block).argmax(1) for block in torch.split(part.features, _AT_ONCE)])
     return int((seen == part.labels).sum()) / len(seen)
-
-
-def _described(
-    training: Training,
-    gradients: PerExample,
-    train: Part,
-    stepper: torch.optim.Optimizer,
-    source: Source,
-    watch: Callable[[int], None],
-) -> None:
-    """No privacy, or the paper's protocol: shuffled batches, clipping to C_t, then the protocol's noise."""
-    bound = AdaptiveBound()
-    protocol = None if training.mechanism == "none" else protocol_of(training.mechanism, training.epsilon)
-    for step, rows in enumerate(_shuffled(training, source), 1):
-        at = torch.from_numpy(rows).to(train.features.device)
-        blocks = list(gradients.blocks(train.features[at], train.labels[at]))
-        norms = [torch.linalg.vector_norm(block, dim=1) for block in blocks]
-        if protocol is not None:
-            bound = bound.after(float(torch.cat(norms).mean()))
-        total = torch.zeros(gradients.size, dtype=torch.float64, device=at.device)
-        for block, lengths in zip(blocks, norms, strict=True):
-            clipped = block if protocol is None else block * (bound.value / lengths.clamp(min=bound.value))[:, None]
-            total += clipped.double().sum(0)
-        released = total / len(rows)
-        if protocol is not None:
-            noised = protocol.perturbed(released.cpu().numpy(), bound.value, len(rows), source)
-            released = torch.from_numpy(noised).to(at.device)
-        gradients.assign(released)
-        stepper.step()
-        watch(step)
-
-
-def _shuffled(training: Training, source: Source) -> Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    done, people = 0, training.people
-    size = min(training.batch, people)
-    while done < training.steps:
-        order = np.argsort(whole_numbers_below(_WORDS, people, source), kind="stable")
-        for first in range(0, people - size + 1, size):
-            if done == training.steps:
-                return
-            yield order[first : first + size]
-            done += 1

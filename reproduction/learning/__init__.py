@@ -2,7 +2,7 @@
 
 =======================  =============================================================================
 ``sgd.py``               LaplaceSGD: a trusted curator, pure ε; LocalSGD: everybody answers once;
-                         PrivateQuantile, a clipping bound from people; the loop; the paper's network
+                         the loop; the paper's network
 ``coordinates.py``       the client's and the collector's half of a locally private gradient
 ``leaves.py``            the leaves that the paper compares: one noised ratio each
 ``boosting.py``          PaperBoostingRegressor: DPBoost made sound, with these leaves

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -52,13 +52,10 @@ class PrivateNetwork(ClassifierMixin, CountedFits):
         says what ``predict`` reads: "pass" the rows themselves, on the device of whoever owns them or for public test
         rows; "privatize" reports of them.
     labels
-        "public", in words: then nothing protects them. Or the ε of randomised response for each label.
+        "public", in words: then nothing protects them. Or the ε of randomised response for each label: training
+        maximises the likelihood of the reports, so that the network's probabilities are those of the true label.
     classes
         All classes, public. Needed where labels are private; else those of ``y``.
-    correction
-        What is done about randomised labels. "forward" maximises the likelihood of the reports: the network's
-        probabilities are those of the true label. "backward" minimises an unbiased estimate of the loss of the true
-        labels, with more variance. "none" takes reports for labels.
     hidden, epochs, batch_size, learning_rate
         The network and its training by Adam; the defaults are the paper's.
     device
@@ -101,7 +98,6 @@ class PrivateNetwork(ClassifierMixin, CountedFits):
     _: KW_ONLY
     labels: object = None
     classes: Sequence[Any] | NDArray[Any] | None = None
-    correction: training.Correction = "forward"
     hidden: tuple[int, ...] = (100, 200)
     epochs: int = 10
     batch_size: int = 100
@@ -129,21 +125,22 @@ class PrivateNetwork(ClassifierMixin, CountedFits):
             self.columns_.set_params(rng=self.rng)
         reports = self.columns_.fit_transform(X)
         validate_data(self, X, skip_check_array=True)
-        self.label_mechanism_ = randomised = None
+        self.label_mechanism_ = responses = None
         if budget is not None:
             self.label_mechanism_ = mechanism = GRR(Integers(0, len(self.classes_) - 1), budget.value)
             labels = mechanism.privatize(labels, rng=source)
-            randomised = training.RandomisedLabels(mechanism.matrix(), self.correction)
-        tell = self.progress
-        self.layers_ = training.train_network(
+            responses = mechanism.matrix()
+        for layers in training.train_network(
             self._inputs(reports),
             labels,
             len(self.classes_),
             training.TrainingPlan(tuple(self.hidden), self.epochs, self.batch_size, self.learning_rate, self.device),
             seed=draw_from(source, 1, lambda stream: stream.word()),
-            randomised=randomised,
-            after_epoch=None if tell is None else lambda *_: tell(1),
-        )
+            responses=responses,
+        ):
+            self.layers_ = layers
+            if self.progress is not None:
+                self.progress(1)
         if not all(np.isfinite(part).all() for layer in self.layers_ for part in layer):
             raise InputError(
                 "Training diverged, so that weights are no longer numbers; use a smaller learning_rate, or a "
@@ -214,8 +211,6 @@ class PrivateNetwork(ClassifierMixin, CountedFits):
                 problems.add(
                     "Expected classes, two or more, with randomised labels: which occur is private; pass all of them."
                 )
-        if not is_one_of(self.correction, get_args(training.Correction)):
-            problems.add(f"Expected correction='forward', 'backward' or 'none', got {shown(self.correction)}.")
         if not _are_widths(self.hidden):
             problems.add(f"Expected hidden as a tuple of widths such as (100, 200), got {shown(self.hidden)}.")
         whole("epochs", self.epochs, problems, hint="10 are the paper's")

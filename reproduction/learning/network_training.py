@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ import pandas as pd
 from bipartite.errors import InputError, missing_library
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import ModuleType
 
     from numpy.typing import NDArray
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
 
-Correction = Literal["forward", "backward", "none"]
 _BINARY = 2
 
 
@@ -60,14 +59,6 @@ class TrainingPlan:
     """None: a GPU when there is one."""
 
 
-@dataclass(frozen=True)
-class RandomisedLabels:
-    """How labels came to be reports: ``matrix[x, y]`` is the probability of report y for label x."""
-
-    matrix: NDArray[np.float64]
-    correction: Correction
-
-
 def load_torch() -> ModuleType:
     """Torch, or what to do when it is not installed."""
     try:
@@ -92,13 +83,12 @@ def train_network(
     plan: TrainingPlan,
     *,
     seed: int,
-    randomised: RandomisedLabels | None = None,
-    after_epoch: Callable[[int, Callable[[], list[Layer]]], None] | None = None,
-) -> list[Layer]:
-    """The layers of a trained network: ReLU between them, and log-odds of the classes at the end.
+    responses: NDArray[np.float64] | None = None,
+) -> Iterator[list[Layer]]:
+    """The layers of a network after each epoch: ReLU between them, and log-odds of the classes at the end.
 
     Weights, by Glorot and Bengio (2010), and the order of rows come from ``seed``, drawn on the CPU whatever the
-    device. ``after_epoch`` is called with the number of the epoch and a function that reads the layers.
+    device. Where labels are reports, ``responses[x, y]`` is the probability of report y for label x.
     """
     torch, device = load_torch(), device_for(plan.device)
     generator = torch.Generator().manual_seed(seed)
@@ -110,7 +100,7 @@ def train_network(
         layers.append((weight.to(device).requires_grad_(), torch.zeros(high, device=device).requires_grad_()))
     parameters = [parameter for layer in layers for parameter in layer]
     optimiser = torch.optim.Adam(parameters, lr=plan.learning_rate, fused=True)  # a fifth faster on a CPU
-    loss_of = corrected_loss(randomised, device)
+    loss_of = loss_of_labels(responses, device)
     rows, targets = torch.from_numpy(inputs).to(device), torch.from_numpy(labels).to(device)
 
     def log_chances(found: Tensor) -> Tensor:
@@ -123,36 +113,27 @@ def train_network(
         logarithms: Tensor = torch.log_softmax(odds, dim=1)
         return logarithms
 
-    def read() -> list[Layer]:
-        return [(w.detach().cpu().numpy().copy(), b.detach().cpu().numpy().copy()) for w, b in layers]
-
-    for epoch in range(plan.epochs):
+    for _ in range(plan.epochs):
         order = torch.randperm(len(inputs), generator=generator).to(device)
         for batch in order.split(plan.batch_size):
             loss = loss_of(log_chances(rows[batch]), targets[batch])
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
-        if after_epoch is not None:
-            after_epoch(epoch + 1, read)
-    return read()
+        yield [(w.detach().cpu().numpy().copy(), b.detach().cpu().numpy().copy()) for w, b in layers]
 
 
-def corrected_loss(randomised: RandomisedLabels | None, device: str) -> Callable[[Tensor, Tensor], Any]:
-    """The mean loss of a batch's log-probabilities, for labels or reports of them (Patrini et al., CVPR 2017).
+def loss_of_labels(responses: NDArray[np.float64] | None, device: str) -> Callable[[Tensor, Tensor], Any]:
+    """The mean loss of a batch's log-probabilities; the likelihood of reports, where labels are randomised.
 
-    Forward: −ln Σ_x P[x|row]·T[x, y], the likelihood of the report y. Backward: Σ_x T⁻¹[y, x]·(−ln P[x|row]), whose
-    mean over reports is the loss of the true label exactly.
+    That is −ln Σ_x P[x|row]·T[x, y] for the report y: the "forward" correction of Patrini et al. (CVPR 2017).
     """
     torch = load_torch()
     nll: Callable[[Tensor, Tensor], Any] = torch.nn.functional.nll_loss
-    if randomised is None or randomised.correction == "none":
+    if responses is None:
         return nll
-    if randomised.correction == "forward":
-        moved = torch.tensor(randomised.matrix, dtype=torch.float32, device=device)
-        return lambda logarithms, labels: nll(torch.log(logarithms.exp() @ moved), labels)
-    inverse = torch.tensor(np.linalg.inv(randomised.matrix), dtype=torch.float32, device=device)
-    return lambda logarithms, labels: -(inverse[labels] * logarithms).sum(dim=1).mean()
+    moved = torch.tensor(responses, dtype=torch.float32, device=device)
+    return lambda logarithms, labels: nll(torch.log(logarithms.exp() @ moved), labels)
 
 
 def class_chances(layers: Sequence[Layer], inputs: NDArray[np.float32]) -> NDArray[np.float64]:

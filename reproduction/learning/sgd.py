@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 import torch
 from torch.func import functional_call, grad, vmap
+from torch.nn.functional import cross_entropy
 
-from bipartite import BRR, Integers, estimate
 from bipartite.errors import InputError
 from bipartite.learn import Guarantee, PerExample, tanh_cnn
 from bipartite.learn.gradients.central import NOT_COVERED, Grid
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-
 LEAST_RATIO: Final = 2.0**-30
 MOST_RATIO: Final = 512.0
 """Bounds over scales of noise for which there is a grid that wastes little: steps of at least 2^10."""
@@ -36,11 +34,10 @@ _UPWARD: Final = 1 + 2.0**-40
 _NOT_COVERED_LOCALLY: Final = (
     "who takes part, and in which step",
     "a second fit with the same people, tuning too, spends ε again",
-    "the clipping bound (unless it is a PrivateQuantile), batch, network and its first weights are public",
+    "the clipping bound, batch, network and its first weights are public",
     "devices: gradients and reports of everybody are computed here; the promise is about reports made by each alone",
 )
 _WORDS: Final = 2**63
-_MOST_EPSILON: Final = 20.0  # more would tell exponents no better
 _BLOCK: Final = 256  # people whose gradients are in memory at a time
 
 
@@ -126,44 +123,12 @@ class LaplaceSGD:
 
 
 @dataclass(frozen=True)
-class PrivateQuantile:
-    """A clipping bound that is paid for: about a share ``quantile`` of all coordinates lies below it.
-
-    ``people`` persons spend their whole ε on it and report no gradient, so that everybody still spends ε once. Each
-    draws one coordinate and reports its binary exponent e, ``2^(e−1) ≤ |g| < 2^e``, held to the public range
-    ``exponents`` ((−20, 4) is from a millionth to 16), by padded BRR. The bound is 2 to the estimated quantile of the
-    exponents.
-    """
-
-    quantile: float = 0.95
-    people: int = 1000
-    exponents: tuple[int, int] = (-20, 4)
-
-    def mechanism(self, epsilon: float) -> BRR:
-        """What reports an exponent."""
-        return BRR(Integers(*self.exponents), min(epsilon, _MOST_EPSILON), m="cdf", edges="padded")
-
-    def report(self, values: NDArray[np.float64], epsilon: float, source: Source) -> NDArray[np.int64]:
-        """The reports about one coordinate of each person; what is not finite counts as the largest."""
-        low, high = self.exponents
-        sizes = np.abs(np.asarray(values, dtype=np.float64))
-        exponents = np.where(sizes == 0, low, np.where(np.isfinite(sizes), np.frexp(sizes)[1].astype(np.int64), high))
-        found: NDArray[np.int64] = self.mechanism(epsilon).privatize(np.clip(exponents, low, high), rng=source)
-        return found
-
-    def bound(self, reports: NDArray[np.int64], epsilon: float) -> float:
-        """The clipping bound from reports: within the public range, whatever they say."""
-        found = float(estimate(self.mechanism(epsilon), reports).quantile(self.quantile))
-        return float(2.0 ** min(max(round(found), self.exponents[0]), self.exponents[1]))
-
-
-@dataclass(frozen=True)
 class LocalSGD:
     r"""SGD on local reports: people are split into batches, and each person reports k coordinates of one gradient.
 
-    ``epsilon`` is what one person spends, once, on features and label together; ``clip`` bounds each coordinate: a
-    public number or a :class:`PrivateQuantile`. ``batch`` people answer each version of the network; who does not fill
-    a last batch is not asked. ``coordinates`` is k; None is one for each 2.5 of ε, at least 1.
+    ``epsilon`` is what one person spends, once, on features and label together; the public ``clip``
+    bounds each coordinate. ``batch`` people answer each version of the network; who does not fill a last batch is not
+    asked. ``coordinates`` is k; None is one for each 2.5 of ε, at least 1.
 
     Guarantee
     ---------
@@ -177,60 +142,49 @@ class LocalSGD:
     """
 
     epsilon: float
-    clip: float | PrivateQuantile
+    clip: float
     batch: int
     mechanism: Name = "brr"
     coordinates: int | None = None
     points: int = 21
 
     def batches(self, people: int, source: Source) -> Iterator[NDArray[np.int64]]:
-        """Everybody at most once, in an order drawn without looking at the data; the first batch may set the bound."""
+        """Everybody at most once, in an order drawn without looking at the data."""
         order = np.argsort(whole_numbers_below(_WORDS, people, source), kind="stable")
-        first = self.clip.people if isinstance(self.clip, PrivateQuantile) else 0
-        if people < first + self.batch:
-            raise InputError(
-                f"Expected at least {first + self.batch} people for one batch, got {people}; use a smaller batch."
-            )
-        if first:
-            yield order[:first]
-        for start in range(first, people - self.batch + 1, self.batch):
+        if people < self.batch:
+            raise InputError(f"Expected at least {self.batch} people for one batch, got {people}; use a smaller batch.")
+        for start in range(0, people - self.batch + 1, self.batch):
             yield order[start : start + self.batch]
 
-    def reports(self, size: int, clip: float) -> CoordinateReports:
+    def reports(self, size: int) -> CoordinateReports:
         """Both halves of the protocol, for a network of ``size`` parameters."""
         wanted = coordinates_for(self.epsilon, size) if self.coordinates is None else self.coordinates
-        return CoordinateReports(self.mechanism, self.epsilon, clip, size, wanted, self.points)
+        return CoordinateReports(self.mechanism, self.epsilon, self.clip, size, wanted, self.points)
 
     def gradients(
-        self, network: torch.nn.Module, loss: Loss, features: torch.Tensor, labels: torch.Tensor, source: Source
+        self,
+        examples: PerExample,
+        features: torch.Tensor,
+        labels: torch.Tensor,
+        people: int,  # noqa: ARG002 (the number of rows counts)
+        source: Source,
     ) -> Iterator[torch.Tensor]:
         """The mean gradient of each batch, estimated from reports on which its people spend their ε."""
-        size, clip = sum(each.numel() for each in network.parameters() if each.requires_grad), self.clip
-        self.guarantee(size)
-        batches = self.batches(len(features), source)
-
-        def seen(rows: NDArray[np.int64], which: NDArray[np.int64]) -> NDArray[np.float64]:
+        reports = self.reports(examples.size)  # refuses what cannot be reported, before anybody is asked
+        for rows in self.batches(len(features), source):
             at = torch.from_numpy(rows).to(features.device)
-            return coordinates_of(network, loss, features[at], labels[at], which)
-
-        if isinstance(clip, PrivateQuantile):
-            rows = next(batches)
-            values = seen(rows, whole_numbers_below(size, len(rows), source)[:, None])[:, 0]
-            clip = clip.bound(clip.report(values, self.epsilon, source), self.epsilon)
-        reports = self.reports(size, clip)
-        for rows in batches:
             starts = reports.starts(len(rows), source)
-            drawn = reports.report(seen(rows, reports.chosen(starts)), source)
-            yield torch.from_numpy(reports.totals(starts, drawn) / len(rows))
+            own = coordinates_of(examples.network, features[at], labels[at], reports.chosen(starts))
+            yield torch.from_numpy(reports.totals(starts, reports.report(own, source)) / len(rows))
 
     def guarantee(self, size: int) -> Guarantee:
-        """What training promises; refuses what cannot be reported, before anybody is asked."""
-        self.reports(size, 1.0 if isinstance(self.clip, PrivateQuantile) else self.clip)
+        """What training promises; refuses what cannot be reported."""
+        self.reports(size)
         return Guarantee("local", float("inf"), float(self.epsilon), 0.0, _NOT_COVERED_LOCALLY)
 
 
 def coordinates_of(
-    network: torch.nn.Module, loss: Loss, features: torch.Tensor, labels: torch.Tensor, which: NDArray[np.int64]
+    network: torch.nn.Module, features: torch.Tensor, labels: torch.Tensor, which: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Of each person's gradient the coordinates in that person's row of ``which``.
 
@@ -241,7 +195,7 @@ def coordinates_of(
     trained = {name: weights.pop(name) for name, each in network.named_parameters() if each.requires_grad}
 
     def of_one(trained: dict[str, torch.Tensor], row: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
-        return loss(functional_call(network, {**weights, **trained}, (row[None],)), label[None])
+        return cross_entropy(functional_call(network, {**weights, **trained}, (row[None],)), label[None])
 
     gradients = vmap(grad(of_one), in_dims=(None, 0, 0))
     found = []
@@ -253,25 +207,27 @@ def coordinates_of(
     return np.concatenate(found)
 
 
-def follow(  # noqa: PLR0913 (each named)
-    plan: LaplaceSGD | LocalSGD,
-    network: torch.nn.Module,
+class Plan(Protocol):
+    """How gradients are released, step after step."""
+
+    def gradients(
+        self, examples: PerExample, features: torch.Tensor, labels: torch.Tensor, people: int, source: Source
+    ) -> Iterator[torch.Tensor]:
+        """The released gradient of each step."""
+
+
+def follow(  # noqa: PLR0913, PLR0917 (as the library's)
+    plan: Plan,
+    examples: PerExample,
     features: torch.Tensor,
     labels: torch.Tensor,
-    *,
     stepper: torch.optim.Optimizer,
     people: int,
     source: Source,
-    loss: Loss = torch.nn.functional.cross_entropy,
     watch: Callable[[int], None] = lambda _: None,
 ) -> None:
     """All steps of a plan, on features and labels with one row a person; ``watch`` gets the number of each."""
-    examples = PerExample(network, loss)
-    if isinstance(plan, LaplaceSGD):
-        gradients = plan.gradients(examples, features, labels, people, source)
-    else:
-        gradients = plan.gradients(network, loss, features, labels, source)
-    for done, gradient in enumerate(gradients, 1):
+    for done, gradient in enumerate(plan.gradients(examples, features, labels, people, source), 1):
         examples.assign(gradient.to(features.device))
         stepper.step()
         watch(done)

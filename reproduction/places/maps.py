@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError  # type: ignore[import-untyped]
@@ -15,6 +15,7 @@ from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from reproduction.places.regions import Regions
@@ -52,7 +53,7 @@ def plot(regions: Regions, *, title: str = "", credit: str = "") -> Axes:
             corners = _outline(np.column_stack([x[inside], y[inside]]))
             on.fill(*corners.T, facecolor=f"{colours[each]}1A", edgecolor=colours[each], linewidth=0.8, zorder=3)
             at = float(np.median(x[inside])), float(np.median(y[inside]))
-            spot = on.transData.transform(at) / on.get_figure().dpi * 72
+            spot = on.transData.transform(at) / cast("Figure", on.figure).dpi * 72
             if each in named and all((abs(spot - other) > _ROOM).any() for other in numbered):
                 numbered.append(spot)
                 how: dict[str, Any] = {"facecolor": PAPER, "alpha": 0.75, "edgecolor": "none", "pad": 0.8}

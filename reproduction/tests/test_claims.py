@@ -7,6 +7,7 @@ import pytest
 
 from reproduction import judging
 from reproduction.claim import Edit, Verdict
+from reproduction.claims import dnn, sgd, trees
 from reproduction.judging import CLAIMS, judge_all
 from reproduction.registry import EXPERIMENTS, named
 from reproduction.running import Outcome
@@ -62,6 +63,26 @@ def test_the_full_run_gives_the_expected_verdict_in_few_words(claim):
     # What does not hold as it stands says in a few words what was found instead.
     whole = {Verdict.HOLDS, Verdict.UNCHECKABLE, Verdict.UNDECIDED}
     assert 0 < len(found.finding.split()) <= 20 or claim.expected in whole, found.finding
+
+
+# Rows of the learning experiments that are no longer enough for a verdict.
+TOO_LITTLE = {
+    "dnn": ("seed < 2", "dataset == 'adult'", "epsilon < 3"),
+    **dict.fromkeys(("gbdt", "gbdt_readings"), ("seed < 2", "task != 'superconduct'", "epsilon in (0, 5)")),
+    "sgd": ("seed < 2", "network != 'paper-cnn'", "epsilon != 0.5"),
+    "sgd_readings": ("seed < 2", "epsilon != 0.5"),
+}
+
+
+LEARNING = [claim for claim in (*dnn.CLAIMS, *trees.CLAIMS, *sgd.CLAIMS) if set(claim.needs) & set(TOO_LITTLE)]
+
+
+@keys([claim for claim in LEARNING if claim.key != "SGD is private"])
+def test_few_seeds_data_sets_or_budgets_another_network_too_decide_nothing_about_learning(claim):
+    for name in set(claim.needs) & set(TOO_LITTLE):
+        for kept in TOO_LITTLE[name]:
+            little = tables(claim) | {name: table(name).query(kept)}
+            assert claim.judge(little).verdict == Verdict.UNDECIDED, (name, kept)
 
 
 @keys([claim for claim in MEASURED if claim.expected != Verdict.UNCHECKABLE])

@@ -20,13 +20,13 @@ _MOVED: Final = (
         "reproduction.places",
         "CALIBRATED EPSILONS PUBLISHED Regions WHOLE WITHIN WithinRegion",
     ),
-    ("bipartite.learn", "reproduction.learning.sgd", "LaplaceSGD LocalSGD PrivateQuantile paper_cnn"),
+    ("bipartite.learn", "reproduction.learning.sgd", "LaplaceSGD LocalSGD paper_cnn"),
     ("bipartite.learn", "reproduction.learning.coordinates", "CoordinateReports"),
     ("bipartite.learn", "reproduction.learning.network", "PrivateNetwork"),
     (
         "bipartite.learn",
         "reproduction.learning.network_training",
-        "RandomisedLabels TrainingPlan class_chances network_inputs train_network",
+        "TrainingPlan class_chances network_inputs train_network",
     ),
     ("bipartite.learn", "reproduction.learning.scattering", "Scattering"),
 )
@@ -89,6 +89,8 @@ FORMER_NAMES: Final = {
     "bipartite.tables.register": (
         "bipartite.privatize_frame, on connection.sql(…): a function in SQL would spend ε whenever it is run"
     ),
+    "bipartite.learn.PrivateQuantile": "reproduction.learning.sgd.LocalSGD, whose bound is a public number",
+    "bipartite.learn.RandomisedLabels": "reproduction.learning.network_training.train_network, whose responses it was",
     "bipartite.RR": "bipartite.GRR, on a domain of two values",
     "bipartite.mechanisms.RR": "bipartite.mechanisms.GRR, on a domain of two values",
     "bipartite.LSRR": "reproduction.places.lsrr",

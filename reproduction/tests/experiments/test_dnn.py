@@ -10,8 +10,6 @@ from scipy import stats
 
 from reproduction.claims.dnn import apart, gains
 from reproduction.experiments import dnn, dnn_data
-from reproduction.tests.committed import table
-from reproduction.tests.reading import words
 
 POINT = {"dataset": "adult", "mechanism": "brr", "epsilon": 20.0, "labels": "public", "seed": 0, "rows": None,
          "epochs": (1, 2), "learning_rates": (1e-2,), "points": 11}  # fmt: skip
@@ -85,16 +83,6 @@ def test_gains_are_paired_by_seed_and_averaged_over_the_papers_range():
     low, high = stats.ttest_1samp([0.01, 0.02], 0).confidence_interval(0.95)
     assert (found.mean, found.low, found.high) == pytest.approx((0.015, low, high))
     assert apart(gains(rows), "paper", 20.0).mean == pytest.approx(0.215)
-
-
-def test_pictures_say_whether_labels_are_protected_and_name_every_line():
-    drawn = dnn.draw(table("dnn").query("epsilon in (0, 1)"))
-    for setting in ("paper", "tuned"):
-        for labels, said in (("public", "Labels are public: ε does not protect them"),
-                             ("randomised", "Labels are randomised within ε")):  # fmt: skip
-            told = words(drawn[f"dnn_{setting}_{labels}"])
-            for each in (said, *dnn.REPORTED.values(), *dnn.REFERENCES.values()):
-                assert each in told
 
 
 @pytest.mark.data

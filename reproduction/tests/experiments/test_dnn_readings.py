@@ -20,7 +20,6 @@ from reproduction.experiments.dnn_readings import BOUNDED, LEAST, MAKERS, POINTS
 from reproduction.learning.network_training import TrainingPlan, class_chances
 from reproduction.tests.committed import table
 from reproduction.tests.experiments.test_dnn import made_up
-from reproduction.tests.reading import words
 
 POINT = {"dataset": "adult", "reading": "coordinates", "mechanism": "laplace", "epsilon": 2.0, "seed": 0, "rows": None,
          "epochs": 1}  # fmt: skip
@@ -38,9 +37,9 @@ def trained_on(monkeypatch):
     """Inputs and seed of every network that is trained."""
     seen, real = [], dnn_readings.train_network
 
-    def train(inputs, *given, seed, after_epoch):
+    def train(inputs, *given, seed):
         seen.append((inputs, seed))
-        return real(inputs, *given, seed=seed, after_epoch=after_epoch)
+        return real(inputs, *given, seed=seed)
 
     monkeypatch.setattr(dnn_readings, "train_network", train)
     return lambda **other: (list(measure(**{**POINT, **other})), *seen[-1])
@@ -53,10 +52,9 @@ def test_a_network_that_starts_as_torch_does_learns_and_begins_within_its_bounds
 
     def trained(**plan):
         plan = TrainingPlan(**{"epochs": 12, "batch_size": 20, "learning_rate": 0.01, "device": "cpu", **plan})
-        kept = {}
-        dnn_readings.train_as_torch_does(inputs, labels, plan, 7, lambda epoch, read: kept.update({epoch: read()}))
-        assert list(kept) == list(range(1, plan.epochs + 1))
-        return kept[plan.epochs]
+        found = dnn_readings.train_as_torch_does(inputs, labels, plan, 7)
+        assert len(found) == plan.epochs
+        return found[-1]
 
     layers = trained()
     for one, other in zip(layers, trained(), strict=True):
@@ -207,21 +205,6 @@ def test_the_epoch_that_is_best_on_public_rows_is_taken_the_first_of_equals(monk
     assert longer["tuned", "auc"] != longer["paper", "auc"]
 
 
-def test_pictures_name_readings_and_what_a_row_spends():
-    drawn = dnn_readings.draw(table("dnn_readings").query("epsilon in (0, 0.25, 3.5) and seed == 0"))
-    for setting in ("paper", "tuned"):
-        told = words(drawn[f"dnn_readings_{setting}"])
-        for each in dnn_readings.MECHANISMS.values():
-            assert each in told
-        for of in ("", "gains_"):
-            told = words(drawn[f"dnn_readings_{of}{setting}"])
-            assert ("10 epochs, the paper's plan" in told) is (setting == "paper")
-            assert ("best on public rows" in told) is (setting == "tuned")
-            assert "Adult, ε on every coordinate: a row spends 22·ε" in told
-            assert "Bank, ε on every coordinate: a row spends 30·ε" in told
-            assert "importance: a row spends ∞ (22.8·ε were the importances public)" in told
-
-
 (PRINTED,) = (claim for claim in CLAIMS if claim.key == "networks, +3.22 %")
 TABLES = {name: table(name) for name in PRINTED.needs}
 
@@ -237,8 +220,3 @@ TABLES = {name: table(name) for name in PRINTED.needs}
 def test_a_reading_gives_both_printed_numbers_and_with_brr(where, more, verdict):
     assert {pair.reading for pair in PAIRS} == set(READINGS)
     assert PRINTED.judge(Edit("dnn_readings", where, "value", f"value + {more}").made(TABLES)).verdict == verdict
-
-
-@pytest.mark.parametrize("kept", ["dataset == 'adult'", "epsilon < 3", "seed < 2"])
-def test_too_little_decides_nothing_about_networks(kept):
-    assert PRINTED.judge(TABLES | {"dnn": TABLES["dnn"].query(kept)}).verdict == Verdict.UNDECIDED

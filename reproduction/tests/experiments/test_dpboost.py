@@ -37,12 +37,6 @@ def records():
     return Records(features, targets, ((-0.1, 0.15),) * 10, (8, 5) * 5, (25.0, 350.0))
 
 
-def grow(build, binned, labels, limit=1.0):
-    """A tree of all records, at score 0."""
-    rng = np.random.default_rng(0)
-    return dpboost._grow(build, binned, np.arange(len(labels)), -labels, labels, limit, rng)
-
-
 def test_bins_are_those_of_the_sound_build(records):
     grid = grid_of(records.feature_range, records.bins, 10)
     np.testing.assert_array_equal(Binned.of(records).bins, grid.encode(records.features, "clip"))
@@ -129,22 +123,9 @@ def test_the_scripts_estimate_eta_where_there_is_nothing_to_divide():
 def test_the_scripts_report_gradients_with_what_cuts_leave_of_epsilon(monkeypatch):
     build, seen = ScriptedGradients(FIVE, "BRR", cut_share=Decimal("0.2")), []
     assert build.cut_rate == pytest.approx(1 / 5 / (2 * 2))
-    assert build.gains(np.array([3.0]), np.array([1.0]), np.array([True])) == [1]
     monkeypatch.setattr(dpboost, "_brr", lambda *given: seen.append(given) or np.eye(21))
     assert build.leaves(np.zeros(2, dtype=int), np.array([0.5, 2.0]), 1.0, np.random.default_rng(0))[0] < -0.5
     assert seen == [(Decimal(4), "best")]
-
-
-def test_scripted_trees_stop_where_labels_are_alike_or_nothing_is_gained():
-    binned = Binned(np.array([[0], [0], [1], [1]], dtype=np.uint8), np.array([2]))
-    build = ScriptedGradients(FIVE, PLAIN, cut_share=Decimal("0.2"), trees=2, depth=1)
-    for labels, last, leaves in (
-        ([-0.5] * 4, 2, [-2 / 4.1, 0]),
-        ([-0.5, -0.5, 0.5, 0.5], 0, [-1 / 2.1, 1 / 2.1]),
-        ([0.5, -0.5, 0.5, -0.5], 2, [0, 0]),
-    ):
-        tree = grow(build, binned, np.array(labels))
-        assert tree.last[0].tolist() == [last] and tree.leaves.tolist() == pytest.approx(leaves)
 
 
 def test_one_draw_moves_all_gradients_of_a_leaf_and_draws_of_their_own_do_not():

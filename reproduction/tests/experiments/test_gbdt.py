@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 
-from reproduction.claim import Verdict
-from reproduction.claims.trees import CLAIMS
 from reproduction.experiments import gbdt, gbdt_readings, gbdt_tasks
 from reproduction.experiments.gbdt import MEAN, MIDDLE, NO_NOISE
-from reproduction.experiments.gbdt_readings import NOTE, ONE, READINGS, THREE
+from reproduction.experiments.gbdt_readings import ONE, READINGS, THREE
 from reproduction.experiments.gbdt_tasks import Records
 from reproduction.tests.committed import table
 
@@ -70,12 +68,9 @@ def test_public_ranges_hold_nearly_all_records_and_leave_no_feature_out(name, sh
     assert records.targets.max() <= records.target_range[1] + 1e-9
 
 
-def test_every_reading_says_what_it_changes_and_spends():
-    for at, ((name, each), line) in enumerate(zip(READINGS.items(), NOTE.splitlines(), strict=True), 1):
-        assert line.startswith(f"{at}, {name}. ") and each.changes[1:] in line and each.meant_by in line
-        # What keeps no ε says so in its name.
+def test_what_keeps_no_epsilon_says_so_in_its_name():
+    for name, each in READINGS.items():
         assert each.keeps_epsilon != ("unsound" in name or "not private" in name)
-    assert "fitted" in READINGS[THREE].meant_by
 
 
 @pytest.mark.usefixtures("diabetes")
@@ -110,9 +105,3 @@ def test_a_reading_is_measured_the_same_every_time_and_says_what_it_spends(name,
     assert (plain["epsilon"], plain["spent"]) == (0.0, math.inf)
     # Not far above always the middle: trees of full steps learn too much from so few records.
     assert plain["rmse"] < 1.1 * math.sqrt(((diabetes.targets - 187.5) ** 2).mean())
-
-
-@pytest.mark.parametrize("few", ["seed < 2", "task != 'superconduct'", "epsilon in (0, 5)"])
-@pytest.mark.parametrize("claim", [each for each in CLAIMS if "gbdt" in each.needs], ids=lambda claim: claim.key)
-def test_too_few_seeds_data_sets_or_budgets_decide_nothing(claim, few):
-    assert claim.judge({name: table(name).query(few) for name in claim.needs}).verdict == Verdict.UNDECIDED

@@ -5,14 +5,12 @@ import pytest
 
 from bipartite.errors import InputError
 from bipartite.learn import Steps
-from reproduction.claim import Verdict
 from reproduction.claims.sgd import CLAIMS
 from reproduction.experiments import sgd, sgd_mlp, sgd_readings, sgd_training
 from reproduction.experiments.protocols import AdaptiveLaplace, HalfIntervalBRR, protocol_of
 from reproduction.experiments.sgd_training import rows_of
 from reproduction.form import frame
 from reproduction.tests.committed import table
-from reproduction.tests.reading import words
 
 TINY = {"data": "digits", "people": 1000, "held_out": 200, "batch": 100, "steps": 12}
 ONE = TINY | {"network": "softmax", "learning_rates": (0.1,), "seed": 0}
@@ -45,14 +43,6 @@ def rows():
     return frame([row for point in GRID for row in sgd.measure(**point)])
 
 
-def test_the_full_run_has_the_papers_network_batch_and_budgets_and_all_curves_of_a_seed_first():
-    axes = sgd.FULL.axes()
-    assert axes["batch"] == [2048] and "paper-cnn" in axes["network"] and 0.001 in axes["learning_rates"][0]
-    assert {epsilon for name, epsilon in axes["release"] if name == "paper-brr"} == {0.1, 0.3, 0.5, 0.7, 0.9, 1.0}
-    seeds = [point["seed"] for point in sgd.FULL]
-    assert seeds == sorted(seeds) and len(set(seeds)) == 5
-
-
 @pytest.mark.usefixtures("rows")
 def test_noise_is_accounted_for_the_budget_and_the_schedule(asked):
     assert set(asked) == {(3.0, 1e-5, Steps(12, 0.1))}
@@ -76,7 +66,8 @@ def test_learning_happens_where_it_should(rows):
     assert finals["central-gaussian", 3] > 0.4
     # It publishes signs, so that it learns at any claimed ε; noise of the mean, a hundred times larger, drowns all.
     assert finals["paper-brr", 0.3] > 0.4
-    assert sgd.ahead_of(rows[rows["measure"] == "final"], "paper-laplace-of-the-mean")["points"].min() > 20
+    rival = {"paper-laplace-of-the-mean": ""}
+    assert sgd.ahead_of(rows[rows["measure"] == "final"], rival)["points"].min() > 20
 
 
 def test_no_row_and_no_verdict_shows_the_papers_protocols_as_private(rows):
@@ -86,24 +77,6 @@ def test_no_row_and_no_verdict_shows_the_papers_protocols_as_private(rows):
     for claim in CLAIMS:
         found = claim.judge({name: table(name) for name in claim.needs})
         assert "ε = ∞" in found.measured + found.finding, claim.key
-
-
-@pytest.mark.parametrize("experiment", ["sgd", "sgd_readings"])
-@pytest.mark.parametrize(
-    "less",
-    [
-        lambda rows: rows[rows["seed"] < 2],
-        lambda rows: rows.replace({"network": {"paper-cnn": "another"}}),
-        lambda rows: rows[rows["epsilon"] != 0.5],
-    ],
-    ids=["seeds", "network", "budgets"],
-)
-def test_few_seeds_another_network_or_other_budgets_decide_nothing(experiment, less):
-    for claim in CLAIMS:
-        if experiment in claim.needs and claim.key != "SGD is private":
-            tables = {name: table(name) for name in claim.needs}
-            tables[experiment] = less(tables[experiment])
-            assert claim.judge(tables).verdict == Verdict.UNDECIDED, claim.key
 
 
 def test_settings_are_chosen_on_held_out_people():
@@ -120,19 +93,7 @@ def test_too_many_people_are_refused():
         sgd.measure(**ONE | {"people": 5000}, release=("none", 0.0))
 
 
-def test_pictures_say_that_the_protocols_are_not_private_and_show_what_does_not_learn(rows):
-    drawn = sgd.draw(rows)
-    assert set(drawn) == {"sgd_budgets", "sgd_ahead", "sgd_protocols_softmax"}
-    told = words(drawn["sgd_protocols_softmax"])
-    assert "softmax regression, claimed ε = 0.3, spent ε = ∞" in told
-    assert "0.0 0.2 0.4 0.6 0.8 1.0" in told and "Laplace on the mean:" not in told  # nothing lies beyond the axis
-    assert "none is private" in drawn["sgd_ahead"] and "the paper: " not in drawn["sgd_ahead"]  # another network
-    assert "BRR, padded" in drawn["sgd_budgets"] and "as described" not in drawn["sgd_budgets"]
-
-
-def test_every_reading_runs_at_every_budget_rate_and_seed():
-    points = list(sgd_readings.FULL)
-    assert len({tuple(point.items()) for point in points}) == len(points) == 7 * 6 * 3 * 5
+def test_readings_are_the_protocols_that_their_names_say():
     found = [protocol_of(name, 0.3) for name in sgd_readings.FULL.axes()["mechanism"]]
     assert found[0] == HalfIntervalBRR(0.3)
     assert found[1:] == [
@@ -157,8 +118,6 @@ def test_the_check_for_a_cpu_trains_a_small_network_by_the_protocols_of_the_read
     rows = frame(list(sgd_mlp.measure(**point)))
     assert set(rows["measure"]) == set(sgd.MEASURES)  # no curve
     assert rows.loc[0, ["network", "mechanism", "spent"]].tolist() == ["mlp", "paper-brr", "∞"]
-    axes = sgd_mlp.FULL.axes()
-    assert set(axes["mechanism"]) < {*sgd_readings.RIVALS, "paper-brr"} and axes["people"] == [20_000]
 
 
 @pytest.mark.data

@@ -9,12 +9,13 @@ from dp_accounting.pld import privacy_loss_distribution
 from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
+from torch.nn.functional import cross_entropy
 
 import bipartite as bp
 from bipartite.errors import InputError
 from bipartite.learn import PerExample
 from reproduction.learning import sgd
-from reproduction.learning.sgd import LaplaceSGD, LocalSGD, PrivateQuantile, laplace_epsilon, whole_rows
+from reproduction.learning.sgd import LaplaceSGD, LocalSGD, laplace_epsilon, whole_rows
 
 GRID = LaplaceSGD(3.0, 1.0, 20, 0.5).grid()
 numbers = st.floats(allow_nan=True, allow_infinity=True, width=32)
@@ -54,7 +55,7 @@ def test_a_gradient_is_the_clipped_mean_plus_noise_of_the_stated_size():
     torch.manual_seed(4)
     network = torch.nn.Linear(40, 25)
     features, labels = torch.randn(60, 40), torch.randint(0, 25, (60,))
-    examples = PerExample(network, torch.nn.functional.cross_entropy)
+    examples = PerExample(network, cross_entropy)
     rows = torch.cat(list(examples.blocks(features, labels)))
     plan = LaplaceSGD(40.0, 3.0, 20, 0.5)
     clipped = rows * (plan.clip / torch.clamp(torch.linalg.vector_norm(rows, ord=1, dim=1), min=plan.clip))[:, None]
@@ -93,38 +94,22 @@ def test_a_local_guarantee_names_what_a_person_spends():
     assert "who takes part, and in which step" in promised.not_covered
 
 
-@pytest.mark.parametrize("clip", [0.1, PrivateQuantile(people=25)])
-def test_everybody_answers_at_most_once_whatever_is_asked(clip):
-    plan = LocalSGD(1.0, clip, 30)
-    batches, others = (list(plan.batches(200, bp.insecure_seed(seed))) for seed in (3, 4))
+def test_everybody_answers_at_most_once_whatever_is_asked():
+    batches, others = (list(LocalSGD(1.0, 0.1, 30).batches(200, bp.insecure_seed(seed))) for seed in (3, 4))
     people = np.concatenate(batches).tolist()
-    assert len(set(people)) == len(people) and {len(each) for each in batches} <= {30, 25}
+    assert len(set(people)) == len(people) and {len(each) for each in batches} == {30}
     assert people != np.concatenate(others).tolist()
-
-
-def test_a_private_quantile_comes_near_the_true_one_and_stays_in_its_public_range():
-    quantile = PrivateQuantile(0.9, people=4000)
-    values = np.exp(np.linspace(-9, 0, 4000)) * np.where(np.arange(4000) % 2, 1, -1)
-    # The true quantile is e^−0.9 = 0.41; the answer is a power of two, at most one step off at this seed.
-    assert quantile.bound(quantile.report(values, 4.0, bp.insecure_seed(8)), 4.0) in {0.25, 0.5, 1.0}
-    assert quantile.mechanism(4.0).epsilon <= 4
-    quantile = PrivateQuantile(0.5, people=10, exponents=(-6, 3))
-    reports = quantile.report(np.array([0.0, np.nan, np.inf, 1e-300, 1e300, -4.0]), 5.0, bp.insecure_seed(1))
-    assert np.isin(reports, quantile.mechanism(5.0).outputs.to_numpy()).all()
-    for low_or_high in (np.full(50, -6), np.full(50, 3)):
-        assert 2.0**-6 <= quantile.bound(low_or_high, 5.0) <= 2.0**3
 
 
 def test_too_few_people_and_reports_of_too_much_are_refused_before_anybody_is_asked():
     with pytest.raises(InputError, match="Expected at least 30 people for one batch, got 20; use a smaller batch."):
         next(LocalSGD(1.0, 0.1, 30).batches(20, bp.insecure_seed(1)))
-    network, source = torch.nn.Linear(9, 1), bp.insecure_seed(1)
-    for clip in (0.1, PrivateQuantile(people=1)):
-        plan = LocalSGD(1000.0, clip, 30)
-        with pytest.raises(InputError, match="got 1000.0 for 10; use more coordinates, or"):
-            plan.guarantee(10)
-        with pytest.raises(InputError, match="got 1000.0 for 10; use more coordinates, or"):
-            next(plan.gradients(network, None, torch.zeros(40), None, source))
+    examples, source = PerExample(torch.nn.Linear(9, 1), cross_entropy), bp.insecure_seed(1)
+    plan = LocalSGD(1000.0, 0.1, 30)
+    with pytest.raises(InputError, match="got 1000.0 for 10; use more coordinates, or"):
+        plan.guarantee(10)
+    with pytest.raises(InputError, match="got 1000.0 for 10; use more coordinates, or"):
+        next(plan.gradients(examples, torch.zeros(40), None, 40, source))
     assert source == bp.insecure_seed(1)
 
 
@@ -133,12 +118,11 @@ def test_people_look_up_their_own_gradients():
     network = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.LayerNorm(3), torch.nn.Linear(3, 2)).double()
     network[0].bias.requires_grad_(requires_grad=False)
     features, labels = torch.randn(300, 4).double(), torch.arange(300) % 2
-    loss = torch.nn.functional.cross_entropy
     which = np.random.default_rng(1).integers(0, 26, (300, 2))
-    found = sgd.coordinates_of(network, loss, features, labels, which)
+    found = sgd.coordinates_of(network, features, labels, which)
     for person in (0, 255, 256, 299):
         network.zero_grad()
-        loss(network(features[person][None]), labels[person][None]).backward()
+        cross_entropy(network(features[person][None]), labels[person][None]).backward()
         row = torch.cat([each.grad.flatten() for each in network.parameters() if each.requires_grad])
         np.testing.assert_allclose(found[person], row[which[person]], rtol=1e-12, atol=1e-15)
 
@@ -147,18 +131,17 @@ def test_people_look_up_their_own_gradients():
     ("plan", "steps", "least"),
     [
         (LocalSGD(500.0, 0.3, 100), 14, 0.35),
-        (LocalSGD(500.0, PrivateQuantile(people=200), 100, "piecewise"), 12, 0.3),
         (LaplaceSGD(300.0, 5.0, 40, 0.25), 40, 0.7),
     ],
-    ids=["a public bound", "a private bound", "a trusted curator"],
+    ids=["nobody is trusted", "a trusted curator"],
 )
 def test_little_noise_teaches_digits(plan, steps, least):
     features, digits = (torch.from_numpy(each) for each in load_digits(return_X_y=True))
     network, features, seen = torch.nn.Linear(64, 10), features.float() / 16, []
     torch.nn.init.zeros_(network.weight)
     sgd.follow(
-        plan, network, features[:1400], digits[:1400], stepper=torch.optim.Adam(network.parameters(), lr=0.05),
-        people=1400, source=bp.insecure_seed(1), watch=seen.append,
+        plan, PerExample(network, cross_entropy), features[:1400], digits[:1400],
+        torch.optim.Adam(network.parameters(), lr=0.05), people=1400, source=bp.insecure_seed(1), watch=seen.append,
     )  # fmt: skip
     assert seen == list(range(1, steps + 1))
     assert (network(features[1400:]).argmax(1) == digits[1400:]).float().mean() > least  # guessing: one in ten
