@@ -257,7 +257,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
         where="Section 5.3",
         says="The release range is identical to the located region, which prevents cross-region releases.",
         find=_what_a_region_keeps,
-        measured="every report publishes the region of its person ({bits}); between places of one region GRR and BRR "
+        measured="every report publishes the region of its person, which tells {bits}; between places of one region GRR and BRR "
         "spend at most {over:.2f} times ε, between places of two regions ε = {across}",
         rules={Verdict.HOLDS: f"across == '∞' and least > 0 and over <= 1 + {_EXACT}"},  # ∞: no report in common
         expected=Verdict.HOLDS,

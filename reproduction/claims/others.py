@@ -152,6 +152,6 @@ CLAIMS: Final = (
         where="Appendix B.4",
         says="Times were taken at 3.41 GHz with 16 GB under Windows 10 and Python 3.12.",
         expected=Verdict.UNCHECKABLE,
-        why="Another machine.",
+        why="It is a statement about the authors’ machine.",
     ),
 )

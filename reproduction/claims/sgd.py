@@ -263,8 +263,8 @@ CLAIMS: Final = (
         where="Appendix B.2",
         says="BRR is more stable: Laplace’s accuracy fluctuates.",
         find=_smoother,
-        measured="standard deviation of accuracy over the last fifth of steps, Laplace’s over BRR-SGD’s (both spend "
-        "ε = ∞), at ε = {shown} (95 % intervals together); surely more at each, of {tried} readings: {under}",
+        measured="deviation of accuracy over the last fifth of steps, Laplace’s over BRR-SGD’s (both spend ε = ∞), at "
+        "ε = {shown} (intervals together); surely more, each by itself, in these of {tried} readings: {under}",
         rules={
             Verdict.UNDECIDED: "not enough or not (sure or against or readings)",
             Verdict.HOLDS: "len(sure) == of > 0",

@@ -113,7 +113,7 @@ CLAIMS: Final = (
         says="The runtime of BRR grows more slowly than that of L-SRR as the number of users grows.",
         find=_growth,
         measured="nanoseconds for each further user, {few:,} to {many:,} (in brackets: from quartiles): {shown}; from "
-        "a tenth of the places to all, as in the paper, at most {ours:+.0f} µs and {theirs:+.0f} µs",
+        "a tenth of the places to all, as in the paper, at most {ours:+.0f} µs (BRR) and {theirs:+.0f} µs (L-SRR)",
         rules={Verdict.HOLDS: "slower == sets", Verdict.UNDECIDED: "faster == 0"},
         expected=Verdict.HOLDS,
         why="Both grow in proportion to the users, L-SRR’s {times} times as steeply. That is of these implementations: "
