@@ -13,7 +13,6 @@ from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.experiments.printed import BOOSTING_SHARES, NETWORK_GAINS, SGD_BUDGETS
 from reproduction.judging import CLAIMS
 from reproduction.places import BEST_M, CALIBRATED, PUBLISHED, WHOLE, WITHIN
-from reproduction.registry import EXPERIMENTS
 from tools import result_numbers as run
 from tools.result_numbers import chosen, rows
 from tools.result_tables import said
@@ -81,11 +80,10 @@ def test_claims():
     )
 
 
-def test_reviewers_find_every_claim_and_experiment():
+def test_reviewers_find_every_claim():
     page = (ROOT / "docs/artifact.md").read_text(encoding="utf-8")
-    cells = [line.removeprefix("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
-    assert {claim.says for claim in CLAIMS} <= {says for _, says, *_ in cells}
-    assert {entry.name for entry in EXPERIMENTS} <= {name for _, _, run, *_ in cells for name in run.strip("`").split()}
+    for claim in CLAIMS:
+        assert f"| {claim.where} | {claim.says} |" in page, claim.key
 
 
 def test_one_value_on_a_line():

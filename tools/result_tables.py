@@ -23,7 +23,7 @@ from tools import result_numbers as run
 from tools.result_numbers import ROOT, chosen, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
 
@@ -316,24 +316,26 @@ def measured_where() -> list[str]:
     return _table(["experiment", "parts", "seconds", "machine", "commit", "versions"], lines)
 
 
+def every_experiment() -> list[str]:
+    """What each experiment shows of the paper, its command, and its minutes."""
+    lines = [[entry.figure, entry.title, *_measuring([entry.name])] for entry in registry.EXPERIMENTS]
+    return _table(["of the paper", "it shows", "`python -m reproduction …`", "minutes"], lines)
+
+
 def what_comes_out() -> list[str]:
-    """For every claim, and every experiment without one: the command, its minutes, the verdict and the numbers."""
-    minutes = {entry.name: _minutes(entry) for entry in registry.EXPERIMENTS}
-    lines, judged = [], set()
+    """For every claim the command that measures what it is judged by, its minutes, the verdict and the numbers."""
+    lines = []
     for row in rows("verdicts").fillna("").to_dict("records"):
         names = row["experiments"].split()
-        judged.update(names)
         found = row["measured"] if names else row["why"]
-        lines.append([row["where"], row["says"], *_measuring(names, minutes), row["verdict"], found])
-    for entry in registry.EXPERIMENTS:
-        if entry.name not in judged:
-            found = f"no claim; its figure in the report: {entry.title}"
-            lines.append([entry.figure, "", *_measuring([entry.name], minutes), "", found])
+        lines.append([row["where"], row["says"], *_measuring(names), row["verdict"], found])
     return _table(["of the paper", "it says", "`python -m reproduction …`", "minutes", "verdict", "measured"], lines)
 
 
-def _measuring(names: Sequence[str], minutes: Mapping[str, float]) -> tuple[str, str]:
-    return (f"`run --full {' '.join(names)}`", f"{max(1, sum(map(minutes.get, names))):,.0f}") if names else ("", "")
+def _measuring(names: Sequence[str]) -> tuple[str, str]:
+    """The command, and about how many minutes it takes."""
+    minutes = sum(_minutes(entry) for entry in registry.named(names)) if names else 0
+    return (f"`run --full {' '.join(names)}`", f"{max(1, minutes):,.0f}") if names else ("", "")
 
 
 def _minutes(entry: registry.Entry) -> float:
@@ -374,7 +376,7 @@ TABLES: Final[dict[str, tuple[Callable[[], list[str]], ...]]] = {
     "bench/results/networks.md": (dnn_accuracies, dnn_readings_gains),
     "bench/results/places.md": (places_below_lsrr, places_errors, places_draws, places_guessed),
     "bench/results/reproduction.md": (measured_where,),
-    "docs/artifact.md": (what_comes_out,),
+    "docs/artifact.md": (every_experiment, what_comes_out),
 }
 """What writes the tables of a page, by its path in the repository."""
 
