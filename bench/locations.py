@@ -5,7 +5,6 @@ Foursquare in New York, the report of one person (median and 99th percentile), a
 the places, as the paper does (4 s for 3000 people, 0.03 s for one; its machine and language differ). The design and the
 division into regions are made ahead and timed apart. Then a million positions, from coordinates to reports, over 3000
 places; ``--large`` also over all 66,797 places of Gowalla (BRR is designed there too with ``--brr``: minutes).
-``--quality`` prints the expected losses of all releases for the ε of the paper, and what BRR saves beside L-SRR.
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
     from bipartite.mechanisms import Mechanism
 
-MOST_PLANAR = 1024
 PEOPLE = 1_000_000
 SINGLE_REPORTS = 2_000
 ROUNDS = 5
@@ -132,29 +130,6 @@ def million(title: str, places: bp.Points, names: tuple[str, ...]) -> None:
         print(f"  {name}: {drawn:.2f} s (first {first:.2f}), encoded and reported {both:.2f} s{peak()}")
 
 
-def quality(title: str, places: bp.Points) -> None:
-    """The paper's experiment: expected losses of every release, and what BRR saves."""
-    print(f"{title}: expected loss in km for ε = {', '.join(laboratory.EPSILONS)}")
-    rows, took = seconds(lambda: laboratory.compare(places))
-    kinds = dict.fromkeys((row.scope, row.name) for row in rows)
-    for scope, name in kinds:
-        losses = [row for row in rows if (row.scope, row.name) == (scope, name)]
-        figures = " ".join(f"{row.expected_loss:7.1f}" for row in losses)
-        spent = max(row.epsilon_within / float(row.epsilon) for row in losses)
-        published = "" if scope == "whole domain" else ", region published"
-        print(f"  {scope:14} {name:18} {figures}   spends up to {spent:.2f} ε{published}")
-    if len(places) <= MOST_PLANAR:
-        for per_km in ("0.0005", "0.001", "0.002"):
-            table = laboratory.choose(places, 1, per_km=per_km).table
-            row = next(row for row in table if row.name == "Planar Laplace")
-            plain = f"as plain ε-LDP here {row.realised_epsilon:.2f}"
-            print(f"  Planar Laplace, ε = {per_km} per km, not ε-LDP: {row.expected_loss:.1f} km ({plain})")
-    for each in laboratory.improvements(rows):
-        most = max(each.by_epsilon.values())
-        print(f"  {each.scope}: {each.name} below {each.rival} by {each.mean:.1%} on average, {most:.1%} at most")
-    print(f"  all this took {took:.0f} s")
-
-
 def main() -> None:
     """Run the parts asked for."""
     folder = Path(os.environ.get("BIPARTITE_DATA", ""))
@@ -167,10 +142,6 @@ def main() -> None:
     sys.path[:] = [each for each in sys.path if Path(each).resolve() != Path(__file__).resolve().parent]
     _, took = seconds(lambda: importlib.import_module("bipartite.lottery.compiled_points"))
     print(f"loading or compiling the kernels: {took:.2f} s (excluded below)")
-    if "--quality" in sys.argv:
-        quality("Gowalla, the authors' 1000 places", gowalla)
-        quality("Foursquare, New York, 3000 places", foursquare)
-        return
     appendix("Gowalla, the authors' places", gowalla)
     appendix("Foursquare, New York", foursquare)
     million("Foursquare, New York", foursquare, ("GRR", "BRR", "Anchored", "Region-weighted"))

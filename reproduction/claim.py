@@ -37,7 +37,10 @@ class Verdict(StrEnum):
     SLIP = "holds but for a slip", "A slip of the pen: what was meant is clear, and true."
     PART = (
         "holds in part",
-        "True of some of what it speaks of, or in a weaker sense than its words have; the last column says of what.",
+        (
+            "True where the paper itself looked, or of a part that can be named, or in a weaker sense than its words "
+            "have; the last column says of what."
+        ),
     )
     READING = (
         "found under a reading",
@@ -46,7 +49,7 @@ class Verdict(StrEnum):
             " The row says what that one really spends."
         ),
     )
-    FAILS = "does not hold"
+    FAILS = "does not hold", "False where the paper itself looked, or in nearly every case that was measured."
     UNCHECKABLE = "cannot be checked", "Results of others, places that are not published, another machine’s time."
     UNDECIDED = "undecided by this run", "Too little ran, or nothing could be told from chance."
     NOT_RUN = "not run", "Its experiment did not run here."

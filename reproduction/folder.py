@@ -176,7 +176,8 @@ def outcomes_of(folder: Path, but: Collection[str] = ()) -> dict[str, Outcome]:
         if theirs["version"] != entry.version:
             raise InputError(
                 f"Expected {entry.name} measured by version {entry.version}, got version {theirs['version']} in "
-                f"{str(folder)!r}; measure it again with python -m reproduction run {entry.name}."
+                f"{str(folder)!r}; measure it again with python -m reproduction run --{said['mode']} {entry.name} "
+                f"--out newer, and name it: python -m reproduction render {folder} --take newer."
             )
         module = importlib.import_module(f"reproduction.experiments.{entry.name}")
         outcome = Outcome(

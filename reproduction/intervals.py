@@ -19,7 +19,7 @@ _LEAST_SEEDS: Final = 3
 
 @dataclass(frozen=True)
 class MeanInterval:
-    """A mean over repetitions with its 95 % interval; the interval is infinite where there is one repetition."""
+    """A mean over repetitions with its 95 % interval; it is infinite where there is one repetition or one diverged."""
 
     mean: float
     low: float
@@ -32,6 +32,8 @@ class MeanInterval:
     def of(cls, values: Iterable[float], together: int = 1) -> MeanInterval:
         """By Student's t; one of so many that shall hold together with 95 % (Bonferroni)."""
         found = [float(value) for value in values]
+        if not all(map(math.isfinite, found)):  # a diverged run: nothing is known of the mean
+            return cls(math.nan, -math.inf, math.inf, len(found))
         mean = statistics.fmean(found)
         if len(found) == 1:
             return cls(mean, -math.inf, math.inf, 1)

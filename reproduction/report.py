@@ -9,12 +9,14 @@ from string import Template
 from typing import Any, Final
 
 import jinja2
+import markupsafe
 
 from bipartite.plots import looks
 from reproduction.claim import Verdict
 from reproduction.folder import Circumstances
 from reproduction.items import items
-from reproduction.judging import Judged
+from reproduction.judging import CLAIMS, Judged
+from reproduction.registry import EXPERIMENTS
 from reproduction.running import Outcome
 
 MARKS: Final[Mapping[Verdict, tuple[str, str]]] = {
@@ -43,7 +45,7 @@ def report(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumsta
     page = jinja2.Environment(
         loader=folder, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    page.filters.update(anchor=anchor, duration=_duration, plainly=_plainly)
+    page.filters.update(anchor=anchor, duration=_duration, linked=_linked, plainly=_plainly)
     counts = Counter(each.verdict for each in judged)
     done = [outcome for outcome in outcomes if outcome.state == "done"]
     by_key = {each.claim.key: each for each in judged}
@@ -67,8 +69,21 @@ def report(outcomes: Sequence[Outcome], judged: Sequence[Judged], how: Circumsta
         items=items(),
         seconds=sum(outcome.seconds for outcome in outcomes),
         holds=Verdict.HOLDS,
+        not_run=Verdict.NOT_RUN,
+        registered=len(EXPERIMENTS),
     )
     return text + "\n"
+
+
+def _linked(text: str) -> markupsafe.Markup:
+    """A text of a claim, with a link where it names another one: “theorem 3”."""
+    keys = {claim.key for claim in CLAIMS}
+    parts = re.split("“([^”]+)”", text)
+    return markupsafe.Markup().join(
+        markupsafe.Markup('<a href="#{}">“{}”</a>').format(anchor(part), part) if at % 2 and part in keys
+        else f"“{part}”" if at % 2 else part
+        for at, part in enumerate(parts)
+    )  # fmt: skip
 
 
 def _plainly(value: Any) -> str:  # noqa: ANN401 (a setting)

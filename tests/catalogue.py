@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import bipartite as bp
-from reproduction.places import Regions, region_weighted, two_level
+from reproduction.places import region_weighted, two_level
+from tests.locations.worlds import in_regions
 from tests.rivals import ANYWHERE, DOMAINS, LOSS, ON_LINES, ON_PLACES
 
 LINES = ("integers", "interval", "random")
 NEAR = [[52.50, 13.40], [52.51, 13.41], [52.52, 13.38], [52.55, 13.45], [52.56, 13.44], [52.53, 13.47]]
 PLACES = bp.Points(NEAR, metric="haversine")
-REGIONS = Regions.of(PLACES, ["N", "N", "N", "S", "S", "S"])
+REGIONS = in_regions(PLACES, ["N", "N", "N", "S", "S", "S"])
 GENRES = bp.Items(["jazz", "blues", "metal"], loss=[[0, 1, 5], [1, 0, 4], [5, 4, 0]])
 OTHER_DOMAINS = {
     "circle": bp.Cyclic(7, start=1),

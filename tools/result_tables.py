@@ -19,12 +19,11 @@ from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA
 from reproduction.experiments.sgd_readings import RIVALS, at_best
 from reproduction.intervals import MeanInterval
 from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN
-from tools import artifact_table
 from tools import result_numbers as run
 from tools.result_numbers import ROOT, chosen, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
 
@@ -317,6 +316,34 @@ def measured_where() -> list[str]:
     return _table(["experiment", "parts", "seconds", "machine", "commit", "versions"], lines)
 
 
+def what_comes_out() -> list[str]:
+    """For every claim, and every experiment without one: the command, its minutes, the verdict and the numbers."""
+    minutes = {entry.name: _minutes(entry) for entry in registry.EXPERIMENTS}
+    lines, judged = [], set()
+    for row in rows("verdicts").fillna("").to_dict("records"):
+        names = row["experiments"].split()
+        judged.update(names)
+        found = row["measured"] if names else row["why"]
+        lines.append([row["where"], row["says"], *_measuring(names, minutes), row["verdict"], found])
+    for entry in registry.EXPERIMENTS:
+        if entry.name not in judged:
+            found = f"no claim; its figure in the report: {entry.title}"
+            lines.append([entry.figure, "", *_measuring([entry.name], minutes), "", found])
+    return _table(["of the paper", "it says", "`python -m reproduction …`", "minutes", "verdict", "measured"], lines)
+
+
+def _measuring(names: Sequence[str], minutes: Mapping[str, float]) -> tuple[str, str]:
+    return (f"`run --full {' '.join(names)}`", f"{max(1, sum(map(minutes.get, names))):,.0f}") if names else ("", "")
+
+
+def _minutes(entry: registry.Entry) -> float:
+    """What measuring took on one of two cores; of what a GPU measured, what the laboratory reckons for them."""
+    origins = json.loads((run.RESULTS / "run.json").read_text(encoding="utf-8"))["origins"]
+    parts = chosen(rows("parts"), experiment=entry.name)
+    on_a_gpu = any("NVIDIA" in origins[origin]["machine"] for origin in parts["origin"].unique())
+    return (entry.seconds[1] if on_a_gpu else parts["seconds"].sum()) / 60
+
+
 def _spread(found: MeanInterval, *, hide: bool = False) -> str:
     """In percent: the mean ± half of its interval; ``hide`` leaves out what would be 0.0 or is of one number."""
     half = 100 * (found.high - found.mean)
@@ -347,7 +374,7 @@ TABLES: Final[dict[str, tuple[Callable[[], list[str]], ...]]] = {
     "bench/results/networks.md": (dnn_accuracies, dnn_readings_gains),
     "bench/results/places.md": (places_below_lsrr, places_errors, places_draws, places_guessed),
     "bench/results/reproduction.md": (measured_where,),
-    "docs/artifact.md": (artifact_table.table, artifact_table.uncheckable),
+    "docs/artifact.md": (what_comes_out,),
 }
 """What writes the tables of a page, by its path in the repository."""
 

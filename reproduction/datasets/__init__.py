@@ -6,7 +6,7 @@ then fetched from its official address into the cache. Nothing is fetched at imp
 
 from reproduction.datasets.finding import cache_folder, data_folder, find, present
 from reproduction.datasets.opening import Found
-from reproduction.datasets.places import CHECK_INS, check_ins, coordinates, foursquare, gowalla
+from reproduction.datasets.places import CHECK_INS, check_ins, coordinates
 from reproduction.datasets.sources import SOURCES, File, Source
 from reproduction.datasets.tables import Images, abalone, adult, bank, bias, mnist, superconduct
 
@@ -26,8 +26,6 @@ __all__ = [
     "coordinates",
     "data_folder",
     "find",
-    "foursquare",
-    "gowalla",
     "mnist",
     "present",
     "superconduct",

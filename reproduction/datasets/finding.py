@@ -75,7 +75,7 @@ def _fetched(source: Source, files: tuple[File, ...]) -> tuple[Path, File]:
                 continue
             if reason is None:
                 return cache_folder() / file.name, file
-            failures.append(f"  {url}: {reason}")
+            failures.append(f"{url}: {reason}")
     if another is not None:
         raise another
     raise MissingDataError(_missing(source, files, failures))
@@ -92,9 +92,8 @@ def _missing(source: Source, files: tuple[File, ...], failures: list[str]) -> st
     others = [file.name for file in files[1:]]
     instead = f" {' or '.join(others)} will do as well." if others else ""
     return (
-        f"{source.name} is not here and could not be fetched:\n"
-        + "\n".join(failures)
-        + f"\nDownload {first.urls[0]} with a browser and put it, named {first.name}, into {where}.{instead}"
+        f"{source.name} is not here and could not be fetched ({'; '.join(failures)}). "
+        f"Download {first.urls[0]} with a browser and put it, named {first.name}, into {where}.{instead}"
     )
 
 

@@ -20,20 +20,12 @@ if TYPE_CHECKING:
     from reproduction.datasets.opening import Found
     from reproduction.datasets.sources import Source
 
-_TAB: Final = "\t"
 _FILE: Final = "is this the right file?"
 _AGAIN: Final = "fetch the file again."
-_WHOLE: Final = r"[-+]?[0-9]{1,18}"
 _NUMBERS: Final = {
-    "whole": (_WHOLE, "int64", "a whole number"),
-    "id": (r"[0-9]{1,18}", "int64", "a whole number that is not negative"),
-    "unix": (_WHOLE, "int64", "seconds since 1970"),
+    "whole": (r"[-+]?[0-9]{1,18}", "int64", "a whole number"),
+    "unix": (r"[-+]?[0-9]{1,18}", "int64", "seconds since 1970"),
     "number": (r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", "float64", "a number"),
-}
-_TIMES: Final = {
-    "day": ("%Y-%m-%d", "a day such as 2013-06-30"),
-    "utc": ("%Y-%m-%dT%H:%M:%SZ", "a time such as 2010-10-12T00:21:28Z"),
-    "words": ("%a %b %d %H:%M:%S +0000 %Y", "a time such as Tue Apr 03 18:00:09 +0000 2012"),
 }
 _OUTSIDE: Final = "a latitude from −90 to 90 and a longitude from −180 to 180"
 
@@ -62,9 +54,9 @@ class Cells:
         texts = self.texts[name]
         if kind == "text":
             return texts
-        if kind in _TIMES:
-            form, expected = _TIMES[kind]
-            column = pd.to_datetime(texts, format=form, errors="coerce").astype("datetime64[s]")
+        if kind == "day":
+            expected = "a day such as 2013-06-30"
+            column = pd.to_datetime(texts, format="%Y-%m-%d", errors="coerce").astype("datetime64[s]")
             wrong = column.isna().to_numpy()
         else:
             form, dtype, expected = _NUMBERS[kind]
@@ -90,16 +82,16 @@ def read(found: Found, source: Source) -> Cells:
         rows.
     """
     names = list(source.columns)
-    # Publishers' tables between tabs are as old as latin-1, and quotes mean nothing in them.
-    is_old = source.separator == _TAB
     try:
-        text = found.content.decode("latin-1" if is_old else "utf-8-sig")
+        text = found.content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = found.content.count(b"\n", 0, error.start) + 1
         _refuse(found.name, line, "UTF-8 text", f"the byte {found.content[error.start]:#x}", _AGAIN)
     lines = pd.Series(text.replace("\r\n", "\n").split("\n"), dtype="str")
     lines.index += 1
-    lines = lines[(lines != "") & ~(lines.str.startswith(source.comment) if source.comment else False)]
+    lines = lines[lines != ""]
+    if source.comment:
+        lines = lines[~lines.str.startswith(source.comment)]
     widths = lines.str.count(source.separator) + 1
     wrong = widths.index[widths != len(names)]
     if len(wrong):
@@ -109,9 +101,9 @@ def read(found: Found, source: Source) -> Cells:
         raise DataFileError(f"{found.name}: expected rows of {', '.join(names)[:60]}…, got an empty file; {_AGAIN}")
     texts = pd.read_csv(
         io.StringIO("\n".join(lines)), sep=source.separator, names=names, header=None, index_col=False, dtype=str,
-        na_filter=False, skipinitialspace=not is_old, quoting=csv.QUOTE_NONE, lineterminator="\n",
+        na_filter=False, skipinitialspace=True, quoting=csv.QUOTE_NONE, lineterminator="\n",
     ).set_axis(lines.index)  # fmt: skip
-    if not is_old and '"' in text:
+    if '"' in text:
         texts = texts.apply(lambda column: column.str.strip('"'))
     if source.has_header:
         header = texts.iloc[0].tolist()

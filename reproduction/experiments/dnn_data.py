@@ -64,7 +64,7 @@ def features(table: pd.DataFrame) -> NDArray[Any]:
 @lru_cache(maxsize=2)
 def prepared(dataset: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """All rows of a data set and their labels."""
-    table = adult("all") if dataset == "adult" else bank()
+    table = adult() if dataset == "adult" else bank()
     if dataset == "adult":
         table = table[(table != "?").all(axis=1)]
     (target,) = SOURCES[dataset].targets

@@ -9,18 +9,16 @@ The best guess is also the best use of a report, so this is the error that a rec
 a release cannot have a small error and a large inference error.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 import pandas as pd
 
-from bipartite import Anchored, Constant, Exponential, Points
-from bipartite.mechanisms import Mechanism
 from bipartite.plots.looks import INK, Look
-from reproduction.experiments.places_of_the_paper import RELEASES, both, measured_in, parts_of, places_of
+from reproduction.experiments.places_of_the_paper import both, measured_in, parts_of, places_of
 from reproduction.form import Row
 from reproduction.pictures import panels
-from reproduction.places import WHOLE, WITHIN
+from reproduction.places import CALIBRATED, ONE_PLACE, PUBLISHED, RELEASES, WHOLE, WITHIN
 from reproduction.quality import expected_loss, inference_error
 
 FULL = both(scope=(WHOLE, WITHIN), epsilon=("0.25", "0.5", "1", "2"))
@@ -31,13 +29,7 @@ NOTE: Final = (
     "touches the diagonal, the report is the best guess already. Within regions each release publishes the region, "
     "which is not ε-LDP; L-SRR as published spends more than its ε."
 )
-ONE_PLACE: Final = "one place"
-_MAKERS: Final[Mapping[str, Callable[[Points, str], Mechanism]]] = {
-    **RELEASES,
-    "Exponential, tight": Exponential,
-    "Anchored": Anchored,
-    ONE_PLACE: lambda places, _: Constant(places),
-}
+_NAMES: Final = ("BRR", "GRR", PUBLISHED, CALIBRATED, "Exponential, tight", "Anchored", ONE_PLACE)
 _DIAGONAL: Final = "the report is the best guess"
 
 
@@ -45,8 +37,8 @@ def measure(dataset: str, places: int, scope: str, epsilon: str) -> Iterator[Row
     """The error of the report and of the best guess from it, for every release."""
     domain, regions = places_of(dataset, places)
     parts = [domain] if scope == WHOLE else parts_of(regions)
-    for name, make in _MAKERS.items():
-        made = [make(part, epsilon) for part in parts]
+    for name in _NAMES:
+        made = [RELEASES[name](part, epsilon) for part in parts]
         yield {"dataset": dataset, "places": places, "regions": len(parts), "scope": scope, "mechanism": name,
                "epsilon": float(epsilon),
                **measured_in(made, expected_km=expected_loss, inference_km=inference_error)}  # fmt: skip

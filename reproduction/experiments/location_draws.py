@@ -16,7 +16,6 @@ from typing import Final
 
 import pandas as pd
 
-from bipartite import BRR
 from bipartite.domains import Points
 from bipartite.mechanisms import Mechanism
 from bipartite.plots.looks import INK, Look
@@ -24,7 +23,6 @@ from reproduction.experiments.places_of_the_paper import (
     FOURSQUARE,
     GOWALLA,
     NEW_YORK,
-    RELEASES,
     UNITED_STATES,
     WORLD,
     drawn,
@@ -34,10 +32,9 @@ from reproduction.experiments.places_of_the_paper import (
     places_of,
 )
 from reproduction.form import Grid, Row
-from reproduction.places import CALIBRATED, EPSILONS, PUBLISHED, PublishedLSRR, Regions
+from reproduction.places import BEST_M, CALIBRATED, EPSILONS, PUBLISHED, RELEASES, PublishedLSRR, Regions
 from reproduction.quality import expected_loss
 
-BEST_M: Final = "BRR, best m"
 SCRIPTED: Final = "L-SRR, groups of the scripts"
 REGIONS: Final = "regions"
 ERROR: Final = "error"
@@ -109,8 +106,6 @@ def measure(pool: str, places: int, draw: int, epsilons: tuple[str, ...]) -> Ite
 
 def _made(name: str, places: Points, shared: int, epsilon: str) -> Mechanism:
     """A release on the places of a region, which share so many bits."""
-    if name == BEST_M:
-        return BRR(places, epsilon, m="best")
     if name == SCRIPTED:
         begins = [min(shared + step, _CODE) for step in _STEPS]
         return PublishedLSRR(places, epsilon, thresholds=(*dict.fromkeys(begins), 0)).rows

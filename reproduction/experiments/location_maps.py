@@ -84,7 +84,7 @@ def _read(rows: pd.DataFrame) -> Regions:
     regions, spots = regions_of(rows).sort_values("prefix"), rows[rows["latitude"].notna()]
     prefixes = tuple(regions["prefix"].str.removeprefix(_BITS))
     labels = spots["region"].map({number: at for at, number in enumerate(regions["region"])}).to_numpy(np.int64)
-    return Regions(Points(spots[["latitude", "longitude"]].to_numpy(), metric="haversine"), labels, prefixes, prefixes)
+    return Regions(Points(spots[["latitude", "longitude"]].to_numpy(), metric="haversine"), labels, prefixes)
 
 
 def _printed(dataset: str) -> list[Printed]:

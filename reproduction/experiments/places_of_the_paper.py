@@ -6,24 +6,23 @@ from which region; here they are drawn, with a seed, from public check-ins in Ne
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bipartite import BRR, GRR
 from bipartite.domains import Points
 from bipartite.locations import from_checkins, places
 from bipartite.lottery import log_between
 from bipartite.mechanisms import Mechanism
-from reproduction.datasets import coordinates, foursquare, gowalla
+from reproduction.datasets import check_ins, coordinates
 from reproduction.experiments.printed import PLACES_MEAN, PLACES_MOST
 from reproduction.form import Grid, Row
 from reproduction.intervals import paired
 from reproduction.pictures import Printed, panels
-from reproduction.places import CALIBRATED, PUBLISHED, PublishedLSRR, Regions, lsrr
+from reproduction.places import Regions
 
 GOWALLA: Final = "Gowalla"
 FOURSQUARE: Final = "FourSquare"
@@ -34,13 +33,6 @@ CREDITS: Final = {
 WORLD: Final = "the world"
 NEW_YORK: Final = "New York"
 UNITED_STATES: Final = "the United States"
-RELEASES: Final[Mapping[str, Callable[[Points, str], Mechanism]]] = {
-    "BRR": BRR,
-    "GRR": GRR,
-    PUBLISHED: lambda places, epsilon: PublishedLSRR(places, epsilon).rows,
-    CALIBRATED: lsrr,
-}
-"""Those of the paper, and its rival calibrated to the ε that it is given."""
 _SEED: Final = 1
 _MEASURED: Final = {
     "expected_km", "worst_km", "realised_epsilon", "epsilon_within", "inference_km", "smallest", "largest",
@@ -51,7 +43,7 @@ _MEASURED: Final = {
 def places_of(name: str, count: int) -> tuple[Points, Regions]:
     """So many places of a data set, and their regions by the paper's rule."""
     if name == GOWALLA:
-        every = coordinates(gowalla("authors-1000"))
+        every = coordinates(check_ins("gowalla-authors-1000"))
         found = places(every) if count == len(every) else from_checkins(every, source="public", places=count)
     else:
         found = drawn(NEW_YORK, count, _SEED)
@@ -66,12 +58,8 @@ def drawn(area: str, count: int, seed: int) -> Points:
 @functools.lru_cache(maxsize=3)
 def _distinct(area: str) -> NDArray[np.float64]:
     """The places that a draw is from: merging those within a metre takes longest, and is the same for every seed."""
-    visits = {
-        WORLD: lambda: gowalla("stacp"),
-        NEW_YORK: lambda: foursquare("nyc", subset="filtered"),
-        UNITED_STATES: lambda: foursquare("us", subset="stacp"),
-    }[area]()
-    return from_checkins(coordinates(visits), source="public").coordinates
+    visits = {WORLD: "gowalla-stacp", NEW_YORK: "foursquare-nyc-filtered", UNITED_STATES: "foursquare-us-stacp"}
+    return from_checkins(coordinates(check_ins(visits[area])), source="public").coordinates
 
 
 def both(*, gowalla: int = 1000, foursquare: int = 3000, **axes: tuple[Any, ...]) -> Grid:
@@ -82,7 +70,7 @@ def both(*, gowalla: int = 1000, foursquare: int = 3000, **axes: tuple[Any, ...]
 
 
 def parts_of(regions: Regions) -> list[Points]:
-    """The places of each region, in the order of the regions."""
+    """The places of each region as they were given; `regions.parts` rounds them, which moves some to the next tile."""
     return [
         Points(regions.places.coordinates[regions.members(each)], metric="haversine") for each in range(len(regions))
     ]
@@ -95,7 +83,12 @@ def measured_in(made: Sequence[Mechanism], **numbers: Callable[[Mechanism], floa
         name: math.fsum(size * number(each) for size, each in zip(sizes, made, strict=True)) / sum(sizes)
         for name, number in numbers.items()
     }
-    return {**means, "epsilon_within": max(float(log_between(each.largest_ratio())[1]) for each in made)}
+    return {**means, "epsilon_within": realised(made)}
+
+
+def realised(made: Sequence[Mechanism]) -> float:
+    """The largest ε that one of these spends as plain ε-LDP, rounded up."""
+    return max(float(log_between(each.largest_ratio())[1]) for each in made)
 
 
 def saved(rows: pd.DataFrame, rival: str, ours: str = "BRR") -> pd.DataFrame:

@@ -29,11 +29,12 @@ from numpy.typing import NDArray
 from bipartite import estimate
 from bipartite.domains import Points
 from bipartite.lottery import insecure_seed
-from bipartite.mechanisms import Anchored, Mechanism
-from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, RELEASES, places_of
+from bipartite.mechanisms import Mechanism
+from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, places_of
 from reproduction.experiments.printed import SERVER, USER_SECONDS
 from reproduction.form import Grid, Row
 from reproduction.pictures import Printed, panels
+from reproduction.places import CALIBRATED, PUBLISHED, RELEASES
 
 NOTE: Final = (
     "Processor time of this machine; the paper's times were taken on another one, in Python. The design, "
@@ -41,7 +42,7 @@ NOTE: Final = (
     "spends more than its ε; calibrated it keeps it."
 )
 _EPSILON: Final = "1"
-_MAKERS: Final = {**RELEASES, "Anchored": Anchored}
+_MAKERS: Final = {name: RELEASES[name] for name in ("BRR", "GRR", PUBLISHED, CALIBRATED, "Anchored")}
 _FEW: Final = 40
 _MIX: Final = 2654435761  # spreads positions over the places, the same ones in every run
 _SMALL: Final = 100  # fewer rounds have no percentile

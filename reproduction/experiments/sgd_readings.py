@@ -89,12 +89,12 @@ def picture(rows: pd.DataFrame) -> str:
     ahead = ahead_of(finals, {name: f"BRR-SGD minus {RIVALS[name]}" for name in ran})
     return panels(
         ahead.assign(of=ahead["line"].str.endswith("BRR’s range").map({True: in_half, False: noise})),
-        x="epsilon", y="points", hue="line", facet="of", lowest=0,
+        x="epsilon", y="points", hue="line", facet="of",
         printed={noise: PRINTED} if network == "paper-cnn" else {}, across="claimed ε", up="points of accuracy",
         says=f"By how many points BRR-SGD is ahead of Laplace noise under several readings; {NETWORKS[network]}.",
         notes=[
             "Final test accuracy of BRR-SGD minus the rival's; none is private, ε = ∞.",
-            "× 4 and × 5 were fitted to the paper's numbers; it states no factor.",
+            "Factors of the noise were fitted to the paper's numbers; it states none.",
             "In BRR's range: clamped to the half of [−C, C] in which the coordinate lies.",
             bars_of(rows[SEED]),
         ],

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from bipartite import from_spec
-from bipartite.design import check_prior
 from bipartite.errors import DesignError, InputError
 from bipartite.lottery import MAX_TOTAL, Epsilon, log_between
 from bipartite.lottery.table import MOST_TICKET_COUNTS
@@ -75,26 +74,25 @@ class Dealt(NamedTuple):
         return max(Fraction(max(held), min(held)) for held in self.held)
 
 
-def two_level(regions: Regions, epsilon: object, *, prior: Sequence[float] | Array | None = None) -> Mechanism:
+def two_level(regions: Regions, epsilon: object) -> Mechanism:
     r"""Reports a region by GRR with ε1; in the true region a near place with ε2, in any other a uniform place.
 
-    Budgets and windows are those with the least expected loss whose *realised* ε is the budget; ε1 + ε2 is only a loose
-    bound.
+    Budgets and windows are those with the least expected loss, all places alike, whose *realised* ε is the budget;
+    ε1 + ε2 is only a loose bound.
 
     Guarantee: ε-LDP for each report over all places, both levels together, exactly; a mechanism of the library, read
-    from its spec. The prior is public.
+    from its spec.
 
     >>> from bipartite import Points, verify
     >>> places = Points([[52.5, 13.4], [52.4, 13.1], [48.9, 2.35], [48.8, 2.1]], metric="haversine")
-    >>> mech = two_level(Regions.of(places, ["DE", "DE", "FR", "FR"]), epsilon=1)
+    >>> mech = two_level(Regions.by_prefix(places, at_least=2), epsilon=1)
     >>> verify(mech).holds, round(float(verify(mech).epsilon_upper), 6)
     (True, 1.0)
     """
     budget = Epsilon.of(epsilon)
     check_regions(regions, least=2)
     check_blocks(regions.sizes)
-    weights = None if prior is None else check_prior(prior, len(regions.places))
-    split = best_split(regions, float(budget), weights)
+    split = best_split(regions, float(budget))
 
     def build(wanted: float) -> Dealt | None:
         lower = wanted / float(budget)
@@ -112,7 +110,7 @@ def region_weighted(regions: Regions, epsilon: object) -> Mechanism:
 
     >>> from bipartite import Points, verify
     >>> places = Points([[52.5, 13.4], [52.4, 13.1], [48.9, 2.35], [48.8, 2.1]], metric="haversine")
-    >>> mech = region_weighted(Regions.of(places, ["DE", "DE", "FR", "FR"]), epsilon=1)
+    >>> mech = region_weighted(Regions.by_prefix(places, at_least=2), epsilon=1)
     >>> verify(mech).holds, round(float(verify(mech).epsilon_upper), 6)
     (True, 1.0)
     """
@@ -137,7 +135,7 @@ def check_regions(regions: object, least: int = 1) -> None:
     if not isinstance(regions, Regions):
         raise InputError(
             f"Expected regions as reproduction.places.Regions, got {type(regions).__name__}; "
-            "build them with Regions.by_prefix(places) or Regions.of(places, labels)."
+            "build them with Regions.by_prefix(places)."
         )
     if len(regions) < least:
         raise DesignError(
@@ -226,13 +224,13 @@ def two_level_tickets(sizes: Sequence[int], split: Split) -> Dealt | None:
     return in_blocks(sizes, split.m, tickets, surplus + given) if enough else None
 
 
-def best_split(regions: Regions, epsilon: float, prior: Array | None) -> Split:
+def best_split(regions: Regions, epsilon: float) -> Split:
     """The budgets of least expected loss, over a grid of ε2, each with the best m and the largest ε1 that keeps ε."""
     places, labels, sizes, count = regions.places, regions.labels, regions.sizes, len(regions)
-    weights = np.full(len(places), 1 / len(places)) if prior is None else prior
+    weight = 1 / len(places)
     # Of each region: losses to the 1, 2, … nearest places of it, and to all; and those to uniform places elsewhere.
     near, every, across = [np.zeros(size) for size in sizes.tolist()], np.zeros(count), 0.0
-    for x, (region, weight) in enumerate(zip(labels.tolist(), weights.tolist(), strict=True)):
+    for x, region in enumerate(labels.tolist()):
         losses = places.losses(x)
         by_region = np.bincount(labels, losses, count)
         near[region] += weight * np.cumsum(np.sort(losses[labels == region]))

@@ -20,7 +20,6 @@ import numpy as np
 
 from bipartite import Custom
 from bipartite.domains import Points
-from bipartite.domains.base import as_index
 from bipartite.errors import DesignError, shown
 from bipartite.lottery import Epsilon, check_table
 from bipartite.lottery.budgets import round_up
@@ -42,12 +41,11 @@ _ROUNDING: Final = 1e-9
 _LEAST_GROUPS: Final = 2
 
 
-def lsrr(domain: Domain, epsilon: object, *, thresholds: Sequence[int] | None = None) -> Mechanism:
+def lsrr(domain: Domain, epsilon: object) -> Mechanism:
     r"""L-SRR, calibrated: the probability of a report decreases in m equal steps with the map tiles it shares.
 
-    Groups begin at ``thresholds`` β_1 > … > β_m = 0 of shared bits; by default those that put the most bits into the
-    nearer groups, for the number of groups that the authors recommend. Neighbours on opposite sides of a tile boundary
-    may share no bits at all, and are then the least likely reports for each other.
+    There are as many groups as the authors recommend. Neighbours on opposite sides of a tile boundary may share no bits
+    at all, and are then the least likely reports for each other.
 
     Guarantee: ε-LDP for each report, exactly; a :class:`~bipartite.Custom` of the library.
 
@@ -57,23 +55,27 @@ def lsrr(domain: Domain, epsilon: object, *, thresholds: Sequence[int] | None = 
     >>> verify(lsrr(cities, 1)).holds, published.holds(), round(float(published.ldp_epsilon), 2)
     (True, False, 1.41)
     """
-    places, codes, bounds = _designed(domain, Epsilon.of(epsilon), thresholds)
-    return Custom(places, places, calibrated_rows(codes, epsilon, mean_sizes(codes, bounds)), epsilon)
+    places = _checked(domain)
+    return Custom(places, places, calibrated_rows(tile_codes(places.coordinates), epsilon), epsilon)
 
 
 class PublishedLSRR(Weaker):
     """L-SRR as published, with groups of any size; where α_min then depends on x, **ε is not kept**.
 
-    For comparison only; never report with it. It takes what :func:`lsrr` takes. Unless all places have groups of the
-    same sizes it is ε'-LDP for the larger ε' that ``guarantee`` names, which is the ε of ``rows``.
+    For comparison only; never report with it. Groups begin at ``thresholds`` β_1 > … > β_m = 0 of shared bits; None
+    are those of :func:`lsrr`. Unless all places have groups of the same sizes it is ε'-LDP for the larger ε' that
+    ``guarantee`` names, which is the ε of ``rows``.
     """
 
     head: ClassVar = {"mechanism": "lsrr", "variant": "published"}
 
     def __init__(self, domain: Domain, epsilon: object, *, thresholds: Sequence[int] | None = None) -> None:
         budget = Epsilon.of(epsilon)
-        places, codes, bounds = _designed(domain, budget, thresholds)
-        rows = published_rows(codes, budget, bounds)
+        places = _checked(domain)
+        codes = tile_codes(places.coordinates)
+        if thresholds is None:
+            thresholds = best_thresholds(codes, number_of_groups(budget, len(places)))
+        rows = published_rows(codes, budget, thresholds)
         needed = float(np.log(rows.max(axis=0) / rows.min(axis=0)).max())
         # If α_min happens to be the same for all places, ε is kept, and rounding to tickets must not exceed it.
         enough = budget.text if needed <= float(budget) * (1 + _ROUNDING) else spent(Fraction(math.exp(needed)))
@@ -86,26 +88,18 @@ class PublishedLSRR(Weaker):
             return promise
         return f"{promise} as published, which its rows do not keep: they spend ε = {round_up(self.ldp_epsilon, 4)}"
 
-    @property
-    def problem(self) -> str:
-        return "" if self.holds() else "spends more than the ε it states (bp.verify says how much)"
-
     def __repr__(self) -> str:
         return f"LSRR({self.domain!r}, epsilon={self.epsilon}, variant='published')"
 
 
-def _designed(
-    domain: object, budget: Epsilon, thresholds: Sequence[int] | None
-) -> tuple[Points, NDArray[np.int64], Sequence[int]]:
-    """The places, their codes and the thresholds of their groups."""
+def _checked(domain: object) -> Points:
+    """The places, if they have map tiles and their pairs fit into memory."""
     if not isinstance(domain, Points) or domain.metric != "haversine":
         raise DesignError(
             "Expected domain as bp.Points(…, metric='haversine'): L-SRR needs map tiles; use bp.BRR elsewhere."
         )
     check_table(len(domain), len(domain))
-    codes = tile_codes(domain.coordinates)
-    bounds = best_thresholds(codes, number_of_groups(budget, len(domain))) if thresholds is None else thresholds
-    return domain, codes, bounds
+    return domain
 
 
 def number_of_groups(epsilon: object, size: int) -> int:
@@ -201,29 +195,32 @@ def published_rows(codes: ArrayLike, epsilon: object, thresholds: Sequence[int])
     return rows
 
 
-def calibrated_rows(codes: ArrayLike, epsilon: object, sizes: Sequence[int] | None = None) -> Array:
+def calibrated_rows(codes: ArrayLike, epsilon: object) -> Array:
     """P[x, y] of L-SRR with groups of the same sizes for every x: ε-LDP, with realised ratio e^ε.
+
+    Sizes are the :func:`mean_sizes` of the :func:`best_thresholds` for :func:`number_of_groups`.
+    """
+    array = check_codes(codes)
+    bounds = best_thresholds(array, number_of_groups(epsilon, len(array)))
+    return ranked_rows(array, epsilon, mean_sizes(array, bounds))
+
+
+def ranked_rows(codes: NDArray[np.int64], epsilon: object, sizes: Sequence[int]) -> Array:
+    """P[x, y] with groups of these sizes for every x, which are public and must not depend on private positions.
 
     The items of x are ranked by their number of common bits with x; ties go to x itself, then to the lower index. The
     first ``sizes[0]`` of them have the highest probability, and so on down the staircase of :func:`published_rows`. All
     rows are permutations of one vector, so every ratio in a column lies within e^±ε. The bound is attained: a place in
     the last group of another place is in its own first group.
 
-    ``sizes`` are public and must not depend on private positions; by default they are the :func:`mean_sizes` of the
-    :func:`best_thresholds` for :func:`number_of_groups`.
-
-    >>> rows = calibrated_rows([0b000 << 43, 0b001 << 43, 0b010 << 43, 0b100 << 43], 1, sizes=(1, 2, 1))
-    >>> rows.round(3).tolist()[2]
+    >>> codes = np.array([0b000 << 43, 0b001 << 43, 0b010 << 43, 0b100 << 43])
+    >>> ranked_rows(codes, 1, sizes=(1, 2, 1)).round(3).tolist()[2]
     [0.25, 0.25, 0.366, 0.134]
     """
-    array = check_codes(codes)
     shrink = math.exp(-float(Epsilon.of(epsilon)))
-    if sizes is None:
-        sizes = mean_sizes(array, best_thresholds(array, number_of_groups(epsilon, len(array))))
-    counts = _check_sizes(sizes, len(array))
-    ranked = np.repeat(_stairs(shrink, len(counts)), counts)
+    ranked = np.repeat(_stairs(shrink, len(sizes)), sizes)
     # Doubled, so that a place ranks before others in its own tile.
-    nearness = 2 * common_bits(array[:, np.newaxis], array)
+    nearness = 2 * common_bits(codes[:, np.newaxis], codes)
     np.fill_diagonal(nearness, 2 * BITS + 1)
     order = np.argsort(-nearness, axis=1, kind="stable")
     rows = np.empty(order.shape)
@@ -236,9 +233,9 @@ def _stairs(shrink: float, groups: int) -> Array:
     return np.linspace(1.0, shrink, groups)
 
 
-def _check_thresholds(thresholds: Sequence[int]) -> tuple[int, ...]:
-    bounds = _whole_numbers(thresholds)
-    falling = all(high > low for high, low in pairwise(bounds))
+def _check_thresholds(thresholds: object) -> tuple[int, ...]:
+    bounds = tuple(thresholds) if np.iterable(thresholds) else ()
+    falling = all(type(each) is int for each in bounds) and all(high > low for high, low in pairwise(bounds))
     if len(bounds) < _LEAST_GROUPS or not falling or bounds[0] > BITS or bounds[-1] < 0:
         raise DesignError(
             f"Expected thresholds as two or more decreasing whole numbers from {BITS} to 0, got {shown(thresholds)};"
@@ -250,24 +247,3 @@ def _check_thresholds(thresholds: Sequence[int]) -> tuple[int, ...]:
             " would never be reported and ε would be infinite."
         )
     return bounds
-
-
-def _check_sizes(sizes: Sequence[int], places: int) -> tuple[int, ...]:
-    counts = _whole_numbers(sizes)
-    if len(counts) < _LEAST_GROUPS or min(counts) < 0 or sum(counts) != places:
-        raise DesignError(
-            f"Expected sizes as two or more whole numbers ≥ 0 that sum to the {places} places, got {shown(sizes)};"
-            " use mean_sizes."
-        )
-    if counts[0] == 0 or counts[-1] == 0:
-        raise DesignError(
-            f"Expected a first and a last group of one item or more, got sizes {shown(sizes)}; leave out empty ones."
-        )
-    return counts
-
-
-def _whole_numbers(values: object) -> tuple[int, ...]:
-    """The values if all are whole numbers, else none."""
-    numbers = [as_index(value) for value in values] if np.iterable(values) else []
-    found = tuple(number for number in numbers if number is not None)
-    return found if len(found) == len(numbers) else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError  # type: ignore[import-untyped]
@@ -15,6 +15,7 @@ from bipartite.texts import escaped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from reproduction.places.regions import Regions
@@ -23,6 +24,7 @@ COLOURS: Final = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#3A9BD9", "#8B3FA0", "#5A6B1F", "#B03060", "#7A4B2A",
 )  # fmt: skip
 _NAMED: Final = 24  # regions: of more, the largest
+_ROOM: Final = (20, 16)  # points across and up, of a number
 _LONGEST: Final = 12  # letters of a name
 _MANY: Final = 400
 
@@ -32,50 +34,46 @@ def draw(regions: Regions, *, title: str = "", credit: str = "") -> str:
     return as_svg(lambda: plot(regions, title=title, credit=credit))
 
 
-def plot(regions: Regions, ax: Axes | None = None, *, title: str = "", credit: str = "") -> Axes:
+def plot(regions: Regions, *, title: str = "", credit: str = "") -> Axes:
     """Draw places in the colours of their regions, with an outline and a number each; ``credit`` names their source."""
     places, sizes = regions.places, regions.sizes.tolist()
-    several = len(sizes) > 1
-    named = sorted(sorted(range(len(sizes)), key=lambda each: -sizes[each])[:_NAMED]) if several else []
+    named = sorted(sorted(range(len(sizes)), key=lambda each: -sizes[each])[:_NAMED])
     names = [f"{each + 1}: {_elided(escaped(regions.names[each]))}, {sizes[each]:,} places" for each in named]
-    hidden = [f"and {len(sizes) - len(named):,} smaller regions"] if len(sizes) > len(named) > 0 else []
-    count = f"{len(places):,} places"
-    says = f"{count} in {len(sizes)} regions of {min(sizes)} to {max(sizes)}" if several else count
+    hidden = [f"and {len(sizes) - len(named):,} smaller regions"] if len(sizes) > len(named) else []
+    says = f"{len(places):,} places in {len(sizes)} regions of {min(sizes)} to {max(sizes)}"
     notes, view = [f"{says}.", *_notes(regions, credit)], View.around(places.coordinates)
-    with axes(ax, view.size(0.5 + 0.3 * bool(title) + 0.2 * -(-len(names) // 2))) as on:
+    with axes(None, view.size(0.5 + 0.3 * bool(title) + 0.2 * -(-len(names) // 2))) as on:
         view.draw(on)
         x, y = view.x(places.coordinates[:, 1]), places.coordinates[:, 0]
         colours = np.array(COLOURS)[np.arange(len(sizes)) % len(COLOURS)]
         on.scatter(x, y, 10 if len(x) <= _MANY else 3, colours[regions.labels], linewidths=0, zorder=4)
-        for each in range(len(sizes)) if several else ():
+        numbered: list[NDArray[np.float64]] = []
+        for each in sorted(range(len(sizes)), key=lambda each: -sizes[each]):
             inside = regions.labels == each
             corners = _outline(np.column_stack([x[inside], y[inside]]))
             on.fill(*corners.T, facecolor=f"{colours[each]}1A", edgecolor=colours[each], linewidth=0.8, zorder=3)
-            if each in named:
+            at = float(np.median(x[inside])), float(np.median(y[inside]))
+            spot = on.transData.transform(at) / cast("Figure", on.figure).dpi * 72
+            if each in named and all((abs(spot - other) > _ROOM).any() for other in numbered):
+                numbered.append(spot)
                 how: dict[str, Any] = {"facecolor": PAPER, "alpha": 0.75, "edgecolor": "none", "pad": 0.8}
-                at = float(np.median(x[inside])), float(np.median(y[inside]))
                 on.text(*at, str(each + 1), color=INK, weight="bold", fontsize=7.5, ha="center", zorder=6, bbox=how)
-        if several:
-            add_legend(on, dict(zip(names, colours[named].tolist(), strict=True)), columns=2)
+        add_legend(on, dict(zip(names, colours[named].tolist(), strict=True)), columns=2)
         told = f"A map: {'; '.join([says, *names, *hidden])}. {' '.join(notes)}"
         describe(on, told, title=title, notes=[*hidden, *notes])
     return on
 
 
 def _notes(regions: Regions, credit: str) -> list[str]:
-    notes = [
-        "A region is named by the leading bits that the map tile codes of its places share."
-        if regions.prefixes is not None
-        else "The regions were given."
-    ]
-    if regions.merged:
-        notes.append(f"{regions.merged} with a single place were merged with the region of the nearest other place.")
-    if len(regions) > 1:
-        notes.append(
-            f"Publishing a person’s region would reveal {regions.bits():.2f} bits under the uniform prior, and leave "
-            f"only {regions.smallest} possible places in the smallest region; no ε covers that."
-        )
-    return [*notes, PUBLIC, *([f"Places: {credit}."] if credit else [])]
+    told = (
+        f"Publishing a person’s region would reveal {regions.bits():.2f} bits under the uniform prior, and leave only "
+        f"{regions.smallest} possible places in the smallest region; no ε covers that."
+    )
+    named = (
+        "A region is named by the leading bits that the map tile codes of its places share. Where numbers would touch, "
+        "that of the larger region stands."
+    )
+    return [named, told, PUBLIC, *([f"Places: {credit}."] if credit else [])]
 
 
 def _outline(spots: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -88,5 +86,4 @@ def _outline(spots: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _elided(name: str) -> str:
     """Shorten a long name in the middle: the codes of neighbouring tiles start alike."""
-    name = name or "(no common bits)"
     return name if len(name) <= _LONGEST else f"{name[:4]}…{name[5 - _LONGEST :]}"

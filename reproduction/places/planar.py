@@ -80,7 +80,6 @@ class PlanarLaplace(Weaker):
 
     head: ClassVar = {"mechanism": "planar-laplace"}
     bound = "e^(ε·distance)"
-    words = (Weaker.words[0], "as plain ε-LDP on this domain: ε")
 
     def __init__(self, domain: Domain, epsilon: object) -> None:
         budget, places = Epsilon.of(epsilon), _check_places(domain)
@@ -104,10 +103,6 @@ class PlanarLaplace(Weaker):
             f"geo-indistinguishability of each report with ε = {self.epsilon} per {self.distance_unit} of "
             "distance; this is not ε-LDP"
         )
-
-    @property
-    def problem(self) -> str:
-        return f"promises ε per {self.distance_unit} of distance, which does not compose with ε-LDP"
 
     def holds(self) -> bool:
         """Whether T[x, y] ≤ e^(ε·d(x, x'))·T[x', y] for all places x, x' and reports y; never wrongly true."""

@@ -5,18 +5,15 @@ None of them is a mechanism of the library: no ledger, record or plan takes one.
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import bipartite as bp
-from bipartite.errors import BrokenPromiseError, InputError, Problems, SpecError, is_one_of
+from bipartite.errors import BrokenPromiseError, Problems, SpecError, is_one_of
 from bipartite.lottery import Epsilon, log_between
 from bipartite.lottery.deal import largest_fraction
-from bipartite.mechanisms.spec import canonical_json
 from bipartite.mechanisms.spec.fields import check_epsilon
 
 if TYPE_CHECKING:
@@ -34,27 +31,6 @@ _MOST: Final = "37"
 _LEAST: Final = Decimal("1e-9")
 
 
-@dataclass(frozen=True)
-class Proof:
-    """What is proved of a release: the fields of a certificate, about the promise in ``guarantee``."""
-
-    ratio: Fraction
-    epsilon_upper: Decimal
-    """ln(ratio), rounded up; infinite if the region is published."""
-    holds: bool
-    guarantee: str
-    spec_sha256: str
-    words: tuple[str, str]
-
-    def __str__(self) -> str:
-        verdict = "holds" if self.holds else "DOES NOT HOLD"
-        least = log_between(self.ratio)[1].quantize(_LEAST, ROUND_CEILING)
-        return (
-            f"{self.guarantee}: {verdict}\n  {self.words[0]}: {self.ratio.numerator}/{self.ratio.denominator}\n"
-            f"  {self.words[1]} ≤ {least:f}\n  spec sha256: {self.spec_sha256}"
-        )
-
-
 class Weaker(ABC):
     """A release with a promise of its own, from tickets for every pair of places; immutable, as mechanisms are."""
 
@@ -66,7 +42,6 @@ class Weaker(ABC):
     head: ClassVar[dict[str, str]]
     """The fields of its spec that name it."""
     bound: ClassVar = "e^ε"
-    words: ClassVar = ("largest ratio of two probabilities of one report", "realised ε")
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in self.__dict__:
@@ -111,11 +86,6 @@ class Weaker(ABC):
     def guarantee(self) -> str:
         """The promise of one report, in words."""
 
-    @property
-    @abstractmethod
-    def problem(self) -> str:
-        """Why no ledger, record or plan can account for it; empty if its tickets happen to be ε-LDP with its ε."""
-
     def holds(self) -> bool:
         """Whether the tickets keep ``guarantee``, decided in integer arithmetic; never wrongly true."""
         return Epsilon.of(self.epsilon).allows(*self.largest_ratio().as_integer_ratio())
@@ -154,25 +124,6 @@ def from_spec(spec: object) -> Mechanism | Weaker:
         if all(is_one_of(spec.get(name), (value,)) for name, value in kind.head.items()):  # type: ignore[attr-defined]
             return kind.read(spec)  # type: ignore[arg-type]
     return bp.from_spec(spec)
-
-
-def proved(release: Weaker | Mechanism) -> Any:  # noqa: ANN401 (a certificate of the library, or a proof)
-    """What is proved of a release: of a mechanism its certificate, of a weaker one whether its own promise holds."""
-    if not isinstance(release, Weaker):
-        return bp.verify(release)
-    sha256, ratio = hashlib.sha256(canonical_json(release.to_spec()).encode()).hexdigest(), release.largest_ratio()
-    return Proof(ratio, release.ldp_epsilon, release.holds(), release.guarantee, sha256, release.words)
-
-
-def accountable(release: Weaker | Mechanism) -> Mechanism:
-    """The mechanism that a ledger, record or plan can account for; refused unless it is ε-LDP with its ε."""
-    if not isinstance(release, Weaker):
-        return release
-    if not release.problem:
-        return release.rows
-    raise InputError(
-        f"Expected an ε-LDP mechanism to account for, got {release!r}, which {release.problem}; use bp.BRR instead."
-    )
 
 
 def spent(ratio: Fraction) -> str:

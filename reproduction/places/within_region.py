@@ -41,31 +41,25 @@ _FIELDS: Final = {"bipartite", "mechanism", "domain", "epsilon", "regions", "tic
 
 
 class WithinRegion(Weaker):
-    """BRR or GRR among the places of the true region: **not ε-LDP**, every report publishes the region of the value.
+    """BRR among the places of the true region: **not ε-LDP**, every report publishes the region of the value.
 
-    ``publishes="region"`` is your statement that the region of every person who reports may become public. ``inside``
-    is ``"brr"``, with Algorithm 2's m in each region, or ``"grr"``. As in section 5.3 of the paper.
+    ``publishes="region"`` is your statement that the region of every person who reports may become public. Each region
+    has Algorithm 2's m, as in section 5.3 of the paper.
 
     Guarantee: ε-LDP **within a region only**: Pr[y|x] ≤ e^ε·Pr[y|x'] for places x, x' of one region, exactly. For
     places of two regions the ratio is infinite. Use :func:`two_level` or the whole domain for ε-LDP.
 
     >>> from bipartite import Points
     >>> places = Points([[52.5, 13.4], [52.4, 13.1], [48.9, 2.35], [48.8, 2.1]], metric="haversine")
-    >>> WithinRegion(Regions.of(places, ["DE", "DE", "FR", "FR"]), epsilon=1, publishes="region").holds()
+    >>> WithinRegion(Regions.by_prefix(places, at_least=2), epsilon=1, publishes="region").holds()
     True
     """
 
     head: ClassVar = {"mechanism": "within-region"}
-    words = (
-        "largest ratio of two probabilities of one report for values of one region",
-        "for values of two regions: infinite, the region is published; not ε-LDP\n  realised ε within one region",
-    )
     m: tuple[int, ...]
     """The number of near places in each region."""
 
-    def __init__(
-        self, regions: Regions, epsilon: object, *, publishes: Literal["region"], inside: Literal["brr", "grr"] = "brr"
-    ) -> None:
+    def __init__(self, regions: Regions, epsilon: object, *, publishes: Literal["region"]) -> None:
         budget = Epsilon.of(epsilon)
         check_regions(regions)
         check_blocks(regions.sizes)
@@ -74,11 +68,9 @@ class WithinRegion(Weaker):
                 f"Expected publishes='region', got {shown(publishes)}: every report of this mechanism reveals the "
                 "region of the value, which no ε covers. Say so, or use two_level or the whole domain: those are ε-LDP."
             )
-        if not is_one_of(inside, ("brr", "grr")):
-            raise InputError(f"Expected inside='brr' or 'grr', got {shown(inside)}.")
         sizes = regions.sizes.tolist()
         # Algorithm 2 in each region: no place of it does worse than under GRR in the region.
-        m = [1 if inside == "grr" else safe_m_of_set(part, budget) for part in parts(regions)]
+        m = [safe_m_of_set(part, budget) for part in parts(regions)]
 
         def build(wanted: float) -> Dealt:
             near_far = (window_tickets(MAX_TOTAL, size, count, wanted) for size, count in zip(sizes, m, strict=True))
@@ -137,10 +129,6 @@ class WithinRegion(Weaker):
             f"({self.regions.bits():.2f} bits under the uniform prior, smallest crowd {self.regions.smallest} places): "
             "this is not ε-LDP"
         )
-
-    @property
-    def problem(self) -> str:
-        return "publishes the region of the value, which no ε covers"
 
     def largest_ratio(self) -> Fraction:
         """The largest Pr[y|x]/Pr[y|x'] over places x, x' **of one region**; for others it is infinite."""

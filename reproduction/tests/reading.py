@@ -27,13 +27,13 @@ def artist(ax, label):
     return found
 
 
-def check_words(figure, *, may_cover=False):
+def check_words(figure):
     """No words leave a figure or cover others, as Agg draws them."""
     width, height = figure.canvas.get_width_height()
     found = [(each.get_text(), each.get_window_extent()) for each in texts(figure)]
     assert found
     for at, (text, box) in enumerate(found):
         assert box.x0 >= -1 and box.x1 <= width + 1 and box.y0 >= -1 and box.y1 <= height + 1, (text, box)
-        for other, its in () if may_cover else found[:at]:
+        for other, its in found[:at]:
             wide, tall = min(box.x1, its.x1) - max(box.x0, its.x0), min(box.y1, its.y1) - max(box.y0, its.y0)
             assert wide <= 1 or tall <= 1, (text, other)

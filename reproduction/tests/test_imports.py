@@ -11,7 +11,7 @@ LABORATORY = Path(__file__).parents[1]
 INSIDE = {
     "inference.py": {"bipartite.answers.quality.losses", "bipartite.domains.losses"},
     "quality.py": {"bipartite.answers.quality.losses", "bipartite.domains.losses"},
-    "boosting.py": {
+    "learning/boosting.py": {
         "bipartite.learn.boosting.compiled",
         "bipartite.learn.boosting.estimator",
         "bipartite.learn.boosting.leaves",
@@ -21,28 +21,27 @@ INSIDE = {
         "bipartite.learn.boosting.trees",
         "bipartite.lottery.uniform",
     },
-    "compiled_gains.py": {
+    "learning/compiled_gains.py": {
         "bipartite.learn.boosting.compiled",
         "bipartite.lottery.caching",
         "bipartite.lottery.jit",
     },
-    "leaves.py": {"bipartite.learn.boosting.leaves", "bipartite.lottery.integer_noise"},
-    "sgd.py": {
+    "learning/leaves.py": {"bipartite.learn.boosting.leaves", "bipartite.lottery.integer_noise"},
+    "learning/sgd.py": {
         "bipartite.learn.gradients.central",
         "bipartite.learn.gradients.exact_numbers",
         "bipartite.learn.gradients.whole",
         "bipartite.lottery.integer_noise",
     },
     # Features that nobody else can change.
-    "scattering.py": {"bipartite.learn.gradients.exact_numbers", "bipartite.learn.scikit"},
-    "maps.py": {"bipartite.locations.maps", "bipartite.locations.view"},
-    "regions.py": {"bipartite.domains.base", "bipartite.locations.candidates"},
-    "releases.py": {"bipartite.locations.candidates", "bipartite.lottery.table"},
-    "in_regions.py": {"bipartite.lottery.table"},
-    "lsrr.py": {"bipartite.domains.base", "bipartite.lottery.budgets"},
-    "planar.py": {"bipartite.domains.points"},
-    "weaker.py": {"bipartite.lottery.deal", "bipartite.mechanisms.spec", "bipartite.mechanisms.spec.fields"},
-    "within_region.py": {
+    "learning/scattering.py": {"bipartite.learn.gradients.exact_numbers", "bipartite.learn.scikit"},
+    "places/maps.py": {"bipartite.locations.maps", "bipartite.locations.view"},
+    "places/regions.py": {"bipartite.locations.candidates"},
+    "places/in_regions.py": {"bipartite.lottery.table"},
+    "places/lsrr.py": {"bipartite.lottery.budgets"},
+    "places/planar.py": {"bipartite.domains.points"},
+    "places/weaker.py": {"bipartite.lottery.deal", "bipartite.mechanisms.spec.fields"},
+    "places/within_region.py": {
         "bipartite.lottery.deal",
         "bipartite.lottery.words",
         "bipartite.mechanisms.rows_of_places",
@@ -64,13 +63,14 @@ DRAWING = {"bipartite.plots.figure", "bipartite.plots.looks", "bipartite.plots.n
 def imported():
     """(file, module, name) of everything that the laboratory imports from the library."""
     for path in LABORATORY.rglob("*.py"):
-        if "tests" in path.relative_to(LABORATORY).parts:
+        name = path.relative_to(LABORATORY).as_posix()
+        if name.startswith("tests/"):
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "bipartite":
-                yield from ((path.name, node.module, each.name) for each in node.names)
+                yield from ((name, node.module, each.name) for each in node.names)
             elif isinstance(node, ast.Import):
-                yield from ((path.name, each.name, "") for each in node.names if each.name.startswith("bipartite"))
+                yield from ((name, each.name, "") for each in node.names if each.name.startswith("bipartite"))
 
 
 def is_drawing(module, name):

@@ -28,6 +28,13 @@ def test_one_repetition_tells_nothing_about_its_error():
     assert not found.is_above and not found.is_below
 
 
+@pytest.mark.parametrize("diverged", [math.nan, math.inf, -math.inf])
+def test_a_run_that_diverged_tells_nothing_about_the_mean(diverged):
+    found = MeanInterval.of([0.5, diverged, 0.7])
+    assert math.isnan(found.mean) and (found.low, found.high, found.repetitions) == (-math.inf, math.inf, 3)
+    assert not found.is_above and not found.is_below
+
+
 def test_all_of_many_comparisons_hold_together_as_often_as_they_say():
     # 1000 families of 20 comparisons without any difference: single 95 % intervals err in about 640 families, those
     # that hold together in at most 50 expected; 87 or more have a probability below 1e-6.

@@ -14,9 +14,10 @@ import pytest
 from bipartite.cli import main
 from reproduction.__main__ import LABORATORY
 from reproduction.claim import Verdict
-from reproduction.folder import prepare
+from reproduction.folder import Circumstances, prepare
+from reproduction.judging import judge_all
 from reproduction.registry import EXPERIMENTS
-from reproduction.report import anchor
+from reproduction.report import anchor, report
 
 COMMITTED = Path(__file__).parents[1] / "results"
 LISTED = (Verdict.FAILS, Verdict.READING, Verdict.PART, Verdict.SLIP, Verdict.HOLDS)
@@ -124,9 +125,22 @@ def test_the_page_begins_with_five_conclusions_and_what_does_not_hold_with_what_
     assert top.index("ε-LDP</em>") < top.index("BRR</em>") < top.index("near-set</em>") < top.index("five lines")
 
 
-def test_a_conclusion_whose_claims_came_out_otherwise_says_so(measured):
+def test_a_run_of_a_few_experiments_says_that_the_conclusions_are_not_its_own(measured):
     text = read(measured / "report.html")
-    assert '<a href="#claim-theorem-3">theorem 3</a> (not in this run: not run)' in text
+    assert f"It has 2 of {len(EXPERIMENTS)} experiments." in text and "conclusions of the full run" in text
+    assert "conclusions of the full run" not in read(COMMITTED / "report.html")
+
+
+def test_a_conclusion_whose_claims_came_out_otherwise_says_so():
+    judged = [
+        replace(each, judgement=replace(each.judgement, verdict=Verdict.FAILS, why="See “theorem 2, gap”, “no claim”."))
+        if each.claim.key == "theorem 3" else each
+        for each in judge_all([])
+    ]  # fmt: skip
+    text = report([], judged, Circumstances(mode="quick", command="", seconds=0))
+    assert '<a href="#claim-theorem-3">theorem 3</a> (in this run: does not hold)' in text
+    assert '<a href="#claim-theorem-1-1">theorem 1 (1)</a>,' in text  # what did not run is said once, above
+    assert 'See <a href="#claim-theorem-2-gap">“theorem 2, gap”</a>, “no claim”.' in text
 
 
 def test_a_rendered_run_is_the_run(run, results):
@@ -172,7 +186,8 @@ def test_a_run_that_is_none_or_of_another_mode_or_version_is_refused(run, result
     monkeypatch.setattr("reproduction.folder.EXPERIMENTS", [replace(each, version=9) for each in EXPERIMENTS])
     code, _, err = run("render", results)
     assert code == 2 and "Expected pmf measured by version 9, got version 1 in" in err
-    assert "measure it again with python -m reproduction run pmf." in err
+    again = f"run --quick pmf --out newer, and name it: python -m reproduction render {results} --take newer."
+    assert f"measure it again with python -m reproduction {again}" in err
 
 
 def test_a_second_run_measures_nothing_again_and_its_command_is_said(run, results):

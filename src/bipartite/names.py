@@ -18,9 +18,8 @@ _MOVED: Final = (
     (
         "bipartite.locations",
         "reproduction.places",
-        "CALIBRATED Choice EPSILONS Improvement PUBLISHED PlaceRelease Regions WHOLE WITHIN WithinRegion improvements",
+        "CALIBRATED EPSILONS PUBLISHED Regions WHOLE WITHIN WithinRegion",
     ),
-    ("bipartite.locations", "reproduction.places", "choose compare"),
     ("bipartite.learn", "reproduction.learning.sgd", "LaplaceSGD LocalSGD paper_cnn"),
     ("bipartite.learn", "reproduction.learning.coordinates", "CoordinateReports"),
     (
@@ -102,7 +101,11 @@ FORMER_NAMES: Final = {
     "bipartite.mechanisms.categories.CategoryEstimate": "bipartite.answers.estimation.Estimate",
     "bipartite.locations.RegionWeighted": "reproduction.places.region_weighted",
     "bipartite.locations.TwoLevel": "reproduction.places.two_level",
-    "bipartite.locations.Release": "reproduction.places.PlaceRelease",
+    **{f"bipartite.locations.{name}": "bipartite.recommend, with purpose='release'" for name in ("Choice", "choose")},
+    **{
+        f"bipartite.locations.{name}": "reproduction.experiments.location_errors, an experiment whose rows they are"
+        for name in ("Improvement", "PlaceRelease", "Release", "compare", "improvements")
+    },
     "bipartite.locations.draw": "bipartite.locations.plot, which draws on matplotlib axes",
     "bipartite.locations.page": "bipartite.locations.plot, or the command bipartite estimate for a page",
     "bipartite.locations.RangeCount": "bipartite.locations.range_count, whose answer has .value, .se and .ci()",
@@ -122,7 +125,7 @@ FORMER_NAMES: Final = {
     "bipartite.mechanisms.Mechanism.estimate": "bipartite.estimate",
     "bipartite.mechanisms.Mechanism.keeps_epsilon": "bipartite.verify",
     **{
-        f"bipartite.mechanisms.Mechanism.{name}": "reproduction.places.proved, for releases that are not ε-LDP"
+        f"bipartite.mechanisms.Mechanism.{name}": "reproduction.places.Weaker, for releases that are not ε-LDP"
         for name in ("bound", "distance_unit", "publishes")
     },
     "bipartite.design.calibrated_rows": "reproduction.places.lsrr.calibrated_rows",

@@ -25,8 +25,10 @@ import numpy as np
 
 import bipartite as bp
 from bipartite.locations.areas import Box, in_circle
+from bipartite.mechanisms.spec import canonical_json
 from reproduction import places as laboratory
 from reproduction import quality as laboratory_quality
+from tests.locations.worlds import in_regions
 
 HERE = Path(__file__).parent
 MECHANISMS = {
@@ -145,7 +147,7 @@ def _mechanism(text):
     kind = MECHANISMS[given.pop("mechanism")]
     where = a_domain(given.pop("domain"))
     if "regions" in given:
-        where = laboratory.Regions.of(where, given.pop("regions"))
+        where = in_regions(where, given.pop("regions"))
     if "outputs" in given and given["outputs"] is not None:
         outputs = given.pop("outputs")
         given["outputs"] = a_domain(outputs) if isinstance(outputs, dict) else outputs
@@ -183,7 +185,7 @@ def design(**given):
 def designed_law(**given):
     """The law of a design whose tickets follow from floats, whose last bits are the machine's."""
     made = a_mechanism(given)
-    return _law(made, range(len(made.domain))) | {"holds": laboratory.proved(made).holds}
+    return _law(made, range(len(made.domain))) | {"holds": proved(made)["holds"]}
 
 
 def _law(made, rows):
@@ -207,12 +209,20 @@ def designed_loss(prior=None, **given):
     }
 
 
+def proved(made):
+    """What is proved of a mechanism, or of what the laboratory has that promises less."""
+    if not isinstance(made, laboratory.Weaker):
+        return parts(bp.verify(made), "ratio epsilon_upper holds guarantee spec_sha256")
+    sha256 = hashlib.sha256(canonical_json(made.to_spec()).encode()).hexdigest()
+    return {"ratio": made.largest_ratio(), "epsilon_upper": made.ldp_epsilon, "holds": made.holds(),
+            "guarantee": made.guarantee, "spec_sha256": sha256}  # fmt: skip
+
+
 @asked
 def mechanism(spec, values, words, rows=(), at_once=True):
     """A kept spec: what is proved of it, some rows of its law, and its reports from fixed words."""
     made = a_mechanism(spec)
-    proof = laboratory.proved(made)
-    got = {"certificate": parts(proof, "ratio epsilon_upper holds guarantee spec_sha256"), "name": repr(made)}
+    got = {"certificate": proved(made), "name": repr(made)}
     got["same spec"] = made.to_spec() == kept_specs()[spec]
     got["reports"] = reports(spec, values, words)
     if at_once:
@@ -598,7 +608,7 @@ def ledger(steps, **settings):
 
 def _step(book, name, given):
     if "spec" in given:
-        given["mech"] = laboratory.accountable(a_mechanism(given.pop("spec")))
+        given["mech"] = a_mechanism(given.pop("spec"))
     if "words" in given:
         given["rng"] = source(given.pop("words"))
     got = getattr(book, name)(**given)
@@ -620,17 +630,9 @@ def cells(box, metres, positions):
 
 
 @asked
-def chosen_release(domain, epsilon):
-    found = laboratory.choose(a_domain(domain), epsilon)
-    rows = {f"{row.scope}, {row.name}": parts(row, "expected_loss worst_loss eligible") for row in found.table}
-    return {"name": found.name, "reason": found.reason, "table": rows}  # by name: some are equally good
-
-
-@asked
-def regions(domain, labels=None, **options):
-    made = a_domain(domain)
-    found = laboratory.Regions.by_prefix(made, **options) if labels is None else laboratory.Regions.of(made, labels)
-    return {"labels": found.labels, "names": found.names, "merged": found.merged, "bits": found.bits()}
+def regions(domain, **options):
+    found = laboratory.Regions.by_prefix(a_domain(domain), **options)
+    return {"labels": found.labels, "names": found.names, "bits": found.bits()}
 
 
 @asked

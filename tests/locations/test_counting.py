@@ -26,7 +26,8 @@ from bipartite.locations import (
 from bipartite.locations.areas import Box
 from bipartite.locations.heat import smoothing
 from bipartite.plots.figure import as_svg
-from reproduction.places import Regions, region_weighted
+from reproduction.places import region_weighted
+from tests.locations.worlds import in_regions
 
 RNG = np.random.default_rng(5)
 ROWS = np.column_stack([RNG.uniform(35, 60, 30), RNG.uniform(-10, 30, 30)])
@@ -142,7 +143,7 @@ def test_top_places_hold_together_as_often_as_they_say():
 
 
 def test_a_place_that_cannot_be_told_has_an_open_interval():
-    mechanism = region_weighted(Regions.of(PLACES, [number % 3 for number in range(30)]), 2)
+    mechanism = region_weighted(in_regions(PLACES, [number % 3 for number in range(30)]), 2)
     top = top_places(mechanism, reports(mechanism), k=1)[0]
     assert not top.known and top.low == 0 and top.high > 0.3
     assert "collect with the mechanism that bp.recommend(places, epsilon, 'map') names" in top.note
@@ -184,7 +185,7 @@ def test_a_box_across_the_date_line_and_empty_or_whole_ones():
 
 
 def test_a_range_that_cannot_be_known_has_an_honest_interval():
-    mechanism = region_weighted(Regions.of(PLACES, [number % 3 for number in range(30)]), 2)
+    mechanism = region_weighted(in_regions(PLACES, [number % 3 for number in range(30)]), 2)
     est = estimate(mechanism, reports(mechanism))
     box = (45, 0, 60, 20)
     inside = (ROWS[:, 0] >= 45) & (ROWS[:, 0] <= 60) & (ROWS[:, 1] >= 0) & (ROWS[:, 1] <= 20)

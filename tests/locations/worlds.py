@@ -20,6 +20,12 @@ def authors_places():
     return Points(authors_coordinates(), metric="haversine")
 
 
+def in_regions(domain, labels):
+    """Places with the region of each by its name."""
+    names, numbers = np.unique(labels, return_inverse=True)
+    return Regions(domain, numbers, tuple(map(str, names)))
+
+
 @st.composite
 def places(draw, least=4, most=24):
     rows = draw(
@@ -37,7 +43,7 @@ def worlds(draw, least=2, most=24):
     labels += draw(
         st.lists(st.integers(0, count - 1), min_size=len(domain) - len(labels), max_size=len(domain) - len(labels))
     )
-    return Regions.of(domain, draw(st.permutations(labels)))
+    return in_regions(domain, draw(st.permutations(labels)))
 
 
 def six_cities(folder):

@@ -12,7 +12,8 @@ from bipartite.errors import InputError
 from bipartite.verification.binomial import lower_bound, upper_bound
 from bipartite.verification.plan import best_pair, is_enough, law_of, level_of, trials_needed
 from bipartite.verification.reports import Reader, as_reports
-from reproduction.places import Regions, region_weighted
+from reproduction.places import region_weighted
+from tests.locations.worlds import in_regions
 from tests.verification.faults import generator, of_matrix, randomised_response, window_matrix
 
 # A sound audit of a sound sampler raises a false alarm with probability 1 − confidence at most. Where one is run here
@@ -144,7 +145,7 @@ def every_mechanism():
         (bp.Exponential(line, 1), (1, 12)),
         (bp.Geometric(line, 1), (1, 12)),
         (bp.SquareWave(line, 1), (1, 12)),
-        (region_weighted(Regions.of(places, [at % 3 for at in range(len(places))]), 1), (0, 5)),
+        (region_weighted(in_regions(places, [at % 3 for at in range(len(places))]), 1), (0, 5)),
         (bp.Anchored(line, 1), (1, 12)),
         (bp.Optimal(bp.Integers(1, 6), 1), (1, 6)),
         (bp.Constant(line), (1, 12)),

@@ -14,17 +14,17 @@ pytestmark = pytest.mark.usefixtures("no_fetching")
 def test_the_list_says_where_each_is_or_would_come_from(run, folder, cache):
     cache.mkdir()
     for where, name in (
-        (folder, "loc-gowalla_NYC_subset.txt.gz"), (cache, "abalone.data"), (folder, "adult.data"),  # one of two
+        (folder, "gowalla_stacp_user_poi_counts.csv.gz"), (cache, "abalone.data"), (folder, "adult.data"),  # one of two
     ):  # fmt: skip
         (where / name).write_bytes(b"")
     code, out, err = run("datasets")
     assert (code, err) == (0, "")
     where = {line.split()[0]: line for line in out.splitlines()}
     assert set(where) == {"name", *SOURCES}
-    assert where["gowalla-nyc"].split()[1:3] == ["138,957", "BIPARTITE_DATA"]
+    assert where["gowalla-stacp"].split()[1:3] == ["378,968", "BIPARTITE_DATA"]
     assert where["abalone"].split()[1:] == ["4,177", "cache", "CC", "BY", "4.0"]
     assert "fetch from archive.ics.uci.edu" in where["adult"]
-    assert "not here, and no address" in where["gowalla-paris"]
+    assert "not here, and no address" in where["gowalla-authors-1000"]
     assert max(map(len, out.splitlines())) <= 120
 
 
@@ -37,11 +37,11 @@ def test_the_list_for_programs_conforms_to_its_schema(run, folder):
     by_name = {each["name"]: each for each in listed["datasets"]}
     assert list(by_name) == list(SOURCES)
     found = by_name["abalone"]
-    assert (found["call"], by_name["gowalla-nyc"]["call"]) == ("abalone()", 'check_ins("gowalla-nyc")')
+    assert (found["call"], by_name["gowalla-stacp"]["call"]) == ("abalone()", 'check_ins("gowalla-stacp")')
     assert found["present"]
     assert found["files"] == [{"part": "data", "name": "abalone.zip", "path": str(folder / "abalone.zip")}]
     assert by_name["mnist"]["url"].startswith("http://yann.lecun.com/") and not by_name["mnist"]["present"]
-    assert by_name["gowalla-nyc"]["url"] is None
+    assert by_name["gowalla-stacp"]["url"] is None
 
 
 def test_fetching_what_is_here_checks_it_and_says_on_which_terms(run, folder, monkeypatch):
@@ -58,10 +58,10 @@ def test_fetching_what_is_here_checks_it_and_says_on_which_terms(run, folder, mo
 
 
 def test_missing_data_exit_with_4_and_wrong_data_with_3(run, folder):
-    code, out, err = run("datasets", "fetch", "gowalla")
+    code, out, err = run("datasets", "fetch", "abalone")
     assert (code, out) == (4, "")
-    assert "https://snap.stanford.edu/data/loc-gowalla_totalCheckins.txt.gz: no connection" in err
-    assert f"put it, named loc-gowalla_totalCheckins.txt.gz, into {folder}" in err
+    assert "https://archive.ics.uci.edu/ml/machine-learning-databases/abalone/abalone.data: no connection" in err
+    assert f"put it, named abalone.data, into {folder}" in err
     (folder / "abalone.data").write_bytes(b"other")
     code, out, err = run("datasets", "fetch", "abalone")
     assert (code, out) == (3, "")

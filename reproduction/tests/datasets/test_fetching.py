@@ -73,6 +73,7 @@ def test_without_a_known_checksum_it_is_accepted_as_unchecked_and_what_breaks_of
     ("name", "known", "wrong"),
     [("toy.bin", GOOD, b"other bytes"), ("toy.bin", GOOD, PAGE), ("toy.gz", GOOD, gzip.compress(b"other"))]
     + [(name, None, PAGE) for name in ("toy.txt.gz", "toy.csv")],
+    ids=["other bytes", "page", "other archive", "page for an archive", "page for a table"],
 )
 def test_other_bytes_or_the_page_of_a_network_are_refused_and_not_kept(publisher, cache, name, known, wrong):
     publisher.answers[f"/{name}"] = [wrong]

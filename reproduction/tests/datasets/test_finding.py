@@ -99,7 +99,7 @@ def test_missing_and_offline_says_from_where_and_where_to_put_it(cache, no_fetch
     assert isinstance(caught.value, FileNotFoundError) and no_fetching == ["abalone.data", "abalone.zip"]
     monkeypatch.setenv("BIPARTITE_DATA", str(tmp_path))
     with pytest.raises(MissingDataError) as caught:
-        datasets.gowalla("authors-1000")
+        datasets.check_ins("gowalla-authors-1000")
     assert "has no address to be fetched from" in str(caught.value)
     assert "Built by python -m reproduction.datasets.build_places. Put gowalla_authors_1000.txt" in str(caught.value)
     assert "(content: sha256 0e26e4f90eaa72d7" in str(caught.value) and f"into {tmp_path}." in str(caught.value)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from reproduction.experiments import inference_errors, location_draws, location_errors, location_maps
-from reproduction.experiments.location_draws import AUTHORS, BEST_M, FOURSQUARE_CITY, GOWALLA_WORLD, POOLS, SCRIPTED
+from reproduction.experiments.location_draws import AUTHORS, FOURSQUARE_CITY, GOWALLA_WORLD, POOLS, SCRIPTED
 from reproduction.experiments.places_of_the_paper import FOURSQUARE, GOWALLA, WORLD, drawn, parts_of, places_of, saved
 from reproduction.form import frame
-from reproduction.places import CALIBRATED, PUBLISHED, WHOLE, WITHIN, Regions
+from reproduction.places import BEST_M, CALIBRATED, ONE_PLACE, PUBLISHED, WHOLE, WITHIN, Regions
 
 pytestmark = pytest.mark.data
 
@@ -75,10 +75,25 @@ def test_the_authors_places_have_the_errors_of_figure_8(rows):
     assert set(own["regions"]) == {len(places_of(GOWALLA, 60)[1])}
     for epsilon in ("0.5", "2"):
         for same in location_errors.measure(GOWALLA, 60, epsilon):
+            assert same["scope"] == WHOLE or same["realised_epsilon"] == math.inf
+            assert same["mechanism"] == PUBLISHED or same["epsilon_within"] <= float(epsilon) * (1 + 1e-12)
             if same["scope"] == WITHIN and same["mechanism"] in {"BRR", "GRR", PUBLISHED, CALIBRATED}:
                 row = own.loc[(same["mechanism"], float(epsilon))]
                 assert row["expected_km"] == pytest.approx(same["expected_km"], rel=1e-9)
                 assert row["epsilon_within"] == pytest.approx(same["epsilon_within"], rel=1e-6)
+
+
+@pytest.mark.slow
+def test_the_errors_on_all_places_are_those_of_the_reference():
+    whole = {}
+    for epsilon in ("1", "2"):
+        for row in location_errors.measure(GOWALLA, 1000, epsilon):
+            whole |= {(row["mechanism"], epsilon): row["expected_km"]} if row["scope"] == WHOLE else {}
+    for name, *errors in (
+        ("GRR", 2063, 2054), ("BRR", 1683, 1311), (BEST_M, 1637, 1243), ("Anchored", 1385, 1100),
+        ("Region-weighted", 1878, 1656),
+    ):  # fmt: skip
+        assert [whole[name, epsilon] for epsilon in "12"] == pytest.approx(errors, abs=0.6)
 
 
 def test_only_some_draws_are_measured_and_all_are_counted(rows):
@@ -123,5 +138,5 @@ def test_the_best_guess_is_that_of_brute_force(scope):
             matrix, apart = make(part, "1").matrix(), kilometres(part.coordinates)
             total += (matrix.T @ apart).min(axis=1).sum()
         assert rows.loc[name, "inference_km"] == pytest.approx(total / 40, rel=1e-4)
-    one = rows.loc[inference_errors.ONE_PLACE, "expected_km"]
+    one = rows.loc[ONE_PLACE, "expected_km"]
     assert (rows["inference_km"] <= np.minimum(rows["expected_km"], one) * (1 + 1e-9)).all()

@@ -30,8 +30,11 @@ def test_the_roots_are_where_the_derivatives_are_zero(points, epsilon):
         of_the_end = [(e - 1) / 2, n - e / 2 + 0.5, -(n**2 + n) / mpmath.mpf(2)]
         of_the_middle = [(e - 1) / 4, (n - (e - 1)) / 2, ((e - 1) - n**2 - 2 * n + 1) / 4]
         for quadratic, root in ((of_the_end, end), (of_the_middle, middle)):
-            near = mpmath.mpf(root)
-            assert mpmath.polyval(quadratic, near * (1 - 1e-9)) < 0 < mpmath.polyval(quadratic, near * (1 + 1e-9))
+            below, above = (
+                sum(each * at**power for each, power in zip(quadratic, (2, 1, 0), strict=True))
+                for at in (mpmath.mpf(root) * (1 - 1e-9), mpmath.mpf(root) * (1 + 1e-9))
+            )
+            assert below < 0 < above
     # √(a² + b²) < a + b, with the sign that the print lost, does bound the first; but the bounds are then in no order.
     assert end_bound < end < end_bound + 1
     assert end < middle and middle_bound < min(middle, end_bound + 1)

@@ -7,8 +7,9 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
 from bipartite.locations import places
-from reproduction.places import Regions, draw
+from reproduction.places import draw
 from reproduction.places.maps import COLOURS, plot
+from tests.locations.worlds import in_regions
 
 ROWS = [[52.52, 13.40], [48.86, 2.35], [51.51, -0.13], [41.9, 12.5], [40.4, -3.7], [59.9, 10.7]]
 EUROPE = places(ROWS, labels=["Berlin", "Paris", "London", "Rome", "Madrid", "Oslo"])
@@ -20,17 +21,13 @@ def words(drawn):
 
 
 def test_a_map_of_regions_says_what_publishing_them_would_tell():
-    drawn = words(draw(Regions.of(EUROPE, ["n", "s", "n", "s", "s", "n"])))
+    drawn = words(draw(in_regions(EUROPE, ["n", "s", "n", "s", "s", "n"])))
     assert "1.00 bits under the uniform prior" in drawn and "only 3 possible places" in drawn
-    assert "leading bits that the map tile codes" in words(draw(Regions.by_prefix(EUROPE, at_least=2)))
-    assert "merged" not in drawn
-    joined = words(draw(Regions.of(EUROPE, ["n", "s", "n", "s", "s", "alone"])))
-    assert "1 with a single place were merged with the region of the nearest other place" in joined
-    assert "Publishing a person" not in draw(Regions.of(EUROPE, ["all"] * 6))
+    assert "leading bits that the map tile codes" in drawn
 
 
 def test_regions_have_colours_outlines_numbers_and_names():
-    ax = plot(Regions.of(EUROPE, ["n", "s", "n", "s", "s", "n"]), title="Europe")
+    ax = plot(in_regions(EUROPE, ["n", "s", "n", "s", "s", "n"]), title="Europe")
     assert ax.get_label().startswith("Europe. A map: 6 places in 2 regions of 3 to 3; 1: n, 3 places; 2: s, 3 places.")
     assert [each.get_text() for each in ax.get_legend().get_texts()] == ["1: n, 3 places", "2: s, 3 places"]
     assert {"1", "2"} <= {each.get_text() for each in ax.texts}
@@ -42,7 +39,7 @@ def test_regions_have_colours_outlines_numbers_and_names():
 
 def test_of_very_many_regions_the_largest_are_numbered_and_named():
     rows = np.column_stack([np.linspace(0, 50, 70), np.linspace(0, 50, 70)])  # on a line, which has no inside
-    ax = plot(Regions.of(places(rows), [f"0110010110010110{min(at // 2, 29):02d}111" for at in range(70)]))
+    ax = plot(in_regions(places(rows), [f"0110010110010110{min(at // 2, 29):02d}111" for at in range(70)]))
     named = [each.get_text() for each in ax.get_legend().get_texts()]
     assert len(named) == 24 and "30: 0110…1029111, 12 places" in named
     assert "and 6 smaller regions" in ax.get_label() and "and 6 smaller regions" in ax.figure.get_supxlabel()
@@ -51,5 +48,5 @@ def test_of_very_many_regions_the_largest_are_numbered_and_named():
 
 def test_every_name_is_escaped():
     world = places(ROWS, labels=[EVIL, *EUROPE.labels[1:]])
-    drawn = draw(Regions.of(world, [EVIL, EVIL, "b", "b", "b", "b"]), credit=EVIL.replace("\x00", ""))
+    drawn = draw(in_regions(world, [EVIL, EVIL, "b", "b", "b", "b"]), credit=EVIL.replace("\x00", ""))
     assert "<img" not in drawn and "\x00" not in drawn and ET.fromstring(drawn) is not None

@@ -11,7 +11,6 @@ from bipartite.answers.advise import recommending
 from bipartite.answers.advise.candidates import WANTED
 from bipartite.cli import main
 from bipartite.locations.atlas import cities
-from reproduction.places import choose
 
 DOCS = Path(__file__).parents[3] / "docs"
 USERS = 20_000
@@ -86,14 +85,6 @@ def test_those_who_ask_for_people_or_for_attributes_get_the_same(name, epsilon, 
             assert bp.split_or_sample({"it": domain}, epsilon, USERS, of=of).record.mechanisms["it"] == alone.mechanism
         mean = bp.recommend(domain, epsilon, "mean", n=USERS)
         assert bp.sample_size(domain, epsilon, mean_within=0.1).mechanism == mean.mechanism
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 2])
-def test_the_choice_of_a_release_of_places_is_the_recommendation_for_one_value(epsilon):
-    places = DOMAINS["places"][0]
-    choice, found = choose(places, epsilon), bp.recommend(places, epsilon, "release")
-    assert choice.mechanism == found.mechanism and choice.name == found.name
-    assert choice.table[0].expected_loss == pytest.approx(found.error)
 
 
 def test_the_docs_say_what_is_recommended_for_ages():
