@@ -6,8 +6,7 @@
 ``coordinates.py``       the client's and the collector's half of a locally private gradient
 ``leaves.py``            the leaves that the paper compares: one noised ratio each
 ``boosting.py``          PaperBoostingRegressor: DPBoost made sound, with these leaves
-``network.py``           PrivateNetwork: dense layers on reports of private columns (DNN-DP)
-``network_training.py``  what they read, and what trains them, with losses corrected for randomised labels
+``network_training.py``  dense layers on reports of private columns (DNN-DP): what they read, and what trains them
 ``scattering.py``        Scattering: public features of pictures
 =======================  =============================================================================
 """

@@ -33,15 +33,7 @@ INSIDE = {
         "bipartite.learn.gradients.whole",
         "bipartite.lottery.integer_noise",
     },
-    # Estimators that refuse, count and add up as the library's do; features that nobody else can change.
-    "learning/network.py": {
-        "bipartite.learn.fitting",
-        "bipartite.learn.gradients.checks",
-        "bipartite.learn.scikit",
-        "bipartite.lottery.budgets",
-        "bipartite.lottery.checks",
-        "bipartite.lottery.words",
-    },
+    # Features that nobody else can change.
     "learning/scattering.py": {"bipartite.learn.gradients.exact_numbers", "bipartite.learn.scikit"},
     "places/maps.py": {"bipartite.locations.maps", "bipartite.locations.view"},
     "places/regions.py": {"bipartite.locations.candidates"},

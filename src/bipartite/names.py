@@ -22,7 +22,6 @@ _MOVED: Final = (
     ),
     ("bipartite.learn", "reproduction.learning.sgd", "LaplaceSGD LocalSGD paper_cnn"),
     ("bipartite.learn", "reproduction.learning.coordinates", "CoordinateReports"),
-    ("bipartite.learn", "reproduction.learning.network", "PrivateNetwork"),
     (
         "bipartite.learn",
         "reproduction.learning.network_training",
@@ -89,6 +88,7 @@ FORMER_NAMES: Final = {
     "bipartite.tables.register": (
         "bipartite.privatize_frame, on connection.sql(…): a function in SQL would spend ε whenever it is run"
     ),
+    "bipartite.learn.PrivateNetwork": "reproduction.learning.network_training.train_network, on reports of rows",
     "bipartite.learn.PrivateQuantile": "reproduction.learning.sgd.LocalSGD, whose bound is a public number",
     "bipartite.learn.RandomisedLabels": "reproduction.learning.network_training.train_network, whose responses it was",
     "bipartite.RR": "bipartite.GRR, on a domain of two values",

@@ -8,8 +8,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from bipartite.domains import Integers
+from bipartite.lottery import insecure_seed
+from bipartite.mechanisms import GRR
 from reproduction.claims.dnn import apart, gains
 from reproduction.experiments import dnn, dnn_data
+from reproduction.learning.network_training import network_inputs
 
 POINT = {"dataset": "adult", "mechanism": "brr", "epsilon": 20.0, "labels": "public", "seed": 0, "rows": None,
          "epochs": (1, 2), "learning_rates": (1e-2,), "points": 11}  # fmt: skip
@@ -46,6 +50,27 @@ def test_words_of_a_point_decide_its_rows_and_without_privacy_more_is_learned():
     always = measured(mechanism="majority", epsilon=0.0)
     assert always["paper", "balanced_accuracy"] == always["paper", "auc"] == 0.5
     assert always["paper", "accuracy"] == pytest.approx(1 - made_up("adult")[1].mean(), abs=0.01)
+
+
+def test_training_sees_reports_only(monkeypatch):
+    # Rows and labels that networks are trained on are those of the columns and of randomised response, word by word.
+    seen, real = {}, dnn.train_network
+
+    def train(inputs, labels, *given, **named):
+        seen.update(inputs=inputs, labels=labels, **named)
+        return real(inputs, labels, *given, **named)
+
+    monkeypatch.setattr(dnn, "train_network", train)
+    monkeypatch.setattr(dnn, "insecure_seed", lambda _: insecure_seed(7))
+    measured(labels="randomised", epsilon=2.0)
+    rng, (rows, labels) = insecure_seed(7), dnn_data.split("adult").private
+    columns, of_label = dnn.columns_of("adult", "brr", 2.0, "randomised", 11)
+    reports = columns.set_params(rng=rng).fit_transform(rows)
+    response = GRR(Integers(0, 1), of_label)
+    domains = {name: each.domain for name, each in columns.mechanisms_.items()}
+    np.testing.assert_array_equal(seen["inputs"], network_inputs(reports, domains))
+    np.testing.assert_array_equal(seen["labels"], response.privatize(labels, rng=rng))
+    np.testing.assert_array_equal(seen["responses"], response.matrix())
 
 
 @pytest.mark.parametrize("labels", ["public", "randomised"])
