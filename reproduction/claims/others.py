@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _POINTS: Final = 21
 """Values that a leaf may have, as in Fig. 9."""
-_PLANS: Final = {"paper": "by the paper’s plan", "tuned": "by the tuned plan"}
+_PLANS: Final = {"paper": "by the paper’s plan", "tuned": "by the chosen plan"}
 
 
 def _behind(rows: pd.DataFrame, column: str, index: list[str], *rivals: str, larger: bool = False) -> tuple[int, int]:
