@@ -9,16 +9,14 @@ one: a test makes that change.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+import pandas as pd
 
-    import pandas as pd
-
-    Found = Mapping[str, Any]
+Found = Mapping[str, Any]
 
 
 class Verdict(StrEnum):

@@ -1,19 +1,14 @@
 """Every claim, topic by topic as the paper has them, and its verdict from the tables of a run."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import pandas as pd
 
 from reproduction.claim import Claim, Judgement, Verdict
 from reproduction.claims import curves, dnn, introduction, locations, others, sgd, theory, times, trees
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pandas as pd
-
-    from reproduction.running import Outcome
+from reproduction.running import Outcome
 
 CLAIMS: Final[tuple[Claim, ...]] = (
     *introduction.CLAIMS,

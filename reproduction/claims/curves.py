@@ -1,16 +1,13 @@
 """Claims about curves on a line: quality loss, nodes of an interval, Jaccard similarity."""
 
-from __future__ import annotations
+from typing import Any, Final
 
-from typing import TYPE_CHECKING, Any, Final
+import pandas as pd
 
 from reproduction.claim import Claim, Edit, Verdict
 from reproduction.claims.theory import pick
 from reproduction.experiments.qloss_by_n import ratios
 from reproduction.theory import limit_global_ratio
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 EQUAL: Final = 1e-9
 """Two losses that differ by less, relatively, are equal."""

@@ -4,21 +4,17 @@ Its numbers are looked for with the ε of a whole row, and then under every read
 (:mod:`~reproduction.experiments.dnn_readings`).
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import pandas as pd
 
 from reproduction.claim import Claim, Edit, Verdict
 from reproduction.experiments.dnn_reading_list import BATCHES, READINGS, UNBOUNDED, cost_of, started_by_torch
 from reproduction.experiments.printed import NETWORK_GAINS, NETWORK_RANGE
 from reproduction.intervals import MeanInterval, Sure, enough, least_seeds, together
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pandas as pd
 
 PLANS: Final = {"paper": "by the paper’s plan", "tuned": "by the chosen plan"}
 """How networks are trained: as the paper says, or as held-out rows choose."""

@@ -1,7 +1,5 @@
 """Claims of the abstract and the introduction that follow from theory: never worse than GRR, and how good BRR is."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pandas as pd

@@ -1,9 +1,10 @@
 """Claims about everything that was compared, about others' work, and about what the paper ships."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from operator import sub
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import pandas as pd
 
 from reproduction.claim import Claim, Edit, Verdict
 from reproduction.claims.curves import EQUAL
@@ -12,11 +13,6 @@ from reproduction.experiments.printed import BOOSTING_SHARES, NETWORK_RANGE
 from reproduction.intervals import MeanInterval, Sure, brackets, enough, paired, together
 from reproduction.places import CALIBRATED, PUBLISHED, WITHIN
 from reproduction.theory import epsilon_to_beat_the_median
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pandas as pd
 
 _POINTS: Final = 21
 """Values that a leaf may have, as in Fig. 9."""

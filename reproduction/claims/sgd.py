@@ -4,12 +4,11 @@ The paper does not say whether Laplace noise is added to the sum of a batch's gr
 Against the mean the rival learns nothing, so the shape of its curve says nothing: shapes are judged by the sum.
 """
 
-from __future__ import annotations
-
 from operator import sub
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 
 from reproduction.claim import Claim, Edit, Verdict
 from reproduction.experiments.printed import SGD_AHEAD
@@ -17,9 +16,6 @@ from reproduction.experiments.sgd import BRR
 from reproduction.experiments.sgd_readings import FACTORS, at_best, rival
 from reproduction.form import SEED
 from reproduction.intervals import MeanInterval, Sure, brackets, enough, least_seeds, paired, together
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _EVIDENCE: Final = "docs/private-sgd.md"
 _NETWORK: Final = "paper-cnn"

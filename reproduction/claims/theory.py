@@ -1,17 +1,13 @@
 """Claims about algorithms, theorems and sentences that are theorems: sections 2 to 5.1, appendix A."""
 
-from __future__ import annotations
-
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 
 from reproduction.claim import Claim, Edit, Verdict
 from reproduction.theory import gap_bound, limit_gap, limit_global_ratio, limit_inf, limit_sup
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _ERRATA: Final = "docs/errata.md"
 _BUDGETS: Final = tuple(each / 10 for each in range(1, 101))

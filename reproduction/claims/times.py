@@ -4,16 +4,13 @@ What the paper times on the server is perturbing the locations of all users; so 
 LDP does with reports, counting and estimating, stands beside it.
 """
 
-from __future__ import annotations
+from typing import Any, Final
 
-from typing import TYPE_CHECKING, Any, Final
+import pandas as pd
 
 from reproduction.claim import Claim, Edit, Verdict
 from reproduction.experiments.places_of_the_paper import FOURSQUARE
 from reproduction.places import PUBLISHED
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _APART: Final = 1.5
 """Two times of this machine count as different from half as much again on."""

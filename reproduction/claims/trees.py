@@ -4,11 +4,11 @@ Errors are compared seed by seed (the same folds), in 95 % intervals that hold f
 what lies wholly on one side of equality is surely so.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 
 from reproduction.claim import Claim, Edit, Verdict
 from reproduction.experiments.dpboost_ratio import DRAWN, FIXED
@@ -17,12 +17,7 @@ from reproduction.experiments.gbdt_readings import EQUALLY, THREE
 from reproduction.experiments.printed import BOOSTING_SHARES
 from reproduction.intervals import MeanInterval, Sure, brackets, enough, least_seeds, together
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
-
-    Intervals = dict[Any, MeanInterval]
+Intervals = dict[Any, MeanInterval]
 
 _AT: Final = 5.0
 """The budget of the printed ratios."""

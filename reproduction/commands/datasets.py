@@ -1,17 +1,13 @@
 """``python -m reproduction datasets``: which public data sets there are, which are here, and fetching one."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+import argparse
+from pathlib import Path
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from bipartite.cli import OK, print_json, print_table
 from bipartite.errors import InputError
 from reproduction.datasets import CHECK_INS, SOURCES, File, Source, cache_folder, data_folder, find, present
-
-if TYPE_CHECKING:
-    import argparse
-    from pathlib import Path
 
 _EXAMPLES = """examples:
   python -m reproduction datasets                  every data set: where it is, or where it would come from

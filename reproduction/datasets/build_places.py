@@ -13,15 +13,14 @@ depends on its version). From clones of the three repositories all four came out
   it from TSMC2014, ``preprocess.py``, is not run here: TSMC2014's archive could not be reached.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import hashlib
 import io
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pandas as pd
 
@@ -30,9 +29,6 @@ from bipartite.files import write_atomically
 from reproduction.datasets.finding import find
 from reproduction.datasets.opening import opened
 from reproduction.datasets.sources import SOURCES, File, Source
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _HOST: Final = "https://raw.githubusercontent.com"
 _BRR: Final = "zpbh/BipartiteRR/19341a33731df57fbed2730bef6ee060071f4d7d"

@@ -1,20 +1,16 @@
 """Finding the file of a data set: in the folder that ``BIPARTITE_DATA`` names, in the cache, or at its publisher's."""
 
-from __future__ import annotations
-
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pooch
 import requests
 
 from bipartite.errors import DataFileError, InputError, MissingDataError
 from reproduction.datasets.opening import Found, opened
-
-if TYPE_CHECKING:
-    from reproduction.datasets.sources import File, Source
+from reproduction.datasets.sources import File, Source
 
 FOLDER_VARIABLE: Final = "BIPARTITE_DATA"
 _RETRIES: Final = 2

@@ -1,21 +1,16 @@
 """Opening what a file holds: plain, in gzip, or in an archive; damage is named as what it is."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io
 import zipfile
 import zlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from bipartite.errors import DataFileError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reproduction.datasets.sources import File
+from reproduction.datasets.sources import File
 
 
 @dataclass(frozen=True)

@@ -6,20 +6,16 @@ the columns ``user``, ``time`` (UTC, to the second), ``latitude``, ``longitude``
 file. **Nothing is changed or left out**.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from bipartite.errors import InputError, is_one_of, shown
 from reproduction.datasets.finding import find
 from reproduction.datasets.reading import read
 from reproduction.datasets.sources import SOURCES
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from numpy.typing import NDArray
 
 CHECK_INS: Final = tuple(name for name in SOURCES if name.startswith(("gowalla", "foursquare")))
 """The data sets of places, by their names."""

@@ -4,21 +4,17 @@ Nothing is guessed: a line of another width, a cell that is not of its kind and 
 with the number of their line.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final, NoReturn
 
 import numpy as np
 import pandas as pd
 
 from bipartite.errors import DataFileError
-
-if TYPE_CHECKING:
-    from reproduction.datasets.opening import Found
-    from reproduction.datasets.sources import Source
+from reproduction.datasets.opening import Found
+from reproduction.datasets.sources import Source
 
 _FILE: Final = "is this the right file?"
 _AGAIN: Final = "fetch the file again."

@@ -9,26 +9,21 @@ Every function raises MissingDataError where a file is not here and could not be
 damaged or another one. What models predict of a table: ``SOURCES[name].targets``.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 import struct
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from bipartite.errors import DataFileError, InputError, is_one_of, shown
 from reproduction.datasets.finding import find
+from reproduction.datasets.opening import Found
 from reproduction.datasets.reading import read
 from reproduction.datasets.sources import SOURCES
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from reproduction.datasets.opening import Found
 
 _SUPERCONDUCT: Final = (82, "number_of_elements", "critical_temp")  # columns, the first and the last
 _IMAGES: Final = 2051

@@ -4,23 +4,16 @@ A table, not a figure. The authors' scripts scale the labels of the Bias data se
 column has that range is looked for in the data.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
+import pandas as pd
 
 from bipartite.plots.looks import BLUE, PAPER
 from reproduction import datasets
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.pictures.squares import Square, Squares, squares
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pandas as pd
-
-    from reproduction.form import Row
 
 SCRIPTED: Final = (2.53985, 2.63835)
 """(k, b) by which the authors' scripts scale the labels of Bias: (y − b)/k."""

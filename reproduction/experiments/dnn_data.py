@@ -7,24 +7,19 @@ take those of the notebook that many copy: all that left school early, high scho
 degrees too), bachelor, master (professional schools too), doctorate. Bank has no ``?``; its ``unknown`` is a category.
 """
 
-from __future__ import annotations
-
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from reproduction.datasets import SOURCES, adult, bank
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
-    from numpy.typing import NDArray
 
 TEST_SHARE: Final = 0.33
 SPLIT_SEED: Final = 42

@@ -3,15 +3,11 @@
 Apart from what trains them, so that claims can name a reading without the libraries that measuring it needs.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
+import pandas as pd
 
 UNBOUNDED: Final = "∞"
 BATCHES: Final = (32, 100, 512)

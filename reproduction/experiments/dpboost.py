@@ -22,21 +22,18 @@ import functools
 import math
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bipartite.domains import Integers
 from bipartite.mechanisms import BRR
+from reproduction.experiments.gbdt_tasks import Records
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from reproduction.experiments.gbdt_tasks import Records
-
-    Bins = NDArray[np.uint8]
-    Whole = NDArray[np.int64]
-    Numbers = NDArray[np.float64]
+Bins = NDArray[np.uint8]
+Whole = NDArray[np.int64]
+Numbers = NDArray[np.float64]
 
 NO_NOISE: Final = "no privacy"
 ETA: Final = 0.1

@@ -11,26 +11,20 @@ others do, and the factor stays below e^ε. Both are computed, not sampled: sums
 One model gives a lower bound of the loss. How large it is with 50 trees and thousands of records is not known.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from reproduction.experiments.dpboost import ETA, Published
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.pictures import panels
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from reproduction.form import Row
-
-    Subsets = Sequence[Sequence[int]]
+Subsets = Sequence[Sequence[int]]
 
 FIXED, DRAWN = "DPBoost as published: unsound", "each record draws its tree"
 FEW: Final = (0.9, 0.9, 0.9)

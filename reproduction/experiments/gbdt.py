@@ -14,31 +14,24 @@ Errors are pooled over five folds. ``rmse_in_range`` is the error of the same pr
 range, which is free as well.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
+from collections.abc import Iterator, Sequence
 from operator import truediv
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from bipartite.lottery import insecure_seed
 from reproduction.experiments.gbdt_tasks import TASKS, Records, records_of
 from reproduction.experiments.printed import BOOSTING_SHARES
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.intervals import bars_of, with_each
 from reproduction.learning.boosting import PaperBoostingRegressor
 from reproduction.pictures import panels
 from reproduction.pictures.panels import Printed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from reproduction.form import Row
 
 NOTE = (
     "All lines are DPBoost made sound, with the same trees, folds and ε. The paper's Laplace line is another "

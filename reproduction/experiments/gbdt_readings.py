@@ -11,12 +11,11 @@ One reading was looked at with a single seed and left out, for its time: all rec
 spends 50 ε; there BRR was no better than Laplace.
 """
 
-from __future__ import annotations
-
 import functools
 import math
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,14 +24,9 @@ from reproduction.experiments import gbdt
 from reproduction.experiments.dpboost import Published, ScriptedDPBoost, ScriptedGradients, predictions
 from reproduction.experiments.gbdt_tasks import TASKS, records_of
 from reproduction.experiments.printed import BOOSTING_SHARES
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.intervals import bars_of
 from reproduction.pictures import panels
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from reproduction.form import Row
 
 NAMES: Final = ("BRR", *gbdt.RIVALS)
 # The scripts' share of ε for the cuts.

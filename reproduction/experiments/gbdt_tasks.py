@@ -8,23 +8,18 @@ there for. These four are the smallest and the largest target of each data set, 
 somebody with private records would have to state wider ones.
 """
 
-from __future__ import annotations
-
 import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from reproduction import datasets
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import pandas as pd
-    from numpy.typing import NDArray
-
-    Ranges = Mapping[str, tuple[float, float]]
+Ranges = Mapping[str, tuple[float, float]]
 
 BINS: Final = 32
 

@@ -10,22 +10,18 @@ None of them is offered for use: they are here so that the paper's figures can b
   is. Two values more than 0.2 apart have no report in common. ε = ∞.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bipartite.domains import Interval
 from bipartite.lottery import Source, discrete_laplace, whole_numbers_below
 from bipartite.mechanisms import BRR
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 FIRST_BOUND: Final = 1.0
 DECAY: Final = 0.99

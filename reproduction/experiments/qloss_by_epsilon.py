@@ -5,23 +5,16 @@ The paper runs the Exponential mechanism with exp(−ελ/2Δ), which spends abo
 are extra.
 """
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from bipartite.domains import Integers
 from bipartite.verification import verify
 from reproduction.experiments.line_rivals import SILENCE, makers
-from reproduction.form import Grid
+from reproduction.form import Grid, Row
 from reproduction.pictures import panels
 from reproduction.quality import qloss
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pandas as pd
-
-    from reproduction.form import Row
 
 # The paper's N, and budgets, which it does not list.
 FULL = Grid(

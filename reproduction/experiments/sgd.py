@@ -19,24 +19,18 @@ standard deviation over these; ``convergence``, the first measured step with 90 
 choice was made with.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Mapping
 from itertools import product
 from operator import sub
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pandas as pd
 
 from reproduction.experiments.printed import SGD_AHEAD, SGD_BUDGETS
-from reproduction.form import SEED, Grid
+from reproduction.form import SEED, Grid, Row
 from reproduction.intervals import bars_of, with_each
 from reproduction.pictures import panels
 from reproduction.pictures.panels import Printed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from reproduction.form import Row
 
 BRR: Final = "paper-brr"
 SOUND: Final = {

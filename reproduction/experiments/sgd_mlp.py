@@ -8,17 +8,12 @@ BRR-SGD, which publishes every sign. None of it is private (:mod:`~reproduction.
 All have one learning rate. No claim is judged by these rows: the paper's numbers are of its own network.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from reproduction.experiments import sgd_readings
 from reproduction.experiments.printed import SGD_AHEAD
 from reproduction.experiments.sgd import BRR
 from reproduction.experiments.sgd_readings import measure, rival
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["FULL", "QUICK", "draw", "measure"]
 

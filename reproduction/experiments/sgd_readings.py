@@ -13,20 +13,15 @@ One network (the paper's), one batch, 200 steps. Each learning rate has rows of 
 mechanism and budget, the rate that is best on held-out pictures.
 """
 
-from __future__ import annotations
+from typing import Any, Final
 
-from typing import TYPE_CHECKING, Any, Final
+import pandas as pd
 
 from reproduction.experiments.printed import SGD_BUDGETS
 from reproduction.experiments.sgd import BRR, MEASURES, NETWORKS, PRINTED, SMALL, ahead_of
-from reproduction.form import SEED, Grid
+from reproduction.form import SEED, Grid, Row
 from reproduction.intervals import bars_of
 from reproduction.pictures import panels
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from reproduction.form import Row
 
 FACTORS: Final = (1, 4, 5)
 """How many times C_t/ε; 1 is the text's."""

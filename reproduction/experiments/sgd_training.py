@@ -7,28 +7,30 @@ from __future__ import annotations
 
 import functools
 import statistics
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from bipartite.errors import InputError
 from bipartite.learn import GaussianSGD, PerExample, Steps, best_device, gaussian_multiplier
 from bipartite.learn import follow as follow_gaussian
 from bipartite.lottery import Source, insecure_seed, whole_numbers_below
 from reproduction.datasets import mnist
-from reproduction.experiments.protocols import FIRST_BOUND, POINTS, next_bound, protocol_of
+from reproduction.experiments.protocols import (
+    FIRST_BOUND,
+    POINTS,
+    AdaptiveLaplace,
+    HalfIntervalBRR,
+    next_bound,
+    protocol_of,
+)
+from reproduction.form import Row
 from reproduction.learning.sgd import LaplaceSGD, LocalSGD, follow, paper_cnn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from reproduction.experiments.protocols import AdaptiveLaplace, HalfIntervalBRR
-    from reproduction.form import Row
 
 MEASURED_STEPS: Final = 40
 """About how many steps of a run are measured."""

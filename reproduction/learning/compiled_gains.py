@@ -4,8 +4,6 @@ A record that is added to a node raises a gain by at most 2^10 units and lowers 
 ``bench/results/paper_boosting.md``. The library's own gain needs neither counts nor λ.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

@@ -11,24 +11,20 @@ people with clipped gradients g_i, the estimate of coordinate j has mean ḡ_j =
     Σ_i [ (d/k)·(v(g_ij) + g_ij²) − g_ij² ] / n²,   v(g): the variance of one report of the value g.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bipartite.domains import Interval
 from bipartite.errors import InputError
 from bipartite.lottery import Epsilon, Source, TooFewTickets, issue_tickets, whole_numbers_below
 from bipartite.mechanisms import BRR, Duchi, Hybrid, Mechanism, Piecewise
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 Name = Literal["brr", "piecewise", "hybrid", "duchi"]
 NAMES: Final = get_args(Name)

@@ -16,21 +16,17 @@ however many records the leaf has. Empty leaves are released like all others.
 The proof is in ``bench/results/paper_boosting.md``.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 from bipartite.domains import Integers
 from bipartite.learn.boosting.leaves import UNIT
+from bipartite.lottery import Epsilon, Stream
 from bipartite.lottery.integer_noise import discrete_laplace_of_rate
 from bipartite.mechanisms import BRR, Anchored, Geometric, Mechanism
-
-if TYPE_CHECKING:
-    from bipartite.lottery import Epsilon, Stream
 
 Leaf = Literal["laplace", "clamped-laplace", "brr", "anchored", "geometric", "none"]
 LEAVES: Final[tuple[Leaf, ...]] = get_args(Leaf)

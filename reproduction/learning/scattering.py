@@ -14,17 +14,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike, NDArray
 
 from bipartite.errors import InputError
 from bipartite.learn.gradients.exact_numbers import bits_for, must_keep_subnormals, scaled, square_root, whole
 from bipartite.learn.scikit import BaseEstimator, TransformerMixin
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 _SIDE: Final = 28
 _PADDED: Final = 36

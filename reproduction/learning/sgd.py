@@ -1,13 +1,13 @@
 """SGD with pure ε: by a trusted curator, or on local reports, where nobody is trusted; one loop for both."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.func import functional_call, grad, vmap
 from torch.nn.functional import cross_entropy
 
@@ -19,11 +19,6 @@ from bipartite.learn.gradients.whole import whole_sum
 from bipartite.lottery import Source, discrete_laplace, whole_numbers_below
 from bipartite.lottery.integer_noise import flip_coins
 from reproduction.learning.coordinates import CoordinateReports, Name, coordinates_for
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
 
 LEAST_RATIO: Final = 2.0**-30
 MOST_RATIO: Final = 512.0

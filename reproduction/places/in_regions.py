@@ -13,29 +13,23 @@ A weight: w on every place of the true region, 1 elsewhere. The normaliser Z_r =
 so the realised ratio is the largest w·Z_s/Z_r over two regions, which increases with w and is set to e^ε.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bipartite import from_spec
 from bipartite.errors import DesignError, InputError
 from bipartite.lottery import MAX_TOTAL, Epsilon, log_between
 from bipartite.lottery.table import MOST_TICKET_COUNTS
+from bipartite.mechanisms import Mechanism
 from reproduction.places.regions import Regions
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from bipartite.mechanisms import Mechanism
-
-    Array = NDArray[np.float64]
-    Whole = NDArray[np.int64]
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
 VERSION: Final = 4  # of the specs of regions
 # Tickets are integers, so a design aims below ε by this share, and by more while its tickets still exceed ε.

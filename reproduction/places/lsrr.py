@@ -9,32 +9,25 @@ Reference: H. Wang, H. Hong, L. Xiong, Z. Qin, Y. Hong, "L-SRR: Local Differenti
 with Staircase Randomized Response", CCS 2022, 2809-2823.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from bipartite import Custom
-from bipartite.domains import Points
+from bipartite.domains import Domain, Points
 from bipartite.errors import DesignError, shown
 from bipartite.lottery import Epsilon, check_table
 from bipartite.lottery.budgets import round_up
+from bipartite.mechanisms import Mechanism
 from reproduction.places.tiles import BITS, check_codes, common_bits, sharing, tile_codes
 from reproduction.places.weaker import Weaker, spent
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from bipartite.domains import Domain
-    from bipartite.mechanisms import Mechanism
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 # A realised ε that exceeds ε by no more than this share counts as rounding.
 _ROUNDING: Final = 1e-9

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError  # type: ignore[import-untyped]
 
 from bipartite.locations.maps import PUBLIC, add_legend
@@ -12,13 +13,11 @@ from bipartite.locations.view import View
 from bipartite.plots.figure import as_svg, axes, describe
 from bipartite.plots.looks import INK, PAPER
 from bipartite.texts import escaped
+from reproduction.places.regions import Regions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    from reproduction.places.regions import Regions
 
 COLOURS: Final = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#3A9BD9", "#8B3FA0", "#5A6B1F", "#B03060", "#7A4B2A",

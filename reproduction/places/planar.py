@@ -9,25 +9,19 @@ which is computed: θ·(1 + κ) ≤ ε with κ the largest |ln Z_x − ln Z_x'|/
 checked as integer tickets.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bipartite.domains import Points
+from bipartite.domains import Domain, Points
 from bipartite.domains.points import EARTH_RADIUS_KM
 from bipartite.errors import DesignError, SpecError
 from bipartite.lottery import MAX_TOTAL, Epsilon
 from reproduction.places.weaker import Weaker, rows_of
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from bipartite.domains import Domain
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 _PLANE: Final = 2
 

@@ -8,19 +8,17 @@ region. So a region is everything in one map tile, and has at least six places.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bipartite.domains import Points
 from bipartite.errors import InputError, shown
 from bipartite.locations.candidates import check_places
 from reproduction.places.tiles import BITS, sharing, tile_codes
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Whole = NDArray[np.int64]
+Whole = NDArray[np.int64]
 
 _AT_LEAST: Final = 6
 _MOST_BITS: Final = 44

@@ -1,17 +1,12 @@
 """The releases that the experiments on places compare, by their names in the tables."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from bipartite import BRR, GRR, Anchored, Constant, Exponential
+from bipartite.domains import Points
+from bipartite.mechanisms import Mechanism
 from reproduction.places.lsrr import PublishedLSRR, lsrr
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from bipartite.domains import Points
-    from bipartite.mechanisms import Mechanism
 
 EPSILONS: Final = ("0.25", "0.5", "0.75", "1", "1.25", "1.5", "1.75", "2")
 """The budgets of the paper's figure."""

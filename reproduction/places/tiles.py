@@ -6,19 +6,15 @@ east). Places whose codes share 2k leading bits lie in one tile of level k. The 
 sides of the edge of a large tile share few bits or none.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from bipartite.errors import InputError
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Codes = NDArray[np.int64]
+Codes = NDArray[np.int64]
 
 LEVEL: Final = 23
 BITS: Final = 2 * LEVEL

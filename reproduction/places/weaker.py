@@ -3,28 +3,22 @@
 None of them is a mechanism of the library: no ledger, record or plan takes one.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, Decimal
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from fractions import Fraction
+from typing import Any, ClassVar, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 import bipartite as bp
+from bipartite.domains import Domain, Points
 from bipartite.errors import BrokenPromiseError, Problems, SpecError, is_one_of
-from bipartite.lottery import Epsilon, log_between
+from bipartite.lottery import Epsilon, Source, log_between
 from bipartite.lottery.deal import largest_fraction
+from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.spec.fields import check_epsilon
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from bipartite.domains import Domain, Points
-    from bipartite.lottery import Source
-    from bipartite.mechanisms import Mechanism
 
 # No two counts of at most 2^52 tickets differ by a larger factor.
 _MOST: Final = "37"

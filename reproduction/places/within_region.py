@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bipartite.design import safe_m_of_set
 from bipartite.errors import InputError, Problems, SpecError, is_one_of, shown
-from bipartite.lottery import MAX_TOTAL, SCALAR, Epsilon, source_of
+from bipartite.lottery import MAX_TOTAL, SCALAR, Deal, Epsilon, Source, source_of
 from bipartite.lottery.deal import largest_fraction
 from bipartite.lottery.words import redraw_if_forked
 from bipartite.mechanisms.rows_of_places import TwoLevel
@@ -29,13 +31,6 @@ from reproduction.places.in_regions import (
 )
 from reproduction.places.regions import Regions, parts
 from reproduction.places.weaker import Weaker
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from numpy.typing import NDArray
-
-    from bipartite.lottery import Deal, Source
 
 _FIELDS: Final = {"bipartite", "mechanism", "domain", "epsilon", "regions", "tickets", "total", "m", "publishes"}
 
