@@ -97,7 +97,7 @@ EXPERIMENTS: Final = (
     Entry("sgd_readings", "Fig. 10, read otherwise", "Four and five times the noise, and noise in BRR's range",
           data=("mnist",), extra="learn", libraries=("torch",), seconds=(10, 60_000)),
     Entry("sgd_mlp", "Fig. 10, on a CPU", "A check of SGD without a GPU: a small network, three budgets",
-          data=("mnist",), extra="learn", libraries=("torch",), seconds=(10, 180)),
+          data=("mnist",), extra="learn", libraries=("torch",), seconds=(5, 120)),
     Entry("dnn", "Fig. 11", "Networks trained on private columns, two data sets", data=("adult", "bank"),
           extra="learn", libraries=("torch", "sklearn"), seconds=(47, 6800)),
     Entry("dnn_readings", "Fig. 11, read otherwise", "Networks with more ε than is named, and the rival by importance",

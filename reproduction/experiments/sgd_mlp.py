@@ -1,4 +1,4 @@
-"""The check of SGD that fits a CPU: figure 10 on a small network, in four minutes.
+"""The check of SGD that fits a CPU: figure 10 on a small network, in two minutes on two cores.
 
 The paper's network takes hours on a GPU for five seeds. What its trainings show is seen on one hidden layer too, with
 20,000 people, 100 steps and three seeds. BRR-SGD is ahead of Laplace noise on the sum by a few points, by three times
