@@ -95,7 +95,7 @@ def test_a_mirror_is_asked_when_the_publisher_fails_or_answers_with_something_el
 def test_what_cannot_be_had_or_kept_says_why_and_where_to_put_it(publisher, cache):
     with pytest.raises(MissingDataError) as caught:
         find(source_at(publisher))
-    assert f"  {publisher.address}/toy.bin: the server answers 404 Not Found" in str(caught.value)
+    assert f"({publisher.address}/toy.bin: the server answers 404 Not Found" in str(caught.value)
     assert f"put it, named toy.bin, into {cache}" in str(caught.value)
     cache.rmdir()
     cache.write_bytes(b"a file where a folder is expected")

@@ -93,7 +93,7 @@ def test_missing_and_offline_says_from_where_and_where_to_put_it(cache, no_fetch
     with pytest.raises(MissingDataError) as caught:
         datasets.abalone()
     (plain, archive) = SOURCES["abalone"].parts["data"]
-    assert f"  {plain.urls[0]}: no connection" in str(caught.value)
+    assert f"({plain.urls[0]}: no connection" in str(caught.value)
     assert f"with a browser and put it, named abalone.data, into {cache}, or into a folder" in str(caught.value)
     assert f"{archive.name} will do as well." in str(caught.value)
     assert isinstance(caught.value, FileNotFoundError) and no_fetching == ["abalone.data", "abalone.zip"]
