@@ -162,7 +162,7 @@ CLAIMS: Final = (
         "{last:g} (GRR {grr})",
         rules={Verdict.HOLDS: "beaten == 0", Verdict.PART: "furthest < 1e-6"},
         expected=Verdict.FAILS,
-        finding="a better ε-LDP release exists in every sense measured; under the worst prior BRR comes near it",
+        finding="in {beaten} of {of} cases a better ε-LDP release exists; under the worst prior BRR comes near it",
         why="For a given prior, the paper’s uniform one too, how much better depends on the prior. Under the worst "
         "prior BRR lies within {nearly:.0%} of the least loss up to ε = {near:g}, {furthest:.0%} up to {last:g}. What "
         "holds is narrower: its m is the best of those that no value objects to (see “global search”).",

@@ -34,8 +34,8 @@ from reproduction.pictures import panels
 from reproduction.pictures.panels import Printed
 
 NOTE = (
-    "All lines are DPBoost made sound, with the same trees, folds and ε. The paper's Laplace line is another "
-    "algorithm: its scripts add one shared draw to every record."
+    "All lines are DPBoost made sound, with the same trees, folds and ε. The Laplace line of the "
+    "public scripts is another algorithm: they add one shared draw to every record."
 )
 LEAVES: Final[dict[str, Any]] = {
     "BRR": "brr", "Laplace": "laplace", "Laplace, clamped": "clamped-laplace", "Geometric": "geometric",

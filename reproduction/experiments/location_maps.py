@@ -26,8 +26,8 @@ FULL = both()
 QUICK = FULL
 NOTE: Final = (
     "The authors' file of 1000 places is drawn as it stands, latitude before longitude: about a third of them lie in "
-    "the sea, and none lies within 10 km of any of the 66,797 places of Gowalla that we have, in either order. What "
-    "they are places of, we do not know."
+    "the sea, and none lies nearer than 14 km to any of the 66,797 places of Gowalla that we have, in either order. "
+    "What they are places of, we do not know."
 )
 _DIGITS: Final = {GOWALLA: 2, FOURSQUARE: 4}  # of degrees: about a tenth of a point on the map
 _HIGHEST: Final = 1000  # leaves room for words at the largest

@@ -112,10 +112,10 @@ def draw(rows: pd.DataFrame) -> dict[str, str]:
     return {
         "optimality": panels(
             (1 + above[list(_SHOWN)].clip(lower=0)).stack().rename("times").reset_index(), x="epsilon", y="times",
-            facet="case", bare={_SILENCE}, across="ε", up="loss, times the optimum",
+            facet="case", bare={_SILENCE}, across="ε", up="loss, times the optimum", share_y=False,
             titles={case: f"{case[0].upper()}{case[1:]}{', N = 40' if case in _CASES else ''}" for case in cases},
             says=f"BRR lies up to {worst:.0%} above the best ε-LDP release for a prior.",
-            notes=["1 is the optimum.",
+            notes=["1 is the optimum; vertical axes differ.",
                    "Anchored is the optimum for a prior here, or as good as; it is not made for the worst one.",
                    "On a line with a prior, BRR with the best m lies under BRR."],
         )
