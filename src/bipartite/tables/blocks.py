@@ -278,7 +278,7 @@ def misplaced_mark(block: bytes, delimiter: str) -> int:
 
 def split_header(block: bytes, written: Format, source: str) -> tuple[list[str], int]:
     """(the names in the first line of CSV, the number of its bytes), from the first block."""
-    text = block.decode(errors="replace")
+    text = block.decode(errors="surrogateescape")
     lines = io.StringIO(text, newline="")
     try:
         names = next(csv.reader(lines, delimiter=written.delimiter, strict=True), [])
@@ -289,7 +289,7 @@ def split_header(block: bytes, written: Format, source: str) -> tuple[list[str],
         ) from None
     if not names:
         raise DataFileError(f"{source} is empty or has no header line; add one.")
-    if any("\ufffd" in name for name in names):
+    if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):  # bytes that were no text
         raise not_text(1, source)
     # Without a header this line is a person's row, so none of it is shown.
     doubled = [at for at, name in enumerate(names, start=1) if names.count(name) > 1]
@@ -298,7 +298,7 @@ def split_header(block: bytes, written: Format, source: str) -> tuple[list[str],
         if "" not in names:
             what = f"one column more than once (numbers {', '.join(map(str, doubled))} of {len(names)})"
         raise DataFileError(f"{source}: the first line names {what}; rename them, or add a header line.")
-    return names, len(text[: lines.tell()].encode())
+    return names, len(text[: lines.tell()].encode(errors="surrogateescape"))
 
 
 def parsed(
