@@ -93,4 +93,7 @@ def test_a_stated_change_of_the_results_gives_another_verdict(claim):
     else:
         assert claim.flip, "state a change that gives another verdict"
         assert not claim.needs, "rows can be changed: use an Edit"
-        assert claim.judge({}, **claim.flip).verdict != claim.expected
+        found = claim.judge({}, **claim.flip)
+        assert found.verdict != claim.expected
+    # Reasons are those of the expected verdict: another one does not borrow them.
+    assert f"found: {claim.expected}." in found.why and found.finding == ""

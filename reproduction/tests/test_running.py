@@ -165,14 +165,16 @@ def test_a_damaged_file_counts_as_not_there(tmp_path):
     (file,) = (tmp_path / "toy").iterdir()
     assert cells.load({"seed": 1, "axes": (1, 2)}) == measured
     assert cells.load({"seed": 2, "axes": (1, 2)}) is None
-    point = json.loads(file.read_text(encoding="utf-8"))["point"]
+    held = json.loads(file.read_text(encoding="utf-8"))
+    point = held["point"]
     for content in (
         "",
         "{",
         "[]",
         "{}",
-        json.dumps({"version": 2, "point": point}),
         json.dumps({"version": 1, "point": point}),
+        json.dumps(held | {"version": 2}),
+        json.dumps(held | {"point": {"seed": 2, "axes": [1, 2]}}),
     ):
         file.write_text(content)
         assert cells.load(point) is None

@@ -298,7 +298,7 @@ def split_header(block: bytes, written: Format, source: str) -> tuple[list[str],
         if "" not in names:
             what = f"one column more than once (numbers {', '.join(map(str, doubled))} of {len(names)})"
         raise DataFileError(f"{source}: the first line names {what}; rename them, or add a header line.")
-    return names, len(text[: lines.tell()].encode(errors="surrogateescape"))
+    return names, len(text[: lines.tell()].encode())
 
 
 def parsed(
