@@ -23,7 +23,7 @@ def database(postgresql_url):
 
 
 def kept(server):
-    with server.transaction(read_only=True) as connection:
+    with server.transaction(keep=False) as connection:
         return connection.execute("SELECT name, n FROM kept ORDER BY name").fetchall()
 
 
@@ -34,7 +34,7 @@ def add(server, *names):
 
 def test_statements_are_those_of_sqlite(database):
     add(database, "100 %", "why?")
-    with database.transaction(read_only=True) as connection:
+    with database.transaction(keep=False) as connection:
         query = "SELECT name, body FROM kept WHERE name LIKE '%?' AND n = ?"
         assert connection.execute(query, (1,)).fetchone() == ("why?", b"\0\xff")
         [total] = connection.execute("SELECT sum(n) FROM kept WHERE name <> '%s?'").fetchone()
@@ -50,7 +50,7 @@ def test_an_error_undoes_the_whole_transaction(database):
     with pytest.raises(DatabaseError, match="refused a statement"):
         add(database, "b", "b")
     assert kept(database) == []
-    with database.transaction(read_only=True) as connection:
+    with database.transaction(keep=False) as connection:
         connection.execute("INSERT INTO kept VALUES ('a', 1)")
     assert kept(database) == []
 

@@ -303,30 +303,26 @@ class Server:
         The schema in which tables are found; it need not exist yet.
     """
 
-    def __init__(self, url: str | os.PathLike[str], *, wait: float = 30.0, schema: str = "public") -> None:
-        self._url, self._wait, self._schema = Url(url), wait, schema
+    def __init__(self, url: str | os.PathLike[str] | Url, *, wait: float = 30.0, schema: str = "public") -> None:
+        self.url: Final = url if isinstance(url, Url) else Url(url)
+        self._wait, self._schema = wait, schema
         self._seats: dict[object, _Seat] = {}
 
-    @property
-    def name(self) -> str:
-        """Host, port and database."""
-        return self._url.name
-
     @contextmanager
-    def transaction(self, begin: str = "BEGIN", *, read_only: bool = False) -> Iterator[Connection]:
-        """One transaction, committed or, after any error, undone; one that only reads is always undone."""
+    def transaction(self, begin: str = "BEGIN", *, keep: bool = True) -> Iterator[Connection]:
+        """One transaction, committed or, after any error or without ``keep``, undone."""
         seat = self._seat()
         with seat.turn:
             if seat.is_taken:
                 raise DatabaseError(
-                    f"{self.name} was used inside one of its own transactions, by a source of random words or a signal "
-                    "handler; use it before or afterwards."
+                    f"{self.url.name} was used inside one of its own transactions, by a source of random words or a "
+                    "signal handler; use it before or afterwards."
                 )
             seat.is_taken = True
             try:
                 connection = self._begin(seat, begin)
                 yield connection
-                if not read_only:
+                if keep:
                     connection.commit()
             finally:
                 seat.is_taken = False
@@ -353,7 +349,7 @@ class Server:
         return self._seats.get(process) or self._seats.setdefault(process, _Seat())
 
     def _connect(self) -> Connection:
-        return Connection(self._url, self._wait, self._schema)
+        return Connection(self.url, self._wait, self._schema)
 
     def _begin(self, seat: _Seat, begin: str) -> Connection:
         """Begin; if the server went away since the last transaction, with a new session."""
@@ -375,6 +371,5 @@ class Server:
 @lru_cache(maxsize=256)
 def _in_driver(statement: str) -> bytes:
     """A statement with the driver's placeholders for SQLite's, which text in quotes does not have."""
-    return re.sub(
-        r"'[^']*'|\?", lambda found: "%s" if found[0] == "?" else found[0], statement.replace("%", "%%")
-    ).encode()
+    doubled = statement.replace("%", "%%")
+    return re.sub(r"'[^']*'|\?", lambda found: "%s" if found[0] == "?" else found[0], doubled).encode()

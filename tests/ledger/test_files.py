@@ -82,7 +82,7 @@ def test_strangers_and_damaged_files_are_refused_and_left_alone(make, path):
     path.unlink()
     change(path, "CREATE TABLE theirs (x)")
     before = path.read_bytes()
-    with pytest.raises(LedgerFileError, match="is a SQLite database, but not a bipartite ledger; choose another"):
+    with pytest.raises(LedgerFileError, match="is a database, but not a bipartite ledger; choose another"):
         make(budget=1)
     assert path.read_bytes() == before and [each.name for each in path.parent.iterdir()] == ["spent.db"]
 
