@@ -12,7 +12,7 @@ lost before that, nobody knows whether it was stored; nothing is returned, and t
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from bipartite.errors import DatabaseError, InputError, LedgerFileError
@@ -173,11 +173,15 @@ class LedgerServer(Store[Tables]):
         pass  # as above
 
     def stream(self, query: str) -> Iterator[tuple[Any, ...]]:  # noqa: D102
-        with _refusing():
-            yield from self._server.stream(query)
+        with _refusing(), closing(self._server.connect()) as connection:
+            connection.execute(_READING)
+            self._check_tables(Tables(connection))
+            yield from connection.stream(query)
 
     def another(self) -> LedgerServer:  # noqa: D102
-        return LedgerServer(self._server.url, self._wait, read_only=self._read_only)
+        server = LedgerServer(self._server.url, self._wait, read_only=self._read_only)
+        server._held = self._held
+        return server
 
     def back_up(self, target: str | os.PathLike[str]) -> NoReturn:  # noqa: ARG002, D102
         raise InputError(
