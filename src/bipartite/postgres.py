@@ -70,6 +70,8 @@ def _driver() -> Any:  # noqa: ANN401 (a module)
 class Url:
     """The address of a database. Its password is in no name, repr, message or pickle."""
 
+    name = "postgresql://"
+
     def __init__(self, url: str | os.PathLike[str]) -> None:
         text, psycopg = os.fsdecode(url), _driver()
         parts: dict[str, Any] | None = None
@@ -84,7 +86,7 @@ class Url:
                 "since it may hold a password); write special characters as %40 for @, %2F for /."
             )
         port = named["port"] and f":{named['port']}"
-        self.name: Final = escaped(f"postgresql://{named['host']}{port}/{named['dbname']}")
+        self.name = escaped(f"postgresql://{named['host']}{port}/{named['dbname']}")
         self._parts = parts
 
     def __repr__(self) -> str:

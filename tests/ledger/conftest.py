@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import bipartite as bp
+from bipartite.ledger import statements
 from bipartite.postgres import Url, is_url
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
@@ -117,14 +118,7 @@ def held_at(path):
     if not is_url(path):
         return b"".join(each.read_bytes() for each in path.parent.iterdir())
     with closing(on_server(path)) as database:
-        tables = [
-            name
-            for (name,) in database.execute(
-                "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = to_regnamespace('bipartite_ledger')"
-            )
-        ]
-        assert len(tables) == 4
-        rows = [row for table in tables for row in database.execute(f"SELECT * FROM {table}")]  # noqa: S608
+        rows = [row for table in statements.TABLES for row in database.execute(f"SELECT * FROM {table}")]  # noqa: S608
     return b"\n".join(cell if isinstance(cell, bytes) else str(cell).encode() for row in rows for cell in row)
 
 
