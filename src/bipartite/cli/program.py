@@ -6,7 +6,7 @@ import argparse
 import importlib
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from bipartite._version import __version__
 from bipartite.cli import former
@@ -74,6 +74,10 @@ class Command(argparse.ArgumentParser):
             meant = f" (did you mean --{near}?)" if near else f"; its options: {self.prog} --help"
             self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
         return found, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the arguments; the password of a URL among them is not repeated."""
+        super().error(re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:…@", message))
 
     def in_flags(self, message: str) -> str:
         """Reword a message of the library for the command line, where parameters are options.

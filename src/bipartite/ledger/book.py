@@ -109,6 +109,11 @@ class Ledger:
         )
 
     @property
+    def name(self) -> str:
+        """What messages call it: the name of its file, or the server's host and port with the database."""
+        return self._file.name
+
+    @property
     def budget(self) -> Decimal:
         """The ε of each person in each period."""
         return decimal_of(self._settings.budget)
@@ -309,7 +314,7 @@ class Ledger:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Ledger {self._file.name}: ε = {self.budget} per person, period {self.period}>"
+        return f"<Ledger {self.name}: ε = {self.budget} per person, period {self.period}>"
 
     def _instant(self, now: datetime | None) -> datetime:
         return check_now(self._clock() if now is None else now)

@@ -186,7 +186,7 @@ class LedgerServer(Store[Tables]):
     def back_up(self, target: str | os.PathLike[str]) -> NoReturn:  # noqa: ARG002, D102
         raise InputError(
             f"Expected a ledger in a file, and {self.name} is on a server, whose own tool copies it while it is in "
-            f"use: run pg_dump --schema={SCHEMA}."
+            f"use: run pg_dump -n {SCHEMA}."
         )
 
     def close(self) -> None:  # noqa: D102
