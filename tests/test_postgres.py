@@ -5,7 +5,6 @@ import logging
 import os
 import pickle
 import sys
-import traceback
 from contextlib import closing
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import pytest
 from bipartite.errors import DatabaseError, InputError, MissingExtraError
 from bipartite.lottery import current_process
 from bipartite.postgres import Server, Url, is_url
-from tests.postgresql import ESCAPED, PASSWORD
+from tests.postgresql import ESCAPED, PASSWORD, everything, in_a_child, shows_a_secret
 
 
 @pytest.fixture
@@ -116,24 +115,6 @@ def test_a_name_is_host_port_and_database():
     assert {url: Url(url).name for url in names} == names
     with pytest.raises(TypeError, match="cannot be pickled, since it may hold a password"):
         pickle.dumps(Url("postgresql://ada:pw@host/db"))
-
-
-def everything(error):
-    """All that a program could write down of an error: its text, its traceback, and those of what led to it."""
-    chain, parts = [error], []
-    for each in chain:
-        parts += [str(each), repr(each), str(each.args), str(vars(each))]
-        chain += [more for more in (each.__cause__, each.__context__) if more is not None and more not in chain]
-        # The tests' own lines and variables may show what they please.
-        frames = traceback.TracebackException.from_exception(each, capture_locals=True).stack
-        parts += [
-            str(frame.locals) for frame in frames if "/src/bipartite/" in frame.filename and frame.name != "__init__"
-        ]
-    return "\n".join(parts + traceback.format_exception(error))
-
-
-def shows_a_secret(text):
-    return any(secret in text for secret in (PASSWORD, ESCAPED, "swordfish"))
 
 
 def test_no_error_of_a_connection_tells_the_password(postgresql, postgresql_url, caplog):
@@ -238,21 +219,6 @@ def test_a_server_that_does_not_flush_and_a_database_that_is_not_unicode_are_ref
             Server(postgresql_url).connect()
     finally:
         postgresql.stop()
-
-
-def in_a_child(work):
-    """Fork a child that does this and must succeed."""
-    child = os.fork()
-    if not child:
-        code = 1
-        try:
-            work()
-            code = 0
-        except BaseException:  # noqa: BLE001
-            traceback.print_exc()
-        finally:
-            os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def sessions(database):
