@@ -83,6 +83,46 @@ def test_twenty_processes_that_debit_one_person_at_once_do_not_overspend(make, p
     assert ledger.spent("ada") == 7 and ledger.summary()["reports"] == 7
 
 
+DEBIT = "INSERT INTO reports VALUES ('ada', 'forever', '{}', 1, 1000000000000, '2026', 'int;;40', 0)"
+
+
+@pytest.mark.parametrize("first", ["ledger", "sql"])
+@pytest.mark.parametrize("second", ["ledger", "sql"])
+def test_a_debit_waits_for_the_one_before_it_and_sees_it(path, make, first, second):
+    said = []
+
+    def debit_second():
+        try:
+            if second == "ledger":
+                with bp.Ledger(path) as own:
+                    own.report("ada", "second", AGE, 37)
+            else:
+                with closing(on_server(path)) as session:
+                    session.execute(DEBIT.format("second"))
+        except Exception as error:  # noqa: BLE001
+            said.append(str(error))
+
+    waiting = threading.Thread(target=debit_second)
+
+    def while_the_first_is_not_committed():
+        waiting.start()
+        with closing(on_server(path)) as observer:
+            query = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+            while waiting.is_alive() and observer.execute(query).fetchone() == (0,):
+                waiting.join(0.01)
+
+    ledger = make(budget=1)
+    if first == "ledger":
+        ledger.report("ada", "first", AGE, 37, rng=Within(while_the_first_is_not_committed))
+    else:
+        with closing(on_server(path)) as session, session.transaction():
+            session.execute(DEBIT.format("first"))
+            while_the_first_is_not_committed()
+    waiting.join()
+    assert ledger.spent("ada") == 1 and len(said) == 1
+    assert "does not allow this" in said[0]
+
+
 class Cut:
     """A way to the server that is cut at the commit: before it gets there, or before its answer comes back."""
 
