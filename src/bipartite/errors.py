@@ -17,6 +17,7 @@
     ├── DataFileError (ValueError)       a file or table that is damaged or of the wrong kind
     ├── BudgetSpentError (RuntimeError)  a person's budget for a period does not allow another report
     ├── LedgerFileError (ValueError)     a ledger that is damaged, busy, or not a ledger
+    ├── CollectorError (ValueError)     a collector's database that is damaged, busy, out of reach, or another's
     ├── MissingDataError (FileNotFoundError)   a file that was not found and could not be fetched
     ├── WordsExhaustedError (RuntimeError)   a stream of fixed words ran out
     └── MissingExtraError (ImportError)  an optional dependency is not installed
@@ -139,6 +140,10 @@ class BudgetSpentError(BipartiteError, RuntimeError):
 
 class LedgerFileError(BipartiteError, ValueError):
     """A file is not a ledger, is damaged, or stayed busy; the message says which."""
+
+
+class CollectorError(BipartiteError, ValueError):
+    """A collector's database is damaged, busy, out of reach, full, or not one; the message says which."""
 
 
 class MissingDataError(BipartiteError, FileNotFoundError):
