@@ -205,7 +205,9 @@ def _strictly(body: bytes) -> list[_Envelope]:
     try:
         held = read_json(body.decode())
     except (ValueError, RecursionError) as error:
-        why = "repeats a key" if isinstance(error, RepeatedKeyError) else "is not JSON in UTF-8, or is nested too deeply"
+        why = (
+            "repeats a key" if isinstance(error, RepeatedKeyError) else "is not JSON in UTF-8, or is nested too deeply"
+        )
         refusal = Refusal(400, f"The body {why}; send an envelope, or an array of them.")
     else:
         listed = held if isinstance(held, list) else [held]

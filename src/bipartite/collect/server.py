@@ -178,7 +178,9 @@ class Collector:
         return answer
 
     async def _specs(self, _: Request) -> Response:
-        return Response(self.study.to_json(), media_type="application/json", headers={"Access-Control-Allow-Origin": "*"})
+        return Response(
+            self.study.to_json(), media_type="application/json", headers={"Access-Control-Allow-Origin": "*"}
+        )
 
     async def _openapi(self, _: Request) -> Response:
         text = resources.files("bipartite.collect").joinpath("openapi.json").read_bytes()
@@ -298,5 +300,3 @@ class _Quiet:
             _log.error("%s in %s, line %s; please report this bug", type(error).__name__, place.name, place.lineno)
             if not begun:
                 await _send(spoken, 500, [_JSON], b'{"error": "The collector failed; send the same again."}')
-
-

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.collect import statements
-from bipartite.errors import CollectorError
+from bipartite.errors import DatabaseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -51,7 +51,7 @@ class SqliteFile:
     def _set_up(self) -> None:
         mark = self.execute("PRAGMA application_id").fetchone()[0]
         if mark != statements.APPLICATION_ID and self.tables():
-            raise CollectorError(f"{self.name} is a SQLite database, but not a collector's; choose another file.")
+            raise DatabaseError(f"{self.name} is a SQLite database, but not a collector's; choose another file.")
         # FULL syncs the log at each commit. Deleted rows are overwritten. A log that was copied back is cut to nothing.
         for setting in (
             "secure_delete = ON", "synchronous = FULL", "fullfsync = ON", "journal_size_limit = 0",
@@ -59,7 +59,7 @@ class SqliteFile:
         ):  # fmt: skip
             self.execute(f"PRAGMA {setting}")
         if self.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-            raise CollectorError(f"{self.name} cannot use a write-ahead log here; put it on a local disk.")
+            raise DatabaseError(f"{self.name} cannot use a write-ahead log here; put it on a local disk.")
 
     def tables(self) -> set[str]:
         """The names of all tables."""
@@ -108,7 +108,7 @@ class SqliteFile:
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", None)
             why = _REASONS.get(-1 if code is None else code & 0xFF, f"cannot be used ({error})")
-            refusal = CollectorError(f"{self.name} {why}.")
+            refusal = DatabaseError(f"{self.name} {why}.")
         else:
             return
         raise refusal

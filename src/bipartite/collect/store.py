@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from bipartite.collect import statements
 from bipartite.collect.sqlite import SqliteFile
 from bipartite.collect.study import Study
-from bipartite.errors import CollectorError, InputError, MissingDataError
+from bipartite.errors import DatabaseError, InputError, MissingDataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -81,7 +81,7 @@ class Arrival(NamedTuple):
     report: str
 
 
-class ClosedError(CollectorError):
+class ClosedError(DatabaseError):
     """The study takes no more reports."""
 
 
@@ -335,7 +335,9 @@ def migrate(database: Database, version: int = 0, migrations: Callable[[], list[
     """Bring the tables from this version to the last, within a transaction."""
     for number, text in enumerate(migrations(), 1):
         if number > version:
-            for statement in text.replace("BLOB", database.blob).replace(" WITHOUT ROWID", database.rowless).split(";\n"):
+            for statement in (
+                text.replace("BLOB", database.blob).replace(" WITHOUT ROWID", database.rowless).split(";\n")
+            ):
                 if statement.strip():
                     database.execute(statement)
             database.execute(statements.ADD_VERSION, (number,))
@@ -345,7 +347,7 @@ def migrate(database: Database, version: int = 0, migrations: Callable[[], list[
 def _check_version(database: Database) -> None:
     """Refuse the tables of a later version, and of another program."""
     if "collector" not in database.tables():
-        raise CollectorError(f"{database.name} is not a collector's database; choose another.")
+        raise DatabaseError(f"{database.name} is not a collector's database; choose another.")
     version, last = database.execute(statements.VERSION).fetchone()[0], len(_migrations())
     if version > last:
-        raise CollectorError(f"{database.name} is of version {version}, and this bipartite knows {last}; update it.")
+        raise DatabaseError(f"{database.name} is of version {version}, and this bipartite knows {last}; update it.")
