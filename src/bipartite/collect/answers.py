@@ -18,7 +18,8 @@ from bipartite.answers.estimation.estimating import from_tally, rows_of
 from bipartite.answers.estimation.joint import joint_of
 from bipartite.answers.estimation.tally import Tally
 from bipartite.domains.product import tuple_text
-from bipartite.errors import BipartiteError, DataFileError, InputError
+from bipartite.errors import BipartiteError, DataFileError, InputError, shown
+from bipartite.mechanisms.categories.cells import from_cells
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation import Estimate
     from bipartite.answers.estimation.joint import JointEstimate
     from bipartite.collect.study import Part, Question, Study
+    from bipartite.mechanisms import Mechanism
 
 _BLOCK: Final = 2**16
 """Rows of a bag that are Python objects at the same time."""
@@ -144,19 +146,20 @@ def _column(question: Question, part: Part, held: list[Any]) -> Column:
     if question.sample is not None:
         there = np.array([each is not None for each in cells], dtype=np.bool_)
         cells = [each for each in cells if each is not None]
-    if part.mechanism.domain.parts:
+    if part.mechanism.domain.parts and not part.mechanism.flat:
         cells = [tuple_text(each) for each in cells]
     try:
-        # The same reading as that of ``bp.estimate``, which refuses what the mechanism cannot give.
-        return Column(there, rows_of(part.mechanism, cells) if cells else _nothing(part))
-    except BipartiteError:
+        return Column(there, _rows(part.mechanism, cells))
+    except (BipartiteError, ValueError, TypeError, OverflowError):
         refusal = _damaged(question)
     raise refusal  # outside the handler: the inner error may show a report
 
 
-def _nothing(part: Part) -> NDArray[Any]:
-    """No reports of a part."""
-    return part.mechanism.flat_draw.empty(0) if part.mechanism.flat else np.zeros(0, dtype=np.int64)
+def _rows(mechanism: Mechanism, cells: list[Any]) -> NDArray[Any]:
+    """What ``bp.estimate`` makes of these reports; refused if the mechanism cannot give one of them."""
+    if mechanism.flat:
+        return from_cells(mechanism, cells) if cells else mechanism.flat_draw.empty(0)
+    return rows_of(mechanism, cells) if cells else np.zeros(0, dtype=np.int64)
 
 
 def _together(blocks: list[Column]) -> Column:
