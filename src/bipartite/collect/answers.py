@@ -105,18 +105,18 @@ def across(study: Study, first: str, second: str) -> tuple[Question, Part, Part]
         if first != second and first in named and second in named:
             if question.sample is not None and question.sample < _TWO:
                 raise InputError(
-                    f"Each person reports one part of {escaped(question.name)!r}, so nobody reported both "
-                    f"{escaped(first)!r} and {escaped(second)!r}; to compare them, leave sample out of a new study, or "
+                    f"Each person reports one part of {shown(question.name)}, so nobody reported both "
+                    f"{shown(first)} and {shown(second)}; to compare them, leave sample out of a new study, or "
                     "take 2 or more."
                 )
             return question, named[first], named[second]
     known = [part.name for question in study.questions for part in question.parts]
     unknown = [name for name in (first, second) if name not in known]
     if unknown or first == second:
-        wrong = f"no {escaped(unknown[0])!r}" if unknown else f"{escaped(first)!r} twice"
+        wrong = f"no {shown(unknown[0])}" if unknown else f"{shown(first)} twice"
         raise InputError(f"Expected two of {', '.join(map(escaped, known))}, got {wrong}; name two questions.")
     raise InputError(
-        f"{escaped(first)!r} and {escaped(second)!r} are questions of their own: nobody knows which of their reports "
+        f"{shown(first)} and {shown(second)} are questions of their own: nobody knows which of their reports "
         "belong to one person, so there is no answer across them. Answers across questions need a Record question: ask "
         f"both in a new study as [questions.NAME.record.{escaped(first)}] and "
         f"[questions.NAME.record.{escaped(second)}]."
@@ -181,6 +181,6 @@ def _tally(part: Part, rows: NDArray[Any], times: NDArray[np.int64]) -> Tally:
 
 def _damaged(question: Question) -> DataFileError:
     return DataFileError(
-        f"The database holds reports of the question {escaped(question.name)!r} that its mechanism cannot give, so "
+        f"The database holds reports of the question {shown(question.name)} that its mechanism cannot give, so "
         "something else has written to it; run bipartite collect check, and restore a backup."
     )
