@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 LOOKS: Final = 13
 WRONG: Final = 0.21
 """The share of surveys in which one of so many equally spaced looks finds a 95 % interval of a mean without the truth."""
+_SHOWN, _MOST = 10, 20
+"""Of more rows than the second number, which stand by size, the first so many are shown at once."""
 _ROUND: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _LIMITS: Final = (
     "ε covers the reports and nothing else: not that somebody took part, from which address and when, not the page that "
@@ -60,7 +62,7 @@ def answers(
         "answers.html",
         styles=("base.css", "answers.css"),
         study=study,
-        shown=[(view, scale_of(view), groups_of(view)) for view in _complete(study, views)],
+        shown=[(view, scale_of(view), *groups_of(view)) for view in _complete(study, views)],
         records={question.name: question.ask for question in study.questions if question.is_record},
         public=public,
         interim=interim_words(study) if interim else "",
@@ -116,13 +118,17 @@ def scale_of(view: View) -> float:
     return next((each for each in _ROUND if each >= most), 1.0)
 
 
-def groups_of(view: View) -> list[Group]:
-    """The rows of a table with their bars; those of two parts by the first one."""
-    scale, found = scale_of(view), {}
+def groups_of(view: View) -> tuple[list[Group], list[Group]]:
+    """The rows of a table with their bars, those of two parts by the first one; and the rows that are shown on demand."""
+    scale = scale_of(view)
+    found: dict[str, list[tuple[str, Row, Bar]]] = {}
     for row in view.rows:
         head = row.names[0] if len(row.names) > 1 else ""
         found.setdefault(head, []).append((row.names[-1], row, _bar(row, scale)))
-    return [Group(head, tuple(rows)) for head, rows in found.items()]
+    if len(found) == 1 and len(view.rows) > _MOST:
+        rows = next(iter(found.values()))
+        return [Group("", tuple(rows[:_SHOWN]))], [Group("", tuple(rows[_SHOWN:]))]
+    return [Group(head, tuple(rows)) for head, rows in found.items()], []
 
 
 def _bar(row: Row, scale: float) -> Bar:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bipartite.collect.study import Part, Question
 
 CONFIDENCE: Final = 0.95
+_SURE: Final = "(95\N{NO-BREAK SPACE}%)"
 STEP: Final = 50
 """At least this many reports lie between two public snapshots."""
 LARGE_STEP: Final = 50
@@ -215,10 +216,10 @@ class _Headline:
     def said(self, answers: list[Answer]) -> str:
         """The answers in words."""
         if self.name:
-            return f"{self.name} {_number(self.name, answers[0]).words} (95 %)"
+            return f"{self.name} {_number(self.name, answers[0]).words} {_SURE}"
         pairs = zip(self.labels, answers, strict=True)
         shares = [(label, *in_percent((answer.value, *answer.ci(CONFIDENCE)))) for label, answer in pairs]
-        return f"{'; '.join(f'{label} {share}, {interval}' for label, share, interval in shares)} (95 %)"
+        return f"{'; '.join(f'{label} {share}, {interval}' for label, share, interval in shares)} {_SURE}"
 
 
 def _headline_of(estimate: Estimate) -> _Headline:
@@ -251,7 +252,7 @@ def _correlated(joint: JointEstimate) -> str:
     if not math.isfinite(answer.value):
         return "Whether the two go together is not known yet"
     value, first, last = in_digits(answer.value, low, high)
-    return f"Correlation {value}, {first} to {last} (95 %)"
+    return f"Correlation {value}, {first} to {last} {_SURE}"
 
 
 # --- The table
