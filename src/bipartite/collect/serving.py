@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import tempfile
@@ -18,6 +19,8 @@ _SETTINGS: Final = "BIPARTITE_COLLECT"
 # Freed memory is overwritten, so that a dump of it holds no address or header of requests that are over: Python asks
 # the C library for each block, and glibc fills it when it is given back.
 _FORGETFUL: Final = {"PYTHONMALLOC": "malloc", "MALLOC_PERTURB_": "165"}
+
+_GARBAGE: Final = 50_000  # objects between two searches for cycles
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,11 @@ def app() -> ASGIApp:
 
     _leave_no_core()
     settings = Settings(**json.loads(os.environ[_SETTINGS]))
-    return Collector(settings.open, rate=settings.rate).app
+    application = Collector(settings.open, rate=settings.rate).app
+    gc.collect()
+    gc.freeze()  # what is loaded now stays: it need not be looked through again
+    gc.set_threshold(_GARBAGE)  # posts leave no cycles
+    return application
 
 
 def serve(settings: Settings, host: str, port: int, *, workers: int, proxies: str | None) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _log: Final = logging.getLogger(__name__)
 _MOST: Final = 20_000  # reports of one transaction
 _MOST_WAITING: Final = 100_000  # reports; who comes then is asked to come again
+_GATHER: Final = 0.002  # seconds: a wait that nobody notices, and many posts share a transaction
 _QUIET: Final = 1.0  # seconds without a report, after which the log is tidied away
 
 
@@ -68,7 +69,7 @@ class Writer:
         if not self._is_writing:
             self._is_writing = True
             self._idle.clear()
-            self._loop.call_soon(self._begin)  # after all that this turn of the loop has read
+            self._loop.call_later(_GATHER, self._begin)
         return await post.answer
 
     async def stop(self) -> None:
@@ -124,7 +125,7 @@ class Writer:
             else:
                 post.answer.set_result(result[at])
         if self._waiting:
-            self._begin()
+            self._loop.call_later(_GATHER, self._begin)
             return
         self._is_writing = False
         self._idle.set()
