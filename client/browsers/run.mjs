@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { chromium, firefox } from "./launch.mjs";
 import { serve } from "./server.mjs";
 import { accessible, forgets, keyboard, loadsNothing } from "./demo.mjs";
-import { fullStorage, killed, noStorage, privacyControl, privateMode, reloads, tabs, withoutLocks } from "./once.mjs";
+import { capped, fullStorage, killed, noStorage, privacyControl, privateMode, reloads, tabs, withoutLocks } from "./once.mjs";
 import { laws, speed, vectors } from "./draws.mjs";
 import { readme } from "./readme.mjs";
 import { otherOrigin } from "./send.mjs";
@@ -15,7 +15,7 @@ const say = (line) => {
   lines.push(line);
   console.log(line);
 };
-const parts = [vectors, readme, otherOrigin, laws, speed, tabs, withoutLocks, reloads, killed, privateMode, fullStorage, noStorage, privacyControl, loadsNothing, keyboard, forgets, accessible];
+const parts = [vectors, readme, otherOrigin, laws, speed, tabs, capped, withoutLocks, reloads, killed, privateMode, fullStorage, noStorage, privacyControl, loadsNothing, keyboard, forgets, accessible];
 const only = process.argv.slice(2);
 let failures = 0;
 
