@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.collect import statements
 from bipartite.postgres import Server
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ class PostgresDatabase:
     def compact(self) -> None:
         """Write the tables anew in the order of their content: which rows one transaction wrote is then forgotten."""
         with self.transaction():
-            for table in statements.TABLES[2:]:
+            for table in ("seen", "bag", "arrivals"):
                 self.execute(f"CREATE TEMPORARY TABLE copy ON COMMIT DROP AS SELECT * FROM {table}")  # noqa: S608
                 self.execute(f"TRUNCATE {table}")
                 self.execute(f"INSERT INTO {table} SELECT * FROM copy ORDER BY 1, 2")  # noqa: S608 (our own names)
