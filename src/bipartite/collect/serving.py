@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import socket
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bipartite.collect.store import Store, resume
+from bipartite.errors import InputError
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from starlette.types import ASGIApp
 
 _SETTINGS: Final = "BIPARTITE_COLLECT"
+_STOP: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 # Freed memory is overwritten, so that a dump of it holds no address or header of requests that are over: Python asks the
 # C library for each block, and glibc fills it when it is given back.
 _FORGETFUL: Final = {"PYTHONMALLOC": "malloc", "MALLOC_PERTURB_": "165"}
@@ -44,21 +50,54 @@ def app() -> ASGIApp:
     return Collector(settings.open, rate=settings.rate).app
 
 
-def serve(settings: Settings, host: str, port: int, *, workers: int, proxies: str | None) -> None:
-    """Serve until a signal says stop. ``proxies`` are the addresses whose forwarding headers are believed."""
+def listen(host: str, port: int) -> socket.socket:
+    """A socket at this address; port 0 takes one that is free."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family)
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+        except BaseException:
+            listening.close()
+            raise
+    except (OSError, OverflowError) as error:
+        why = error.strerror if isinstance(error, OSError) else "there is no such port"
+        problem = InputError(f"Cannot listen at {host}, port {port}: {why}; choose another with --host and --port.")
+    else:
+        listening.set_inheritable(True)
+        return listening
+    raise problem
+
+
+def serve(settings: Settings, listening: socket.socket, *, workers: int, proxies: str | None) -> int | None:
+    """Serve until a signal says stop, and return it; None if workers cannot start.
+
+    ``proxies`` are the addresses whose forwarding headers are believed.
+    """
     import uvicorn  # noqa: PLC0415 (see app)
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
-    with tempfile.TemporaryDirectory() as counts:
+    stopped: list[int] = []
+    heard = {number: handler for number in _STOP if (handler := signal.getsignal(number)) is not signal.SIG_IGN}
+    with tempfile.TemporaryDirectory() as counts, listening:
         os.environ |= _FORGETFUL | {_SETTINGS: json.dumps(asdict(settings)), "PROMETHEUS_MULTIPROC_DIR": counts}
         config = uvicorn.Config(
-            "bipartite.collect.serving:app", factory=True, host=host, port=port, workers=workers, access_log=False,
-            log_level="warning", server_header=False, date_header=False, proxy_headers=proxies is not None,
-            forwarded_allow_ips=proxies, ws="none", timeout_keep_alive=30, h11_max_incomplete_event_size=2**16,
+            "bipartite.collect.serving:app", factory=True, workers=workers, access_log=False, log_level="warning",
+            server_header=False, date_header=False, proxy_headers=proxies is not None, forwarded_allow_ips=proxies,
+            ws="none", timeout_keep_alive=30, h11_max_incomplete_event_size=2**16,
         )  # fmt: skip
-        server = uvicorn.Server(config)
         # Workers are new processes even if there is one: memory is forgetful from the start of a process, or not at all.
-        Multiprocess(config, target=server.run, sockets=[config.bind_socket()]).run()
+        supervisor = Multiprocess(config, sockets=[listening])
+
+        def stop(number: int, _: FrameType | None) -> None:
+            stopped.append(number)
+            supervisor.should_exit.set()
+
+        for number in _STOP:
+            signal.signal(number, stop if number in heard else signal.SIG_IGN)
+        supervisor.run()
+    return stopped[0] if stopped else None
 
 
 def _leave_no_core() -> None:

@@ -295,8 +295,8 @@ def begin(where: str | Path, study: Study) -> Store:
     return store
 
 
-def resume(where: str | Path, name: str) -> Store:
-    """Open the database of a study that was begun."""
+def resume(where: str | Path, name: str | None) -> Store:
+    """Open the database of a study that was begun; None for the only one there."""
     database = connect(where)
     try:
         _check_version(database)
@@ -306,10 +306,13 @@ def resume(where: str | Path, name: str) -> Store:
         raise
 
 
-def _opened(database: Database, name: str) -> Store:
+def _opened(database: Database, name: str | None) -> Store:
+    studies = [each for (each,) in database.execute(statements.STUDIES).fetchall()]
+    if name is None and len(studies) == 1:
+        name = studies[0]
     row = database.execute(statements.STUDY, (name,)).fetchone()
     if row is None:
-        there = ", ".join(each for (each,) in database.execute(statements.STUDIES).fetchall())
+        there = ", ".join(studies)
         raise MissingDataError(f"{database.name} has no study {name!r}, but {there or 'none'}; name one of these.")
     return Store(database, Study.from_json(row[0]), row[1])
 
