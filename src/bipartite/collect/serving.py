@@ -79,7 +79,7 @@ def serve(settings: Settings, listening: socket.socket, *, workers: int, proxies
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
     stopped: list[int] = []
-    heard = {number: handler for number in _STOP if (handler := signal.getsignal(number)) is not signal.SIG_IGN}
+    ignored = {number for number in _STOP if signal.getsignal(number) is signal.SIG_IGN}  # as under nohup
     with tempfile.TemporaryDirectory() as counts, listening:
         os.environ |= _FORGETFUL | {_SETTINGS: json.dumps(asdict(settings)), "PROMETHEUS_MULTIPROC_DIR": counts}
         config = uvicorn.Config(
@@ -95,7 +95,7 @@ def serve(settings: Settings, listening: socket.socket, *, workers: int, proxies
             supervisor.should_exit.set()
 
         for number in _STOP:
-            signal.signal(number, stop if number in heard else signal.SIG_IGN)
+            signal.signal(number, signal.SIG_IGN if number in ignored else stop)
         supervisor.run()
     return stopped[0] if stopped else None
 
