@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-import json
+import socket
 import unicodedata
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
@@ -175,7 +176,8 @@ def run_show(options: argparse.Namespace) -> int:
         return FINDING if any(each.doubted for _, _, each in found) else OK
     print(f"{escaped(study.title)}: {_when(study, closed=not interim)}, ε = {study.epsilon_decimal:f} for all answers.")
     for question, bag, each in found:
-        print(f"\n{escaped(question.name)}: {escaped(question.ask)} ({how_many(bag.n, 'report')})")
+        held = f" ({how_many(bag.n, 'report')})" if question.is_record or not bag.n else ""
+        print(f"\n{escaped(question.name)}: {escaped(question.ask)}{held}")
         for name in each.columns:
             if question.is_record:
                 print(f"\n{escaped(str(name))}")
@@ -277,8 +279,12 @@ def _closed(store: Store) -> bool:
 
 
 def _address(host: str, port: int) -> str:
-    named = {"0.0.0.0": "THIS-MACHINE", "::": "THIS-MACHINE"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
-    return f"http://{named}:{port}"
+    """Where a browser finds it: for all addresses of this machine, the one by which others see it."""
+    if host in {"0.0.0.0", "::"}:  # noqa: S104 (asked for)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked, suppress(OSError):
+            asked.connect(("192.0.2.1", 9))  # an address of nobody; nothing is sent
+            host = asked.getsockname()[0]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _when(study: Study, *, closed: bool) -> str:
@@ -348,6 +354,4 @@ def _spec(question: Question) -> str:
     """What ``bipartite estimate`` takes as --spec: the spec, or of a record the description of its columns."""
     if not question.is_record:
         return question.parts[0].spec
-    return json.dumps(
-        json.loads(Described(question.mechanisms, (), (), sample=question.sample).to_json()), ensure_ascii=False
-    )
+    return Described(question.mechanisms, (), ("who took part, and how many",), sample=question.sample).to_json()

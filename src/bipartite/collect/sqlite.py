@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing, contextmanager, suppress
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.collect import statements
@@ -68,6 +69,16 @@ class SqliteFile:
     def mark(self) -> None:
         """Mark the file as a collector's."""
         self.execute(f"PRAGMA application_id = {statements.APPLICATION_ID}")
+
+    def keep(self, name: str) -> None:
+        """Copy the file as it is to readers.NAME.db beside it, for its owner only; an earlier copy stays."""
+        for number in count(1):
+            copy = self.path.with_suffix(f".{name}{'' if number == 1 else f'-{number}'}.db")
+            with suppress(FileExistsError):
+                os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNER_ONLY))
+                break
+        with self._explained():
+            self.execute("VACUUM INTO ?", (str(copy),))
 
     def execute(self, statement: str, parameters: Iterable[Any] = ()) -> sqlite3.Cursor:
         """Run one statement."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from datetime import date
     from typing import Self
 
+    Migrations = Callable[[], list[str]]
+
 _BLOCK: Final = 10_000  # rows read at once
 STEP: Final = 50
 """Public answers change when at least so many more reports were counted."""
@@ -63,6 +65,8 @@ class Database(Protocol):
     def tables(self) -> set[str]: ...  # noqa: D102
 
     def mark(self) -> None: ...  # noqa: D102
+
+    def keep(self, name: str) -> None: ...  # noqa: D102
 
     def tidy(self) -> None: ...  # noqa: D102
 
@@ -260,6 +264,38 @@ class Store:
         self.close()
 
 
+# --- Versions of the tables: numbered files of SQL, each run once.
+
+
+def _migrations() -> list[str]:
+    """The statements of each version, from the first."""
+    files = resources.files("bipartite.collect").joinpath("migrations").iterdir()
+    return [each.read_text() for each in sorted(files, key=lambda each: each.name) if each.name.endswith(".sql")]
+
+
+def migrate(database: Database, version: int = 0, migrations: Migrations = _migrations) -> None:
+    """Bring the tables from this version to the last, within a transaction."""
+    for number, text in enumerate(migrations(), 1):
+        if number > version:
+            for statement in (
+                text.replace("BLOB", database.blob).replace(" WITHOUT ROWID", database.rowless).split(";\n")
+            ):
+                if statement.strip():
+                    database.execute(statement)
+            database.execute(statements.ADD_VERSION, (number,))
+    database.mark()
+
+
+def _version(database: Database, last: int) -> int:
+    """The version of the tables; those of another program, and of a later version than the last, are refused."""
+    if "collector" not in database.tables():
+        raise DatabaseError(f"{database.name} is not a collector's database; choose another.")
+    version = int(database.execute(statements.VERSION).fetchone()[0])
+    if version > last:
+        raise DatabaseError(f"{database.name} is of version {version}, and this bipartite knows {last}; update it.")
+    return version
+
+
 def connect(where: str | Path, *, create: bool = False) -> Database:
     """Connect to a collector's database: a file, or a URL of PostgreSQL."""
     if isinstance(where, Path):
@@ -271,14 +307,21 @@ def connect(where: str | Path, *, create: bool = False) -> Database:
     return PostgresDatabase(where)
 
 
-def begin(where: str | Path, study: Study) -> Store:
-    """Open the database of a study, which is made if there is none; refuse one of a study that was otherwise."""
+def begin(where: str | Path, study: Study, migrations: Migrations = _migrations) -> Store:
+    """Open the database of a study, which is made if there is none; refuse one of a study that was otherwise.
+
+    One of an earlier version of the tables is copied as it is, and then brought to this version.
+    """
     database = connect(where, create=True)
     try:
         if not database.tables() & {"collector", *statements.TABLES}:
             with database.transaction():
-                migrate(database)
-        _check_version(database)
+                migrate(database, 0, migrations)
+        last = len(migrations())
+        if _version(database, last) < last:
+            database.keep(f"before-{last:04}")
+            with database.transaction():  # another worker may have been faster
+                migrate(database, _version(database, last), migrations)
         with database.transaction():
             if database.execute(statements.STUDY, (study.name,)).fetchone() is None:
                 _add(database, study)
@@ -295,11 +338,17 @@ def begin(where: str | Path, study: Study) -> Store:
     return store
 
 
-def resume(where: str | Path, name: str | None) -> Store:
+def resume(where: str | Path, name: str | None, migrations: Migrations = _migrations) -> Store:
     """Open the database of a study that was begun; None for the only one there."""
     database = connect(where)
     try:
-        _check_version(database)
+        last = len(migrations())
+        version = _version(database, last)
+        if version < last:
+            raise DatabaseError(
+                f"{database.name} is of version {version}, and this bipartite writes {last}; run bipartite collect "
+                "STUDY.toml, which keeps a copy and brings it up to date."
+            )
         return _opened(database, name)
     except BaseException:
         database.close()
@@ -323,34 +372,3 @@ def _add(database: Database, study: Study) -> None:
     for at, question in enumerate(study.questions):
         specs = "[" + ",".join(part.spec for part in question.parts) + "]"
         database.execute(statements.ADD_QUESTION, (number + at, study.name, question.name, question.sha256, specs))
-
-
-# --- Versions of the tables: numbered files of SQL, each run once.
-
-
-def _migrations() -> list[str]:
-    """The statements of each version, from the first."""
-    files = resources.files("bipartite.collect").joinpath("migrations").iterdir()
-    return [each.read_text() for each in sorted(files, key=lambda each: each.name) if each.name.endswith(".sql")]
-
-
-def migrate(database: Database, version: int = 0, migrations: Callable[[], list[str]] = _migrations) -> None:
-    """Bring the tables from this version to the last, within a transaction."""
-    for number, text in enumerate(migrations(), 1):
-        if number > version:
-            for statement in (
-                text.replace("BLOB", database.blob).replace(" WITHOUT ROWID", database.rowless).split(";\n")
-            ):
-                if statement.strip():
-                    database.execute(statement)
-            database.execute(statements.ADD_VERSION, (number,))
-    database.mark()
-
-
-def _check_version(database: Database) -> None:
-    """Refuse the tables of a later version, and of another program."""
-    if "collector" not in database.tables():
-        raise DatabaseError(f"{database.name} is not a collector's database; choose another.")
-    version, last = database.execute(statements.VERSION).fetchone()[0], len(_migrations())
-    if version > last:
-        raise DatabaseError(f"{database.name} is of version {version}, and this bipartite knows {last}; update it.")
