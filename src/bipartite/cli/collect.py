@@ -134,7 +134,7 @@ def run_serve(options: argparse.Namespace) -> int:
     """Ask the questions of a study until a signal says stop."""
     _need_libraries()
     from bipartite.collect.server import new_link  # noqa: PLC0415 (loads a server)
-    from bipartite.collect.serving import Settings, listen, serve  # noqa: PLC0415
+    from bipartite.collect.serving import Settings, serve  # noqa: PLC0415
     from bipartite.collect.store import begin  # noqa: PLC0415
     from bipartite.collect.study import read_study  # noqa: PLC0415
 
@@ -144,16 +144,19 @@ def run_serve(options: argparse.Namespace) -> int:
         if getattr(options, name) < least:
             raise InputError(f"Expected --{name} of at least {least}, got {getattr(options, name)}.")
     study, where = read_study(options.file), _where(options)
-    with listen(options.host, options.port) as listening:
-        with begin(where, study) as store:
-            link, closed = new_link(store), _closed(store)
-            study = store.study
-        at = _address(options.host, listening.getsockname()[1])
+    with begin(where, study) as store:
+        study, link, closed = store.study, new_link(store), _closed(store)
+
+    def listening(port: int) -> None:
         _tell(study, closed=closed)
-        print(f"\nparticipants    {at}/\nyou, once       {at}{link}", flush=True)
+        at = _address(options.host, port)
+        print(f"\nparticipants    {at}/\nyou, once       {at}{link}")
         print(f"\nThe answers here: bipartite collect show {escaped(str(options.file))}; to stop: Ctrl-C.", flush=True)
-        settings = Settings(str(where), isinstance(where, Path), study.name, options.rate)
-        number = serve(settings, listening, workers=options.workers, proxies=options.proxies)
+
+    settings = Settings(str(where), isinstance(where, Path), study.name, options.rate)
+    number = serve(
+        settings, options.host, options.port, workers=options.workers, proxies=options.proxies, listening=listening
+    )
     if number is None:
         note("the workers could not start; what they said stands above.")
         return BAD_DATA
@@ -163,6 +166,9 @@ def run_serve(options: argparse.Namespace) -> int:
 
 def run_show(options: argparse.Namespace) -> int:
     """Print the answers so far."""
+    _need_libraries()
+    from bipartite.collect.answers_page import interim_words  # noqa: PLC0415 (loads what may be missing)
+
     with _opened(options) as store:
         link, interim = None, not _closed(store)
         if options.link:
@@ -185,7 +191,7 @@ def run_show(options: argparse.Namespace) -> int:
         for name in each.doubted:
             note(f"warning: {escaped(question.name)}: reports of {name} cannot have come from their mechanism.")
     if interim:
-        print("\nInterim: of answers that are looked at often, more than 5 % lie outside their intervals at some look.")
+        print(f"\n{interim_words(study)}")
     if link:
         print(f"\nOnce, at the collector's address: {link}")
     return FINDING if any(each.doubted for _, _, each in found) else OK
