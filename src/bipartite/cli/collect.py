@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import socket
 import unicodedata
 from contextlib import suppress
@@ -208,8 +209,7 @@ def run_export(options: argparse.Namespace) -> int:
             (part / f"{stem}.json").write_text(_spec(question) + "\n", encoding="utf-8")
             with (part / f"{stem}.jsonl").open("w", encoding="utf-8", newline="\n") as file:
                 for report, n in store.bag(question.name):
-                    line = report if question.is_record else f'{{"report":{report}}}'
-                    file.writelines([line + "\n"] * n)
+                    file.writelines([_line(question, report)] * n)
             lines = options.folder / f"{stem}.jsonl"
             told.append(f"bipartite estimate {lines} --spec {lines.with_suffix('.json')}")
         with naming(part):
@@ -354,6 +354,12 @@ def _printed(
         study=study.name, title=study.title, ends=study.ends.isoformat(), interim=interim,
         epsilon=study.epsilon_decimal, confidence=CONFIDENCE, questions=questions, link=link,
     )  # fmt: skip
+
+
+def _line(question: Question, report: str) -> str:
+    """A report as a line of JSON: a record by its parts, with null for those that were not drawn."""
+    held = dict.fromkeys(question.mechanisms) | json.loads(report) if question.is_record else f'{{"report":{report}}}'
+    return f"{held if isinstance(held, str) else json.dumps(held, ensure_ascii=False)}\n"
 
 
 def _spec(question: Question) -> str:
