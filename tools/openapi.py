@@ -136,7 +136,9 @@ def _schemas() -> dict[str, Json]:
             "oneOf": [_ref("Envelope"), {**_list_of(_ref("Envelope")), "minItems": 1, "maxItems": MOST_ENVELOPES}],
             "description": f"At most {MOST_BYTES} bytes of UTF-8. All are counted, or none.",
         },
-        "Counted": _object({"counted": counted, "known": counted}, description="How many reports were counted now, and before."),
+        "Counted": _object(
+            {"counted": counted, "known": counted}, description="How many reports were counted now, and before."
+        ),
         "Refused": _object(
             {
                 "error": {"type": "string", "description": "Why, and what to do; it holds nothing of the body."},
@@ -146,9 +148,11 @@ def _schemas() -> dict[str, Json]:
         ),
         "Study": _object(study),
         "Answers": _object(answers),
-        "Health": _object({"ok": {"type": "boolean"}, "why": {"type": "string"}, "warning": {"type": "string"}}, ("why", "warning")),
+        "Health": _object(
+            {"ok": {"type": "boolean"}, "why": {"type": "string"}, "warning": {"type": "string"}}, ("why", "warning")
+        ),
         **others,
-    }  # fmt: skip
+    }
 
 
 def _reports() -> Json:
@@ -196,7 +200,13 @@ def document() -> Json:
     no_operator = _response("No such link, used before, or a session that is over.", _PAGE)
     cookie = {"Set-Cookie": _header("The operator's session, for /answers alone."), "Location": _header("The answers.")}
     paths: dict[str, Json] = {
-        "/": {"get": {"operationId": "participate", "summary": "The participant's page.", "responses": {"200": _response("The page.", _PAGE)}}},
+        "/": {
+            "get": {
+                "operationId": "participate",
+                "summary": "The participant's page.",
+                "responses": {"200": _response("The page.", _PAGE)},
+            }
+        },
         "/reports": _reports(),
         "/answers": {
             "get": {
@@ -204,7 +214,9 @@ def document() -> Json:
                 "summary": "The answers: the operator's, or of a public study everybody's, in steps of at least 50 reports.",
                 "security": [{}, {"operator": []}],
                 "responses": {
-                    "200": _response("A page; JSON for who accepts that.", {**_PAGE, "application/json": _ref("Answers")}),
+                    "200": _response(
+                        "A page; JSON for who accepts that.", {**_PAGE, "application/json": _ref("Answers")}
+                    ),
                     "403": no_operator,
                 },
             }
@@ -256,7 +268,7 @@ def document() -> Json:
                 },
             }
         },
-    }  # fmt: skip
+    }
     for path, operations in paths.items():
         for method, operation in operations.items():
             if method in {"get", "post"}:

@@ -64,13 +64,11 @@ class Command(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Parse as argparse does, after an option of before has named its successor; refuse what this command lacks."""
-        args = sys.argv[1:] if args is None else args
-        if (
-            self.implicit
-            and args
-            and (args[0].endswith(self.implicit[1]) or args[0].startswith("--") and args[0] != "--help")
-        ):
-            args = [self.implicit[0], *args]
+        args = sys.argv[1:] if args is None else list(args)
+        if self.implicit is not None and args:
+            action, ending = self.implicit
+            if args[0].endswith(ending) or (args[0].startswith("--") and args[0] != "--help"):
+                args = [action, *args]
         program, *words = self.prog.split()
         gone = former.FLAGS.get(words[0], {}) if program == "bipartite" and words else {}
         for word in args or () if self._subparsers is None else ():
@@ -164,7 +162,7 @@ BIPARTITE: Final = Program(
         "verify": "prove the ε of a mechanism exactly",
         "audit": "bound the real ε of any command or mechanism from its reports",
         "explain": "what ε means, in words and odds",
-        "collect": "serve a study: people answer on their devices, and you see a crowd; show, export, close, check, back up",
+        "collect": "ask people a study's questions on their own devices; show, export, close, check, back up",
         "ledger": "show, export, check or back up who has spent what",
         "demo": "the whole workflow on made-up people",
         "completion": "print the completion script of your shell",

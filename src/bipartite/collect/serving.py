@@ -84,7 +84,7 @@ def run_workers(
     ignored = {number for number in _STOP if signal.getsignal(number) is signal.SIG_IGN}  # as under nohup
     stopped: list[int] = []
     with _listen(host, port) as bound:
-        # Workers are new processes even if there is one: memory is forgetful from the start of a process, or not at all.
+        # Workers are new processes even if there is one: memory is forgetful from the start of a process, or never.
         supervisor = Multiprocess(config, [bound])
 
         def stop(number: int, _: FrameType | None) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _WAIT: Final = 20.0  # seconds for other workers
 _CACHE: Final = 64 * 1024  # kilobytes; random keys touch pages everywhere
 _OWNER_ONLY: Final = 0o600
+_FULL: Final = "53100"  # the SQLSTATE of a full disk
 _REASONS: Final = {
     sqlite3.SQLITE_FULL: "cannot grow, its disk is full; free some space",
     sqlite3.SQLITE_BUSY: f"stayed busy for {_WAIT:g} s; find what else holds it open",
@@ -119,7 +120,8 @@ class SqliteFile:
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", None)
             why = _REASONS.get(-1 if code is None else code & 0xFF, f"cannot be used ({error})")
-            refusal = DatabaseError(f"{self.name} {why}.")
+            full = code is not None and code & 0xFF == sqlite3.SQLITE_FULL
+            refusal = DatabaseError(f"{self.name} {why}.", code=_FULL if full else "")
         else:
             return
         raise refusal

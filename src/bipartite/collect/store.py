@@ -106,6 +106,11 @@ class Store:
         self.numbers: dict[str, int] = {name: number for name, number, _, _ in found}
         """The number of each question in the tables."""
 
+    @property
+    def name(self) -> str:
+        """What messages call the database."""
+        return self._database.name
+
     def count(self, posts: Sequence[Sequence[Arrival]], today: date) -> list[Counted]:
         """Count the reports of these posts: all of them, on the disk when this returns, or none.
 
@@ -326,12 +331,7 @@ def begin(where: str | Path, study: Study, migrations: Migrations = _migrations)
             if database.execute(statements.STUDY, (study.name,)).fetchone() is None:
                 _add(database, study)
         store = _opened(database, study.name)
-        changes = store.study.changes(study)
-        if changes:
-            raise InputError(
-                f"{', '.join(changes)}: changed since {database.name} was made, and reports to one question do not "
-                "answer another; put the file back as it was, or begin a study under a new name."
-            )
+        _check_unchanged(store, study)
     except BaseException:
         database.close()
         raise
@@ -342,17 +342,29 @@ def resume(where: str | Path, name: str | None, migrations: Migrations = _migrat
     """Open the database of a study that was begun; None for the only one there."""
     database = connect(where)
     try:
-        last = len(migrations())
-        version = _version(database, last)
-        if version < last:
-            raise DatabaseError(
-                f"{database.name} is of version {version}, and this bipartite writes {last}; run bipartite collect "
-                "STUDY.toml, which keeps a copy and brings it up to date."
-            )
+        _check_version(database, len(migrations()))
         return _opened(database, name)
     except BaseException:
         database.close()
         raise
+
+
+def _check_unchanged(store: Store, study: Study) -> None:
+    changes = store.study.changes(study)
+    if changes:
+        raise InputError(
+            f"{', '.join(changes)}: changed since {store.name} was made, and reports to one question do not answer "
+            "another; put the file back as it was, or begin a study under a new name."
+        )
+
+
+def _check_version(database: Database, last: int) -> None:
+    version = _version(database, last)
+    if version < last:
+        raise DatabaseError(
+            f"{database.name} is of version {version}, and this bipartite writes {last}; run bipartite collect "
+            "STUDY.toml, which keeps a copy and brings it up to date."
+        )
 
 
 def _opened(database: Database, name: str | None) -> Store:
