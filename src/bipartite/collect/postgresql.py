@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.collect import statements
@@ -40,6 +41,17 @@ class PostgresDatabase:
 
     def mark(self) -> None:
         """Nothing: the schema is the mark."""
+
+    def keep(self, name: str) -> None:
+        """Copy the tables as they are into a schema beside their own; an earlier copy stays."""
+        with self.transaction():
+            tables = self.tables()
+            there = {each for (each,) in self.execute("SELECT nspname FROM pg_namespace")}
+            named = (f"{_SCHEMA}_{name}{'' if number == 1 else f'-{number}'}" for number in count(1))
+            schema = next(each for each in named if each not in there)
+            self.execute(f'CREATE SCHEMA "{schema}"')
+            for table in tables:
+                self.execute(f'CREATE TABLE "{schema}".{table} AS SELECT * FROM {table}')  # noqa: S608 (our own names)
 
     def execute(self, statement: str, parameters: Iterable[Any] = ()) -> Any:  # noqa: ANN401 (a cursor of the driver)
         """Run one statement, by itself or in the transaction that was begun."""
