@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import tempfile
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bipartite.collect.proxies import Proxies
 from bipartite.collect.store import Store, resume
 
 if TYPE_CHECKING:
@@ -16,8 +19,13 @@ if TYPE_CHECKING:
 
 _SETTINGS: Final = "BIPARTITE_COLLECT"
 # Freed memory is overwritten, so that a dump of it holds no address or header of requests that are over: Python asks the
-# C library for each block, and glibc fills it when it is given back.
-_FORGETFUL: Final = {"PYTHONMALLOC": "malloc", "MALLOC_PERTURB_": "165"}
+# C library for each block, and glibc fills it when it is given back, unless its threads put it aside for themselves.
+_FORGETFUL: Final = {
+    "PYTHONMALLOC": "malloc",
+    "MALLOC_PERTURB_": "165",
+    "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
+}
+_PR_SET_DUMPABLE: Final = 4  # <linux/prctl.h>
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,8 @@ class Settings:
     is_file: bool
     study: str
     rate: int
+    proxies: str | None = None
+    """The addresses whose forwarding headers are believed, with commas between them; * for all."""
 
     def open(self) -> Store:
         """Open the database, in the thread that will use it."""
@@ -41,20 +51,24 @@ def app() -> ASGIApp:
 
     _leave_no_core()
     settings = Settings(**json.loads(os.environ[_SETTINGS]))
-    return Collector(settings.open, rate=settings.rate).app
+    collector = Collector(settings.open, rate=settings.rate).app
+    return collector if settings.proxies is None else Proxies(collector, settings.proxies)
 
 
 def serve(settings: Settings, host: str, port: int, *, workers: int, proxies: str | None) -> None:
     """Serve until a signal says stop. ``proxies`` are the addresses whose forwarding headers are believed."""
+    settings = replace(settings, proxies=proxies)
     import uvicorn  # noqa: PLC0415 (see app)
+
+    from bipartite.collect.protocol import Protocol  # noqa: PLC0415
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as counts:
         os.environ |= _FORGETFUL | {_SETTINGS: json.dumps(asdict(settings)), "PROMETHEUS_MULTIPROC_DIR": counts}
         config = uvicorn.Config(
             "bipartite.collect.serving:app", factory=True, host=host, port=port, workers=workers, access_log=False,
-            log_level="warning", server_header=False, date_header=False, proxy_headers=proxies is not None,
-            forwarded_allow_ips=proxies, ws="none", timeout_keep_alive=30, h11_max_incomplete_event_size=2**16,
+            log_level="warning", server_header=False, date_header=False, proxy_headers=False, ws="none",
+            timeout_keep_alive=30, http=Protocol,
         )  # fmt: skip
         server = uvicorn.Server(config)
         # Workers are new processes even if there is one: memory is forgetful from the start of a process, or not at all.
@@ -68,3 +82,6 @@ def _leave_no_core() -> None:
     except ImportError:
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # Linux ignores the limit where a program takes the dumps; a process that is not dumpable gives it none.
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

@@ -50,7 +50,8 @@ class Database(Protocol):
     """What messages call it."""
     blob: str
     rowless: str
-    """How the dialect says BLOB and WITHOUT ROWID."""
+    shared: str
+    """How the dialect says BLOB, WITHOUT ROWID, and that what is read stays so until the transaction ends."""
 
     def execute(self, statement: str, parameters: Iterable[Any] = ()) -> Cursor: ...  # noqa: D102
 
@@ -144,12 +145,13 @@ class Store:
 
     def _closed(self, today: date) -> bool:
         """Whether it is over; once it is, it stays so, whatever a clock says."""
-        if self._state() == statements.OPEN and today > self.study.ends:
+        if today > self.study.ends and self._state() == statements.OPEN:
             self._set_state(statements.ENDED)
-        return self._state() != statements.OPEN
+        # Whoever forgets the keys waits for those who count, and they for it: no key is written after it was forgotten.
+        return self._state(self._database.shared) != statements.OPEN
 
-    def _state(self) -> int:
-        return int(self._database.execute(statements.CLOSED, (self.study.name,)).fetchone()[0])
+    def _state(self, shared: str = "") -> int:
+        return int(self._database.execute(statements.CLOSED + shared, (self.study.name,)).fetchone()[0])
 
     def _set_state(self, state: int) -> None:
         self._database.execute(statements.CLOSE, (state, self.study.name, state))
@@ -158,10 +160,11 @@ class Store:
         """Whether reports are no longer taken."""
         return self._state() != statements.OPEN or today > self.study.ends
 
-    def probe(self) -> None:
+    def probe(self, today: date) -> None:
         """Commit something that changes nothing; an error says why reports could not be counted."""
         with self._database.transaction():
-            self._set_state(self._state())
+            if not self._closed(today):
+                self._set_state(statements.OPEN)
 
     def close_study(self) -> None:
         """Take no more reports, forget the keys, and write the database anew, in the order of its content alone."""

@@ -270,9 +270,7 @@ def _shares(estimate: Estimate) -> Shares:
     low, high = value_intervals(estimate, at, CONFIDENCE)
     known = np.isfinite(low) & np.isfinite(high)
     names = names_of(estimate.domain)
-    rows = [
-        (float(estimate.shares[k]), *((float(low[k]), float(high[k])) if known[k] else (None, None))) for k in at
-    ]
+    rows = [(float(estimate.shares[k]), *((float(low[k]), float(high[k])) if known[k] else (None, None))) for k in at]
     heading = f"the {MOST_NAMES} largest of {size:,} shares" if size > MOST_NAMES else ""
     return Shares("value", [names[k] for k in at], {None: rows}, heading)
 

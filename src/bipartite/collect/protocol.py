@@ -1,0 +1,79 @@
+"""HTTP as uvicorn reads it, but what was read is wiped, and nobody may take for ever to send a request.
+
+The event loop reads every connection into one buffer, of which a short request overwrites the beginning only: the end of
+a long one, its cookie or agent, would stay in memory for days. Here the buffer is ours, and is wiped after each read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from typing import TYPE_CHECKING, Any, Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_MOST_HEAD: Final = 2**16
+"""Bytes of a request before its body; the parser itself has no limit."""
+_SECONDS: Final = 60.0
+"""The longest that a request may take to arrive: 4 MiB at 70 kB/s."""
+_SWEEP_SECONDS: Final = 10.0
+_view: Final = memoryview(bytearray(2**16))  # of the one loop of this process, which reads one connection at a time
+_swept: Final = weakref.WeakSet[asyncio.AbstractEventLoop]()  # loops whose connections are looked at regularly
+
+
+class Protocol(HttpToolsProtocol, asyncio.BufferedProtocol):
+    """One connection."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 (uvicorn's)
+        super().__init__(*arguments, **named)
+        self._head = 0
+        self.since: float | None = None
+        """Since when a request is arriving; None where none is."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self.since = self.loop.time()
+        if self.loop not in _swept:
+            _swept.add(self.loop)
+            self.loop.call_later(_SWEEP_SECONDS, _sweep, self.loop, self.connections)
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 (the loop's)
+        """Where the loop reads to."""
+        return _view
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Take what was read, and wipe it."""
+        data = _view[:nbytes].tobytes()
+        _view[:nbytes] = bytes(nbytes)
+        self._head += nbytes
+        self.data_received(data)
+        if self._head > _MOST_HEAD and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too long.")
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        super().on_message_begin()
+        self.since = self.loop.time()
+
+    def on_headers_complete(self) -> None:
+        """Its body follows, which the application limits."""
+        self._head = -(2**63)
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """It is here."""
+        self._head, self.since = 0, None
+        super().on_message_complete()
+
+
+def _sweep(loop: asyncio.AbstractEventLoop, connections: Iterable[Any]) -> None:
+    """Close the connections whose request takes too long."""
+    late = loop.time() - _SECONDS
+    for each in list(connections):
+        if each.since is not None and each.since < late:
+            each.transport.abort()
+    loop.call_later(_SWEEP_SECONDS, _sweep, loop, connections)
