@@ -17,9 +17,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import math
 import traceback
-from datetime import UTC, datetime, time, timedelta
 from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
@@ -34,7 +32,7 @@ from bipartite.collect import metrics
 from bipartite.collect.answering import Answering
 from bipartite.collect.envelopes import MOST_BYTES, Reader, Refusal
 from bipartite.collect.limits import Limits
-from bipartite.collect.pages import operator_page, participant_page
+from bipartite.collect.pages import Page, operator, participant
 from bipartite.collect.store import ClosedError
 from bipartite.collect.writer import BusyError, Writer, utc_today
 
@@ -66,6 +64,7 @@ _COMMON: Final = [
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),
 ]
+"""For answers that do not say otherwise."""
 _TYPES: Final = ("application/json", "text/plain")
 _FORWARDED: Final = frozenset({b"forwarded", b"x-forwarded-for", b"x-real-ip"})
 
@@ -84,6 +83,7 @@ class Collector:
         self._links = URLSafeSerializer(self._store.secret, salt=_LINK)
         self._sessions = URLSafeTimedSerializer(self._store.secret, salt=_SESSION)
         self._is_over = False
+        self._pages: dict[bool, Page] = {}
         self._writer: Writer
         self.app: ASGIApp = _Quiet(
             Starlette(
@@ -138,18 +138,19 @@ class Collector:
         return self._is_over
 
     async def _participant(self, _: Request) -> Response:
-        page = participant_page(self.study, closed=await self._closed())
-        return Response(page.content, headers=page.headers)
+        closed = await self._closed()
+        if closed not in self._pages:
+            self._pages[closed] = participant(self.study, closed=closed)
+        return _shown(self._pages[closed])
 
     async def _answers(self, request: Request) -> Response:
         public = not self._is_operator(request)
         if public and not self.study.public:
-            page = operator_page(self.study, "")
-            return Response(page.content, 403, headers=page.headers)
+            return _shown(operator(self.study, ""), 403)
         closed = await self._closed()
         as_json = "application/json" in request.headers.get("accept", "")
         page = await self._in_thread(lambda: self._answering.page(public=public, closed=closed, as_json=as_json))
-        return Response(page.content, headers=page.headers)
+        return _shown(page)
 
     def _is_operator(self, request: Request) -> bool:
         try:
@@ -161,15 +162,14 @@ class Collector:
     async def _operator(self, request: Request) -> Response:
         """Previews of links fetch them: only the button on the page uses the link."""
         link = request.query_params.get("link", "")
-        page = operator_page(self.study, link)
-        if request.method != "POST":
-            return Response(page.content, headers=page.headers)
         try:
             hashed = link_hash(self._links.loads(link))
         except BadData:
-            return Response(page.content, 403, headers=page.headers)
+            return _shown(operator(self.study, ""), 403)
+        if request.method != "POST":
+            return _shown(operator(self.study, link))
         if not await self._in_thread(lambda: self._store.use_link(hashed)):
-            return Response(page.content, 403, headers=page.headers)
+            return _shown(operator(self.study, ""), 403)
         answer = RedirectResponse("answers", 303)
         answer.set_cookie(
             COOKIE, str(self._sessions.dumps("")), _COOKIE_SECONDS, path="/answers",
@@ -214,6 +214,10 @@ def new_link(store: Store) -> str:
 def link_hash(nonce: object) -> str:
     """What the database keeps of a link: nobody can use it who reads it there."""
     return sha256(f"{nonce}".encode()).hexdigest()
+
+
+def _shown(page: Page, status: int = 200) -> Response:
+    return Response(page.html, status, page.headers)
 
 
 class _Reports:
@@ -290,7 +294,8 @@ class _Quiet:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                message["headers"] = [*message["headers"], *_COMMON]
+                said = {name for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(each for each in _COMMON if each[0] not in said)]
             await send(message)
 
         try:

@@ -70,9 +70,8 @@ def serve(settings: Settings, host: str, port: int, *, workers: int, proxies: st
             log_level="warning", server_header=False, date_header=False, proxy_headers=False, ws="none",
             timeout_keep_alive=30, http=Protocol,
         )  # fmt: skip
-        server = uvicorn.Server(config)
         # Workers are new processes even if there is one: memory is forgetful from the start of a process, or not at all.
-        Multiprocess(config, target=server.run, sockets=[config.bind_socket()]).run()
+        Multiprocess(config, [config.bind_socket()]).run()
 
 
 def _leave_no_core() -> None:

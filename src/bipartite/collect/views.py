@@ -17,6 +17,7 @@ from bipartite.answers.estimation.estimating import from_tally
 from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.rows import MOST_NAMES, insides, largest, value_intervals
 from bipartite.answers.estimation.wording import Shares, in_percent, names_of, range_name, shares_shown, shows_ranges
+from bipartite.collect.store import STEP
 from bipartite.errors import DataFileError, how_many
 from bipartite.texts import in_digits
 
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 CONFIDENCE: Final = 0.95
 _SURE: Final = "(95\N{NO-BREAK SPACE}%)"
-STEP: Final = 50
-"""At least this many reports lie between two public snapshots."""
 LARGE_STEP: Final = 50
 """And at least one report in so many of those that the last one was from: errors then shrink by a hundredth."""
 _HALF: Final = 0.5
