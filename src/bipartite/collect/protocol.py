@@ -24,24 +24,19 @@ _view: Final = memoryview(bytearray(2**16))  # of the one loop of this process, 
 _swept: Final = weakref.WeakSet[asyncio.AbstractEventLoop]()  # loops whose connections are looked at regularly
 
 
-class Protocol(HttpToolsProtocol, asyncio.BufferedProtocol):
-    """One connection."""
+class Protocol(asyncio.BufferedProtocol):
+    """One connection. Loops let a protocol bring its buffer only if it takes no data otherwise, as uvicorn's does."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 (uvicorn's)
-        super().__init__(*arguments, **named)
-        self._head = 0
-        self.since: float | None = None
-        """Since when a request is arriving; None where none is."""
+        self._http = _Http(*arguments, **named)
+        # What the loop tells, it tells uvicorn's.
+        self.connection_made = self._http.connection_made  # type: ignore[method-assign]
+        self.connection_lost = self._http.connection_lost  # type: ignore[method-assign]
+        self.eof_received = self._http.eof_received  # type: ignore[method-assign]
+        self.pause_writing = self._http.pause_writing  # type: ignore[method-assign]
+        self.resume_writing = self._http.resume_writing  # type: ignore[method-assign]
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Begin to wait for a request."""
-        super().connection_made(transport)
-        self.since = self.loop.time()
-        if self.loop not in _swept:
-            _swept.add(self.loop)
-            self.loop.call_later(_SWEEP_SECONDS, _sweep, self.loop, self.connections)
-
-    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 (the loop's)
+    def get_buffer(self, sizehint: int) -> memoryview:  # type: ignore[override]  # noqa: ARG002 (a writable one)
         """Where the loop reads to."""
         return _view
 
@@ -49,24 +44,43 @@ class Protocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         """Take what was read, and wipe it."""
         data = _view[:nbytes].tobytes()
         _view[:nbytes] = bytes(nbytes)
-        self._head += nbytes
-        self.data_received(data)
-        if self._head > _MOST_HEAD and not self.transport.is_closing():
+        self._http.data_received(data)
+
+
+class _Http(HttpToolsProtocol):
+    """uvicorn's, with a limit to the head of a request, and a time until which it has come."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 (uvicorn's)
+        super().__init__(*arguments, **named)
+        self._head = 0  # bytes of it so far
+        self._in_head = True
+        self.since: float | None = None
+        """Since when a request is arriving; None where none is."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        self.since = self.loop.time()
+        if self.loop not in _swept:
+            _swept.add(self.loop)
+            self.loop.call_later(_SWEEP_SECONDS, _sweep, self.loop, self.connections)
+
+    def data_received(self, data: bytes) -> None:
+        if self._in_head:
+            self._head += len(data)
+        super().data_received(data)
+        if self._in_head and self._head > _MOST_HEAD and not self.transport.is_closing():
             self.send_400_response("The head of the request is too long.")
 
     def on_message_begin(self) -> None:
-        """A request begins."""
         super().on_message_begin()
         self.since = self.loop.time()
 
     def on_headers_complete(self) -> None:
-        """Its body follows, which the application limits."""
-        self._head = -(2**63)
+        self._in_head = False
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """It is here."""
-        self._head, self.since = 0, None
+        self._in_head, self._head, self.since = True, 0, None
         super().on_message_complete()
 
 
