@@ -193,7 +193,7 @@ def measure(keys: int, folder: Path) -> None:
 def run_server(port: int, kind: str, path: str = "") -> None:
     """Serve one of the two, with the same settings."""
     if kind == "hello":
-        run_workers("collect:hello", "127.0.0.1", port, workers=1, proxies=None)
+        run_workers("collect:hello", "127.0.0.1", port, workers=1)
     else:
         serve(Settings(path, True, "study", 0), "127.0.0.1", port, workers=1, proxies=None)
 

@@ -117,10 +117,10 @@ def test_a_link_is_used_once(store):
 
 
 def test_a_probe_changes_nothing(store):
-    store.probe()
+    store.probe(TODAY)
     assert not store.is_closed(TODAY)
     store.close_study()
-    store.probe()
+    store.probe(TODAY)
     assert store.is_closed(TODAY)
 
 

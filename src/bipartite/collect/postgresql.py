@@ -22,7 +22,7 @@ _SNAPSHOT: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 class PostgresDatabase:
     """A database on a server; a session is opened when it is needed, and again after it was lost."""
 
-    blob, rowless = "BYTEA", ""
+    blob, rowless, shared = "BYTEA", "", " FOR SHARE"
 
     def __init__(self, url: str) -> None:
         self._server = Server(url, wait=_WAIT, schema=_SCHEMA)
@@ -106,7 +106,7 @@ class PostgresDatabase:
             for table in ("seen", "bag", "arrivals"):
                 self.execute(f"CREATE TEMPORARY TABLE copy ON COMMIT DROP AS SELECT * FROM {table}")  # noqa: S608
                 self.execute(f"TRUNCATE {table}")
-                self.execute(f"INSERT INTO {table} SELECT * FROM copy ORDER BY 1, 2")  # noqa: S608 (our own names)
+                self.execute(f"INSERT INTO {table} SELECT * FROM copy ORDER BY copy")  # noqa: S608 (our own names)
                 self.execute("DROP TABLE copy")
 
     def damage(self) -> list[str]:
