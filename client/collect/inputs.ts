@@ -60,7 +60,7 @@ function pressed(labels: readonly Label[]): Input {
 function list(labels: readonly Label[]): Input {
   const select = element("select", { required: "", autocomplete: "off" }, element("option", { value: "" }, "Choose …"));
   labels.forEach((label, i) => select.append(element("option", { value: i }, String(label))));
-  return { shown: element("label", {}, `One of ${labels.length} `, select), value: () => (select.value ? labels[Number(select.value)] : undefined) };
+  return { shown: element("label", {}, `One of ${labels.length} answers `, select), value: () => (select.value ? labels[Number(select.value)] : undefined) };
 }
 
 /** A product is answered part by part. */

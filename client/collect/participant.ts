@@ -60,15 +60,16 @@ function showOdds(): void {
   const { times, sure } = describe({ epsilon: most });
   const can = sure.startsWith("more") ? "can be" : "is at most";
   find("#odds-text").append(
-    "Whoever answers these questions could have sent the same reports as you, whatever their answers are. Yours make them ", element("strong", {}, `at most ${times} times as likely`),
-    ` as other answers would, all together (ε = ${most}). Somebody who finds two sets of answers equally likely beforehand `, element("strong", {}, `${can} ${sure} % sure`), " of one of them afterwards.",
+    "Whoever answers these questions could have sent the same reports as you, whatever their answers are. Your answers make them ", element("strong", {}, `at most ${times} times as likely`),
+    ` as other answers would (ε = ${most} in all). Somebody who finds two sets of answers equally likely beforehand `, element("strong", {}, `${can} ${sure} % sure`), " of one of them afterwards.",
   );
   find("#odds-rows").append(...questions.map(({ ask, checked }) => row(ask, checked.epsilon, describe(checked).times)));
   find("#odds").hidden = false;
 }
 
+/** The first cell says what the others are about. Long words may be broken. */
 const row = (...cells: string[]): HTMLElement =>
-  element("tr", {}, ...cells.map((cell, i) => (i ? element("td", {}, cell) : element("th", { scope: "row", dir: "auto" }, cell))));
+  element("tr", {}, ...cells.map((cell, i) => (i ? element("td", {}, /\S{16}/.test(cell) ? element("code", {}, cell) : cell) : element("th", { scope: "row", dir: "auto" }, cell))));
 
 function boxOf({ ask, record, sample, parts }: Question): Box {
   const inputs = parts.map(({ spec }): Input => inputOf(JSON.parse(spec).domain));
@@ -103,14 +104,15 @@ async function show(): Promise<void> {
   if (open.length && !isRefused && privacyControl()) trouble(reasons["privacy-control"]);
   showNo(no.map(({ question }) => question));
   showDrawn(mine);
-  const others = total === spent.get(study) ? "" : ` For all studies of this site together: ε = ${total}.`;
-  find("#spent").textContent = `Spent on this device for this study: ε = ${spent.get(study) ?? 0} of ${most}.${others}`;
+  const others = total === spent.get(study) ? "" : ` For all studies of this site together: ε = ${total}.`;
+  find("#spent").textContent = `Spent on this device for this study: ε = ${spent.get(study) ?? 0} of ${most}.${others}`;
 }
 
 function showNo(names: readonly (string | undefined)[]): void {
   const asks = questions.filter(({ name }) => names.includes(name)).map(({ ask }) => `“${ask}”`);
   find("#refused").hidden = !isRefused && !asks.length;
-  find("#refused-text").textContent = isRefused ? "Nothing new is drawn, and nothing is sent. This device remembers it." : `You left out ${asks.join(", ")}. This device remembers it.`;
+  find("#h-refused").textContent = isRefused ? "You said no" : "What you left out";
+  find("#refused-text").textContent = `${isRefused ? "Nothing is drawn, and nothing is sent." : `${asks.join(", ")}.`} This device remembers it.`;
 }
 
 function showDrawn(mine: readonly Drawn[]): void {
