@@ -5,14 +5,20 @@ import { fileURLToPath } from "node:url";
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const python = process.env.PYTHON ?? path("../../.venv/bin/python");
-const written = execFileSync(python, [path("study.py"), path("readers.toml")], {
-  env: { ...process.env, PYTHONPATH: path("../../src") },
-  maxBuffer: 2 ** 28,
-});
-const pages = JSON.parse(written);
+const written = new Map();
+
+/** Both pages of a study, open and closed. */
+function pagesOf(study) {
+  if (!written.has(study)) {
+    const env = { ...process.env, PYTHONPATH: path("../../src") };
+    written.set(study, JSON.parse(execFileSync(python, [path("study.py"), path(study)], { env, maxBuffer: 2 ** 28 })));
+  }
+  return written.get(study);
+}
 
 /** `answers` are the statuses of the next POSTs, then 200; `seen` is every request, with its headers and body. */
-export async function collector({ page = "open", answers = [] } = {}) {
+export async function collector({ study = "readers.toml", page = "open", answers = [] } = {}) {
+  const pages = pagesOf(study);
   const seen = [];
   const server = createServer((request, response) => {
     const chunks = [];

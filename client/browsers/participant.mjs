@@ -130,6 +130,27 @@ export function ended(given) {
   });
 }
 
+/** An input for every kind of domain, whose answers the client draws from. */
+export function everyDomain(given) {
+  return withPage({ ...given, study: "domains.toml" }, async (page, server) => {
+    await see(page, "#ask");
+    const inputs = await page.$$eval("#form > fieldset", (all) => all.map((each) => ["[type=number]", "[type=radio]", "option"].map((kind) => each.querySelectorAll(kind).length)));
+    assert.deepEqual(inputs, [[1, 0, 0], [1, 0, 0], [1, 0, 0], [0, 7, 0], [0, 0, 13], [0, 3, 0], [1, 2, 0]]);
+    for (const number of await page.$$("[type=number]")) await number.type(String(await number.evaluate(({ max }) => max)));
+    for (const select of await page.$$("select")) await select.select(String(await select.evaluate(({ options }) => options.length - 2)));
+    for (const choice of await page.$$(".choice:last-of-type input")) await choice.click();
+    await agree(page);
+    const reports = JSON.parse(server.posts()[0].body).map(({ question, report }) => [question, report]);
+    assert.deepEqual(reports.map(([question]) => question), ["change", "day", "height", "hour", "month", "some", "town"]);
+    assert.deepEqual(Object.keys(Object.fromEntries(reports).some).length, 1);
+    for (const width of [1280, 390]) {
+      await page.setViewport({ width, height: 844 });
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0, `scrolls sideways at ${width}`);
+    }
+    return `${reports.length} questions of every kind of domain: numbers, choices, lists, a record of which one part is sent`;
+  });
+}
+
 /** What is not of the domain, or missing, leaves the page as it was. */
 export function outside(given) {
   return withPage(given, async (page, server) => {

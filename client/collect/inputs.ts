@@ -16,21 +16,19 @@ interface Values {
   readonly vectors?: readonly unknown[];
 }
 
-/** A domain as a spec writes it. */
+/** A domain as a spec writes it. Studies ask several values as a record, never as a product. */
 export interface DomainJson {
   readonly integers?: readonly [number, number];
   readonly interval?: readonly [number, number];
   readonly cyclic?: Values;
   readonly items?: Values;
   readonly points?: Values;
-  readonly product?: { readonly parts: readonly DomainJson[] };
 }
 
 const PRESSED = 7; // so many choices are seen at once; more are a list to open
 let made = 0;
 
 export function inputOf(domain: DomainJson): Input {
-  if (domain.product) return several(domain.product.parts);
   if (domain.interval) return number(domain.interval, "any");
   const values = domain.cyclic ?? domain.items ?? domain.points ?? {};
   const start = values.start ?? 0;
@@ -61,13 +59,6 @@ function list(labels: readonly Label[]): Input {
   const select = element("select", { required: "", autocomplete: "off" }, element("option", { value: "" }, "Choose …"));
   labels.forEach((label, i) => select.append(element("option", { value: i }, String(label))));
   return { shown: element("label", {}, `One of ${labels.length} answers `, select), value: () => (select.value ? labels[Number(select.value)] : undefined) };
-}
-
-/** A product is answered part by part. */
-function several(domains: readonly DomainJson[]): Input {
-  const inputs = domains.map(inputOf);
-  const parts = inputs.map(({ shown }, i) => group(`Part ${i + 1} of ${inputs.length}`, shown));
-  return { shown: element("div", {}, ...parts), value: () => inputs.map(({ value }) => value()) };
 }
 
 /** Inputs under the words that ask for them. */
