@@ -1,5 +1,7 @@
 """The participant's page of a study as one JSON text, for the browsers' tests: ``python study.py FILE``."""
 
+# ruff: noqa: INP001, T201 (a script beside those that run it)
+
 import json
 import sys
 from pathlib import Path

@@ -42,6 +42,7 @@ export function inputOf(domain: DomainJson): Input {
 
 function number([low, high]: readonly [number, number], step: "1" | "any"): Input {
   const input = element("input", { type: "number", required: "", min: low, max: high, step, autocomplete: "off" });
+  input.onwheel = () => input.blur(); // scrolling would change the answer
   // Keyboards of digits alone have no sign on some phones.
   if (low >= 0) input.inputMode = step === "1" ? "numeric" : "decimal";
   const kind = step === "1" ? "A whole number" : "A number";

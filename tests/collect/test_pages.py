@@ -48,7 +48,7 @@ def page(tmp_path: Path) -> Page:
 
 
 def within(page: Page, tag: str) -> str:
-    (found,) = re.findall(rf"<{tag}>(.*?)</{tag.split()[0]}>", page.html.decode(), re.DOTALL)
+    (found,) = re.findall(rf"<{tag}>(.*?)</{tag.partition(" ")[0]}>", page.html.decode(), re.DOTALL)
     return found
 
 
@@ -107,7 +107,7 @@ def test_the_script_reads_the_study_as_it_is_and_no_word_of_it_ends_the_page(tmp
 
 
 def test_without_its_script_the_page_says_what_is_asked_and_until_when(page: Page) -> None:
-    before_the_script = page.html.decode().split('<script type="application/json"')[0]
+    before_the_script = page.html.decode().partition('<script type="application/json"')[0]
     for words in ("How many?", "Your home", "the end of 7 February 2031 (UTC)", "JavaScript is off"):
         assert words in before_the_script
 
