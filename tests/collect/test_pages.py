@@ -48,7 +48,7 @@ def page(tmp_path: Path) -> Page:
 
 
 def within(page: Page, tag: str) -> str:
-    (found,) = re.findall(rf"<{tag}>(.*?)</{tag.partition(" ")[0]}>", page.html.decode(), re.DOTALL)
+    (found,) = re.findall(rf"<{tag}>(.*?)</{tag.partition(' ')[0]}>", page.html.decode(), re.DOTALL)
     return found
 
 
