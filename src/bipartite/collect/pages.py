@@ -1,7 +1,7 @@
 """Pages that load nothing: style and script stand in the page, and its policy names them by their hashes.
 
-Templates are Jinja2, and escape what they write. Styles and scripts stand in static/ as they are sent; ``npm run
-collect`` builds them from client/collect.
+Templates are Jinja2, and escape what they write. Styles and scripts stand in static/ as they are sent; ``make
+client-collect`` builds them from client/collect.
 """
 
 from __future__ import annotations
