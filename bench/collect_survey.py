@@ -112,8 +112,8 @@ def people(count: int, random: np.random.Generator) -> list[list[int]]:
     return np.column_stack([typed, chosen["section"], chosen["days"]]).tolist()
 
 
-def survey(everybody: list[list[int]]) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """The operator's answers when everybody has taken part, and people a second in each browser."""
+def survey(everybody: list[list[int]]) -> tuple[list[dict[str, Any]], list[str]]:
+    """The operator's answers when everybody has taken part, and how fast that was in each browser."""
     with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as free:
         file = Path(folder) / "readers.toml"
         file.write_text(STUDY, "utf-8")
@@ -128,7 +128,7 @@ def survey(everybody: list[list[int]]) -> tuple[list[dict[str, Any]], dict[str, 
             wait_for(origin)
             halves = [everybody[i :: len(BROWSERS)] for i in range(len(BROWSERS))]
             with ThreadPoolExecutor() as pool:
-                speeds = dict(zip(BROWSERS, pool.map(through, BROWSERS, [origin] * len(BROWSERS), halves), strict=True))
+                speeds = list(pool.map(through, BROWSERS, [origin] * len(BROWSERS), halves))
             return operators_answers(origin, link), speeds
         finally:
             server.terminate()
@@ -146,8 +146,8 @@ def wait_for(origin: str) -> None:
     sys.exit("The collector did not start within a minute.")
 
 
-def through(browser: str, origin: str, everybody: list[list[int]]) -> float:
-    """Let people answer in a browser; how many did in a second."""
+def through(browser: str, origin: str, everybody: list[list[int]]) -> str:
+    """Let people answer in a browser; how fast, in words."""
     done = subprocess.run(  # noqa: S603 (ours)
         ["node", "browsers/survey.mjs", browser, origin],  # noqa: S607 (found on the PATH)
         cwd=CLIENT,
@@ -160,7 +160,8 @@ def through(browser: str, origin: str, everybody: list[list[int]]) -> float:
         sys.exit(done.stderr)
     told = json.loads(done.stdout)
     assert told["sent"] == len(everybody) * len(POPULATIONS)
-    return len(everybody) / told["seconds"]
+    again = f", “Try again” {told['again']} times" if told["again"] else ""
+    return f"{browser} {len(everybody) / told['seconds']:.1f} people/s{again}"
 
 
 def operators_answers(origin: str, link: str) -> list[dict[str, Any]]:
@@ -203,8 +204,9 @@ def main() -> None:
         for name, hit in hits(answers, options.people):
             found[name].append(hit)
             missed += [] if hit else [name]
-        said = ", ".join(f"{browser} {speed:.1f} people/s" for browser, speed in speeds.items())
-        print(f"survey {run + 1}: {said}; not in its interval: {', '.join(missed) or 'nothing'}", flush=True)
+        print(
+            f"survey {run + 1}: {'; '.join(speeds)}; not in its interval: {', '.join(missed) or 'nothing'}", flush=True
+        )
     for name, each in found.items():
         print(f"{name}: {sum(each)} of {len(each)} intervals hold the truth")
     every = [hit for each in found.values() for hit in each]

@@ -3,7 +3,8 @@
 //     node browsers/survey.mjs chrome http://localhost:8000 < people.json
 //
 // A person is a list of answers in the order of the questions: a number to type, the position of a choice to press, or
-// null for a question that they leave out. Prints how many reports were sent, and the seconds they took.
+// null for a question that they leave out. Who is told that the reports did not arrive presses “Try again”. Prints how many
+// reports were sent, how often “Try again” was pressed, and the seconds that all took.
 import { readFileSync } from "node:fs";
 import { chromium, firefox } from "./launch.mjs";
 import { withBrowser } from "./pages.mjs";
@@ -31,7 +32,9 @@ async function answer(everybody) {
         clearing.oncomplete = () => resolve(opening.result.close());
       };
     });
+  const TRIES = 10;
   let sent = 0;
+  let again = 0;
   for (const answers of everybody) {
     await emptied();
     find("#sending").textContent = "";
@@ -45,11 +48,18 @@ async function answer(everybody) {
       else box.querySelector("input").value = String(given);
     });
     find("#agree").click();
-    await until(() => find("#sending").textContent.includes("arrived") || !find("#again").hidden || !find("#trouble").hidden);
-    if (!find("#sending").textContent.includes("arrived")) throw new Error(find("main").innerText);
+    const arrived = () => find("#sending").textContent.includes("arrived");
+    for (let tries = 0; !arrived(); tries += 1) {
+      await until(() => arrived() || !find("#again").hidden || !find("#trouble").hidden);
+      if (tries === TRIES || !find("#trouble").hidden) throw new Error(find("main").innerText);
+      if (arrived()) break;
+      again += 1;
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      find("#again").click();
+    }
     sent += JSON.parse(find("#bytes").textContent).length;
   }
-  return sent;
+  return { sent, again };
 }
 
 await withBrowser({ kind: { chrome: chromium, firefox }[browser] }, async (running) => {
@@ -57,7 +67,11 @@ await withBrowser({ kind: { chrome: chromium, firefox }[browser] }, async (runni
   await page.goto(origin);
   await page.waitForFunction(() => !document.querySelector("#ask").hidden);
   const began = performance.now();
-  let sent = 0;
-  for (let i = 0; i < people.length; i += BATCH) sent += await page.evaluate(answer, people.slice(i, i + BATCH));
-  console.log(JSON.stringify({ sent, seconds: (performance.now() - began) / 1000 }));
+  const told = { sent: 0, again: 0 };
+  for (let i = 0; i < people.length; i += BATCH) {
+    const { sent, again } = await page.evaluate(answer, people.slice(i, i + BATCH));
+    told.sent += sent;
+    told.again += again;
+  }
+  console.log(JSON.stringify({ ...told, seconds: (performance.now() - began) / 1000 }));
 });
