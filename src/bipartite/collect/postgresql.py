@@ -5,10 +5,11 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from bipartite.collect import statements
 from bipartite.postgres import Server
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from bipartite.postgres import Connection
 
@@ -52,6 +53,17 @@ class PostgresDatabase:
         assert self._connection is not None  # noqa: S101 (only transactions write)
         held = [tuple(row) for row in rows]
         return self._connection.executemany(statement, held) if held else 0
+
+    def add_keys(self, question: int, keys: Sequence[bytes]) -> list[bytes]:
+        """Add these keys; return those that were not there. Of two who add one at once, one waits for the other."""
+        found = self.execute(statements.ADD_KEYS_POSTGRESQL, (question, list(keys))).fetchall() if keys else []
+        return [bytes(key) for (key,) in found]
+
+    def add_reports(self, question: int, reports: Sequence[tuple[str, int]]) -> None:
+        """Count each of these reports so many times more."""
+        if reports:
+            texts, counts = map(list, zip(*reports, strict=True))
+            self.execute(statements.ADD_REPORTS_POSTGRESQL, (question, texts, counts))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from contextlib import closing, contextmanager, suppress
@@ -11,7 +12,7 @@ from bipartite.collect import statements
 from bipartite.errors import DatabaseError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 _WAIT: Final = 20.0  # seconds for other workers
@@ -76,6 +77,19 @@ class SqliteFile:
     def executemany(self, statement: str, rows: Iterable[Iterable[Any]]) -> int:
         """Run a statement for each of these rows; how many rows of the table it wrote."""
         return self._connection.executemany(statement, rows).rowcount  # type: ignore[arg-type]  # tuples
+
+    def add_keys(self, question: int, keys: Sequence[bytes]) -> list[bytes]:
+        """Add these keys; return those that were not there. One writer at a time: none comes in between."""
+        known = {key for (key,) in self.execute(statements.KNOWN_KEYS_SQLITE, (b"".join(keys), question))}
+        new = [key for key in keys if key not in known] if known else list(keys)
+        if new:
+            self.execute(statements.ADD_KEYS_SQLITE, (b"".join(new), question))
+        return new
+
+    def add_reports(self, question: int, reports: Sequence[tuple[str, int]]) -> None:
+        """Count each of these reports so many times more."""
+        if reports:
+            self.execute(statements.ADD_REPORTS_SQLITE, (question, json.dumps(reports)))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

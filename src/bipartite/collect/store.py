@@ -46,8 +46,10 @@ class Cursor(Protocol):
 class Database(Protocol):
     """What a store needs of SQLite or PostgreSQL."""
 
-    name: str
-    """What messages call it."""
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
     blob: str
     rowless: str
     """How the dialect says BLOB and WITHOUT ROWID."""
@@ -55,6 +57,12 @@ class Database(Protocol):
     def execute(self, statement: str, parameters: Iterable[Any] = ()) -> Cursor: ...  # noqa: D102
 
     def executemany(self, statement: str, rows: Iterable[Iterable[Any]]) -> int: ...  # noqa: D102
+
+    def add_keys(self, question: int, keys: Sequence[bytes]) -> list[bytes]:
+        """Add these keys; return those that were not there."""
+
+    def add_reports(self, question: int, reports: Sequence[tuple[str, int]]) -> None:
+        """Count each of these reports so many times more."""
 
     def transaction(self) -> AbstractContextManager[None]: ...  # noqa: D102
 
@@ -101,52 +109,55 @@ class Store:
         found = database.execute(statements.QUESTIONS, (study.name,)).fetchall()
         self.numbers: dict[str, int] = {name: number for name, number, _, _ in found}
         """The number of each question in the tables."""
+        self._last_day = database.execute(statements.LAST_DAY).fetchone()[0] or ""
+        self.late: str | None = None
+        """The last day on which a report came, if the clock was before it when reports were counted last."""
 
     def count(self, posts: Sequence[Sequence[Arrival]], today: date) -> list[Counted]:
         """Count the reports of these posts: all of them, on the disk when this returns, or none.
 
-        A report whose key came before, in this call or ever, is known, and not counted again.
+        A report whose key came before, in this call or ever, is known, and not counted again. If the clock was set
+        back, they count on the last day on which a report came.
         """
+        day = max(today.isoformat(), self._last_day)
+        self.late = day if day > today.isoformat() else None
         with self._database.transaction():
-            if self._closed(today):
+            if self._is_over(day):
                 refusal = ClosedError(f"The study {self.study.name!r} takes no more reports.")
             else:
-                return self._count(posts, today.isoformat())
+                told, self._last_day = self._count(posts, day), day
+                return told
         raise refusal
 
     def _count(self, posts: Sequence[Sequence[Arrival]], day: str) -> list[Counted]:
-        first: dict[tuple[int, bytes], str] = {}
+        first: dict[int, dict[bytes, str]] = {}
         for post in posts:
-            for arrival in post:
-                first.setdefault(arrival[:2], arrival.report)
-        fresh = self._add_keys(sorted(first))
-        reports = Counter((key[0], first[key]) for key in fresh)
-        arrivals = Counter(key[0] for key in fresh)
+            for question, key, report in post:
+                first.setdefault(question, {}).setdefault(key, report)
+        fresh = {}
         # In order of content: neighbours share pages, and two workers never wait for each other in a circle.
-        self._database.executemany(statements.ADD_REPORTS, [(*at, n) for at, n in sorted(reports.items())])
-        self._database.executemany(statements.ADD_ARRIVALS, [(at, day, n) for at, n in sorted(arrivals.items())])
-        new, told = set(fresh), []
+        for question, reports in sorted(first.items()):
+            fresh[question] = set(self._database.add_keys(question, sorted(reports)))
+        for question, new in fresh.items():
+            bag = Counter(map(first[question].__getitem__, new))
+            self._database.add_reports(question, sorted(bag.items()))
+        for question, new in fresh.items():
+            if new:
+                self._database.execute(statements.ADD_ARRIVALS, (question, day, len(new)))
+        told = []
         for post in posts:
-            mine = {arrival[:2] for arrival in post} & new
-            new -= mine
+            mine = {arrival[:2] for arrival in post if arrival.key in fresh[arrival.question]}
+            for question, key in mine:
+                fresh[question].discard(key)
             told.append(Counted(len(mine), len(post) - len(mine)))
         return told
 
-    def _add_keys(self, keys: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
-        """Add these keys; return those that were not there."""
-        execute = self._database.execute
-        execute("SAVEPOINT keys")
-        if self._database.executemany(statements.ADD_KEY, keys) == len(keys):
-            execute("RELEASE SAVEPOINT keys")
-            return keys
-        execute("ROLLBACK TO SAVEPOINT keys")  # some were there: which?
-        return [key for key in keys if execute(statements.ADD_KEY, key).rowcount]
-
-    def _closed(self, today: date) -> bool:
+    def _is_over(self, day: str) -> bool:
         """Whether it is over; once it is, it stays so, whatever a clock says."""
-        if self._state() == statements.OPEN and today > self.study.ends:
+        state = self._state()
+        if state == statements.OPEN and day > self.study.ends.isoformat():
             self._set_state(statements.ENDED)
-        return self._state() != statements.OPEN
+        return state != statements.OPEN or day > self.study.ends.isoformat()
 
     def _state(self) -> int:
         return int(self._database.execute(statements.CLOSED, (self.study.name,)).fetchone()[0])
@@ -188,11 +199,6 @@ class Store:
     def arrivals(self, question: str) -> dict[str, int]:
         """How many reports came on each day."""
         return dict(self._database.execute(statements.ARRIVALS, (self.numbers[question],)).fetchall())
-
-    def last_day(self) -> str | None:
-        """The last day on which a report came."""
-        found: str | None = self._database.execute(statements.LAST_DAY).fetchone()[0]
-        return found
 
     def published(self, question: str) -> tuple[int, str] | None:
         """What everybody may see: of how many reports, and the answers."""
