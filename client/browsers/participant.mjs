@@ -100,7 +100,7 @@ export function retries(given) {
   return withPage({ ...given, answers: [503, 429, 500] }, async (page, server) => {
     await fill(page);
     await page.click("#agree");
-    for (const words of ["busy or being repaired", "from your network", "HTTP 500"]) {
+    for (const words of ["busy or being repaired", "from your network within the hour", "HTTP 500"]) {
       await say(page, words);
       await page.click("#again");
     }
@@ -250,6 +250,31 @@ export async function cannot(given) {
   const control = { "privacy.globalprivacycontrol.enabled": true, "privacy.globalprivacycontrol.functionality.enabled": true };
   const before = given.kind.name === "chrome" ? () => Object.defineProperty(navigator, "globalPrivacyControl", { value: true }) : undefined;
   await check({ preferences: control, before }, "Global Privacy Control");
+  for (const [question, reason] of [["address", "would tell more than this page says"], ["age", "something else was asked under this name"]]) {
+    await withPage(given, async (page, server) => {
+      await see(page, "#ask");
+      await page.evaluate((name) => new Promise((resolve) => {
+        const entry = { study: "readers", question: name, spec: "another", epsilon: "2.5", body: '{"report":40}' };
+        indexedDB.open("bipartite-report").onsuccess = ({ target: { result } }) => {
+          const writing = result.transaction("kept", "readwrite");
+          writing.objectStore("kept").add(entry, ["readers", name]);
+          writing.oncomplete = () => resolve(result.close());
+        };
+      }), question);
+      await page.reload();
+      await see(page, "#ask");
+      await page.click(question === "age" ? ".skip input" : "#form > fieldset:nth-of-type(2) .skip input");
+      if (question === "address") await page.type("input[type=number]", "40");
+      await page.select("select", "1");
+      await page.click("#form fieldset fieldset .choice input");
+      if (question === "age") await page.click("#refuse");
+      else await page.click("#agree");
+      await say(page, reason);
+      assert.match(await shown(page, "#spent"), /ε\s=\s2\.5 of 3/);
+      assert.deepEqual(server.posts(), []);
+    });
+    said.push(reason);
+  }
   await withPage(given, async (page) => {
     await page.setJavaScriptEnabled(false).catch(() => {}); // Firefox has no such switch here
     await page.reload();

@@ -45,7 +45,7 @@ const reasons: { readonly [reason in Reason]?: string } = {
   "privacy-control": "Your browser tells every site not to share your data (Global Privacy Control), so nothing is drawn and nothing is sent. To take part, allow it for this site in the browser’s settings, then reload this page.",
   storage: "This browser does not let the page keep anything, or has no room left. A report that is not kept would be drawn again, and tell more each time; so none is drawn. In a private window, try a normal one.",
   changed: "This device has answered a question of this name before, when it was asked in another way. A second report would tell more about you, so none is drawn.",
-  budget: "This device has already drawn reports for a study of this name. With another one they would tell more than is said above, so none is drawn.",
+  budget: "This device has already drawn reports for a study of this name. With another one they would tell more than this page says, so none is drawn.",
   refused: "In another tab you have said no.",
   drawn: "In another tab you have already agreed. What is drawn cannot be taken back.",
 };
@@ -124,6 +124,7 @@ function showDrawn(mine: readonly Drawn[]): void {
   const fits = mine.filter(({ question, spec }) => questions.some(({ name, checked }) => name === question && checked.hash === spec));
   body = fits.length ? `[${fits.map((each) => each.body).join(",")}]` : "";
   find("#bytes").textContent = body;
+  find("#other").hidden = fits.length === mine.length;
 }
 
 function trouble(words = ""): void {
@@ -148,7 +149,7 @@ async function send(): Promise<void> {
     const why: { readonly [status: string]: string } = {
       "404": "This study is not collected here.",
       "409": "The study asks in another way than this page. Reload the page.",
-      "429": "Many reports come from your network at the moment. Wait a minute.",
+      "429": "Too many requests came from your network within the hour. Open this page again later.",
       "503": "The collector is busy or being repaired. Wait a minute.",
     };
     const words = status ? (why[status] ?? `The collector did not take your reports (HTTP ${status}). Tell whoever asks you.`) : "The collector could not be reached.";
