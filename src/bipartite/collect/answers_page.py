@@ -93,23 +93,33 @@ def views_json(study: Study, views: Sequence[View], *, interim: bool) -> bytes:
 def interim_words(study: Study) -> str:
     """Why these are not yet the answers."""
     return (
-        f"Reports are taken until {study.ends.day} {study.ends:%B %Y}, and the answers will change. An interval is right "
-        f"in 95 of 100 surveys for somebody who looks once; who looks {LOOKS} times, at equal distances, finds one that "
-        f"misses the truth in {percent_mark(WRONG)} of surveys. Decide when the study has ended."
+        f"Reports are taken until {study.ends.day} {study.ends:%B %Y}. Decide then: an interval misses the truth in 5 % "
+        f"of surveys for somebody who looks once, and for somebody who looks {LOOKS} times, at equal distances, some "
+        f"interval does in {percent_mark(WRONG)}."
     )
 
 
 def guarantee(study: Study) -> str:
     """What each report keeps, in one sentence."""
-    spent = [f"{question.epsilon_decimal:f}" for question in study.questions]
-    total = f"{study.epsilon_decimal:f}"
-    each = f"ε = {spent[0]}" if len(set(spent)) == 1 else f"ε = {', '.join(spent[:-1])} and {spent[-1]}, in this order"
-    together = "" if len(spent) == 1 else f"; all reports of a person together spend ε = {total}"
-    odds = explain(study.epsilon_decimal).odds
+    named: dict[str, list[str]] = {}
+    for question in study.questions:
+        named.setdefault(f"{question.epsilon_decimal:f}", []).append(question.name)
+    if len(named) == 1:
+        each = f"ε = {next(iter(named))}"
+    else:
+        each = _listed([f"ε = {epsilon} for {_listed(names)}" for epsilon, names in named.items()])
+    total, odds = study.epsilon_decimal, explain(study.epsilon_decimal).odds
+    several = len(study.questions) > 1
+    together = f"; all reports of a person together spend ε = {total:f} and change" if several else ", and changes"
     return (
-        f"Each report is ε-LDP with {each}{together}: they change the odds of any belief about somebody's answers at "
-        f"most {odds:,f}-fold."
+        f"Each report is ε-LDP with {each}{together} the odds of any belief about the person's answers at most "
+        f"{odds:,f}-fold."
     )
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Words as people list them."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def scale_of(view: View) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from bipartite.answers.estimation.carried import carried_arcs, carried_edges
 from bipartite.answers.estimation.estimating import from_tally
 from bipartite.answers.estimation.intervals import FEW
-from bipartite.answers.estimation.rows import MOST_NAMES, insides, largest, value_intervals
+from bipartite.answers.estimation.rows import MOST_NAMES, insides, largest, range_rows, value_intervals
 from bipartite.answers.estimation.wording import Shares, in_percent, names_of, range_name, shares_shown, shows_ranges
 from bipartite.errors import DataFileError, how_many
 from bipartite.texts import in_digits
@@ -328,20 +328,21 @@ def _more(n: int) -> str:
 
 def _forged(estimate: Estimate, headline: _Headline) -> str:
     """How many forged reports would move the first line by more than half the width of its interval."""
-    source, of = insides(estimate)[0], headline.asked[0]
+    source, of, what = insides(estimate)[0], headline.asked[0], headline.what
+    if of == "circular_mean":  # of which nothing is known; of shares it is
+        first, last, *_ = max(range_rows(estimate, CONFIDENCE, _bins(estimate)), key=lambda row: row[2])
+        of, what = ("range", first, last), f"the share of {range_name(estimate.domain, first, last)}"
     if estimate.mechanism.flat and estimate.nobs * len(estimate.domain) > _MOST_SEEN:
         # A bound from their number, at once; looking at each of them would take seconds.
         estimate = from_tally(estimate.mechanism, replace(source.tally, rows=None))
     answer = estimate.ask(of)
-    if answer.forge is None:
-        return "How far forged reports could move this mean is not known."
     low, high = answer.ci(CONFIDENCE)
     found = smallest_forging(answer, (high - low) / 2, estimate.nobs)
     if found is None:
-        return f"Even if all reports were forged, {headline.what} could not move by more than half its interval."
+        return f"Even if all reports were forged, {what} could not move by more than half its interval."
     k, exact = found
     return (
-        f"{'' if exact else 'About '}{how_many(k, 'forged report')} among these would move {headline.what} by more "
+        f"{'' if exact else 'About '}{how_many(k, 'forged report')} among these would move {what} by more "
         "than half its interval."
     )
 
