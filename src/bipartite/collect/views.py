@@ -13,9 +13,10 @@ import msgspec
 import numpy as np
 
 from bipartite.answers.estimation.carried import carried_arcs, carried_edges
-from bipartite.answers.estimation.estimating import from_tally
 from bipartite.answers.estimation.intervals import FEW
+from bipartite.answers.estimation.question import Question as Asked
 from bipartite.answers.estimation.rows import MOST_NAMES, insides, largest, range_rows, value_intervals
+from bipartite.answers.estimation.supports import Supports
 from bipartite.answers.estimation.wording import Shares, in_percent, names_of, range_name, shares_shown, shows_ranges
 from bipartite.errors import DataFileError, how_many
 from bipartite.texts import in_digits
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from bipartite.answers.estimation import Estimate
     from bipartite.answers.estimation.answer import Answer
     from bipartite.answers.estimation.joint import JointEstimate
+    from bipartite.answers.estimation.sample import Averages
     from bipartite.collect.answers import Bag
     from bipartite.collect.study import Part, Question
 
@@ -334,29 +336,33 @@ def _forged(estimate: Estimate, headline: _Headline) -> str:
         of, what = ("range", first, last), f"the share of {range_name(estimate.domain, first, last)}"
     if estimate.mechanism.flat and estimate.nobs * len(estimate.domain) > _MOST_SEEN:
         # A bound from their number, at once; looking at each of them would take seconds.
-        estimate = from_tally(estimate.mechanism, replace(source.tally, rows=None))
-    answer = estimate.ask(of)
-    low, high = answer.ci(CONFIDENCE)
-    found = smallest_forging(answer, (high - low) / 2, estimate.nobs)
+        source = Supports(estimate.mechanism, replace(source.tally, rows=None))
+    asked = Asked.read(of, estimate.domain)
+    sample = source.sample(asked.weights[None])
+    if sample is None:
+        return f"How far forged reports could move {what} is not known."
+    sample = sample if sample.people is None else sample.people()
+    low, high = estimate.ask(of).ci(CONFIDENCE)
+    found = smallest_forging(sample, (high - low) / 2 / abs(asked.scale), estimate.nobs)
     if found is None:
         return f"Even if all reports were forged, {what} could not move by more than half its interval."
     k, exact = found
     return (
-        f"{'' if exact else 'About '}{how_many(k, 'forged report')} among these would move {what} by more "
-        "than half its interval."
+        f"{'' if exact else 'At least '}{how_many(k, 'forged report')} among these would move {what} by more than half "
+        "its interval."
     )
 
 
-def smallest_forging(answer: Answer, far: float, n: int) -> tuple[int, bool] | None:
-    """(the smallest number of forged reports that move an answer by more than ``far``, whether some attain it).
+def smallest_forging(average: Averages, far: float, n: int) -> tuple[int, bool] | None:
+    """(the smallest number of forged reports that move an average by more than ``far``, whether some attain it).
 
     What k reports can move grows ever more slowly with k: k·far/moved(k) never exceeds the number that is looked for,
     so the search goes up to it and never past it.
     """
     k = 1
     while k <= n:
-        low, high, note = answer.forged(k)
-        moved = max(answer.value - low, high - answer.value)
+        *ways, note = average.forged(0, k)
+        moved = max(ways)
         if moved > far:
             return k, not note
         k = max(k + 1, math.floor(k * far / moved * _UP) + 1) if moved > 0 else n + 1
