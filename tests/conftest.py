@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from bipartite.lottery.compiled import line_kernel
+from tests.postgresql import postgresql, postgresql_server, postgresql_url  # noqa: F401 (fixtures)
 
 
 def numpy_kernel(deal):

@@ -16,7 +16,8 @@
     │   └── NullError
     ├── DataFileError (ValueError)       a file or table that is damaged or of the wrong kind
     ├── BudgetSpentError (RuntimeError)  a person's budget for a period does not allow another report
-    ├── LedgerFileError (ValueError)     a ledger that is damaged, busy, or not a ledger
+    ├── LedgerFileError (ValueError)     a ledger that is damaged, busy, out of reach, or not a ledger
+    ├── DatabaseError (RuntimeError)     a database that cannot be reached, is full or damaged, or refuses
     ├── MissingDataError (FileNotFoundError)   a file that was not found and could not be fetched
     ├── WordsExhaustedError (RuntimeError)   a stream of fixed words ran out
     └── MissingExtraError (ImportError)  an optional dependency is not installed
@@ -138,7 +139,18 @@ class BudgetSpentError(BipartiteError, RuntimeError):
 
 
 class LedgerFileError(BipartiteError, ValueError):
-    """A file is not a ledger, is damaged, or stayed busy; the message says which."""
+    """A ledger is none, is damaged, cannot be reached, or stayed busy; the message says which."""
+
+
+class DatabaseError(BipartiteError, RuntimeError):
+    """A PostgreSQL server, or the file of a collector, cannot be reached or refused a statement.
+
+    ``code`` is the SQLSTATE, if a server gave one; ``lost`` says that the connection is gone.
+    """
+
+    def __init__(self, message: str, *, code: str = "", lost: bool = False) -> None:
+        super().__init__(message)
+        self.code, self.lost = code, lost
 
 
 class MissingDataError(BipartiteError, FileNotFoundError):

@@ -125,7 +125,25 @@ def test_an_empty_bag_has_no_reports():
 
 
 @pytest.mark.parametrize(
-    "row", ["1000", "9" * 40, "1.5", "true", "[[]]", '"old"', "null", "[20]", '{"age":20}', "20,21", "", "20]", "NaN", "1e400", "\udc80", '"x00"']
+    "row",
+    [
+        "1000",
+        "9" * 40,
+        "1.5",
+        "true",
+        "[[]]",
+        '"old"',
+        "null",
+        "[20]",
+        '{"age":20}',
+        "20,21",
+        "",
+        "20]",
+        "NaN",
+        "1e400",
+        "\udc80",
+        '"x00"',
+    ],
 )
 @pytest.mark.parametrize("mechanism", [bp.BRR(AGES, 1), bp.OUE(bp.Items(range(20)), 1)])
 def test_a_report_that_cannot_be_is_damage_and_is_not_shown(row, mechanism):

@@ -10,7 +10,8 @@ import msgspec
 from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.explain import explain
 from bipartite.collect.pages import Page, render
-from bipartite.collect.views import CONFIDENCE, STEP, View
+from bipartite.collect.store import STEP
+from bipartite.collect.views import CONFIDENCE, View
 from bipartite.texts import percent_mark
 
 if TYPE_CHECKING:

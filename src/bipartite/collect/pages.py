@@ -39,8 +39,8 @@ class Page:
     headers: Mapping[str, str]
 
 
-def render(template: str, *, styles: Sequence[str], script: str = "", **held: Any) -> Page:  # noqa: ANN401
-    """A page with these files of static/ within it, and a policy that allows them and nothing else."""
+def render(template: str, *, styles: Sequence[str], script: str = "", forms: bool = False, **held: Any) -> Page:  # noqa: ANN401
+    """A page with these files of static/ within it, and a policy that allows them and, perhaps, forms; nothing else."""
     style = "".join(map(_static, styles))
     code = _static(script) if script else ""
     html = _TEMPLATES.get_template(template).render(style=style, script=code, **held)
@@ -51,7 +51,7 @@ def render(template: str, *, styles: Sequence[str], script: str = "", **held: An
         "connect-src": "'self'" if code else "'none'",
         "img-src": "data:",
         "base-uri": "'none'",
-        "form-action": "'none'",
+        "form-action": "'self'" if forms else "'none'",
         "frame-ancestors": "'none'",
     }
     headers = {
@@ -64,6 +64,11 @@ def render(template: str, *, styles: Sequence[str], script: str = "", **held: An
         "cache-control": "no-cache",
     }
     return Page(html.encode(), headers)
+
+
+def operator(study: Study, token: str) -> Page:
+    """The page of a link for the operator, with a button that uses it; without a token, what to do."""
+    return render("operator.html", styles=["base.css", "participant.css"], forms=True, study=study, token=token)
 
 
 def participant(study: Study, *, closed: bool) -> Page:

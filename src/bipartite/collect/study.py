@@ -13,19 +13,22 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from bipartite.errors import InputError, Problems, SpecError, how_many, shown
 from bipartite.lottery.budgets import most_spent
 from bipartite.lottery.checks import is_whole
-from bipartite.mechanisms import Mechanism
 from bipartite.mechanisms.record import sample_problem
 from bipartite.mechanisms.spec import from_spec, spec_json, spec_sha256
 from bipartite.mechanisms.spec.canonical import record_sha256
 from bipartite.names import unknown_name
-from bipartite.tables.columns import Column
 from bipartite.tables.reading import column_in, read_toml
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bipartite.mechanisms import Mechanism
+    from bipartite.tables.columns import Column
 
 _OF_STUDY: Final = ("title", "text", "ends", "people", "public", "questions")
 _CHOSEN: Final = ("for", "mechanism", "m", "edges", "spec")
@@ -198,8 +201,8 @@ def read_study(path: Path) -> Study:
     study = Study(name, title, text, cast("date", ends), people, public, tuple(questions))
     if study.epsilon_decimal > _MOST_EPSILON:
         raise InputError(
-            f"Expected at most ε = {_MOST_EPSILON} over all questions, got {study.epsilon_decimal:f}: devices refuse to "
-            "spend more in one study; lower epsilon, or ask less."
+            f"Expected at most ε = {_MOST_EPSILON} over all questions, got {study.epsilon_decimal:f}: devices refuse "
+            "to spend more in one study; lower epsilon, or ask less."
         )
     return study
 

@@ -18,6 +18,7 @@ from bipartite.answers.estimation.question import Question as Asked
 from bipartite.answers.estimation.rows import MOST_NAMES, insides, largest, range_rows, value_intervals
 from bipartite.answers.estimation.supports import Supports
 from bipartite.answers.estimation.wording import Shares, in_percent, names_of, range_name, shares_shown, shows_ranges
+from bipartite.collect.store import STEP
 from bipartite.errors import DataFileError, how_many
 from bipartite.texts import in_digits
 
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 CONFIDENCE: Final = 0.95
 _SURE: Final = "(95\N{NO-BREAK SPACE}%)"
-STEP: Final = 50
-"""At least this many reports lie between two public snapshots."""
 LARGE_STEP: Final = 50
 """And at least one report in so many of those that the last one was from: errors then shrink by a hundredth."""
 _HALF: Final = 0.5
@@ -272,9 +271,7 @@ def _shares(estimate: Estimate) -> Shares:
     low, high = value_intervals(estimate, at, CONFIDENCE)
     known = np.isfinite(low) & np.isfinite(high)
     names = names_of(estimate.domain)
-    rows = [
-        (float(estimate.shares[k]), *((float(low[k]), float(high[k])) if known[k] else (None, None))) for k in at
-    ]
+    rows = [(float(estimate.shares[k]), *((float(low[k]), float(high[k])) if known[k] else (None, None))) for k in at]
     heading = f"the {MOST_NAMES} largest of {size:,} shares" if size > MOST_NAMES else ""
     return Shares("value", [names[k] for k in at], {None: rows}, heading)
 

@@ -1,0 +1,353 @@
+"""What a collector keeps: a bag of reports, and the keys that came with them, apart.
+
+The bag is the multiset of reports: all that any estimator can use, without time or order. A key says only that its
+report was counted. Both are written in one transaction, so that what was acknowledged is counted, and once.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from bipartite.collect import statements
+from bipartite.collect.sqlite import SqliteFile
+from bipartite.collect.study import Study
+from bipartite.errors import DatabaseError, InputError, MissingDataError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from datetime import date
+    from typing import Self
+
+_BLOCK: Final = 10_000  # rows read at once
+STEP: Final = 50
+"""Public answers change when at least so many more reports were counted."""
+
+
+class Cursor(Protocol):
+    """The rows of a statement."""
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows were written."""
+
+    def fetchone(self) -> Any: ...  # noqa: ANN401, D102
+
+    def fetchall(self) -> list[Any]: ...  # noqa: D102
+
+    def fetchmany(self, size: int, /) -> list[Any]: ...  # noqa: D102
+
+
+class Database(Protocol):
+    """What a store needs of SQLite or PostgreSQL."""
+
+    name: str
+    """What messages call it."""
+    blob: str
+    rowless: str
+    """How the dialect says BLOB and WITHOUT ROWID."""
+
+    def execute(self, statement: str, parameters: Iterable[Any] = ()) -> Cursor: ...  # noqa: D102
+
+    def executemany(self, statement: str, rows: Iterable[Iterable[Any]]) -> int: ...  # noqa: D102
+
+    def transaction(self) -> AbstractContextManager[None]: ...  # noqa: D102
+
+    def reading(self) -> AbstractContextManager[None]: ...  # noqa: D102
+
+    def tables(self) -> set[str]: ...  # noqa: D102
+
+    def mark(self) -> None: ...  # noqa: D102
+
+    def tidy(self) -> None: ...  # noqa: D102
+
+    def compact(self) -> None: ...  # noqa: D102
+
+    def damage(self) -> list[str]: ...  # noqa: D102
+
+    def close(self) -> None: ...  # noqa: D102
+
+
+class Arrival(NamedTuple):
+    """A checked report, as it is kept: the number of its question, its key, and its canonical text."""
+
+    question: int
+    key: bytes
+    report: str
+
+
+class ClosedError(DatabaseError):
+    """The study takes no more reports."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How many of some reports were counted, and how many had been before."""
+
+    counted: int
+    known: int
+
+
+class Store:
+    """The reports of one study. A store belongs to one thread at a time."""
+
+    def __init__(self, database: Database, study: Study, secret: str) -> None:
+        self._database, self.study, self.secret = database, study, secret
+        found = database.execute(statements.QUESTIONS, (study.name,)).fetchall()
+        self.numbers: dict[str, int] = {name: number for name, number, _, _ in found}
+        """The number of each question in the tables."""
+
+    def count(self, posts: Sequence[Sequence[Arrival]], today: date) -> list[Counted]:
+        """Count the reports of these posts: all of them, on the disk when this returns, or none.
+
+        A report whose key came before, in this call or ever, is known, and not counted again.
+        """
+        with self._database.transaction():
+            if self._closed(today):
+                refusal = ClosedError(f"The study {self.study.name!r} takes no more reports.")
+            else:
+                return self._count(posts, today.isoformat())
+        raise refusal
+
+    def _count(self, posts: Sequence[Sequence[Arrival]], day: str) -> list[Counted]:
+        first: dict[tuple[int, bytes], str] = {}
+        for post in posts:
+            for arrival in post:
+                first.setdefault(arrival[:2], arrival.report)
+        fresh = self._add_keys(sorted(first))
+        reports = Counter((key[0], first[key]) for key in fresh)
+        arrivals = Counter(key[0] for key in fresh)
+        # In order of content: neighbours share pages, and two workers never wait for each other in a circle.
+        self._database.executemany(statements.ADD_REPORTS, [(*at, n) for at, n in sorted(reports.items())])
+        self._database.executemany(statements.ADD_ARRIVALS, [(at, day, n) for at, n in sorted(arrivals.items())])
+        new, told = set(fresh), []
+        for post in posts:
+            mine = {arrival[:2] for arrival in post} & new
+            new -= mine
+            told.append(Counted(len(mine), len(post) - len(mine)))
+        return told
+
+    def _add_keys(self, keys: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+        """Add these keys; return those that were not there."""
+        execute = self._database.execute
+        execute("SAVEPOINT keys")
+        if self._database.executemany(statements.ADD_KEY, keys) == len(keys):
+            execute("RELEASE SAVEPOINT keys")
+            return keys
+        execute("ROLLBACK TO SAVEPOINT keys")  # some were there: which?
+        return [key for key in keys if execute(statements.ADD_KEY, key).rowcount]
+
+    def _closed(self, today: date) -> bool:
+        """Whether it is over; once it is, it stays so, whatever a clock says."""
+        if self._state() == statements.OPEN and today > self.study.ends:
+            self._set_state(statements.ENDED)
+        return self._state() != statements.OPEN
+
+    def _state(self) -> int:
+        return int(self._database.execute(statements.CLOSED, (self.study.name,)).fetchone()[0])
+
+    def _set_state(self, state: int) -> None:
+        self._database.execute(statements.CLOSE, (state, self.study.name, state))
+
+    def is_closed(self, today: date) -> bool:
+        """Whether reports are no longer taken."""
+        return self._state() != statements.OPEN or today > self.study.ends
+
+    def probe(self) -> None:
+        """Commit something that changes nothing; an error says why reports could not be counted."""
+        with self._database.transaction():
+            self._set_state(self._state())
+
+    def close_study(self) -> None:
+        """Take no more reports, forget the keys, and write the database anew, in the order of its content alone."""
+        with self._database.transaction():
+            self._set_state(statements.SEALED)
+            for number in self.numbers.values():
+                self._database.execute(statements.FORGET_KEYS, (number,))
+        self._database.compact()
+
+    def counted(self) -> dict[str, int]:
+        """How many reports were counted for each question."""
+        return {
+            name: int(self._database.execute(statements.COUNTED, (number,)).fetchone()[0])
+            for name, number in self.numbers.items()
+        }
+
+    def bag(self, question: str) -> Iterator[tuple[str, int]]:
+        """Each distinct report of a question and how often it came: one snapshot, in the order of the reports."""
+        with self._database.reading():
+            cursor = self._database.execute(statements.BAG, (self.numbers[question],))
+            while rows := cursor.fetchmany(_BLOCK):
+                yield from rows
+
+    def arrivals(self, question: str) -> dict[str, int]:
+        """How many reports came on each day."""
+        return dict(self._database.execute(statements.ARRIVALS, (self.numbers[question],)).fetchall())
+
+    def last_day(self) -> str | None:
+        """The last day on which a report came."""
+        found: str | None = self._database.execute(statements.LAST_DAY).fetchone()[0]
+        return found
+
+    def published(self, question: str) -> tuple[int, str] | None:
+        """What everybody may see: of how many reports, and the answers."""
+        row = self._database.execute(statements.PUBLISHED, (self.numbers[question],)).fetchone()
+        return None if row is None else (int(row[0]), row[1])
+
+    def publish(self, question: str, n: int, answers: str) -> None:
+        """Publish the answers of n reports, unless others of fewer than a step less are published."""
+        with self._database.transaction():
+            self._database.execute(statements.PUBLISH, (self.numbers[question], n, answers, STEP))
+
+    @staticmethod
+    def nonce() -> str:
+        """What a new link is known by."""
+        return secrets.token_urlsafe(16)
+
+    def add_link(self, hashed: str) -> None:
+        """Remember a link that can be used once, by its hash."""
+        with self._database.transaction():
+            self._database.execute(statements.ADD_LINK, (hashed,))
+
+    def use_link(self, hashed: str) -> bool:
+        """Use a link; whether it had not been used before."""
+        with self._database.transaction():
+            return self._database.execute(statements.USE_LINK, (hashed,)).rowcount == 1
+
+    def check(self) -> list[str]:
+        """A description of everything that does not add up; empty if all does."""
+        with self._database.reading():
+            counts = {text: self._database.execute(query).fetchone()[0] for text, query in statements.FINDINGS.items()}
+            return self._database.damage() + [text.format(count) for text, count in counts.items() if count]
+
+    def backup(self, path: Path) -> None:
+        """Copy everything into a new SQLite file, readable by its owner only, whichever database this is."""
+        if path.exists():
+            raise InputError(f"{path.name} exists, and backups replace nothing; choose another name.")
+        copy = SqliteFile(path, create=True)
+        try:
+            with copy.transaction(), self._database.reading():
+                migrate(copy)
+                for table in statements.TABLES:
+                    cursor = self._database.execute(f"SELECT * FROM {table}")  # noqa: S608 (our own names)
+                    while rows := cursor.fetchmany(_BLOCK):
+                        marks = ", ".join("?" * len(rows[0]))
+                        copy.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608
+            copy.compact()
+        except BaseException:
+            copy.close()
+            path.unlink()
+            raise
+        copy.close()
+
+    def tidy(self) -> None:
+        """Leave no log behind, in a quiet moment."""
+        self._database.tidy()
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def connect(where: str | Path, *, create: bool = False) -> Database:
+    """Connect to a collector's database: a file, or a URL of PostgreSQL."""
+    if isinstance(where, Path):
+        if not create and not where.exists():
+            raise MissingDataError(f"{where.name} not found; begin with: bipartite collect {where.stem}.toml")
+        return SqliteFile(where, create=create)
+    from bipartite.collect.postgresql import PostgresDatabase  # noqa: PLC0415 (loads a driver)
+
+    return PostgresDatabase(where)
+
+
+def begin(where: str | Path, study: Study) -> Store:
+    """Open the database of a study, which is made if there is none; refuse one of a study that was otherwise."""
+    database = connect(where, create=True)
+    try:
+        if not database.tables() & {"collector", *statements.TABLES}:
+            with database.transaction():
+                migrate(database)
+        _check_version(database)
+        with database.transaction():
+            if database.execute(statements.STUDY, (study.name,)).fetchone() is None:
+                _add(database, study)
+        store = _opened(database, study.name)
+        changes = store.study.changes(study)
+        if changes:
+            raise InputError(
+                f"{', '.join(changes)}: changed since {database.name} was made, and reports to one question do not "
+                "answer another; put the file back as it was, or begin a study under a new name."
+            )
+    except BaseException:
+        database.close()
+        raise
+    return store
+
+
+def resume(where: str | Path, name: str) -> Store:
+    """Open the database of a study that was begun."""
+    database = connect(where)
+    try:
+        _check_version(database)
+        return _opened(database, name)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _opened(database: Database, name: str) -> Store:
+    row = database.execute(statements.STUDY, (name,)).fetchone()
+    if row is None:
+        there = ", ".join(each for (each,) in database.execute(statements.STUDIES).fetchall())
+        raise MissingDataError(f"{database.name} has no study {name!r}, but {there or 'none'}; name one of these.")
+    return Store(database, Study.from_json(row[0]), row[1])
+
+
+def _add(database: Database, study: Study) -> None:
+    database.execute(statements.ADD_STUDY, (study.name, study.to_json(), secrets.token_hex(32)))
+    number = database.execute(statements.NEXT_QUESTION).fetchone()[0]
+    for at, question in enumerate(study.questions):
+        specs = "[" + ",".join(part.spec for part in question.parts) + "]"
+        database.execute(statements.ADD_QUESTION, (number + at, study.name, question.name, question.sha256, specs))
+
+
+# --- Versions of the tables: numbered files of SQL, each run once.
+
+
+def _migrations() -> list[str]:
+    """The statements of each version, from the first."""
+    files = resources.files("bipartite.collect").joinpath("migrations").iterdir()
+    return [each.read_text() for each in sorted(files, key=lambda each: each.name) if each.name.endswith(".sql")]
+
+
+def migrate(database: Database, version: int = 0, migrations: Callable[[], list[str]] = _migrations) -> None:
+    """Bring the tables from this version to the last, within a transaction."""
+    for number, text in enumerate(migrations(), 1):
+        if number > version:
+            for statement in (
+                text.replace("BLOB", database.blob).replace(" WITHOUT ROWID", database.rowless).split(";\n")
+            ):
+                if statement.strip():
+                    database.execute(statement)
+            database.execute(statements.ADD_VERSION, (number,))
+    database.mark()
+
+
+def _check_version(database: Database) -> None:
+    """Refuse the tables of a later version, and of another program."""
+    if "collector" not in database.tables():
+        raise DatabaseError(f"{database.name} is not a collector's database; choose another.")
+    version, last = database.execute(statements.VERSION).fetchone()[0], len(_migrations())
+    if version > last:
+        raise DatabaseError(f"{database.name} is of version {version}, and this bipartite knows {last}; update it.")
