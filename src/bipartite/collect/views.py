@@ -23,14 +23,14 @@ from bipartite.errors import DataFileError, how_many
 from bipartite.texts import in_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from bipartite.answers.estimation import Estimate
     from bipartite.answers.estimation.answer import Answer
     from bipartite.answers.estimation.joint import JointEstimate
     from bipartite.answers.estimation.sample import Averages
     from bipartite.collect.answers import Bag
-    from bipartite.collect.study import Part, Question
+    from bipartite.collect.study import Part
 
 CONFIDENCE: Final = 0.95
 _SURE: Final = "(95\N{NO-BREAK SPACE}%)"
@@ -175,23 +175,6 @@ def from_json(text: str | bytes) -> tuple[View, ...]:
             "The database holds a public snapshot that this version cannot read, or something else has written to it; "
             "run bipartite collect check."
         ) from None
-
-
-class Views:
-    """The views of a study in one worker: counted again only when their bag has grown."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, tuple[int, tuple[View, ...]]] = {}
-
-    def of(self, question: Question, n: int, read: Callable[[], Bag]) -> tuple[View, ...]:
-        """The views of all parts of a question whose bag has n reports; ``read()`` is called if they are not known."""
-        kept = self._kept.get(question.name)
-        if kept is None or kept[0] != n:
-            bag = read()
-            # The bag may have grown since n was asked for; then the next call counts again.
-            kept = n, tuple(view_of(bag, part) for part in question.parts)
-            self._kept[question.name] = kept
-        return kept[1]
 
 
 # --- What the first line says
