@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 LOOKS: Final = 13
 WRONG: Final = 0.21
-"""The share of surveys in which one of so many equally spaced looks finds a 95 % interval of a mean without the truth."""
+"""The share of surveys in which one of so many equally spaced looks sees an interval of 95 % that misses the truth."""
 _SHOWN, _MOST = 10, 20
 """Of more rows than the second number, which stand by size, the first so many are shown at once."""
 _ROUND: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _LIMITS: Final = (
-    "ε covers the reports and nothing else: not that somebody took part, from which address and when, not the page that "
-    "asked, and not a second answer of the same person, from another browser or under another name."
+    "ε covers the reports and nothing else: not that somebody took part, from which address and when, not the page "
+    "that asked, and not a second answer of the same person, from another browser or under another name."
 )
 
 
@@ -94,9 +94,9 @@ def views_json(study: Study, views: Sequence[View], *, interim: bool) -> bytes:
 def interim_words(study: Study) -> str:
     """Why these are not yet the answers."""
     return (
-        f"Reports are taken until {study.ends.day} {study.ends:%B %Y}. Decide then: an interval misses the truth in 5 % "
-        f"of surveys for somebody who looks once, and for somebody who looks {LOOKS} times, at equal distances, some "
-        f"interval does in {percent_mark(WRONG)}."
+        f"Reports are taken until {study.ends.day} {study.ends:%B %Y}. Decide then: for somebody who looks once, an "
+        f"interval misses the truth in 5 % of surveys; for somebody who looks {LOOKS} times, at equal distances, one of "
+        f"them does in {percent_mark(WRONG)}."
     )
 
 
@@ -130,7 +130,7 @@ def scale_of(view: View) -> float:
 
 
 def groups_of(view: View) -> tuple[list[Group], list[Group]]:
-    """The rows of a table with their bars, those of two parts by the first one; and the rows that are shown on demand."""
+    """The rows of a table with their bars, those of two parts by the first one; and those that are shown on demand."""
     scale = scale_of(view)
     found: dict[str, list[tuple[str, Row, Bar]]] = {}
     for row in view.rows:

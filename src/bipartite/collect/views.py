@@ -32,10 +32,13 @@ if TYPE_CHECKING:
     from bipartite.collect.answers import Bag
     from bipartite.collect.study import Part
 
+    Share = tuple[float, float | None, float | None]
+
 CONFIDENCE: Final = 0.95
 _SURE: Final = "(95\N{NO-BREAK SPACE}%)"
 LARGE_STEP: Final = 50
 """And at least one report in so many of those that the last one was from: errors then shrink by a hundredth."""
+_NO_DIRECTION: Final = "No value around the circle is clearly preferred"
 _HALF: Final = 0.5
 _NAMED: Final = 3  # values named in a headline
 _LISTED: Final = 20  # values that stand in the order of the domain; more of them by their shares
@@ -96,14 +99,16 @@ class View:
     notes: tuple[str, ...] = ()
 
 
-def due(n_now: int, n_published: int | None) -> bool:
-    """Whether enough reports have come for another public snapshot.
+def due(n_now: int, n_published: int | None, *, final: bool = False) -> bool:
+    """Whether enough reports have come for another public snapshot; ``final`` when no more will come.
 
-    >>> due(49, None), due(50, None), due(99, 50), due(100, 50), due(10_100, 10_000), due(10_200, 10_000)
-    (False, True, False, True, False, True)
+    >>> due(49, None), due(50, None), due(99, 50), due(100, 50)
+    (False, True, False, True)
+    >>> due(10_100, 10_000), due(10_200, 10_000), due(10_100, 10_000, final=True)
+    (False, True, True)
     """
     last = n_published or 0
-    return n_now - last >= max(STEP, last // LARGE_STEP)
+    return n_now - last >= max(STEP, 0 if final else last // LARGE_STEP)
 
 
 def view_of(bag: Bag, part: Part) -> View:
@@ -115,18 +120,22 @@ def view_of(bag: Bag, part: Part) -> View:
     estimate = bag.estimate(part)
     headline = _headline_of(estimate)
     answers = [estimate.ask(of) for of in headline.asked]
+    said, note, doubt = headline.said(answers), answers[0].note, estimate.check.doubt
     wide = max(high - low for low, high in (answer.ci(CONFIDENCE) for answer in answers)) / headline.possible
-    note, doubt = answers[0].note, estimate.check.doubt
+    shares = _shares(estimate)
+    if estimate.domain.wraps and wide >= 1:
+        # That no direction is preferred is an answer too, if the shares are known.
+        said, note, wide = _NO_DIRECTION, "", _widest(shares.groups[None])
     if not wide <= _HALF and not doubt:
         return replace(empty, not_yet=_too_wide(n, wide, note))
-    shares = _shares(estimate)
+    rows = [_row((label,), each) for label, each in zip(shares.names, shares.groups[None], strict=True)]
     return replace(
         empty,
-        headline=headline.said(answers),
-        numbers=_numbers(estimate, headline, answers),
+        headline=said,
+        numbers=() if said is _NO_DIRECTION else _numbers(estimate, headline, answers),
         what=(shares.what,),
         heading=shares.heading,
-        rows=tuple(_row((label,), each) for label, each in zip(shares.names, shares.groups[None], strict=True)),
+        rows=tuple(rows) if len(rows) > 1 else (),  # one range of everybody says nothing
         forged=_forged(estimate, headline),
         more="" if note else _more(n),
         doubt=doubt,
@@ -148,7 +157,7 @@ def joint_view(bag: Bag, first: Part, second: Part) -> View:
         for other, too in groups[1]:
             answer = joint.ask(("where", {first.name: inside, second.name: too}))
             rows.append(_row((one, other), (answer.value, *answer.ci(CONFIDENCE))))
-    wide = max((row.high or 1.0) - (row.low or 0.0) for row in rows)
+    wide = _widest([(row.share, row.low, row.high) for row in rows])
     if not wide <= _HALF and not joint.check.doubt:
         return replace(empty, not_yet=_too_wide(n, wide, ""))
     return replace(
@@ -203,7 +212,7 @@ class _Headline:
             return f"{self.name} {_number(self.name, answers[0]).words} {_SURE}"
         pairs = zip(self.labels, answers, strict=True)
         shares = [(label, *in_percent((answer.value, *answer.ci(CONFIDENCE)))) for label, answer in pairs]
-        return f"{'; '.join(f'{label} {share}, {interval}' for label, share, interval in shares)} {_SURE}"
+        return f"{'; '.join(f'{label}: {share}, {interval}' for label, share, interval in shares)} {_SURE}"
 
 
 def _headline_of(estimate: Estimate) -> _Headline:
@@ -259,6 +268,11 @@ def _shares(estimate: Estimate) -> Shares:
     return Shares("value", [names[k] for k in at], {None: rows}, heading)
 
 
+def _widest(shares: Iterable[Share]) -> float:
+    """The width of the widest interval; 1 where one does not exist."""
+    return max(1.0 if low is None or high is None else high - low for _, low, high in shares)
+
+
 def _bins(estimate: Estimate) -> Any:  # noqa: ANN401 (a number of arcs, or edges)
     """As many ranges with round edges as so many reports carry."""
     carried = carried_arcs if estimate.domain.wraps else carried_edges
@@ -280,8 +294,10 @@ def _groups(estimate: Estimate) -> list[tuple[str, Any]]:
     return found
 
 
-def _row(names: tuple[str, ...], share: tuple[float, float | None, float | None]) -> Row:
-    return Row(names, *(None if each is None else float(each) for each in share), words=in_percent(share))
+def _row(names: tuple[str, ...], share: Share) -> Row:
+    value, *ends = share
+    low, high = (None if end is None else float(end) for end in ends)
+    return Row(names, float(value), low, high, in_percent(share))
 
 
 # --- How sure it is
@@ -298,8 +314,8 @@ def _too_wide(n: int, wide: float, note: str) -> str:
     needed = n * (wide / _HALF) ** 2
     size = 10 ** math.floor(math.log10(needed) - 1)
     return (
-        f"Not yet: the answer of {how_many(n, 'report')} may lie anywhere in more than half of what is possible. About "
-        f"{math.ceil(needed / size) * size:,} would narrow it."
+        f"Not yet: {n:,} reports leave open more than half of all that the answer could be. With about "
+        f"{math.ceil(needed / size) * size:,} there will be a first answer."
     )
 
 
