@@ -95,7 +95,7 @@ def interim_words(study: Study) -> str:
     """Why these are not yet the answers."""
     return (
         f"Reports are taken until {study.ends.day} {study.ends:%B %Y}. Decide then: for somebody who looks once, an "
-        f"interval misses the truth in 5 % of surveys; for somebody who looks {LOOKS} times, at equal distances, one of "
+        f"interval misses the truth in 5 % of surveys; for one who looks {LOOKS} times, at equal distances, one of "
         f"them does in {percent_mark(WRONG)}."
     )
 
