@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 _SETTINGS: Final = "BIPARTITE_COLLECT"
-# Freed memory is overwritten, so that a dump of it holds no address or header of requests that are over: Python asks the
-# C library for each block, and glibc fills it when it is given back.
+# Freed memory is overwritten, so that a dump of it holds no address or header of requests that are over: Python asks
+# the C library for each block, and glibc fills it when it is given back.
 _FORGETFUL: Final = {"PYTHONMALLOC": "malloc", "MALLOC_PERTURB_": "165"}
 
 
@@ -46,18 +46,24 @@ def app() -> ASGIApp:
 
 def serve(settings: Settings, host: str, port: int, *, workers: int, proxies: str | None) -> None:
     """Serve until a signal says stop. ``proxies`` are the addresses whose forwarding headers are believed."""
+    with tempfile.TemporaryDirectory() as counts:
+        os.environ |= {_SETTINGS: json.dumps(asdict(settings)), "PROMETHEUS_MULTIPROC_DIR": counts}
+        run_workers(f"{__name__}:app", host, port, workers=workers, proxies=proxies)
+
+
+def run_workers(factory: str, host: str, port: int, *, workers: int, proxies: str | None) -> None:
+    """Run the application that a function makes, named as ``module:function``, in so many processes."""
     import uvicorn  # noqa: PLC0415 (see app)
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
-    with tempfile.TemporaryDirectory() as counts:
-        os.environ |= _FORGETFUL | {_SETTINGS: json.dumps(asdict(settings)), "PROMETHEUS_MULTIPROC_DIR": counts}
-        config = uvicorn.Config(
-            "bipartite.collect.serving:app", factory=True, host=host, port=port, workers=workers, access_log=False,
-            log_level="warning", server_header=False, date_header=False, proxy_headers=proxies is not None,
-            forwarded_allow_ips=proxies, ws="none", timeout_keep_alive=30, h11_max_incomplete_event_size=2**16,
-        )  # fmt: skip
-        # Workers are new processes even if there is one: memory is forgetful from the start of a process, or not at all.
-        Multiprocess(config, [config.bind_socket()]).run()
+    os.environ |= _FORGETFUL
+    config = uvicorn.Config(
+        factory, factory=True, host=host, port=port, workers=workers, access_log=False, log_level="warning",
+        server_header=False, date_header=False, proxy_headers=proxies is not None, forwarded_allow_ips=proxies,
+        ws="none", timeout_keep_alive=30,
+    )  # fmt: skip
+    # Workers are new processes even if there is one: memory is forgetful from the start of a process, or not at all.
+    Multiprocess(config, [config.bind_socket()]).run()
 
 
 def _leave_no_core() -> None:
