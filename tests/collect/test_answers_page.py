@@ -268,8 +268,10 @@ TOGETHER = "all reports of a person together spend"
         ([AGE, SECTION], f"Each report is ε-LDP with ε = 1; {TOGETHER} ε = 2 and change {ODDS} 7.39-fold."),
         (
             [AGE, SECTION, YES],
-            f"Each report is ε-LDP with ε = 1 for age and section and ε = 0.5 for yes; {TOGETHER} ε = 2.5 and change "
-            f"{ODDS} 12.2-fold.",
+            (
+                f"Each report is ε-LDP with ε = 1 for age and section and ε = 0.5 for yes; {TOGETHER} ε = 2.5 and "
+                f"change {ODDS} 12.2-fold."
+            ),
         ),
     ],
 )
