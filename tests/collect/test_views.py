@@ -142,10 +142,6 @@ def test_a_wide_interval_is_no_answer():
 
 
 def test_what_reports_cannot_tell_is_said():
-    found = view(bp.BRR(AGES, "0.2"), 500)
-    assert found.not_yet == (
-        "No answer yet: the reports cannot tell all values apart, so no number of them would narrow this."
-    )
     clamped = view(MECHANISMS["clamped"], 5_000)
     assert clamped.more == ""
     assert clamped.notes == ("the reports cannot tell all values apart, so no number of them would narrow this",)
@@ -237,6 +233,45 @@ def test_a_joint_table_has_the_answers_of_the_joint_estimate():
     assert len(told.rows) == 12
     assert told.headline == ""
     assert from_json(to_json([told])) == (told,)
+
+
+def test_of_many_labels_a_joint_table_has_the_commonest():
+    parts = {"age": PEOPLE["age"], "town": bp.OUE(bp.Items([f"town {at}" for at in range(20)]), 2)}
+    found, both = of_people(20_000, parts)
+    told = joint_view(found, *both)
+    assert told.heading == "the 6 commonest of 20 in town"
+    assert len(told.rows) == 4 * 6
+    assert joint_view(*_of_two()).heading == ""
+
+
+def _of_two():
+    found, parts = of_people(20_000)
+    return found, *parts
+
+
+UNTOLD = "No answer yet: the reports cannot tell all values apart, so no number of them would narrow this."
+
+
+def test_no_number_of_reports_is_promised_where_none_is_enough():
+    found, both = of_people(400, {"age": bp.BRR(AGES, "0.2"), "pet": PEOPLE["pet"]})
+    assert joint_view(found, *both).not_yet == joint_view(found, *both[::-1]).not_yet == UNTOLD
+    assert view(bp.BRR(AGES, "0.2"), 500).not_yet == UNTOLD
+    assert view(bp.BRR(bp.Cyclic(24), 1, m=12), 500).not_yet == UNTOLD
+
+
+@pytest.mark.parametrize(
+    ("parts", "why"),
+    [
+        (
+            {"age": bp.BRR(AGES, 1), "town": bp.OUE(bp.Items(range(20)), 2)},
+            "No answer: A table with flat categories needs",
+        ),
+        ({"age": PADDED, "sum": bp.GRR(bp.Integers(0, 40_000), 9)}, "No answer: Expected at most"),
+    ],
+)
+def test_parts_that_say_nothing_together_are_told(parts, why):
+    found, both = of_people(100, parts)
+    assert joint_view(found, *both).not_yet.startswith(why)
 
 
 def test_numbers_have_a_correlation():

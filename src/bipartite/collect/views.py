@@ -13,13 +13,14 @@ import msgspec
 import numpy as np
 
 from bipartite.answers.estimation.carried import carried_arcs, carried_edges
+from bipartite.answers.estimation.circular import NOT_KNOWN
 from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.question import Question as Asked
 from bipartite.answers.estimation.rows import MOST_NAMES, insides, largest, range_rows, value_intervals
 from bipartite.answers.estimation.supports import Supports
 from bipartite.answers.estimation.wording import Shares, in_percent, names_of, range_name, shares_shown, shows_ranges
 from bipartite.collect.store import STEP
-from bipartite.errors import DataFileError, how_many
+from bipartite.errors import DataFileError, InputError, how_many
 from bipartite.texts import in_digits
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _HALF: Final = 0.5
 _NAMED: Final = 3  # values named in a headline
 _LISTED: Final = 20  # values that stand in the order of the domain; more of them by their shares
 _CELLS: Final = 4  # ranges of each part in a joint table
+_VALUES: Final = 6  # and labels; of a flat category each takes a pass over all reports
 _FOUR: Final = 4
 _MOST_SEEN: Final = 2**26
 """Reports of a flat category, times values, that are looked at one by one."""
@@ -127,7 +129,7 @@ def view_of(bag: Bag, part: Part) -> View:
         # That no direction is preferred is an answer too, if the shares are known.
         said, note, wide = _NO_DIRECTION, "", _widest(shares.groups[None])
     if not wide <= _HALF and not doubt:
-        return replace(empty, not_yet=_too_wide(n, wide, note))
+        return replace(empty, not_yet=_too_wide(n, wide, note or _untold(estimate)))
     rows = [_row((label,), each) for label, each in zip(shares.names, shares.groups[None], strict=True)]
     return replace(
         empty,
@@ -150,8 +152,12 @@ def joint_view(bag: Bag, first: Part, second: Part) -> View:
     empty = View(bag.question.name, (first.name, second.name), (first.ask, second.ask), n)
     if n < FEW:
         return replace(empty, not_yet=_too_few(n))
-    joint = bag.joint(first, second)
-    groups = [_groups(joint.marginal(part.name)) for part in parts]
+    try:
+        joint = bag.joint(first, second)
+    except InputError as error:  # mechanisms that say too little together, or domains that are too large
+        return replace(empty, not_yet=f"No answer: {error}")
+    alone = [joint.marginal(part.name) for part in parts]
+    groups = list(map(_groups, alone))
     rows = []
     for one, inside in groups[0]:
         for other, too in groups[1]:
@@ -159,11 +165,12 @@ def joint_view(bag: Bag, first: Part, second: Part) -> View:
             rows.append(_row((one, other), (answer.value, *answer.ci(CONFIDENCE))))
     wide = _widest([(row.share, row.low, row.high) for row in rows])
     if not wide <= _HALF and not joint.check.doubt:
-        return replace(empty, not_yet=_too_wide(n, wide, ""))
+        return replace(empty, not_yet=_too_wide(n, wide, _untold(alone[0]) or _untold(alone[1])))
     return replace(
         empty,
         headline=_correlated(joint) if all(part.mechanism.domain.has_ends for part in parts) else "",
         what=(first.name, second.name),
+        heading="; ".join(filter(None, map(_left_out, parts))),
         rows=tuple(rows),
         more=_more(n),
         doubt=joint.check.doubt,
@@ -284,7 +291,7 @@ def _groups(estimate: Estimate) -> list[tuple[str, Any]]:
     domain = estimate.domain
     names = names_of(domain)
     if not domain.has_ranges:
-        most = largest(estimate.shares, MOST_NAMES // _CELLS)
+        most = largest(estimate.shares, _VALUES)
         return [(names[at], [domain.decode(at)]) for at in sorted(most)]
     cut = np.linspace(0, len(domain), min(_CELLS, len(domain)) + 1).round().astype(int)
     found = []
@@ -292,6 +299,16 @@ def _groups(estimate: Estimate) -> list[tuple[str, Any]]:
         one, last = domain.decode(first), domain.decode(after - 1)
         found.append((range_name(domain, one, last), ("range", one, last)))
     return found
+
+
+def _left_out(part: Part) -> str:
+    """That a joint table shows the commonest labels of a part; empty if it shows all."""
+    domain = part.mechanism.domain
+    return (
+        ""
+        if domain.has_ranges or len(domain) <= _VALUES
+        else f"the {_VALUES} commonest of {len(domain)} in {part.name}"
+    )
 
 
 def _row(names: tuple[str, ...], share: Share) -> Row:
@@ -317,6 +334,11 @@ def _too_wide(n: int, wide: float, note: str) -> str:
         f"Not yet: {n:,} reports leave open more than half of all that the answer could be. With about "
         f"{math.ceil(needed / size) * size:,} there will be a first answer."
     )
+
+
+def _untold(estimate: Estimate) -> str:
+    """Why no number of reports gives an answer; empty if some may."""
+    return NOT_KNOWN if estimate.identifiable is False else ""
 
 
 def _more(n: int) -> str:
