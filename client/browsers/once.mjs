@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { openPage, withBrowser, withPage } from "./pages.mjs";
 
 const { spec } = JSON.parse(readFileSync(new URL("laws.json", import.meta.url), "utf8"))[0];
-const ask = (page, question, value = 40) =>
-  page.evaluate((...all) => globalThis.tests.ask(...all), question, spec, value);
+const ask = (page, question, value = 40, ...most) =>
+  page.evaluate((...all) => globalThis.tests.ask(...all), question, spec, value, ...most);
 const kept = (page, question) => page.evaluate((name) => globalThis.tests.kept(name), question);
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -37,6 +37,20 @@ export function tabs(given) {
     await pages[0].waitForFunction(() => "tests" in globalThis);
     assert.equal(await ask(pages[0], "both 0", 90), await kept(pages[1], "both 0"));
     return `${said}; the same after the back button`;
+  });
+}
+
+/** Two tabs that ask other questions at the same moment cannot spend more than the study may. */
+export function capped(given) {
+  return withBrowser({ kind: given.kind }, async (running) => {
+    const pages = [await openPage(running, given), await openPage(running, given)];
+    const asked = pages.flatMap((page, n) => Array.from({ length: 20 }, (_, i) => ask(page, `capped ${n} ${i}`, 40, "7")));
+    const outcomes = await Promise.all(asked);
+    const refused = outcomes.filter((outcome) => outcome.startsWith("budget: "));
+    assert.equal(refused.length, 33);
+    const { drawn, total } = await pages[0].evaluate(() => globalThis.tests.account());
+    assert.deepEqual([drawn.length, total], [7, "7"]);
+    return `40 questions at the same moment in two tabs, of a study that may spend ε = 7: 7 reports, and 33 times “${refused[0]}”`;
   });
 }
 

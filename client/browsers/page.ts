@@ -49,8 +49,9 @@ async function outcome(work: Promise<client.Kept | undefined>): Promise<string> 
   }
 }
 
-const ask = (question: string, spec: string, value: unknown): Promise<client.Kept> =>
-  reportOnce({ study: "browsers", question, spec }, value, { consent: true });
+/** Many questions are asked here; `most` is all that they may spend. */
+const ask = (question: string, spec: string, value: unknown, most = "1000"): Promise<client.Kept> =>
+  reportOnce({ study: "browsers", question, spec }, value, { consent: true }, { epsilon: "20", study: most });
 
 /** As it must not be done: the report is handed out first and stored later. */
 async function careless(question: string, spec: string, value: unknown): Promise<{ body: string }> {
@@ -80,7 +81,7 @@ async function reloading(question: string, spec: string, value: unknown, delays:
 const tests = {
   vectors,
   chiSquare,
-  ask: (question: string, spec: string, value: unknown) => outcome(ask(question, spec, value)),
+  ask: (question: string, spec: string, value: unknown, most?: string) => outcome(ask(question, spec, value, most)),
   kept: (question: string) => outcome(kept({ study: "browsers", question })),
   refuse: (question: string) => client.refuse({ study: "browsers", question }),
   account: client.account,

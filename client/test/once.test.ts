@@ -1,4 +1,4 @@
-import { IDBFactory, IDBObjectStore } from "fake-indexeddb";
+import { IDBFactory, IDBKeyRange, IDBObjectStore } from "fake-indexeddb";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { account } from "../src/once/account.js";
 import { type Draw, askAgain, drawOnce, kept, refuse } from "../src/once/once.js";
@@ -8,11 +8,12 @@ const yes = { consent: true } as const;
 let draws = 0;
 
 /** A draw that is different every time, so that a second one would be seen. */
-const drawing = (spec = "5bec", epsilon = "1"): Draw => ({ spec, epsilon, report: () => (draws += 1) });
+const drawing = (spec = "5bec", epsilon = "1", cap = "20"): Draw => ({ spec, epsilon, cap, report: () => (draws += 1) });
 
 beforeEach(() => {
   draws = 0;
   vi.stubGlobal("indexedDB", new IDBFactory());
+  vi.stubGlobal("IDBKeyRange", IDBKeyRange);
   vi.stubGlobal("navigator", {});
 });
 afterEach(() => {
@@ -211,6 +212,34 @@ test("the value is nowhere in what is stored", async () => {
   expect(others).toEqual([]);
   expect(Object.keys(entry ?? {}).sort()).toEqual(["body", "epsilon", "question", "spec", "study"]);
   expect(JSON.stringify(entry)).not.toContain(value);
+});
+
+test("a study spends no more than its cap, added up exactly", async () => {
+  const ask = (question: string, epsilon: string, cap = "0.3") => reasonOf(drawOnce({ ...age, question }, drawing("5bec", epsilon, cap), yes));
+  expect([await ask("one", "0.1"), await ask("two", "0.2")]).toEqual(["a report", "a report"]); // 0.30000000000000004 in floats
+  expect(await ask("three", "0.00000000000000000001")).toBe("budget: ε of this study would be 0.30000000000000000001 on this device, above 0.3");
+  expect(await ask("four", "0.05")).toContain("budget: ");
+  expect(draws).toBe(2);
+  expect((await account()).spent.get("readers")).toBe("0.3");
+  expect(await ask("free", "0")).toBe("a report"); // constant spends nothing
+  expect(await ask("two", "0.2", "0.1")).toBe("a report"); // it is kept, and handed out again
+  expect(await ask("three", "0.00000000000000000001", "0.4")).toBe("a report");
+});
+
+test("names that sort beside a study's are other studies, whose ε does not count", async () => {
+  for (const study of ["reader", "readers ", "readers\u0000", "readers\uffff", "readert", "Readers"]) await drawOnce({ ...age, study }, drawing("5bec", "20"), yes);
+  for (const question of ["\u0000", "\uffff", "\u{10ffff}"]) await drawOnce({ ...age, question }, drawing("5bec", "5"), yes);
+  expect(await reasonOf(drawOnce(age, drawing("5bec", "5.1"), yes))).toContain("budget: ε of this study would be 20.1 on this device, above 20");
+  expect(await reasonOf(drawOnce(age, drawing("5bec", "5"), yes))).toBe("a report");
+});
+
+test("twenty questions at once spend no more than the cap", async () => {
+  const ask = (_: unknown, i: number) => reasonOf(drawOnce({ ...age, question: `${i}` }, drawing("5bec", "0.1", "0.7"), yes));
+  const outcomes = await Promise.all(Array.from({ length: 20 }, ask));
+  expect(outcomes.filter((outcome) => outcome === "a report")).toHaveLength(7);
+  expect(outcomes.filter((outcome) => String(outcome).startsWith("budget: "))).toHaveLength(13);
+  expect((await account()).total).toBe("0.7");
+  expect(draws).toBe(7);
 });
 
 test("the account adds ε exactly, for each study and question", async () => {

@@ -1,4 +1,4 @@
-import { IDBFactory } from "fake-indexeddb";
+import { IDBFactory, IDBKeyRange } from "fake-indexeddb";
 import { beforeEach, expect, test, vi } from "vitest";
 import laws from "../browsers/laws.json" with { type: "json" };
 import demo from "../demo/data.json" with { type: "json" };
@@ -10,6 +10,7 @@ const yes = { consent: true } as const;
 
 beforeEach(() => {
   vi.stubGlobal("indexedDB", new IDBFactory());
+  vi.stubGlobal("IDBKeyRange", IDBKeyRange);
   vi.stubGlobal("navigator", {});
 });
 
@@ -43,14 +44,30 @@ test("a limit holds for a spec that was parsed without it", async () => {
   expect((await reportOnce(parsed, "Vienna", yes, { epsilon: "1" })).fresh).toBe(true);
 });
 
-test("without a limit, that under which a spec was parsed holds", async () => {
+test("a spec that was parsed under a larger limit is drawn from if its study has a larger one, too", async () => {
   const grr = { bipartite: 2, mechanism: "grr", domain: { integers: [0, 1] }, epsilon: "30", tickets: { near: "2", far: "1" } };
   const parsed = parseSpec(JSON.stringify(grr), { epsilon: "30" });
-  expect((await reportOnce({ ...town, spec: parsed }, 0, yes)).epsilon).toBe("30");
+  const asked = { ...town, spec: parsed };
+  await expect(reportOnce(asked, 0, yes)).rejects.toThrow("ε of this study would be 30 on this device, above 20");
+  await expect(reportOnce(asked, 0, yes, { epsilon: "30" })).rejects.toMatchObject({ reason: "budget" });
+  await expect(reportOnce(asked, 0, yes, { epsilon: "20", study: "30" })).rejects.toThrow(SpecError);
+  expect((await reportOnce(asked, 0, yes, { epsilon: "30", study: "30" })).epsilon).toBe("30");
+});
+
+test("the limit of a study is its own word, a decimal in plain digits", async () => {
+  const limited = (study: unknown): Promise<unknown> => reportOnce(town, "Vienna", yes, { epsilon: "1", study } as never);
+  for (const study of [undefined, null, 1, "", "-1", "1e3", ".5", "0.50", "one", ["1"]]) {
+    await expect(limited(study)).rejects.toThrow(new SpecError("the largest ε is not a decimal in plain digits"));
+  }
+  await expect(limited("0.99")).rejects.toMatchObject({ reason: "budget" });
+  const inherited = Object.assign(Object.create({ study: "1000" }), { epsilon: "20" });
+  for (let i = 0; i < 20; i += 1) await reportOnce({ ...town, question: `${i}` }, "Vienna", yes, inherited);
+  await expect(reportOnce(town, "Vienna", yes, inherited)).rejects.toMatchObject({ reason: "budget" });
+  expect((await account()).total).toBe("20");
 });
 
 test("nothing that is stored tells the answer, unless the report is the answer", async () => {
-  for (let i = 0; i < 40; i += 1) await reportOnce({ ...town, question: `town ${i}` }, "Vienna", yes);
+  for (let i = 0; i < 40; i += 1) await reportOnce({ ...town, question: `town ${i}` }, "Vienna", yes, { epsilon: "1", study: "40" });
   const { drawn, total } = await account();
   expect(total).toBe("40");
   const others = drawn.filter(({ body }) => JSON.parse(body).report !== "Vienna");

@@ -17,7 +17,7 @@
     ├── DataFileError (ValueError)       a file or table that is damaged or of the wrong kind
     ├── BudgetSpentError (RuntimeError)  a person's budget for a period does not allow another report
     ├── LedgerFileError (ValueError)     a ledger that is damaged, busy, out of reach, or not a ledger
-    ├── DatabaseError (RuntimeError)     a PostgreSQL server that cannot be reached, or refuses
+    ├── DatabaseError (RuntimeError)     a database that cannot be reached, is full or damaged, or refuses
     ├── MissingDataError (FileNotFoundError)   a file that was not found and could not be fetched
     ├── WordsExhaustedError (RuntimeError)   a stream of fixed words ran out
     └── MissingExtraError (ImportError)  an optional dependency is not installed
@@ -143,9 +143,9 @@ class LedgerFileError(BipartiteError, ValueError):
 
 
 class DatabaseError(BipartiteError, RuntimeError):
-    """A PostgreSQL server cannot be reached, or refused a statement.
+    """A PostgreSQL server, or the file of a collector, cannot be reached or refused a statement.
 
-    ``code`` is its SQLSTATE, if it gave one; ``lost`` says that the connection is gone.
+    ``code`` is the SQLSTATE, if a server gave one; ``lost`` says that the connection is gone.
     """
 
     def __init__(self, message: str, *, code: str = "", lost: bool = False) -> None:

@@ -184,16 +184,15 @@ class Connection:
             refusal = self._refusal(error)
         raise refusal
 
-    def executemany(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
-        """Run a statement once for each of these rows of parameters."""
+    def executemany(self, statement: str, rows: Iterable[Sequence[object]]) -> int:
+        """Run a statement once for each of these rows of parameters; how many rows of the table it wrote."""
         self._check_ours()
         try:
             with self._session.cursor() as cursor:
                 cursor.executemany(_in_driver(statement), rows)
+                return cursor.rowcount
         except self._errors as error:
             refusal = self._refusal(error)
-        else:
-            return
         raise refusal
 
     def stream(self, query: str) -> Iterator[tuple[Any, ...]]:

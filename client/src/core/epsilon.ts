@@ -1,3 +1,4 @@
+import { exceeds, fraction } from "../decimal.js";
 import { must } from "./errors.js";
 
 /** Whether a ≤ e^ε·b, by a fraction a little below e^ε. */
@@ -10,18 +11,6 @@ export const DECIMAL = /^(0|[1-9]\d*)(\.\d*[1-9])?$/;
 export function checkEpsilon(epsilon: string): void {
   must(epsilon.replace(".", "").replace(/^0+/, "").length <= 20, "epsilon: more than 20 digits");
   must(!exceeds(epsilon, "50") && !exceeds("0.000000000000001", epsilon), "epsilon: not from 10^-15 to 50");
-}
-
-/** Whether one decimal is larger than another. */
-export function exceeds(one: string, other: string): boolean {
-  const [p, q] = fraction(one);
-  const [r, s] = fraction(other);
-  return p * s > r * q;
-}
-
-function fraction(decimal: string): [bigint, bigint] {
-  const [units = "", rest = ""] = decimal.split(".");
-  return [BigInt(units + rest), 10n ** BigInt(rest.length)];
 }
 
 /** The first 201 terms of e^ε as one fraction. */

@@ -1,3 +1,3 @@
 export { SpecError, ValueError } from "./errors.js";
 export { parseRecord } from "./record.js";
-export { type Limits, type Spec, draw, limit, parseSpec, specHash } from "./spec.js";
+export { type Limits, type Spec, capOf, draw, limit, parseSpec, specHash } from "./spec.js";

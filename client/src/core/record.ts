@@ -1,7 +1,6 @@
-import { addDecimals } from "../decimal.js";
+import { addDecimals, exceeds } from "../decimal.js";
 import type { Report } from "../report.js";
 import { ValueError, must } from "./errors.js";
-import { exceeds } from "./epsilon.js";
 import { type Limits, type Sampler, type Spec, checked, limit, parseSpec, samplerOf, specHash } from "./spec.js";
 import { lottery } from "./tickets.js";
 

@@ -1,9 +1,10 @@
+import { exceeds } from "../decimal.js";
 import type { Report } from "../report.js";
 import { type WordSource, cryptoWords } from "../words.js";
 import { anchored, anchoredMeans, constant, grr, minimax } from "./flat.js";
 import { oue, rappor } from "./bits.js";
 import { domainOf } from "./domain.js";
-import { type Bound, DECIMAL, boundOf, checkEpsilon, exceeds } from "./epsilon.js";
+import { type Bound, DECIMAL, boundOf, checkEpsilon } from "./epsilon.js";
 import { SpecError, must } from "./errors.js";
 import { hadamardResponse } from "./hadamard.js";
 import { type Node, readJson } from "./json.js";
@@ -24,11 +25,15 @@ export interface Spec {
   readonly epsilon: string;
 }
 
-/** Without limits, the largest ε to draw at is 20. */
+/** Without limits, the largest ε to draw at is 20, and so is the largest sum of a study. */
 export interface Limits {
   /** The largest ε to draw at. No spec can raise it. */
   readonly epsilon: string;
+  /** The largest sum of ε over all questions of a study that this device answers; 20 unless it is said. */
+  readonly study?: string;
 }
+
+const MOST = "20";
 
 /** Checks a value, and gives its draw. */
 export type Sampler = (value: unknown) => (words: WordSource) => Report;
@@ -49,10 +54,17 @@ export function samplerOf(spec: Spec): Sampler {
 }
 
 /** Refuses what spends more than the limit. */
-export function limit(epsilon: string, limits: Limits = { epsilon: "20" }): void {
-  const most = Object.hasOwn(limits, "epsilon") && limits.epsilon;
-  must(typeof most === "string" && DECIMAL.test(most), "the largest ε is not a decimal in plain digits");
+export function limit(epsilon: string, limits: Limits = { epsilon: MOST }): void {
+  const most = decimal(Object.hasOwn(limits, "epsilon") && limits.epsilon);
   must(!exceeds(epsilon, most), `ε is ${epsilon}, and this client draws at ${most} at most`);
+}
+
+/** The largest sum of ε over a study. */
+export const capOf = (limits?: Limits): string => decimal(limits && Object.hasOwn(limits, "study") ? limits.study : MOST);
+
+function decimal(most: unknown): string {
+  must(typeof most === "string" && DECIMAL.test(most), "the largest ε is not a decimal in plain digits");
+  return most as string;
 }
 
 /** The SHA-256 of the canonical form of a spec, by which it is named. */

@@ -7,7 +7,7 @@ export interface Account {
   readonly drawn: readonly Drawn[];
   /** What was refused; without a question, a whole study. */
   readonly refused: readonly No[];
-  /** For each study the exact sum of ε over its questions. */
+  /** For each study the exact sum of ε over its questions: `reportOnce` draws none that would bring it above `limits.study`. */
   readonly spent: ReadonlyMap<string, string>;
   /** The exact sum over all studies. */
   readonly total: string;

@@ -1,5 +1,5 @@
 /** Why no report was handed out. */
-export type Reason = "consent" | "refused" | "privacy-control" | "changed" | "drawn" | "storage";
+export type Reason = "consent" | "refused" | "privacy-control" | "changed" | "budget" | "drawn" | "storage";
 
 /** No report was handed out, and none was kept; `reason` says why, the message in words. */
 export class NoReportError extends Error {

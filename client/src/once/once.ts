@@ -1,7 +1,8 @@
+import { addDecimals, exceeds } from "../decimal.js";
 import type { Report } from "../report.js";
 import { cryptoWords } from "../words.js";
 import { NoReportError } from "./errors.js";
-import { type Drawn, type No, decide, isDrawn, keyOf } from "./store.js";
+import { type Drawn, type No, at, decide, isDrawn, keyOf } from "./store.js";
 
 /** Which question of which study. Names are public; another name is another question, and spends ε again. */
 export interface Question {
@@ -25,10 +26,11 @@ export interface Kept {
   readonly fresh: boolean;
 }
 
-/** One draw of a checked spec. `report` is called at most once, and synchronously. */
+/** One draw of a checked spec, if the ε of its study stays within `cap`. `report` is called at most once, and synchronously. */
 export interface Draw {
   readonly spec: string;
   readonly epsilon: string;
+  readonly cap: string;
   readonly report: () => Report;
 }
 
@@ -47,7 +49,7 @@ export async function drawOnce(question: Question, draw: Draw, consent: Consent)
   if (!consent || !Object.hasOwn(consent, "consent") || consent.consent !== true) {
     throw new NoReportError("consent", "nothing is drawn before the person has agreed");
   }
-  return decide([place, { study: place.study }], ([found, ...all]) => {
+  return decide(place, (found, all) => {
     if (isDrawn(found)) {
       if (found.spec === draw.spec) return [handed(found, false)];
       throw new NoReportError(
@@ -55,11 +57,13 @@ export async function drawOnce(question: Question, draw: Draw, consent: Consent)
         "this question was answered under another spec, and a second report would spend ε again; ask under a new name",
       );
     }
-    if (found ?? all[0]) throw new NoReportError("refused", "the person said no to this question or study");
+    if (found ?? at({ study: place.study }, all)) throw new NoReportError("refused", "the person said no to this question or study");
     if (privacyControl()) {
       throw new NoReportError("privacy-control", "the browser's Global Privacy Control is on: nothing is drawn");
     }
-    const { spec, epsilon } = draw;
+    const { spec, epsilon, cap } = draw;
+    const sum = addDecimals([...all.filter(isDrawn), draw].map((each) => each.epsilon));
+    if (exceeds(sum, cap)) throw new NoReportError("budget", `ε of this study would be ${sum} on this device, above ${cap}`);
     const envelope: Envelope = { v: 1, ...place, spec, report: draw.report(), key: randomKey() };
     const keep: Drawn = { ...place, spec, epsilon, body: JSON.stringify(envelope) };
     return [handed(keep, true), keep];
@@ -68,13 +72,13 @@ export async function drawOnce(question: Question, draw: Draw, consent: Consent)
 
 /** The report that this device keeps for the question, to send it again; nothing is drawn. */
 export async function kept(question: Question): Promise<Kept | undefined> {
-  return decide([placeOf(question)], ([found]) => [isDrawn(found) ? handed(found, false) : undefined]);
+  return decide(placeOf(question), (found) => [isDrawn(found) ? handed(found, false) : undefined]);
 }
 
 /** Remember a no, to one question or to a whole study. It comes before the draw or not at all. */
 export async function refuse(question: No): Promise<void> {
   const place = wholeOrPlace(question);
-  return decide([place], ([found]) => {
+  return decide(place, (found) => {
     if (isDrawn(found)) throw new NoReportError("drawn", "the report was drawn after a yes, and cannot be taken back");
     return [undefined, found ? undefined : place];
   });
@@ -83,7 +87,7 @@ export async function refuse(question: No): Promise<void> {
 /** Forget a no, because the person wants to be asked again. A report is never forgotten. */
 export async function askAgain(question: No): Promise<void> {
   const place = wholeOrPlace(question);
-  return decide([place], ([found]) => [undefined, undefined, isDrawn(found) ? undefined : place]);
+  return decide(place, (found) => [undefined, undefined, isDrawn(found) ? undefined : place]);
 }
 
 /** Whether the person's browser tells every page not to share their data. */

@@ -25,29 +25,28 @@ export const isDrawn = (entry: Entry | undefined): entry is Drawn => entry !== u
 /** Where an entry is kept: `[study, question]`, or `[study]` for a no to all of it. */
 export const keyOf = (no: No): string[] => (Object.hasOwn(no, "question") && no.question !== undefined ? [no.study, no.question] : [no.study]);
 
-/** What follows from the entries found: what is given once it is stored, and a new entry or one to forget. */
+/** The entry of a place among those of its study. */
+export const at = (place: No, all: readonly Entry[]): Entry | undefined => all.find((entry) => keyOf(entry)[1] === keyOf(place)[1]);
+
+/** What follows from the entries of a study: what is given once it is stored, and a new entry or one to forget. */
 export type Decision<T> = readonly [result: T, keep?: Entry | undefined, forget?: No | undefined];
 
 /**
- * Read some entries, decide at once, write: in one transaction. Browsers run those that write one after another over all
- * tabs of an origin, and all or nothing of each; so of two tabs that find nothing at the same time the second finds what
- * the first has kept. The result is given after the browser says that all is stored ("strict": on the disk), or never.
+ * Read the entry of a place and all others of its study, decide at once, write: in one transaction. Browsers run those
+ * that write one after another over all tabs of an origin, and all or nothing of each; so of two tabs that find nothing at
+ * the same time the second finds what the first has kept. The result is given after the browser says that all is stored
+ * ("strict": on the disk), or never.
  */
-export function decide<T>(places: readonly No[], decision: (found: (Entry | undefined)[]) => Decision<T>): Promise<T> {
+export function decide<T>(place: No, decision: (found: Entry | undefined, all: readonly Entry[]) => Decision<T>): Promise<T> {
   return withStore("readwrite", (store, end) => {
-    const found: (Entry | undefined)[] = [];
-    for (const place of places) {
-      const request: IDBRequest<Entry | undefined> = store.get(keyOf(place));
-      request.onsuccess = () => {
-        if (found.push(request.result) < places.length) return;
-        end(() => {
-          const [result, keep, forget] = decision(found);
-          if (keep) store.add(keep, keyOf(keep));
-          if (forget) store.delete(keyOf(forget));
-          return result;
-        });
-      };
-    }
+    const request: IDBRequest<Entry[]> = store.getAll(IDBKeyRange.bound([place.study], [place.study, []])); // a list is above all texts
+    request.onsuccess = () =>
+      end(() => {
+        const [result, keep, forget] = decision(at(place, request.result), request.result);
+        if (keep) store.add(keep, keyOf(keep));
+        if (forget) store.delete(keyOf(forget));
+        return result;
+      });
   });
 }
 

@@ -259,7 +259,7 @@ def _json(source: str, blocks: Iterator[bytes], asked: Asked) -> Iterator[Batch]
                 asked.refuse(f"{place} {error}", text)
                 continue
             begun = True
-            lines.add(line, [_cell(held.get(each)) for each in asked.names], text, key)
+            lines.add(line, [cell_of(held.get(each)) for each in asked.names], text, key)
         yield lines.batch()
 
 
@@ -275,7 +275,7 @@ def _object(line: str) -> dict[str, Any]:
     raise DataFileError(f"{why}; repair or remove it.")
 
 
-def _cell(value: object) -> str:
+def cell_of(value: object) -> str:
     """A JSON value as the cell of a table."""
     if isinstance(value, str):
         return value

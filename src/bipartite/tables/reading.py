@@ -69,7 +69,7 @@ def columns_in(described: object, folder: Path | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, options in given.items():
         with problems.noting(f"columns.{name}: "):
-            found[name] = _column(options, folder)
+            found[name] = column_in(options, folder)
     problems.raise_if_any(InputError)
     return found
 
@@ -90,7 +90,8 @@ def suggest(given: object, known: Iterable[str], otherwise: str) -> str:
     return otherwise if near is None else f"did you mean {near!r}?"
 
 
-def _column(options: object, folder: Path | None) -> Column | str:
+def column_in(options: object, folder: Path | None) -> Column | str:
+    """Build the column that these keys of a plan describe, or report every problem."""
     if not isinstance(options, Mapping):
         raise InputError(
             f"Expected keys such as domain and epsilon, got {type(options).__name__}; write [columns.NAME] above them."
