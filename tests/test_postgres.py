@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import pickle
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -163,6 +164,22 @@ def test_an_error_quotes_nothing_of_a_row(database):
         assert caught.value.__context__ is None
 
 
+HINTS = {
+    "25006": "is read-only .said.; name the primary server",
+    "40P01": "had another transaction in the way .said., and undid this one; try again",
+    "53100": "has no room .said.; free some disk, memory or connections",
+    "57014": "stopped the statement .said.; see its log, and try again",
+    "P0001": "refused a statement .said.",
+}
+
+
+@pytest.mark.parametrize("code", HINTS)
+def test_what_a_server_refuses_says_what_would_help(database, code):
+    with pytest.raises(DatabaseError, match=rf"{HINTS[code]}\.$") as caught, database.transaction() as connection:
+        connection.execute(f"DO $$ BEGIN RAISE EXCEPTION 'said' USING ERRCODE = '{code}'; END $$")
+    assert (caught.value.code, caught.value.lost) == (code, False)
+
+
 def test_a_server_that_was_started_again_is_found_again(postgresql, database):
     add(database, "a")
     postgresql.stop()
@@ -286,6 +303,16 @@ def test_a_server_is_not_used_within_its_own_transaction(database):
     with pytest.raises(DatabaseError, match="was used inside one of its own transactions"), database.transaction():
         kept(database)
     assert kept(database) == []
+
+
+def test_a_programme_that_ends_without_closing_says_nothing(postgresql_url):
+    program = (
+        "import sys; from bipartite.postgres import Server; server = Server(sys.argv[1])\n"
+        "with server.transaction() as connection: print(connection.execute('SELECT 1').fetchone())"
+    )
+    command = [sys.executable, "-W", "error", "-c", program, postgresql_url]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "(1,)\n", "")
 
 
 def test_psycopg_is_asked_for_where_it_is_missing(monkeypatch):

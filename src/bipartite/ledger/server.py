@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
-    from bipartite.ledger.store import Rows
     from bipartite.postgres import Connection, Url
 
 SCHEMA: Final = "bipartite_ledger"
@@ -108,12 +107,12 @@ def _triggers(budget: int) -> dict[str, tuple[str, str]]:
 
 
 class Tables:
-    """The tables of a ledger within a transaction of PostgreSQL; see :class:`bipartite.ledger.store.Database`."""
+    """The tables of a ledger within a transaction; what is asked of them is what a connection to SQLite is asked."""
 
     stored = staticmethod(to_bytes)
 
     def __init__(self, connection: Connection) -> None:
-        self.execute: Callable[..., Rows] = connection.execute
+        self.execute: Callable[..., Any] = connection.execute
         self.executemany = connection.executemany
 
     def version(self) -> int:  # noqa: D102
