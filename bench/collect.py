@@ -127,7 +127,9 @@ def fill(path: Path, keys: int) -> None:
     with sqlite3.connect(path) as database:
         for first in range(0, keys, 10**6):
             more = min(10**6, keys - first)
-            database.executemany("INSERT INTO seen VALUES (1, ?)", ((key,) for key in sorted(os.urandom(16) for _ in range(more))))
+            database.executemany(
+                "INSERT INTO seen VALUES (1, ?)", ((key,) for key in sorted(os.urandom(16) for _ in range(more)))
+            )
         chance = random.Random(1)  # noqa: S311
         bag = Counter(chance.randint(9, 99) for _ in range(keys))
         database.executemany("INSERT INTO bag VALUES (1, ?, ?)", [(str(report), n) for report, n in bag.items()])
@@ -175,7 +177,9 @@ def measure(keys: int, folder: Path) -> None:
         singles.append((greeting.send(bodies), ours.send(bodies)))
         arrays = [b"[" + b",".join(envelope(sha256, chance) for _ in range(SIZE)) + b"]" for _ in range(BATCHES)]
         rows = [[(each.key, each.report) for each in reader.read(array)] for array in arrays]
-        batches.append((bare(path, [[(os.urandom(16), report) for _, report in row] for row in rows]), ours.send(arrays)))
+        batches.append(
+            (bare(path, [[(os.urandom(16), report) for _, report in row] for row in rows]), ours.send(arrays))
+        )
     ours.stop()
     greeting.stop()
     path.unlink()
@@ -189,7 +193,7 @@ def measure(keys: int, folder: Path) -> None:
 def run_server(port: int, kind: str, path: str = "") -> None:
     """Serve one of the two, with the same settings."""
     if kind == "hello":
-        run_workers("collect:hello", "127.0.0.1", port, workers=1, proxies=None)
+        run_workers("collect:hello", "127.0.0.1", port, workers=1)
     else:
         serve(Settings(path, True, "study", 0), "127.0.0.1", port, workers=1, proxies=None)
 

@@ -98,7 +98,7 @@ class Collector:
                     Route("/metrics", self._metrics),
                 ],
                 lifespan=self._running,
-            )
+            ),
         )
 
     @contextlib.asynccontextmanager
@@ -228,7 +228,7 @@ class _Reports:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        headers = [_JSON, _ANY_ORIGIN, *_COMMON]
+        headers = [_JSON, _ANY_ORIGIN]
         if scope["method"] == "OPTIONS":
             await _send(send, 204, [*_PREFLIGHT], b"")
             return
