@@ -25,7 +25,7 @@ def database(postgresql_url):
 
 
 def kept(server):
-    with server.transaction(keep=False) as connection:
+    with server.transaction(read_only=True) as connection:
         return connection.execute("SELECT name, n FROM kept ORDER BY name").fetchall()
 
 
@@ -36,7 +36,7 @@ def add(server, *names):
 
 def test_statements_are_those_of_sqlite(database):
     add(database, "100 %", "why?")
-    with database.transaction(keep=False) as connection:
+    with database.transaction(read_only=True) as connection:
         query = "SELECT name, body FROM kept WHERE name LIKE '%?' AND n = ?"
         assert connection.execute(query, (1,)).fetchone() == ("why?", b"\0\xff")
         [total] = connection.execute("SELECT sum(n) FROM kept WHERE name <> '%s?'").fetchone()
@@ -52,7 +52,7 @@ def test_an_error_undoes_the_whole_transaction(database):
     with pytest.raises(DatabaseError, match="refused a statement"):
         add(database, "b", "b")
     assert kept(database) == []
-    with database.transaction(keep=False) as connection:
+    with database.transaction(read_only=True) as connection:
         connection.execute("INSERT INTO kept VALUES ('a', 1)")
     assert kept(database) == []
 
@@ -223,7 +223,7 @@ def test_a_server_that_does_not_flush_and_a_database_that_is_not_unicode_are_ref
 
 def sessions(database):
     """The sessions that the server sees in this database, and a session that asks."""
-    with database.transaction(keep=False) as connection:
+    with database.transaction(read_only=True) as connection:
         query = "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
         return {pid for (pid,) in connection.execute(query)}
 

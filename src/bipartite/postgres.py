@@ -309,21 +309,26 @@ class Server:
         self._wait, self._schema = wait, schema
         self._seats: dict[object, _Seat] = {}
 
+    @property
+    def name(self) -> str:
+        """Host, port and database."""
+        return self.url.name
+
     @contextmanager
-    def transaction(self, begin: str = "BEGIN", *, keep: bool = True) -> Iterator[Connection]:
-        """One transaction, committed or, after any error or without ``keep``, undone."""
+    def transaction(self, begin: str = "BEGIN", *, read_only: bool = False) -> Iterator[Connection]:
+        """One transaction, committed or, after any error, undone; one that only reads is always undone."""
         seat = self._seat()
         with seat.turn:
             if seat.is_taken:
                 raise DatabaseError(
-                    f"{self.url.name} was used inside one of its own transactions, by a source of random words or a "
+                    f"{self.name} was used inside one of its own transactions, by a source of random words or a "
                     "signal handler; use it before or afterwards."
                 )
             seat.is_taken = True
             try:
                 connection = self._begin(seat, begin)
                 yield connection
-                if keep:
+                if not read_only:
                     connection.commit()
             finally:
                 seat.is_taken = False

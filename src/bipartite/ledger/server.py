@@ -156,11 +156,14 @@ class LedgerServer(Store[Tables]):
 
     def __init__(self, url: str | os.PathLike[str] | Url, wait: float, *, read_only: bool = False) -> None:
         self._server = Server(url, wait=wait, schema=SCHEMA)
-        super().__init__(self._server.url.name, wait, read_only=read_only)
+        super().__init__(self._server.name, wait, read_only=read_only)
 
     @contextmanager
     def _transaction(self, *, writing: bool) -> Iterator[Tables]:
-        with _refusing(), self._server.transaction(_WRITING if writing else _READING, keep=writing) as connection:
+        with (
+            _refusing(),
+            self._server.transaction(_WRITING if writing else _READING, read_only=not writing) as connection,
+        ):
             tables = Tables(connection)
             self._check_tables(tables)
             if self._read_only and self._held is None and tables.is_empty():
