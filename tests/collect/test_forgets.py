@@ -39,7 +39,7 @@ def ordinary(running, study, count):
 def test_nothing_holds_who_asked_when_others_have_asked(where, tmp_path, proxies):
     study = study_in(tmp_path)
     begin(where, study).close()
-    with Running(where, study, tmp_path, rate=10**6, proxies=proxies, PYTHONASYNCIODEBUG="1") as running:
+    with Running(where, study, tmp_path, rate=10**6, proxies=proxies) as running:
         planted = Planted(running, study)
         for _ in range(3):  # so that both workers get some
             planted.send()
