@@ -71,7 +71,9 @@ class Planted:
 
     def found(self, held):
         """Where the marks that stand in these bytes were planted."""
-        found = {self.marks[each] for each in set(re.findall(rb"pl4nted\d{3}x[0-9a-f]{12}", held)) if each in self.marks}
+        found = {
+            self.marks[each] for each in set(re.findall(rb"pl4nted\d{3}x[0-9a-f]{12}", held)) if each in self.marks
+        }
         if b"pl4nted" in held and not found:
             found.add("a part of a mark")
         for each in (ADDRESS, *FORWARDED):

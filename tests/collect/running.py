@@ -88,7 +88,11 @@ class Running:
 
     def workers(self):
         """The processes that answer; another one only tidies up after multiprocessing."""
-        return [pid for pid in self.children() if b"spawn_main" in _command(pid) and b"--multiprocessing-fork" in _command(pid)]
+        return [
+            pid
+            for pid in self.children()
+            if b"spawn_main" in _command(pid) and b"--multiprocessing-fork" in _command(pid)
+        ]
 
 
 def _command(pid):

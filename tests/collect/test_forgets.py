@@ -43,7 +43,9 @@ def test_nothing_holds_who_asked_when_others_have_asked(where, tmp_path, proxies
         planted = Planted(running, study)
         for _ in range(3):  # so that both workers get some
             planted.send()
-        files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}  # the log of SQLite among them
+        files = {
+            path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
+        }  # the log of SQLite among them
         ordinary(running, study, 100)
         metrics = running.ask("GET", "/metrics")
         assert metrics[0] == 200

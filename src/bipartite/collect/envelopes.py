@@ -64,6 +64,7 @@ class _Desk:
 
     question: Question
     number: int
+    sha256: str
     known: dict[bytes, str] = field(default_factory=dict)
     """The canonical text of reports as they were written, for as many as there is room."""
     room: int = _REMEMBERED
@@ -141,11 +142,15 @@ class Reader:
 
     def __init__(self, study: Study, numbers: Mapping[str, int]) -> None:
         self._study = study.name
-        self._desks = {each.name: _Desk(each, numbers[each.name]) for each in study.questions}
+        self._desks = {each.name: _Desk(each, numbers[each.name], each.sha256) for each in study.questions}
 
     def read(self, body: bytes) -> list[Arrival]:
         """The reports of a body, all of them checked; a :class:`Refusal` if one is not of this study."""
         envelopes = _opened(body)
+        if len(envelopes) == 1:
+            fast = self._one(envelopes[0])
+            if fast is not None:
+                return [fast]
         self._check_named(envelopes)
         positions: dict[str, list[int]] = {}
         for at, envelope in enumerate(envelopes):
@@ -167,6 +172,16 @@ class Reader:
             for at, each in enumerate(envelopes)
         ]
 
+    def _one(self, envelope: _Envelope) -> Arrival | None:
+        """The one report of a body, if all is right and its text is known: the way of nearly every post."""
+        desk = self._desks.get(envelope.question)
+        if desk is None or (envelope.v, envelope.study, envelope.spec) != (1, self._study, desk.sha256):
+            return None
+        text = desk.known.get(bytes(envelope.report))
+        if text is None or not _is_key(envelope.key):
+            return None
+        return Arrival(desk.number, bytes.fromhex(envelope.key), text)
+
     def _check_named(self, envelopes: Sequence[_Envelope]) -> None:
         """Refuse envelopes of another version, study, question or spec."""
         for status, words, right in (
@@ -179,7 +194,7 @@ class Reader:
             (
                 409,
                 "Expected reports drawn by the spec of their question, got another; see /specs.json.",
-                lambda each: each.spec == self._desks[each.question].question.sha256,
+                lambda each: each.spec == self._desks[each.question].sha256,
             ),
         ):
             wrong = [at for at, each in enumerate(envelopes) if not right(each)]

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 MEDIA_TYPE: Final = "text/plain; version=0.0.4"
-_OK: Final = 200
 disable_created_metrics()  # they are times
 _registry: Final = CollectorRegistry()
 _refused: Final = Counter("bipartite_refused", "Requests that counted no report", ["status"], registry=_registry)
@@ -34,10 +33,9 @@ class _Reports:
         yield told
 
 
-def answered(status: int) -> None:
-    """Count an answer; of those that counted reports nothing is told."""
-    if status != _OK:
-        _refused.labels(status).inc()
+def refused(status: int) -> None:
+    """Count a request that counted no report."""
+    _refused.labels(status).inc()
 
 
 def text(counted: Mapping[str, int]) -> bytes:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
+from bipartite.collect import statements
 from bipartite.postgres import Server
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from bipartite.postgres import Connection
 
@@ -40,6 +42,17 @@ class PostgresDatabase:
     def mark(self) -> None:
         """Nothing: the schema is the mark."""
 
+    def keep(self, name: str) -> None:
+        """Copy the tables as they are into a schema beside their own; an earlier copy stays."""
+        with self.transaction():
+            tables = self.tables()
+            there = {each for (each,) in self.execute("SELECT nspname FROM pg_namespace")}
+            named = (f"{_SCHEMA}_{name}{'' if number == 1 else f'-{number}'}" for number in count(1))
+            schema = next(each for each in named if each not in there)
+            self.execute(f'CREATE SCHEMA "{schema}"')
+            for table in tables:
+                self.execute(f'CREATE TABLE "{schema}".{table} AS SELECT * FROM {table}')  # noqa: S608 (our own names)
+
     def execute(self, statement: str, parameters: Iterable[Any] = ()) -> Any:  # noqa: ANN401 (a cursor of the driver)
         """Run one statement, by itself or in the transaction that was begun."""
         if self._connection is None:
@@ -52,6 +65,17 @@ class PostgresDatabase:
         assert self._connection is not None  # noqa: S101 (only transactions write)
         held = [tuple(row) for row in rows]
         return self._connection.executemany(statement, held) if held else 0
+
+    def add_keys(self, question: int, keys: Sequence[bytes]) -> list[bytes]:
+        """Add these keys; return those that were not there. Of two who add one at once, one waits for the other."""
+        found = self.execute(statements.ADD_KEYS_POSTGRESQL, (question, list(keys))).fetchall() if keys else []
+        return [bytes(key) for (key,) in found]
+
+    def add_reports(self, question: int, reports: Sequence[tuple[str, int]]) -> None:
+        """Count each of these reports so many times more."""
+        if reports:
+            texts, counts = map(list, zip(*reports, strict=True))
+            self.execute(statements.ADD_REPORTS_POSTGRESQL, (question, texts, counts))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -15,7 +15,6 @@ GET /metrics          numbers for Prometheus, on this machine alone
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import traceback
 from hashlib import sha256
@@ -23,6 +22,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio.to_thread
+import msgspec
 from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -86,9 +86,9 @@ class Collector:
         self._pages: dict[bool, Page] = {}
         self._writer: Writer
         self.app: ASGIApp = _Quiet(
+            _Reports(self),
             Starlette(
                 routes=[
-                    Route("/reports", _Reports(self)),
                     Route("/", self._participant),
                     Route("/answers", self._answers),
                     Route("/operator", self._operator, methods=["GET", "POST"]),
@@ -98,7 +98,7 @@ class Collector:
                     Route("/metrics", self._metrics),
                 ],
                 lifespan=self._running,
-            )
+            ),
         )
 
     @contextlib.asynccontextmanager
@@ -221,7 +221,7 @@ def _shown(page: Page, status: int = 200) -> Response:
 
 
 class _Reports:
-    """POST /reports as an application of its own: what most requests are for takes the shortest way."""
+    """/reports as an application of its own: what most requests are for takes the shortest way."""
 
     def __init__(self, collector: Collector) -> None:
         self._collector = collector
@@ -230,7 +230,7 @@ class _Reports:
         """Answer one request."""
         headers = [_JSON, _ANY_ORIGIN]
         if scope["method"] == "OPTIONS":
-            await _send(send, 204, _PREFLIGHT, b"")
+            await _send(send, 204, [*_PREFLIGHT], b"")
             return
         if scope["method"] == "POST":
             status, words, wait = await self._collector.take(scope, receive)
@@ -239,13 +239,14 @@ class _Reports:
             headers.append((b"allow", b"POST, OPTIONS"))
         if wait:
             headers.append((b"retry-after", b"%d" % wait))
-        metrics.answered(status)
-        await _send(send, status, headers, json.dumps(words).encode())
+        if status != 200:  # noqa: PLR2004 (of reports that were counted, metrics tell only steps)
+            metrics.refused(status)
+        await _send(send, status, headers, msgspec.json.encode(words))
 
 
 async def _send(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
-    length = (b"content-length", b"%d" % len(body))
-    await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
+    headers.append((b"content-length", b"%d" % len(body)))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 
@@ -280,13 +281,13 @@ async def _body(scope: Scope, receive: Receive) -> bytes:
 class _Quiet:
     """Common headers, and errors told without a value: their type and place, where Starlette would log their text."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, reports: ASGIApp, others: ASGIApp) -> None:
+        self._reports, self._others = reports, others
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self._others(scope, receive, send)
             return
         begun = False
 
@@ -299,9 +300,12 @@ class _Quiet:
             await send(message)
 
         try:
-            await self._app(scope, receive, spoken)
+            if scope["path"] == "/reports":
+                await self._reports(scope, receive, send)
+            else:
+                await self._others(scope, receive, spoken)
         except Exception as error:  # noqa: BLE001 (whatever it is, its text may hold a value)
             place = traceback.extract_tb(error.__traceback__)[-1]
             _log.error("%s in %s, line %s; please report this bug", type(error).__name__, place.name, place.lineno)
             if not begun:
-                await _send(spoken, 500, [_JSON], b'{"error": "The collector failed; send the same again."}')
+                await _send(send, 500, [_JSON, *_COMMON], b'{"error": "The collector failed; send the same again."}')

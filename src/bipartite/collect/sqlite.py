@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from contextlib import closing, contextmanager, suppress
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.collect import statements
 from bipartite.errors import DatabaseError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
 _WAIT: Final = 20.0  # seconds for other workers
 _CACHE: Final = 64 * 1024  # kilobytes; random keys touch pages everywhere
 _OWNER_ONLY: Final = 0o600
+_FULL: Final = "53100"  # the SQLSTATE of a full disk
 _REASONS: Final = {
     sqlite3.SQLITE_FULL: "cannot grow, its disk is full; free some space",
     sqlite3.SQLITE_BUSY: f"stayed busy for {_WAIT:g} s; find what else holds it open",
@@ -69,6 +72,16 @@ class SqliteFile:
         """Mark the file as a collector's."""
         self.execute(f"PRAGMA application_id = {statements.APPLICATION_ID}")
 
+    def keep(self, name: str) -> None:
+        """Copy the file as it is to readers.NAME.db beside it, for its owner only; an earlier copy stays."""
+        for number in count(1):
+            copy = self.path.with_suffix(f".{name}{'' if number == 1 else f'-{number}'}.db")
+            with suppress(FileExistsError):
+                os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNER_ONLY))
+                break
+        with self._explained():
+            self.execute("VACUUM INTO ?", (str(copy),))
+
     def execute(self, statement: str, parameters: Iterable[Any] = ()) -> sqlite3.Cursor:
         """Run one statement."""
         return self._connection.execute(statement, tuple(parameters))
@@ -76,6 +89,19 @@ class SqliteFile:
     def executemany(self, statement: str, rows: Iterable[Iterable[Any]]) -> int:
         """Run a statement for each of these rows; how many rows of the table it wrote."""
         return self._connection.executemany(statement, rows).rowcount  # type: ignore[arg-type]  # tuples
+
+    def add_keys(self, question: int, keys: Sequence[bytes]) -> list[bytes]:
+        """Add these keys; return those that were not there. One writer at a time: none comes in between."""
+        known = {key for (key,) in self.execute(statements.KNOWN_KEYS_SQLITE, (b"".join(keys), question))}
+        new = [key for key in keys if key not in known] if known else list(keys)
+        if new:
+            self.execute(statements.ADD_KEYS_SQLITE, (b"".join(new), question))
+        return new
+
+    def add_reports(self, question: int, reports: Sequence[tuple[str, int]]) -> None:
+        """Count each of these reports so many times more."""
+        if reports:
+            self.execute(statements.ADD_REPORTS_SQLITE, (question, json.dumps(reports)))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -108,7 +134,8 @@ class SqliteFile:
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", None)
             why = _REASONS.get(-1 if code is None else code & 0xFF, f"cannot be used ({error})")
-            refusal = DatabaseError(f"{self.name} {why}.")
+            full = code is not None and code & 0xFF == sqlite3.SQLITE_FULL
+            refusal = DatabaseError(f"{self.name} {why}.", code=_FULL if full else "")
         else:
             return
         raise refusal

@@ -20,11 +20,25 @@ QUESTIONS: Final = "SELECT name, question, hash, spec FROM questions WHERE study
 OPEN, ENDED, SEALED = range(3)
 """Whether reports are taken: yes; no; no, and the keys are forgotten."""
 
-# A report is counted: its key, the report itself and the day, in one transaction.
-ADD_KEY: Final = "INSERT INTO seen VALUES (?, ?) ON CONFLICT DO NOTHING"
-ADD_REPORTS: Final = (
-    "INSERT INTO bag VALUES (?, ?, ?) ON CONFLICT (question, report) DO UPDATE SET n = bag.n + excluded.n"
+# A report is counted: its key, the report itself and the day, in one transaction, by one statement for each. The engines
+# say them differently: to SQLite the keys go as one BLOB and the reports as JSON, to PostgreSQL both as arrays.
+_KEYS: Final = (
+    "WITH RECURSIVE given(at) AS (SELECT 0 UNION ALL SELECT at + 16 FROM given WHERE at + 16 < length(?1)), "
+    "keys AS (SELECT substr(?1, at + 1, 16) AS key FROM given) "
 )
+KNOWN_KEYS_SQLITE: Final = (
+    f"{_KEYS} SELECT key FROM keys WHERE EXISTS (SELECT 1 FROM seen WHERE question = ?2 AND seen.key = keys.key)"
+)
+ADD_KEYS_SQLITE: Final = f"INSERT INTO seen {_KEYS} SELECT ?2, key FROM keys"
+ADD_KEYS_POSTGRESQL: Final = (
+    "INSERT INTO seen SELECT ?::integer, unnest(?::bytea[]) ON CONFLICT DO NOTHING RETURNING key"
+)
+_ADD: Final = "ON CONFLICT (question, report) DO UPDATE SET n = bag.n + excluded.n"
+ADD_REPORTS_SQLITE: Final = (
+    "INSERT INTO bag SELECT ?1, json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?2) "
+    f"WHERE true {_ADD}"
+)
+ADD_REPORTS_POSTGRESQL: Final = f"INSERT INTO bag SELECT ?::integer, unnest(?::text[]), unnest(?::bigint[]) {_ADD}"
 ADD_ARRIVALS: Final = (
     "INSERT INTO arrivals VALUES (?, ?, ?) ON CONFLICT (question, day) DO UPDATE SET n = arrivals.n + excluded.n"
 )

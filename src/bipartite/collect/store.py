@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from datetime import date
     from typing import Self
 
+    Migrations = Callable[[], list[str]]
+
 _BLOCK: Final = 10_000  # rows read at once
 STEP: Final = 50
 """Public answers change when at least so many more reports were counted."""
@@ -46,8 +48,10 @@ class Cursor(Protocol):
 class Database(Protocol):
     """What a store needs of SQLite or PostgreSQL."""
 
-    name: str
-    """What messages call it."""
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
     blob: str
     rowless: str
     shared: str
@@ -57,6 +61,12 @@ class Database(Protocol):
 
     def executemany(self, statement: str, rows: Iterable[Iterable[Any]]) -> int: ...  # noqa: D102
 
+    def add_keys(self, question: int, keys: Sequence[bytes]) -> list[bytes]:
+        """Add these keys; return those that were not there."""
+
+    def add_reports(self, question: int, reports: Sequence[tuple[str, int]]) -> None:
+        """Count each of these reports so many times more."""
+
     def transaction(self) -> AbstractContextManager[None]: ...  # noqa: D102
 
     def reading(self) -> AbstractContextManager[None]: ...  # noqa: D102
@@ -64,6 +74,8 @@ class Database(Protocol):
     def tables(self) -> set[str]: ...  # noqa: D102
 
     def mark(self) -> None: ...  # noqa: D102
+
+    def keep(self, name: str) -> None: ...  # noqa: D102
 
     def tidy(self) -> None: ...  # noqa: D102
 
@@ -102,52 +114,63 @@ class Store:
         found = database.execute(statements.QUESTIONS, (study.name,)).fetchall()
         self.numbers: dict[str, int] = {name: number for name, number, _, _ in found}
         """The number of each question in the tables."""
+        self._last_day = database.execute(statements.LAST_DAY).fetchone()[0] or ""
+        self.late: str | None = None
+        """The last day on which a report came, if the clock was before it when reports were counted last."""
+
+    @property
+    def name(self) -> str:
+        """What messages call the database."""
+        return self._database.name
 
     def count(self, posts: Sequence[Sequence[Arrival]], today: date) -> list[Counted]:
         """Count the reports of these posts: all of them, on the disk when this returns, or none.
 
-        A report whose key came before, in this call or ever, is known, and not counted again.
+        A report whose key came before, in this call or ever, is known, and not counted again. If the clock was set
+        back, they count on the last day on which a report came.
         """
+        day = self._day(today)
         with self._database.transaction():
-            if self._closed(today):
+            if self._is_over(day):
                 refusal = ClosedError(f"The study {self.study.name!r} takes no more reports.")
             else:
-                return self._count(posts, today.isoformat())
+                told, self._last_day = self._count(posts, day), day
+                return told
         raise refusal
 
     def _count(self, posts: Sequence[Sequence[Arrival]], day: str) -> list[Counted]:
-        first: dict[tuple[int, bytes], str] = {}
+        first: dict[int, dict[bytes, str]] = {}
         for post in posts:
-            for arrival in post:
-                first.setdefault(arrival[:2], arrival.report)
-        fresh = self._add_keys(sorted(first))
-        reports = Counter((key[0], first[key]) for key in fresh)
-        arrivals = Counter(key[0] for key in fresh)
+            for question, key, report in post:
+                first.setdefault(question, {}).setdefault(key, report)
+        fresh = {}
         # In order of content: neighbours share pages, and two workers never wait for each other in a circle.
-        self._database.executemany(statements.ADD_REPORTS, [(*at, n) for at, n in sorted(reports.items())])
-        self._database.executemany(statements.ADD_ARRIVALS, [(at, day, n) for at, n in sorted(arrivals.items())])
-        new, told = set(fresh), []
+        for question, reports in sorted(first.items()):
+            fresh[question] = set(self._database.add_keys(question, sorted(reports)))
+        for question, new in fresh.items():
+            bag = Counter(map(first[question].__getitem__, new))
+            self._database.add_reports(question, sorted(bag.items()))
+        for question, new in fresh.items():
+            if new:
+                self._database.execute(statements.ADD_ARRIVALS, (question, day, len(new)))
+        told = []
         for post in posts:
-            mine = {arrival[:2] for arrival in post} & new
-            new -= mine
+            mine = {arrival[:2] for arrival in post if arrival.key in fresh[arrival.question]}
+            for question, key in mine:
+                fresh[question].discard(key)
             told.append(Counted(len(mine), len(post) - len(mine)))
         return told
 
-    def _add_keys(self, keys: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
-        """Add these keys; return those that were not there."""
-        execute = self._database.execute
-        execute("SAVEPOINT keys")
-        if self._database.executemany(statements.ADD_KEY, keys) == len(keys):
-            execute("RELEASE SAVEPOINT keys")
-            return keys
-        execute("ROLLBACK TO SAVEPOINT keys")  # some were there: which?
-        return [key for key in keys if execute(statements.ADD_KEY, key).rowcount]
+    def _day(self, today: date) -> str:
+        day = max(today.isoformat(), self._last_day)
+        self.late = day if day > today.isoformat() else None
+        return day
 
-    def _closed(self, today: date) -> bool:
+    def _is_over(self, day: str) -> bool:
         """Whether it is over; once it is, it stays so, whatever a clock says."""
-        if today > self.study.ends and self._state() == statements.OPEN:
+        if day > self.study.ends.isoformat() and self._state() == statements.OPEN:
             self._set_state(statements.ENDED)
-        # Whoever forgets the keys waits for those who count, and they for it: no key is written after it was forgotten.
+        # Who forgets the keys waits for those who count, and they for it: no key is written after it was forgotten.
         return self._state(self._database.shared) != statements.OPEN
 
     def _state(self, shared: str = "") -> int:
@@ -162,8 +185,9 @@ class Store:
 
     def probe(self, today: date) -> None:
         """Commit something that changes nothing; an error says why reports could not be counted."""
+        day = self._day(today)
         with self._database.transaction():
-            if not self._closed(today):
+            if not self._is_over(day):
                 self._set_state(statements.OPEN)
 
     def close_study(self) -> None:
@@ -191,11 +215,6 @@ class Store:
     def arrivals(self, question: str) -> dict[str, int]:
         """How many reports came on each day."""
         return dict(self._database.execute(statements.ARRIVALS, (self.numbers[question],)).fetchall())
-
-    def last_day(self) -> str | None:
-        """The last day on which a report came."""
-        found: str | None = self._database.execute(statements.LAST_DAY).fetchone()[0]
-        return found
 
     def published(self, question: str) -> tuple[int, str] | None:
         """What everybody may see: of how many reports, and the answers."""
@@ -263,68 +282,6 @@ class Store:
         self.close()
 
 
-def connect(where: str | Path, *, create: bool = False) -> Database:
-    """Connect to a collector's database: a file, or a URL of PostgreSQL."""
-    if isinstance(where, Path):
-        if not create and not where.exists():
-            raise MissingDataError(f"{where.name} not found; begin with: bipartite collect {where.stem}.toml")
-        return SqliteFile(where, create=create)
-    from bipartite.collect.postgresql import PostgresDatabase  # noqa: PLC0415 (loads a driver)
-
-    return PostgresDatabase(where)
-
-
-def begin(where: str | Path, study: Study) -> Store:
-    """Open the database of a study, which is made if there is none; refuse one of a study that was otherwise."""
-    database = connect(where, create=True)
-    try:
-        if not database.tables() & {"collector", *statements.TABLES}:
-            with database.transaction():
-                migrate(database)
-        _check_version(database)
-        with database.transaction():
-            if database.execute(statements.STUDY, (study.name,)).fetchone() is None:
-                _add(database, study)
-        store = _opened(database, study.name)
-        changes = store.study.changes(study)
-        if changes:
-            raise InputError(
-                f"{', '.join(changes)}: changed since {database.name} was made, and reports to one question do not "
-                "answer another; put the file back as it was, or begin a study under a new name."
-            )
-    except BaseException:
-        database.close()
-        raise
-    return store
-
-
-def resume(where: str | Path, name: str) -> Store:
-    """Open the database of a study that was begun."""
-    database = connect(where)
-    try:
-        _check_version(database)
-        return _opened(database, name)
-    except BaseException:
-        database.close()
-        raise
-
-
-def _opened(database: Database, name: str) -> Store:
-    row = database.execute(statements.STUDY, (name,)).fetchone()
-    if row is None:
-        there = ", ".join(each for (each,) in database.execute(statements.STUDIES).fetchall())
-        raise MissingDataError(f"{database.name} has no study {name!r}, but {there or 'none'}; name one of these.")
-    return Store(database, Study.from_json(row[0]), row[1])
-
-
-def _add(database: Database, study: Study) -> None:
-    database.execute(statements.ADD_STUDY, (study.name, study.to_json(), secrets.token_hex(32)))
-    number = database.execute(statements.NEXT_QUESTION).fetchone()[0]
-    for at, question in enumerate(study.questions):
-        specs = "[" + ",".join(part.spec for part in question.parts) + "]"
-        database.execute(statements.ADD_QUESTION, (number + at, study.name, question.name, question.sha256, specs))
-
-
 # --- Versions of the tables: numbered files of SQL, each run once.
 
 
@@ -334,7 +291,7 @@ def _migrations() -> list[str]:
     return [each.read_text() for each in sorted(files, key=lambda each: each.name) if each.name.endswith(".sql")]
 
 
-def migrate(database: Database, version: int = 0, migrations: Callable[[], list[str]] = _migrations) -> None:
+def migrate(database: Database, version: int = 0, migrations: Migrations = _migrations) -> None:
     """Bring the tables from this version to the last, within a transaction."""
     for number, text in enumerate(migrations(), 1):
         if number > version:
@@ -347,10 +304,96 @@ def migrate(database: Database, version: int = 0, migrations: Callable[[], list[
     database.mark()
 
 
-def _check_version(database: Database) -> None:
-    """Refuse the tables of a later version, and of another program."""
+def _version(database: Database, last: int) -> int:
+    """The version of the tables; those of another program, and of a later version than the last, are refused."""
     if "collector" not in database.tables():
         raise DatabaseError(f"{database.name} is not a collector's database; choose another.")
-    version, last = database.execute(statements.VERSION).fetchone()[0], len(_migrations())
+    version = int(database.execute(statements.VERSION).fetchone()[0])
     if version > last:
         raise DatabaseError(f"{database.name} is of version {version}, and this bipartite knows {last}; update it.")
+    return version
+
+
+def connect(where: str | Path, *, create: bool = False) -> Database:
+    """Connect to a collector's database: a file, or a URL of PostgreSQL."""
+    if isinstance(where, Path):
+        if not create and not where.exists():
+            raise MissingDataError(f"{where.name} not found; begin with: bipartite collect {where.stem}.toml")
+        return SqliteFile(where, create=create)
+    from bipartite.collect.postgresql import PostgresDatabase  # noqa: PLC0415 (loads a driver)
+
+    return PostgresDatabase(where)
+
+
+def begin(where: str | Path, study: Study, migrations: Migrations = _migrations) -> Store:
+    """Open the database of a study, which is made if there is none; refuse one of a study that was otherwise.
+
+    One of an earlier version of the tables is copied as it is, and then brought to this version.
+    """
+    database = connect(where, create=True)
+    try:
+        if not database.tables() & {"collector", *statements.TABLES}:
+            with database.transaction():
+                migrate(database, 0, migrations)
+        last = len(migrations())
+        if _version(database, last) < last:
+            database.keep(f"before-{last:04}")
+            with database.transaction():  # another worker may have been faster
+                migrate(database, _version(database, last), migrations)
+        with database.transaction():
+            if database.execute(statements.STUDY, (study.name,)).fetchone() is None:
+                _add(database, study)
+        store = _opened(database, study.name)
+        _check_unchanged(store, study)
+    except BaseException:
+        database.close()
+        raise
+    return store
+
+
+def resume(where: str | Path, name: str | None, migrations: Migrations = _migrations) -> Store:
+    """Open the database of a study that was begun; None for the only one there."""
+    database = connect(where)
+    try:
+        _check_version(database, len(migrations()))
+        return _opened(database, name)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _check_unchanged(store: Store, study: Study) -> None:
+    changes = store.study.changes(study)
+    if changes:
+        raise InputError(
+            f"{', '.join(changes)}: changed since {store.name} was made, and reports to one question do not answer "
+            "another; put the file back as it was, or begin a study under a new name."
+        )
+
+
+def _check_version(database: Database, last: int) -> None:
+    version = _version(database, last)
+    if version < last:
+        raise DatabaseError(
+            f"{database.name} is of version {version}, and this bipartite writes {last}; run bipartite collect "
+            "STUDY.toml, which keeps a copy and brings it up to date."
+        )
+
+
+def _opened(database: Database, name: str | None) -> Store:
+    studies = [each for (each,) in database.execute(statements.STUDIES).fetchall()]
+    if name is None and len(studies) == 1:
+        name = studies[0]
+    row = database.execute(statements.STUDY, (name,)).fetchone()
+    if row is None:
+        there = ", ".join(studies)
+        raise MissingDataError(f"{database.name} has no study {name!r}, but {there or 'none'}; name one of these.")
+    return Store(database, Study.from_json(row[0]), row[1])
+
+
+def _add(database: Database, study: Study) -> None:
+    database.execute(statements.ADD_STUDY, (study.name, study.to_json(), secrets.token_hex(32)))
+    number = database.execute(statements.NEXT_QUESTION).fetchone()[0]
+    for at, question in enumerate(study.questions):
+        specs = "[" + ",".join(part.spec for part in question.parts) + "]"
+        database.execute(statements.ADD_QUESTION, (number + at, study.name, question.name, question.sha256, specs))

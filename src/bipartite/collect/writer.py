@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import queue
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 _log: Final = logging.getLogger(__name__)
 _MOST: Final = 20_000  # reports of one transaction
 _MOST_WAITING: Final = 100_000  # reports; who comes then is asked to come again
+_GATHER: Final = 0.002  # seconds: a wait that nobody notices, and many posts share a transaction
 _QUIET: Final = 1.0  # seconds without a report, after which the log is tidied away
 
 
@@ -37,79 +37,72 @@ def utc_today() -> date:
 
 
 class Writer:
-    """Counts reports in a thread of its own, which has the only connection that writes."""
+    """Counts reports in a thread of its own, which has the only connection that writes.
+
+    While a transaction runs, posts gather for the next: the busier it is, the more of them share one sync.
+    """
 
     def __init__(self, open_store: Callable[[], Store], today: Callable[[], date] = utc_today) -> None:
         self._open, self._today = open_store, today
-        self._posts: queue.SimpleQueue[_Post | None] = queue.SimpleQueue()
-        self._waiting = 0
         self._loop = asyncio.get_running_loop()
+        self._thread = ThreadPoolExecutor(1, "writer")
+        self._waiting: list[_Post] = []
+        self._size = 0
+        """The reports that wait or are being written."""
+        self._is_writing = False
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._tidying: asyncio.TimerHandle | None = None
         self._store: Store | None = None
         self.failure: str | None = None
         """Why commits fail; None while they do not."""
         self.late: str | None = None
         """That the clock was set back, if it was."""
-        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
-        self._thread.start()
 
     async def count(self, arrivals: Sequence[Arrival]) -> Counted:
         """Count these reports, together with whatever else waits; with none, see whether commits work."""
-        if self._waiting + len(arrivals) > _MOST_WAITING:
+        if self._size + len(arrivals) > _MOST_WAITING:
             raise BusyError
-        self._waiting += len(arrivals)
         post = _Post(arrivals, self._loop.create_future())
-        self._posts.put(post)
-        try:
-            return await post.answer
-        finally:
-            self._waiting -= len(arrivals)
+        self._size += len(arrivals)
+        self._waiting.append(post)
+        if not self._is_writing:
+            self._is_writing = True
+            self._idle.clear()
+            self._loop.call_later(_GATHER, self._begin)
+        return await post.answer
 
     async def stop(self) -> None:
         """Count what waits, and end."""
-        self._posts.put(None)
-        await asyncio.to_thread(self._thread.join)
+        await self._idle.wait()
+        if self._tidying is not None:
+            self._tidying.cancel()
+        await self._loop.run_in_executor(self._thread, self._close)
+        self._thread.shutdown()
 
-    def _run(self) -> None:
-        tidy = True
-        while True:
-            try:
-                post = self._posts.get(timeout=None if tidy else _QUIET)
-            except queue.Empty:
-                tidy = True
-                if self._store is not None:
-                    self._attempt(self._store.tidy)
-                continue
-            tidy = False
-            posts, last = [], post is None
-            size = 0
-            while post is not None:
-                posts.append(post)
-                size += len(post.arrivals)
-                if size >= _MOST:
-                    break
-                try:
-                    post = self._posts.get_nowait()
-                except queue.Empty:
-                    break
-                last = post is None
-            if posts:
-                self._write(posts)
-            if last:
+    def _begin(self) -> None:
+        """Hand what waits to the thread."""
+        posts, size = [], 0
+        while self._waiting and size < _MOST:
+            posts.append(self._waiting[len(posts)])
+            size += len(posts[-1].arrivals)
+            if len(posts) == len(self._waiting):
                 break
-        if self._store is not None:
-            self._store.close()
+        del self._waiting[: len(posts)]
+        self._thread.submit(self._write, posts)
 
     def _write(self, posts: list[_Post]) -> None:
+        """Write posts, in the thread."""
         result: list[Counted] | BaseException
         try:
             if self._store is None:
                 self._store = self._open()
-            today = self._day(self._store)
             if any(post.arrivals for post in posts):
-                result = self._store.count([post.arrivals for post in posts], today)
+                result = self._store.count([post.arrivals for post in posts], self._today())
             else:
-                self._store.probe(today)
+                self._store.probe(self._today())
                 result = [Counted(0, 0)] * len(posts)
+            self._note_late(self._store.late)
             self.failure = None
         except ClosedError as error:
             result = error
@@ -119,43 +112,57 @@ class Writer:
         except BaseException as error:  # noqa: BLE001 (whatever it is, those who wait are told)
             result = BusyError()
             self._failed(f"{type(error).__name__} in the writer; please report this bug")
-        self._loop.call_soon_threadsafe(_deliver, posts, result)
+        self._loop.call_soon_threadsafe(self._deliver, posts, result)
 
-    def _day(self, store: Store) -> date:
-        """Today; the last day on which a report came, if the clock was set back since."""
-        today, last = self._today(), store.last_day()
-        if last is None or last <= today.isoformat():
+    def _deliver(self, posts: list[_Post], result: list[Counted] | BaseException) -> None:
+        """Answer those who wait, some of whom may have gone, and go on with what came meanwhile."""
+        for at, post in enumerate(posts):
+            self._size -= len(post.arrivals)
+            if post.answer.done():
+                continue
+            if isinstance(result, ClosedError) and not post.arrivals:
+                post.answer.set_result(Counted(0, 0))  # commits work: that is all it asked
+            elif isinstance(result, BaseException):
+                post.answer.set_exception(result)
+            else:
+                post.answer.set_result(result[at])
+        if self._waiting:
+            self._loop.call_later(_GATHER, self._begin)
+            return
+        self._is_writing = False
+        self._idle.set()
+        if self._tidying is None:
+            self._tidying = self._loop.call_later(_QUIET, self._tidy)
+
+    def _tidy(self) -> None:
+        """In a quiet moment, leave no log behind."""
+        self._tidying = None
+        if not self._is_writing:
+            self._thread.submit(self._attempt, "tidy")
+        else:
+            self._tidying = self._loop.call_later(_QUIET, self._tidy)
+
+    def _note_late(self, last: str | None) -> None:
+        if last is None:
             self.late = None
-            return today
-        if self.late is None:
-            self.late = f"the clock says {today}, but reports came on {last}: set it right"
+        elif self.late is None:
+            self.late = f"the clock was set back: reports came on {last} already, and count on that day; set it right"
             _log.error(self.late)
-        return type(today).fromisoformat(last)
 
     def _failed(self, why: str) -> None:
         if self.failure is None:
             _log.error("reports are not counted, and can be sent again: %s", why)
         self.failure = why
-        store, self._store = self._store, None
-        if store is not None:
-            self._attempt(store.close)
+        self._close()
 
-    @staticmethod
-    def _attempt(act: Callable[[], None]) -> None:
-        try:
-            act()
-        except Exception:  # noqa: BLE001 (the next commit says what is wrong)
-            return
+    def _close(self) -> None:
+        self._attempt("close")
+        self._store = None
 
-
-def _deliver(posts: list[_Post], result: list[Counted] | BaseException) -> None:
-    """Answer those who wait, in the thread of their loop; some may have gone."""
-    for at, post in enumerate(posts):
-        if post.answer.done():
-            continue
-        if isinstance(result, ClosedError) and not post.arrivals:
-            post.answer.set_result(Counted(0, 0))  # commits work: that is all it asked
-        elif isinstance(result, BaseException):
-            post.answer.set_exception(result)
-        else:
-            post.answer.set_result(result[at])
+    def _attempt(self, what: str) -> None:
+        """Tidy or close the store, if it can be done: if not, the next commit says what is wrong."""
+        if self._store is not None:
+            try:
+                getattr(self._store, what)()
+            except Exception:  # noqa: BLE001 (see above)
+                return
