@@ -34,7 +34,7 @@ class Answering:
     def page(self, *, public: bool, closed: bool, as_json: bool) -> Page:
         """The page of the answers, or the same as JSON."""
         study, counted = self._store.study, self._store.counted()
-        views = []
+        views: list[View] = []
         for question in study.questions:
             n = counted[question.name]
             views += self._published(question, n) if public else self.current(question, n)[1]

@@ -113,7 +113,7 @@ def _fitting(part: Part, given: Sequence[Any]) -> Any:  # noqa: ANN401 (an array
     if mechanism.flat:
         # Rows of bits and numbers are text, in lower case; a single number is a number.
         kind: type | tuple[type, ...] = int if mechanism.report_shape[1] is None else str
-        fit = [type(each) is kind and (kind is int or each == each.lower()) for each in given]
+        fit = [type(each) is kind and (kind is int or each == str(each).lower()) for each in given]
     elif mechanism.domain.parts:
         fit = [type(each) is list for each in given]
     elif mechanism.report_labels is not None:
@@ -197,22 +197,17 @@ class Reader:
 
     def _check_named(self, envelopes: Sequence[_Envelope]) -> None:
         """Refuse envelopes of another version, study, question or spec."""
-        for status, words, right in (
-            (422, "Expected envelopes of version 1; update the client.", lambda each: each.v == 1),
-            (
-                404,
-                "Expected questions of this study; see /specs.json.",
-                lambda each: each.study == self._study and each.question in self._desks,
-            ),
-            (
-                409,
-                "Expected reports drawn by the spec of their question, got another; see /specs.json.",
-                lambda each: each.spec == self._desks[each.question].sha256,
-            ),
-        ):
-            wrong = [at for at, each in enumerate(envelopes) if not right(each)]
-            if wrong:
-                raise Refusal(status, words, wrong)
+        desks = self._desks
+        _refuse(422, "Expected envelopes of version 1; update the client.", [each.v != 1 for each in envelopes])
+        others = [each.study != self._study or each.question not in desks for each in envelopes]
+        _refuse(404, "Expected questions of this study; see /specs.json.", others)
+        specs = [each.spec != desks[each.question].sha256 for each in envelopes]
+        _refuse(409, "Expected reports drawn by the spec of their question, got another; see /specs.json.", specs)
+
+
+def _refuse(status: int, words: str, wrong: Sequence[bool]) -> None:
+    if any(wrong):
+        raise Refusal(status, words, [at for at, each in enumerate(wrong) if each])
 
 
 def _is_key(key: str) -> bool:

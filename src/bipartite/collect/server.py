@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from bipartite.collect.store import Store
-    from bipartite.collect.study import Study
 
 _log: Final = logging.getLogger(__name__)
 COOKIE: Final = "operator"
