@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,13 @@ def ordinary(running, study, count):
                 assert running.ask("GET", path)[0] == 200
 
 
+def check_forgotten(pid, planted):
+    """That a process's memory holds no mark; what only garbage holds goes within ten seconds, and a busy machine's sixty."""
+    until = time.monotonic() + 60
+    while found := {line: planted.found(held) for line, held in memory(pid) if planted.found(held)}:
+        assert time.monotonic() < until, found
+
+
 @linux
 @root
 @pytest.mark.slow
@@ -39,7 +47,7 @@ def ordinary(running, study, count):
 def test_nothing_holds_who_asked_when_others_have_asked(where, tmp_path, proxies):
     study = study_in(tmp_path)
     begin(where, study).close()
-    with Running(where, study, tmp_path, rate=10**6, proxies=proxies, PYTHONASYNCIODEBUG="1") as running:
+    with Running(where, study, tmp_path, rate=10**6, proxies=proxies) as running:
         planted = Planted(running, study)
         for _ in range(3):  # so that both workers get some
             planted.send()
@@ -55,7 +63,7 @@ def test_nothing_holds_who_asked_when_others_have_asked(where, tmp_path, proxies
         workers = running.workers()
         assert len(workers) == 2
         for pid in [*workers, running.head.pid]:
-            assert {line: planted.found(held) for line, held in memory(pid) if planted.found(held)} == {}
+            check_forgotten(pid, planted)
         # That the search finds what is there: a request that has not come to its end.
         open_ones = []
         for _ in range(8):
@@ -83,6 +91,7 @@ def test_a_dump_of_a_worker_holds_nothing_either(tmp_path):
         planted.send()
         ordinary(running, study, 50)
         for pid in running.workers():
+            check_forgotten(pid, planted)
             subprocess.run(["gcore", "-o", tmp_path / "dump", str(pid)], check=True, capture_output=True)
             dump = tmp_path / f"dump.{pid}"
             held = dump.read_bytes()

@@ -12,6 +12,7 @@ from bipartite.collect import views
 from bipartite.collect.answers import Bag
 from bipartite.collect.views import View, from_json, joint_view, smallest_forging, to_json, view_of
 from bipartite.errors import DataFileError
+from tests.catalogue import NAMES, cases, made
 from tests.collect.bags import bag, bag_of, drawn, one, record, text, values
 
 AGES = bp.Integers(18, 90)
@@ -57,6 +58,14 @@ def test_a_view_survives_json(name, count):
     assert from_json(to_json([found]).decode()) == (found,)
     assert bool(found.not_yet) != bool(found.headline)
     assert not (found.not_yet and (found.rows or found.numbers or found.forged or found.more))
+
+
+@cases(NAMES)
+def test_every_mechanism_has_a_view(name):
+    for count in (60, 500):
+        found = view(made(name), count)
+        assert bool(found.not_yet) != bool(found.headline)
+        assert from_json(to_json([found])) == (found,)
 
 
 @pytest.mark.parametrize("text_held", ["", "[{}]", "{}", '[{"question":1}]', b"\xff"])

@@ -32,7 +32,6 @@ The password of a URL belongs in PGPASSWORD or ~/.pgpass: a command line is seen
 examples:
   bipartite collect readers.toml
   bipartite collect show readers.toml
-  bipartite collect export readers.toml reports
 """
 _LIBRARIES: Final = (
     "starlette", "uvicorn", "httptools", "msgspec", "jinja2", "itsdangerous", "prometheus_client", "pyarrow",

@@ -33,7 +33,7 @@ class PostgresDatabase:
     @property
     def name(self) -> str:
         """Host, port and database, without user and password."""
-        return self._server.name
+        return self._server.url.name
 
     def tables(self) -> set[str]:
         """The names of all tables."""
@@ -80,18 +80,19 @@ class PostgresDatabase:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing, on the server's disk when it ends."""
-        with self._within("BEGIN", read_only=False):
+        with self._within("BEGIN", keep=True):
             yield
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """One snapshot, whatever is written meanwhile."""
-        with self._within(_SNAPSHOT, read_only=True):
+        with self._within(_SNAPSHOT, keep=False):
             yield
 
     @contextmanager
-    def _within(self, begin: str, *, read_only: bool) -> Iterator[None]:
-        with self._server.transaction(begin, read_only=read_only) as self._connection:
+    def _within(self, begin: str, *, keep: bool) -> Iterator[None]:
+        with self._server.transaction(begin, keep=keep) as connection:
+            self._connection = connection
             try:
                 yield
             finally:

@@ -1,7 +1,7 @@
 """HTTP as uvicorn reads it, but what was read is wiped, and nobody may take for ever to send a request.
 
-The event loop reads every connection into one buffer, of which a short request overwrites the beginning only: the end of
-a long one, its cookie or agent, would stay in memory for days. Here the buffer is ours, and is wiped after each read.
+The event loop reads every connection into one buffer, of which a short request overwrites the beginning only: the end
+of a long one, its cookie or agent, would stay in memory for days. Here the buffer is ours, and is wiped after each read.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class Protocol(asyncio.BufferedProtocol):
     def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 (uvicorn's)
         self._http = _Http(*arguments, **named)
         # What the loop tells, it tells uvicorn's.
-        self.connection_made = self._http.connection_made  # type: ignore[method-assign]
+        self.connection_made = self._http.connection_made  # type: ignore[method-assign,assignment]
         self.connection_lost = self._http.connection_lost  # type: ignore[method-assign]
         self.eof_received = self._http.eof_received  # type: ignore[method-assign]
         self.pause_writing = self._http.pause_writing  # type: ignore[method-assign]
         self.resume_writing = self._http.resume_writing  # type: ignore[method-assign]
 
-    def get_buffer(self, sizehint: int) -> memoryview:  # type: ignore[override]  # noqa: ARG002 (a writable one)
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 (one size fits all)
         """Where the loop reads to."""
         return _view
 

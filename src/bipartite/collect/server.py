@@ -14,7 +14,9 @@ GET /metrics          numbers for Prometheus, on this machine alone
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import gc
 import logging
 import traceback
 from hashlib import sha256
@@ -44,13 +46,14 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from bipartite.collect.store import Store
-    from bipartite.collect.study import Study
 
 _log: Final = logging.getLogger(__name__)
 COOKIE: Final = "operator"
 _COOKIE_SECONDS: Final = 30 * 86_400
 _LINK, _SESSION = "one-time link", "operator's session"
 _RETRY_SECONDS: Final = 5
+_FORGET_SECONDS: Final = 10
+"""How long after its end a request may stay in memory."""
 _JSON: Final = (b"content-type", b"application/json")
 _ANY_ORIGIN: Final = (b"access-control-allow-origin", b"*")  # no cookie is ever looked at here
 _PREFLIGHT: Final = [
@@ -104,9 +107,11 @@ class Collector:
     @contextlib.asynccontextmanager
     async def _running(self, _: Starlette) -> AsyncIterator[None]:
         self._writer = Writer(self._open, self._today)
+        forgetting = asyncio.create_task(_forgetting())
         try:
             yield
         finally:
+            forgetting.cancel()
             await self._writer.stop()
             self._store.close()
 
@@ -202,6 +207,13 @@ class Collector:
             return JSONResponse({"error": "Metrics are for this machine alone."}, 403)
         counted = await self._in_thread(self._store.counted)
         return Response(metrics.text(counted), media_type=metrics.MEDIA_TYPE)
+
+
+async def _forgetting() -> None:
+    """Free what only cycles hold: a caught exception has the frames that it passed, and these a request, for hours."""
+    while True:
+        await asyncio.sleep(_FORGET_SECONDS)
+        gc.collect()
 
 
 def new_link(store: Store) -> str:

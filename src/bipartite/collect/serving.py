@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SETTINGS: Final = "BIPARTITE_COLLECT"
 _STOP: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 # Freed memory is overwritten, so that a dump of it holds no address or header of requests that are over: Python asks
-# the C library for each block, and glibc fills it when it is given back, unless its threads put it aside for themselves.
+# the C library for each block, and glibc fills it when it is given back, unless its threads put it aside for later.
 _FORGETFUL: Final = {
     "PYTHONMALLOC": "malloc",
     "MALLOC_PERTURB_": "165",
@@ -97,7 +97,7 @@ def run_workers(factory: str, host: str, port: int, *, workers: int, listening: 
     os.environ |= _FORGETFUL
     config = uvicorn.Config(
         factory, factory=True, workers=workers, access_log=False, log_level="warning", server_header=False,
-        date_header=False, proxy_headers=False, ws="none", timeout_keep_alive=30, http=Protocol,
+        date_header=False, proxy_headers=False, ws="none", timeout_keep_alive=30, http=Protocol,  # type: ignore[arg-type]  # any protocol of asyncio's
     )  # fmt: skip
     ignored = {number for number in _STOP if signal.getsignal(number) is signal.SIG_IGN}  # as under nohup
     stopped: list[int] = []

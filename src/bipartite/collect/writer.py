@@ -82,13 +82,11 @@ class Writer:
 
     def _begin(self) -> None:
         """Hand what waits to the thread."""
-        posts, size = [], 0
-        while self._waiting and size < _MOST:
-            posts.append(self._waiting[len(posts)])
-            size += len(posts[-1].arrivals)
-            if len(posts) == len(self._waiting):
-                break
-        del self._waiting[: len(posts)]
+        count, size = 0, 0
+        while count < len(self._waiting) and size < _MOST:
+            size += len(self._waiting[count].arrivals)
+            count += 1
+        posts, self._waiting = self._waiting[:count], self._waiting[count:]
         self._thread.submit(self._write, posts)
 
     def _write(self, posts: list[_Post]) -> None:
