@@ -139,6 +139,18 @@ def test_no_error_of_a_connection_tells_the_password(postgresql, postgresql_url,
     assert "connection failed" in caplog.text and not shows_a_secret(caplog.text)
 
 
+def test_a_password_may_come_from_the_environment_and_is_told_as_little(postgresql_url, monkeypatch):
+    bare = postgresql_url.replace(f":{ESCAPED}@", "@")
+    monkeypatch.setenv("PGPASSWORD", f"{PASSWORD}?")
+    with pytest.raises(DatabaseError, match="password authentication failed") as caught:
+        Server(bare).connect()
+    assert not shows_a_secret(everything(caught.value))
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    with closing(Server(bare)) as server, server.transaction() as connection:
+        assert connection.execute("SELECT current_user").fetchone() == ("owner",)
+        assert not shows_a_secret(repr(connection) + repr(vars(connection)) + repr(vars(server)))
+
+
 def test_a_password_that_was_put_in_a_second_place_is_cut_out_of_what_is_said_there(postgresql_url):
     with pytest.raises(DatabaseError, match='invalid sslmode value: "…"') as caught:
         Server(f"{postgresql_url}?sslmode={ESCAPED}").connect()
