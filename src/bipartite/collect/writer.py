@@ -54,6 +54,8 @@ class Writer:
         self._idle.set()
         self._tidying: asyncio.TimerHandle | None = None
         self._store: Store | None = None
+        self._proved = -_QUIET
+        """When a commit worked last: who asks again and again whether they do does not make as many."""
         self.failure: str | None = None
         """Why commits fail; None while they do not."""
         self.late: str | None = None
@@ -61,6 +63,8 @@ class Writer:
 
     async def count(self, arrivals: Sequence[Arrival]) -> Counted:
         """Count these reports, together with whatever else waits; with none, see whether commits work."""
+        if not arrivals and self._loop.time() < self._proved + _QUIET:
+            return Counted(0, 0)
         if self._size + len(arrivals) > _MOST_WAITING:
             raise BusyError
         post = _Post(arrivals, self._loop.create_future())
@@ -101,7 +105,7 @@ class Writer:
                 self._store.probe(self._today())
                 result = [Counted(0, 0)] * len(posts)
             self._note_late(self._store.late)
-            self.failure = None
+            self.failure, self._proved = None, self._loop.time()
         except ClosedError as error:
             result = error
         except (BipartiteError, OSError) as error:
@@ -150,7 +154,7 @@ class Writer:
     def _failed(self, why: str) -> None:
         if self.failure is None:
             _log.error("reports are not counted, and can be sent again: %s", why)
-        self.failure = why
+        self.failure, self._proved = why, -_QUIET
         self._close()
 
     def _close(self) -> None:
