@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 STAMPS := $(VENV)/stamps
 SOURCES := $(shell find src -name '*.py' -o -name '*.json')
 
-.PHONY: run test test-all test-laboratory mutants lint lock bench docs size dist draw-archive reproduce client client-browsers client-demo clean
+.PHONY: run test test-all test-laboratory mutants lint lock bench docs size dist draw-archive reproduce client client-browsers client-demo client-collect clean
 .DEFAULT_GOAL := run
 
 # constraints.txt pins what was tested, with the hash of every file that the registry has of it; groups of tools are named
@@ -149,8 +149,13 @@ mutants: $(STAMPS)/test $(CLIENT)
 client-demo: $(CLIENT)
 	$(NPM) run --silent demo
 
-# The same vectors and more in Chromium and Firefox, which must be installed; writes client/browsers.log.
-client-browsers: client client-demo
+# What the collector's pages inline, src/bipartite/collect/static.
+client-collect: $(CLIENT)
+	$(NPM) run --silent collect
+
+# The same vectors and more in Chromium and Firefox, which must be installed; Python writes the participant's page. Writes
+# client/browsers.log.
+client-browsers: client client-demo client-collect $(STAMPS)/test
 	$(NPM) run --silent browsers
 
 clean:

@@ -16,21 +16,19 @@ interface Values {
   readonly vectors?: readonly unknown[];
 }
 
-/** A domain as a spec writes it. */
+/** A domain as a spec writes it. Studies ask several values as a record, never as a product. */
 export interface DomainJson {
   readonly integers?: readonly [number, number];
   readonly interval?: readonly [number, number];
   readonly cyclic?: Values;
   readonly items?: Values;
   readonly points?: Values;
-  readonly product?: { readonly parts: readonly DomainJson[] };
 }
 
 const PRESSED = 7; // so many choices are seen at once; more are a list to open
 let made = 0;
 
 export function inputOf(domain: DomainJson): Input {
-  if (domain.product) return several(domain.product.parts);
   if (domain.interval) return number(domain.interval, "any");
   const values = domain.cyclic ?? domain.items ?? domain.points ?? {};
   const start = values.start ?? 0;
@@ -44,6 +42,7 @@ export function inputOf(domain: DomainJson): Input {
 
 function number([low, high]: readonly [number, number], step: "1" | "any"): Input {
   const input = element("input", { type: "number", required: "", min: low, max: high, step, autocomplete: "off" });
+  input.onwheel = () => input.blur(); // scrolling would change the answer
   // Keyboards of digits alone have no sign on some phones.
   if (low >= 0) input.inputMode = step === "1" ? "numeric" : "decimal";
   const kind = step === "1" ? "A whole number" : "A number";
@@ -60,14 +59,7 @@ function pressed(labels: readonly Label[]): Input {
 function list(labels: readonly Label[]): Input {
   const select = element("select", { required: "", autocomplete: "off" }, element("option", { value: "" }, "Choose …"));
   labels.forEach((label, i) => select.append(element("option", { value: i }, String(label))));
-  return { shown: element("label", {}, `One of ${labels.length} `, select), value: () => (select.value ? labels[Number(select.value)] : undefined) };
-}
-
-/** A product is answered part by part. */
-function several(domains: readonly DomainJson[]): Input {
-  const inputs = domains.map(inputOf);
-  const parts = inputs.map(({ shown }, i) => group(`Part ${i + 1} of ${inputs.length}`, shown));
-  return { shown: element("div", {}, ...parts), value: () => inputs.map(({ value }) => value()) };
+  return { shown: element("label", {}, `One of ${labels.length} answers `, select), value: () => (select.value ? labels[Number(select.value)] : undefined) };
 }
 
 /** Inputs under the words that ask for them. */

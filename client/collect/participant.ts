@@ -45,7 +45,7 @@ const reasons: { readonly [reason in Reason]?: string } = {
   "privacy-control": "Your browser tells every site not to share your data (Global Privacy Control), so nothing is drawn and nothing is sent. To take part, allow it for this site in the browser’s settings, then reload this page.",
   storage: "This browser does not let the page keep anything, or has no room left. A report that is not kept would be drawn again, and tell more each time; so none is drawn. In a private window, try a normal one.",
   changed: "This device has answered a question of this name before, when it was asked in another way. A second report would tell more about you, so none is drawn.",
-  budget: "This device has already drawn reports for a study of this name. With another one they would tell more than is said above, so none is drawn.",
+  budget: "This device has already drawn reports for a study of this name. With another one they would tell more than this page says, so none is drawn.",
   refused: "In another tab you have said no.",
   drawn: "In another tab you have already agreed. What is drawn cannot be taken back.",
 };
@@ -60,15 +60,16 @@ function showOdds(): void {
   const { times, sure } = describe({ epsilon: most });
   const can = sure.startsWith("more") ? "can be" : "is at most";
   find("#odds-text").append(
-    "Whoever answers these questions could have sent the same reports as you, whatever their answers are. Yours make them ", element("strong", {}, `at most ${times} times as likely`),
-    ` as other answers would, all together (ε = ${most}). Somebody who finds two sets of answers equally likely beforehand `, element("strong", {}, `${can} ${sure} % sure`), " of one of them afterwards.",
+    "Whoever answers these questions could have sent the same reports as you, whatever their answers are. Your answers make them ", element("strong", {}, `at most ${times} times as likely`),
+    ` as other answers would (ε = ${most} in all). Somebody who finds two sets of answers equally likely beforehand `, element("strong", {}, `${can} ${sure} % sure`), " of one of them afterwards.",
   );
   find("#odds-rows").append(...questions.map(({ ask, checked }) => row(ask, checked.epsilon, describe(checked).times)));
   find("#odds").hidden = false;
 }
 
+/** The first cell says what the others are about. Long words may be broken. */
 const row = (...cells: string[]): HTMLElement =>
-  element("tr", {}, ...cells.map((cell, i) => (i ? element("td", {}, cell) : element("th", { scope: "row", dir: "auto" }, cell))));
+  element("tr", {}, ...cells.map((cell, i) => (i ? element("td", {}, /\S{16}/.test(cell) ? element("code", {}, cell) : cell) : element("th", { scope: "row", dir: "auto" }, cell))));
 
 function boxOf({ ask, record, sample, parts }: Question): Box {
   const inputs = parts.map(({ spec }): Input => inputOf(JSON.parse(spec).domain));
@@ -103,14 +104,15 @@ async function show(): Promise<void> {
   if (open.length && !isRefused && privacyControl()) trouble(reasons["privacy-control"]);
   showNo(no.map(({ question }) => question));
   showDrawn(mine);
-  const others = total === spent.get(study) ? "" : ` For all studies of this site together: ε = ${total}.`;
-  find("#spent").textContent = `Spent on this device for this study: ε = ${spent.get(study) ?? 0} of ${most}.${others}`;
+  const others = total === spent.get(study) ? "" : ` For all studies of this site together: ε = ${total}.`;
+  find("#spent").textContent = `Spent on this device for this study: ε = ${spent.get(study) ?? 0} of ${most}.${others}`;
 }
 
 function showNo(names: readonly (string | undefined)[]): void {
   const asks = questions.filter(({ name }) => names.includes(name)).map(({ ask }) => `“${ask}”`);
   find("#refused").hidden = !isRefused && !asks.length;
-  find("#refused-text").textContent = isRefused ? "Nothing new is drawn, and nothing is sent. This device remembers it." : `You left out ${asks.join(", ")}. This device remembers it.`;
+  find("#h-refused").textContent = isRefused ? "You said no" : "What you left out";
+  find("#refused-text").textContent = `${isRefused ? "Nothing is drawn, and nothing is sent." : `${asks.join(", ")}.`} This device remembers it.`;
 }
 
 function showDrawn(mine: readonly Drawn[]): void {
@@ -122,6 +124,7 @@ function showDrawn(mine: readonly Drawn[]): void {
   const fits = mine.filter(({ question, spec }) => questions.some(({ name, checked }) => name === question && checked.hash === spec));
   body = fits.length ? `[${fits.map((each) => each.body).join(",")}]` : "";
   find("#bytes").textContent = body;
+  find("#other").hidden = fits.length === mine.length;
 }
 
 function trouble(words = ""): void {
@@ -146,7 +149,7 @@ async function send(): Promise<void> {
     const why: { readonly [status: string]: string } = {
       "404": "This study is not collected here.",
       "409": "The study asks in another way than this page. Reload the page.",
-      "429": "Many reports come from your network at the moment. Wait a minute.",
+      "429": "Too many requests came from your network within the hour. Open this page again later.",
       "503": "The collector is busy or being repaired. Wait a minute.",
     };
     const words = status ? (why[status] ?? `The collector did not take your reports (HTTP ${status}). Tell whoever asks you.`) : "The collector could not be reached.";

@@ -117,10 +117,10 @@ def test_a_link_is_used_once(store):
 
 
 def test_a_probe_changes_nothing(store):
-    store.probe()
+    store.probe(TODAY)
     assert not store.is_closed(TODAY)
     store.close_study()
-    store.probe()
+    store.probe(TODAY)
     assert store.is_closed(TODAY)
 
 
@@ -134,13 +134,15 @@ def test_a_study_goes_on_where_it_was(store, where, study):
             assert told(again.count([[one]], TODAY)) == [(0, 1)]
 
 
-def test_a_changed_study_is_refused(store, where, study_file):
+@pytest.mark.usefixtures("store")
+def test_a_changed_study_is_refused(where, study_file):
     study_file.write_text(study_file.read_text().replace("18, 90", "18, 99"))
     with pytest.raises(InputError, match=r"^questions\.age\.domain: changed since .* under a new name\.$"):
         begin(where, read_study(study_file))
 
 
-def test_an_unknown_study_is_named_with_those_there(store, where):
+@pytest.mark.usefixtures("store")
+def test_an_unknown_study_is_named_with_those_there(where):
     with pytest.raises(MissingDataError, match="has no study 'others', but readers; name one of these"):
         resume(where, "others")
 

@@ -7,7 +7,7 @@ import importlib
 import re
 import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from bipartite._version import __version__
 from bipartite.cli import former
@@ -82,6 +82,10 @@ class Command(argparse.ArgumentParser):
             meant = f" (did you mean --{near}?)" if near else f"; its options: {self.prog} --help"
             self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
         return found, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the arguments; the password of a URL among them is not repeated."""
+        super().error(re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:…@", message))
 
     def in_flags(self, message: str) -> str:
         """Reword a message of the library for the command line, where parameters are options.

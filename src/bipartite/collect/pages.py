@@ -1,7 +1,7 @@
 """Pages that load nothing: style and script stand in the page, and its policy names them by their hashes.
 
-Templates are Jinja2, and escape what they write. Styles and scripts stand in static/ as they are sent; ``npm run
-collect`` builds them from client/collect.
+Templates are Jinja2, and escape what they write. Styles and scripts stand in static/ as they are sent; ``make
+client-collect`` builds them from client/collect.
 """
 
 from __future__ import annotations
@@ -73,13 +73,15 @@ def operator(study: Study, token: str) -> Page:
 
 def participant(study: Study, *, closed: bool) -> Page:
     """The page of the person who is asked. It depends on the study alone: render it once and keep it."""
-    ends = f"{study.ends.day} {study.ends:%B %Y}"
-    names = ["base.css", "participant.css"]
-    if closed:
-        return render("participant.html", styles=names, study=study, ends=ends, closed=True)
     return render(
-        "participant.html", styles=names, script="participant.js", study=study, ends=ends, closed=False, asked=asked(study)
-    )  # fmt: skip
+        "participant.html",
+        styles=["base.css", "participant.css"],
+        script="" if closed else "participant.js",
+        study=study,
+        asked=asked(study),
+        ends=f"{study.ends.day} {study.ends:%B %Y}",
+        closed=closed,
+    )
 
 
 def asked(study: Study) -> dict[str, Any]:

@@ -22,7 +22,7 @@ _SNAPSHOT: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 class PostgresDatabase:
     """A database on a server; a session is opened when it is needed, and again after it was lost."""
 
-    blob, rowless = "BYTEA", ""
+    blob, rowless, shared = "BYTEA", "", " FOR SHARE"
 
     def __init__(self, url: str) -> None:
         self._server = Server(url, wait=_WAIT, schema=_SCHEMA)
@@ -33,7 +33,7 @@ class PostgresDatabase:
     @property
     def name(self) -> str:
         """Host, port and database, without user and password."""
-        return self._server.name
+        return self._server.url.name
 
     def tables(self) -> set[str]:
         """The names of all tables."""
@@ -91,7 +91,8 @@ class PostgresDatabase:
 
     @contextmanager
     def _within(self, begin: str, *, read_only: bool) -> Iterator[None]:
-        with self._server.transaction(begin, read_only=read_only) as self._connection:
+        with self._server.transaction(begin, read_only=read_only) as connection:
+            self._connection = connection
             try:
                 yield
             finally:
@@ -106,7 +107,7 @@ class PostgresDatabase:
             for table in ("seen", "bag", "arrivals"):
                 self.execute(f"CREATE TEMPORARY TABLE copy ON COMMIT DROP AS SELECT * FROM {table}")  # noqa: S608
                 self.execute(f"TRUNCATE {table}")
-                self.execute(f"INSERT INTO {table} SELECT * FROM copy ORDER BY 1, 2")  # noqa: S608 (our own names)
+                self.execute(f"INSERT INTO {table} SELECT * FROM copy ORDER BY copy")  # noqa: S608 (our own names)
                 self.execute("DROP TABLE copy")
 
     def damage(self) -> list[str]:

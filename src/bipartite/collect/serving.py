@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import json
 import os
 import signal
 import socket
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bipartite.collect.proxies import Proxies
 from bipartite.collect.store import Store, resume
 from bipartite.errors import InputError
 from bipartite.texts import escaped
@@ -24,8 +28,14 @@ if TYPE_CHECKING:
 _SETTINGS: Final = "BIPARTITE_COLLECT"
 _STOP: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 # Freed memory is overwritten, so that a dump of it holds no address or header of requests that are over: Python asks
-# the C library for each block, and glibc fills it when it is given back.
-_FORGETFUL: Final = {"PYTHONMALLOC": "malloc", "MALLOC_PERTURB_": "165"}
+# the C library for each block, and glibc fills it when it is given back, unless its threads put it aside for later.
+_FORGETFUL: Final = {
+    "PYTHONMALLOC": "malloc",
+    "MALLOC_PERTURB_": "165",
+    "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
+}
+_PR_SET_DUMPABLE: Final = 4  # <linux/prctl.h>
+_GARBAGE: Final = 50_000  # objects between two searches for cycles
 
 
 @dataclass(frozen=True)
@@ -37,6 +47,8 @@ class Settings:
     is_file: bool
     study: str
     rate: int
+    proxies: str | None = None
+    """The addresses whose forwarding headers are believed, with commas between them; * for all."""
 
     def open(self) -> Store:
         """Open the database, in the thread that will use it."""
@@ -49,7 +61,13 @@ def app() -> ASGIApp:
 
     _leave_no_core()
     settings = Settings(**json.loads(os.environ[_SETTINGS]))
-    return Collector(settings.open, rate=settings.rate).app
+    application = Collector(settings.open, rate=settings.rate).app
+    if settings.proxies is not None:
+        application = Proxies(application, settings.proxies)
+    gc.collect()
+    gc.freeze()  # what is loaded now stays: it need not be looked through again
+    gc.set_threshold(_GARBAGE)  # posts leave no cycles
+    return application
 
 
 Told = Callable[[int], None]
@@ -63,23 +81,23 @@ def serve(
     ``proxies`` are the addresses whose forwarding headers are believed. ``listening`` is told the port: 0 takes a free
     one.
     """
+    settings = replace(settings, proxies=proxies)
     with tempfile.TemporaryDirectory() as counts:
         os.environ |= {_SETTINGS: json.dumps(asdict(settings)), "PROMETHEUS_MULTIPROC_DIR": counts}
-        return run_workers(f"{__name__}:app", host, port, workers=workers, proxies=proxies, listening=listening)
+        return run_workers(f"{__name__}:app", host, port, workers=workers, listening=listening)
 
 
-def run_workers(
-    factory: str, host: str, port: int, *, workers: int, proxies: str | None, listening: Told = lambda _: None
-) -> int | None:
+def run_workers(factory: str, host: str, port: int, *, workers: int, listening: Told = lambda _: None) -> int | None:
     """Run the application that a function makes, named as ``module:function``, in so many processes."""
     import uvicorn  # noqa: PLC0415 (see app)
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
+    from bipartite.collect.protocol import Protocol  # noqa: PLC0415
+
     os.environ |= _FORGETFUL
     config = uvicorn.Config(
         factory, factory=True, workers=workers, access_log=False, log_level="warning", server_header=False,
-        date_header=False, proxy_headers=proxies is not None, forwarded_allow_ips=proxies, ws="none",
-        timeout_keep_alive=30,
+        date_header=False, proxy_headers=False, ws="none", timeout_keep_alive=30, http=Protocol,  # type: ignore[arg-type]  # any protocol of asyncio's
     )  # fmt: skip
     ignored = {number for number in _STOP if signal.getsignal(number) is signal.SIG_IGN}  # as under nohup
     stopped: list[int] = []
@@ -125,3 +143,6 @@ def _leave_no_core() -> None:
     except ImportError:
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # Linux ignores the limit where a program takes the dumps; a process that is not dumpable gives it none.
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

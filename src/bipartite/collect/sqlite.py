@@ -34,7 +34,7 @@ _REASONS: Final = {
 class SqliteFile:
     """One connection to the file of a collector."""
 
-    blob, rowless = "BLOB", " WITHOUT ROWID"
+    blob, rowless, shared = "BLOB", " WITHOUT ROWID", ""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path, self.name = path, path.name

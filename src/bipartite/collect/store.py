@@ -54,7 +54,8 @@ class Database(Protocol):
 
     blob: str
     rowless: str
-    """How the dialect says BLOB and WITHOUT ROWID."""
+    shared: str
+    """How the dialect says BLOB, WITHOUT ROWID, and that what is read stays so until the transaction ends."""
 
     def execute(self, statement: str, parameters: Iterable[Any] = ()) -> Cursor: ...  # noqa: D102
 
@@ -128,8 +129,7 @@ class Store:
         A report whose key came before, in this call or ever, is known, and not counted again. If the clock was set
         back, they count on the last day on which a report came.
         """
-        day = max(today.isoformat(), self._last_day)
-        self.late = day if day > today.isoformat() else None
+        day = self._day(today)
         with self._database.transaction():
             if self._is_over(day):
                 refusal = ClosedError(f"The study {self.study.name!r} takes no more reports.")
@@ -161,15 +161,20 @@ class Store:
             told.append(Counted(len(mine), len(post) - len(mine)))
         return told
 
+    def _day(self, today: date) -> str:
+        day = max(today.isoformat(), self._last_day)
+        self.late = day if day > today.isoformat() else None
+        return day
+
     def _is_over(self, day: str) -> bool:
         """Whether it is over; once it is, it stays so, whatever a clock says."""
-        state = self._state()
-        if state == statements.OPEN and day > self.study.ends.isoformat():
+        if day > self.study.ends.isoformat() and self._state() == statements.OPEN:
             self._set_state(statements.ENDED)
-        return state != statements.OPEN or day > self.study.ends.isoformat()
+        # Who forgets the keys waits for those who count, and they for it: no key is written after it was forgotten.
+        return self._state(self._database.shared) != statements.OPEN
 
-    def _state(self) -> int:
-        return int(self._database.execute(statements.CLOSED, (self.study.name,)).fetchone()[0])
+    def _state(self, shared: str = "") -> int:
+        return int(self._database.execute(statements.CLOSED + shared, (self.study.name,)).fetchone()[0])
 
     def _set_state(self, state: int) -> None:
         self._database.execute(statements.CLOSE, (state, self.study.name, state))
@@ -178,10 +183,12 @@ class Store:
         """Whether reports are no longer taken."""
         return self._state() != statements.OPEN or today > self.study.ends
 
-    def probe(self) -> None:
+    def probe(self, today: date) -> None:
         """Commit something that changes nothing; an error says why reports could not be counted."""
+        day = self._day(today)
         with self._database.transaction():
-            self._set_state(self._state())
+            if not self._is_over(day):
+                self._set_state(statements.OPEN)
 
     def close_study(self) -> None:
         """Take no more reports, forget the keys, and write the database anew, in the order of its content alone."""
