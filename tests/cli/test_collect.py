@@ -12,16 +12,16 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import closing
-from datetime import UTC, date, datetime
+from datetime import date
 
 import pytest
 
-import bipartite as bp
 from bipartite.cli import collect
 from bipartite.collect.store import Arrival, begin
 from bipartite.collect.study import read_study
 from bipartite.mechanisms.spec.canonical import canonical_json
 from tests.cli.schemas import conforms
+from tests.collect.bags import drawn, values
 
 STUDY = """
 title = "Readers of the Courier"
@@ -42,6 +42,12 @@ epsilon = 0.5
 ask = "Which browser do you use?"
 domain = { categories = ["firefox", "chromium", "other"] }
 mechanism = "oue"
+epsilon = 1
+
+[questions.hour]
+ask = "At which hour do you read?"
+domain = { cyclic = 24 }
+mechanism = "olh"
 epsilon = 1
 
 [questions.person]
@@ -67,22 +73,14 @@ def study_file(tmp_path):
     return path
 
 
-def plain(report):
-    """A report as JSON has it."""
-    return report.item() if hasattr(report, "item") else report
-
-
 def fill(where, study_file, people=300):
     """Begin the study, and count a report of each of so many people to each question."""
     with begin(where, read_study(study_file)) as store:
         arrivals = []
         for question in store.study.questions:
-            columns = {
-                part.name: part.mechanism.privatize([list(part.mechanism.domain)[0]] * people)
-                for part in question.parts
-            }
+            columns = {part.name: values(part.mechanism, drawn(part.mechanism, people)) for part in question.parts}
             for at in range(people):
-                held = {name: plain(column[at]) for name, column in columns.items()}
+                held = {name: column[at] for name, column in columns.items()}
                 if question.is_record:
                     name = ("pets", "home")[at % 2]
                     report = {name: held[name]}
@@ -112,21 +110,21 @@ def test_show_prints_the_answers_as_estimate_does(run, filled):
     code, out, err = run("collect", "show", filled)
     assert (code, err) == (0, "")
     assert out.startswith(
-        "Readers of the Courier: reports are taken until 2999-12-31 (UTC); all answers together spend ε = 3.5.\n"
+        "Readers of the Courier: reports are taken until 2999-12-31 (UTC); all answers together spend ε = 4.5.\n"
         "\nage: How old are you?\n300 reports of BRR(Integers(18, 90)"
     )
     assert "person: About you (300 reports)\n\npets\n150 reports of BRR" in out and "\nhome\n150 reports of GRR" in out
-    assert "Reports are taken until 31 December 2999, and the answers will change." in out and "link" not in out
+    assert "Reports are taken until 31 December 2999. Decide then" in out and "link" not in out
     assert run("collect", "show", filled.with_suffix(".db")) == (code, out, err)
 
 
 def test_show_for_programs_conforms_to_its_schema(run, filled):
     code, out, err = run("collect", "show", filled, "--json", "--link")
     shown = conforms(out, "collect-show")
-    assert (code, err, shown["interim"], shown["epsilon"], shown["ends"]) == (0, "", True, "3.5", "2999-12-31")
+    assert (code, err, shown["interim"], shown["epsilon"], shown["ends"]) == (0, "", True, "4.5", "2999-12-31")
     assert re.fullmatch(r"/operator\?link=[\w.-]+", shown["link"])
     by_name = {each["question"]: each for each in shown["questions"]}
-    assert list(by_name) == ["age", "which section?", "browser", "person"]
+    assert list(by_name) == ["age", "which section?", "browser", "hour", "person"]
     assert [each["name"] for each in by_name["person"]["columns"]] == ["pets", "home"]
     assert {each["reports"] for each in shown["questions"]} == {300}
     assert by_name["age"]["columns"][0]["estimates"][0]["people"] == 300
@@ -138,7 +136,7 @@ def test_before_the_first_report_there_is_nothing_to_show(run, study_file):
     code, out, _ = run("collect", "show", study_file)
     assert code == 0 and "age: How old are you? (0 reports)\n" in out
     questions = conforms(run("collect", "show", study_file, "--json")[1], "collect-show")["questions"]
-    assert [(each["reports"], each["columns"]) for each in questions] == [(0, [])] * 4
+    assert [(each["reports"], each["columns"]) for each in questions] == [(0, [])] * 5
 
 
 def test_reports_that_no_mechanism_gave_are_a_finding(run, study_file):
@@ -162,7 +160,11 @@ def test_the_export_gives_the_same_answers_as_show(run, filled, tmp_path, monkey
         assert code == 0
         columns = conforms(out, "estimate")["columns"]
         mine = [each["estimates"] for each in question["columns"]]
-        assert [each["estimates"] for each in columns] == mine and mine
+        found = [each["estimates"] for each in columns]
+        for (one,), (other,) in zip(found, mine, strict=True):
+            for known in ("exact", "note"):  # a bag still knows which reports there were
+                del one["poisoning"][known], other["poisoning"][known]
+        assert found == mine and mine
 
 
 def test_the_export_is_the_bag_in_the_order_of_its_content(run, filled, tmp_path):
@@ -176,19 +178,6 @@ def test_the_export_is_the_bag_in_the_order_of_its_content(run, filled, tmp_path
     assert all(set(each) == {"pets", "home"} and list(each.values()).count(None) == 1 for each in people)
 
 
-@pytest.mark.parametrize("report", [{"tuples": [{"integers": [1, 3]}, {"categories": ["a", "b"]}]}])
-def test_pairs_of_values_are_exported_as_they_are_read(run, tmp_path, report):
-    path = tmp_path / "pairs.toml"
-    path.write_text(
-        'title = "Pairs"\nends = 2999-12-31\n[questions.pair]\nask = "Both?"\nepsilon = 2\nmechanism = "grr"\n'
-        f'domain = {{ product = {{ a = {{ integers = [1, 3] }}, b = {{ categories = ["x", "y"] }} }} }}\n'
-    )
-    try:
-        read_study(path)
-    except bp.InputError as error:
-        pytest.skip(str(error))
-
-
 def test_an_export_replaces_nothing(run, filled, tmp_path):
     code, _, err = run("collect", "export", filled, tmp_path)
     assert code == 2 and err == f"bipartite: {tmp_path} exists; name a new folder.\n"
@@ -200,26 +189,26 @@ def test_a_closed_study_has_no_keys_and_keeps_its_reports(run, filled):
     code, out, err = run("collect", "close", filled)
     assert (code, err) == (0, "")
     assert out == (
-        "readers is closed with 1,200 reports: it takes no more, its keys are forgotten, and its database is written "
+        "readers is closed with 1,500 reports: it takes no more, its keys are forgotten, and its database is written "
         "anew.\nBackups of before still hold the keys; delete them when you need them no more.\n"
     )
     with closing(sqlite3.connect(filled.with_suffix(".db"))) as database:
         assert database.execute("SELECT count(*) FROM seen").fetchone() == (0,)
     code, out, _ = run("collect", "show", filled)
-    assert code == 0 and "no more reports are taken" in out and "will change" not in out
+    assert code == 0 and "no more reports are taken" in out and "Decide then" not in out
     assert run("collect", "check", filled)[0] == 0
     assert not conforms(run("collect", "show", filled, "--json")[1], "collect-show")["interim"]
 
 
 def test_the_check_finds_what_was_changed_by_hand(run, filled):
-    assert run("collect", "check", filled) == (0, "readers adds up: 1,200 reports.\n", "")
+    assert run("collect", "check", filled) == (0, "readers adds up: 1,500 reports.\n", "")
     sound = conforms(run("collect", "check", filled, "--json")[1], "collect-check")
-    assert sound == {"sound": True, "reports": 1200, "findings": []}
+    assert sound == {"sound": True, "reports": 1500, "findings": []}
     with closing(sqlite3.connect(filled.with_suffix(".db"))) as database:
-        database.execute("DELETE FROM seen WHERE rowid IN (SELECT rowid FROM seen)" if False else "DELETE FROM seen")
+        database.execute("DELETE FROM seen")
         database.commit()
     code, out, _ = run("collect", "check", filled)
-    assert (code, out) == (1, "4 questions whose reports are not as many as their keys\n")
+    assert (code, out) == (1, "5 questions whose reports are not as many as their keys\n")
     code, out, _ = run("collect", "check", filled, "--json")
     assert code == 1 and conforms(out, "collect-check")["findings"] == [out.split('"')[-2]]
 
@@ -228,7 +217,7 @@ def test_a_backup_is_a_database_like_any_other(run, filled, tmp_path):
     copy = tmp_path / "copy.db"
     code, out, err = run("collect", "backup", filled, copy)
     assert (code, err) == (0, "")
-    assert out == "copy.db: 1,200 reports, and everything adds up. What comes from now on is not in it.\n"
+    assert out == "copy.db: 1,500 reports, and everything adds up. What comes from now on is not in it.\n"
     assert copy.stat().st_mode & 0o777 == 0o600
     assert run("collect", "show", copy)[1] == run("collect", "show", filled)[1]
     assert run("collect", "show", filled, "--database", copy)[1] == run("collect", "show", filled)[1]
@@ -241,11 +230,11 @@ def test_every_action_works_on_either_engine(run, study_file, tmp_path, database
     named = ("--database", database)
     assert "60 reports of BRR" in run("collect", "show", study_file, *named)[1]
     assert run("collect", "export", study_file, tmp_path / "reports", *named)[0] == 0
-    assert run("collect", "check", study_file, *named)[:2] == (0, "readers adds up: 240 reports.\n")
+    assert run("collect", "check", study_file, *named)[:2] == (0, "readers adds up: 300 reports.\n")
     assert run("collect", "backup", study_file, tmp_path / "copy.db", *named)[0] == 0
     assert run("collect", "close", study_file, *named)[0] == 0
     assert "no more reports" in run("collect", "show", study_file, *named)[1]
-    assert "240 reports" in run("collect", "check", tmp_path / "copy.db")[1]
+    assert "300 reports" in run("collect", "check", tmp_path / "copy.db")[1]
 
 
 # --- What is refused
@@ -277,8 +266,8 @@ ERRORS = [
     (["readers.toml", "--workers", "0"], 2, "Expected --workers of at least 1, got 0."),
     (["--rate", "-1", "readers.toml"], 2, "Expected --rate of at least 0, got -1."),
     (["readers.toml", "--host", "192.0.2.1"], 2, "Cannot listen at 192.0.2.1, port 8000: "),
-    (["readers.toml", "--port", "70000"], 2, "Cannot listen at 127.0.0.1, port 70000: "),
-    (["readers.toml", "--prot", "1"], 2, "unrecognized arguments: --prot (did you mean --port?)"),
+    (["readers.toml", "--port", "70000"], 2, "Expected --port of 0 to 65535, got 70000."),
+    (["readers.toml", "--prot", "1"], 2, "unrecognized arguments: --prot 1 (did you mean --port?)"),
     (["show", "postgresql://ada:hunter2@host/db"], 2, "name a URL with --database"),
     (["show", "plain.db"], 3, "plain.db is a SQLite database, but not a collector's; choose another file."),
     (["show", "text.db"], 3, "text.db is not a SQLite database; choose another file."),
@@ -322,10 +311,10 @@ def test_a_path_of_many_studies_is_asked_for_one(run, tmp_path, study_file, data
     other.write_text(STUDY)
     begin(where, read_study(other)).close()
     assert run("collect", "check", other, "--database", database)[:2] == (0, "others adds up: 0 reports.\n")
-    assert run("collect", "check", study_file, "--database", database)[:2] == (0, "readers adds up: 80 reports.\n")
+    assert run("collect", "check", study_file, "--database", database)[:2] == (0, "readers adds up: 100 reports.\n")
     if "://" not in database:
         code, _, err = run("collect", "check", where)
-        assert code == 4 and "other.db has no study None, but others, readers" not in err
+        assert code == 4 and "other.db has more than one study: others, readers; name the file of one.\n" in err
 
 
 # --- The server
@@ -364,7 +353,7 @@ def test_a_study_is_served_from_the_file_to_the_answers(study_file, run, number)
         assert said.startswith("Readers of the Courier: reports are taken until 2999-12-31 (UTC); answers are for you ")
         assert (
             re.search(r"\nage +1 +brr +± 4\.1 +± 14 +", said)
-            and "\nWhoever answers everything spends ε = 3.5.\n" in said
+            and "\nWhoever answers everything spends ε = 4.5.\n" in said
         )
         status, _, page = asked(port, "GET", "/")
         assert status == 200 and b"Readers of the Courier" in page
@@ -403,4 +392,3 @@ def test_a_study_that_ended_says_so(study_file, capsys):
 
     show_study(read_study(study_file), closed=True)
     assert "no more reports are taken" in capsys.readouterr().out
-    assert datetime.now(UTC).date() > TODAY or True
