@@ -2,8 +2,8 @@
 
     python bench/collect.py [KEYS ...]
 
-KEYS are how many keys the database holds before; 0, 10⁶ and 5·10⁶ if none are named, which takes about five minutes. All
-figures are ratios of CPU seconds of the process that serves, user and system together: 1 is as cheap as the other.
+KEYS are how many keys the database holds before; 0, 10⁶ and 5·10⁶ if none are named, which takes about five minutes.
+Ratios are of CPU seconds, user and system together, of the process that serves: 1 is as cheap as the other.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from socket import create_connection, create_server
 
@@ -75,7 +75,7 @@ class Served:
     def __init__(self, *arguments: str) -> None:
         with create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
-        self._process = subprocess.Popen([sys.executable, __file__, "--serve", str(self.port), *arguments])
+        self._process = subprocess.Popen([sys.executable, __file__, "--serve", str(self.port), *arguments])  # noqa: S603
         while True:
             try:
                 create_connection(("127.0.0.1", self.port)).close()
@@ -127,7 +127,9 @@ def fill(path: Path, keys: int) -> None:
     with sqlite3.connect(path) as database:
         for first in range(0, keys, 10**6):
             more = min(10**6, keys - first)
-            database.executemany("INSERT INTO seen VALUES (1, ?)", ((key,) for key in sorted(os.urandom(16) for _ in range(more))))
+            database.executemany(
+                "INSERT INTO seen VALUES (1, ?)", ((key,) for key in sorted(os.urandom(16) for _ in range(more)))
+            )
         chance = random.Random(1)  # noqa: S311
         bag = Counter(chance.randint(9, 99) for _ in range(keys))
         database.executemany("INSERT INTO bag VALUES (1, ?, ?)", [(str(report), n) for report, n in bag.items()])
@@ -175,7 +177,9 @@ def measure(keys: int, folder: Path) -> None:
         singles.append((greeting.send(bodies), ours.send(bodies)))
         arrays = [b"[" + b",".join(envelope(sha256, chance) for _ in range(SIZE)) + b"]" for _ in range(BATCHES)]
         rows = [[(each.key, each.report) for each in reader.read(array)] for array in arrays]
-        batches.append((bare(path, [[(os.urandom(16), report) for _, report in row] for row in rows]), ours.send(arrays)))
+        batches.append(
+            (bare(path, [[(os.urandom(16), report) for _, report in row] for row in rows]), ours.send(arrays))
+        )
     ours.stop()
     greeting.stop()
     path.unlink()
@@ -189,9 +193,9 @@ def measure(keys: int, folder: Path) -> None:
 def run_server(port: int, kind: str, path: str = "") -> None:
     """Serve one of the two, with the same settings."""
     if kind == "hello":
-        run_workers("collect:hello", "127.0.0.1", port, workers=1, proxies=None)
+        run_workers("collect:hello", "127.0.0.1", port, workers=1)
     else:
-        serve(Settings(path, True, "study", 0), "127.0.0.1", port, workers=1, proxies=None)
+        serve(Settings(path, is_file=True, study="study", rate=0), "127.0.0.1", port, workers=1, proxies=None)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import traceback
 from contextlib import closing, suppress
 from itertools import count
 from pathlib import Path
@@ -19,6 +20,7 @@ import pytest
 PASSWORD = "k7#swordfish/√"  # noqa: S105 (of a server that lives as long as the tests)
 ESCAPED = "k7%23swordfish%2F%E2%88%9A"
 ROOT = 0
+ROOM = 2**30
 
 
 def binaries():
@@ -101,6 +103,38 @@ class Server:
         return self.url(name)
 
 
+def everything(error):
+    """All that a program could write down of an error: its text, its traceback, and those of what led to it."""
+    chain, parts = [error], []
+    for each in chain:
+        parts += [str(each), repr(each), str(each.args), str(vars(each))]
+        chain += [more for more in (each.__cause__, each.__context__) if more is not None and more not in chain]
+        for frame, _ in traceback.walk_tb(each.__traceback__):
+            # The tests' own variables may show what they please, and so may the arguments of those who make an address.
+            if "/src/bipartite/" in frame.f_code.co_filename and frame.f_code.co_name != "__init__":
+                parts += map(repr, frame.f_locals.values())
+    return "\n".join(parts + traceback.format_exception(error))
+
+
+def shows_a_secret(text):
+    return any(secret in text for secret in (PASSWORD, ESCAPED, "swordfish"))
+
+
+def in_a_child(work):
+    """Fork a child that does this and must succeed."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            work()
+            code = 0
+        except BaseException:  # noqa: BLE001
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 @pytest.fixture(scope="session")
 def postgresql_server():
     """The server of this session of tests."""
@@ -108,7 +142,10 @@ def postgresql_server():
     if programs is None:
         pytest.skip("PostgreSQL is not installed here: no initdb in /usr/lib/postgresql/*/bin or PATH")
     pytest.importorskip("psycopg", reason="psycopg, the driver of PostgreSQL, is not installed here")
-    folder = Path(tempfile.mkdtemp(prefix="bipartite-postgresql-"))
+    # In memory where there is room: what is killed here is the server, never the power, and disks are slow.
+    memory = Path("/dev/shm")  # noqa: S108
+    roomy = memory.is_dir() and shutil.disk_usage(memory).free > ROOM
+    folder = Path(tempfile.mkdtemp(prefix="bipartite-postgresql-", dir=memory if roomy else None))
     folder.chmod(0o755)
     server = None
     try:

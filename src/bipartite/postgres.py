@@ -14,7 +14,7 @@ import os
 import re
 import threading
 import weakref
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -39,7 +39,7 @@ _SESSION: Final = "SET synchronous_commit = on; " + " ".join(
     f"SET tcp_{name} = {value};" for name, value in _KEEPALIVES.items()
 )
 _HINTS: Final = {
-    "55P03": "stayed busy for {wait:g} s; try again, or wait longer",
+    "55P03": "stayed busy for {wait:g} s; try again, or pass a longer wait=",
     "25006": "is read-only ({said}); name the primary server",
     "42501": "does not allow this ({said}); have the owner of the database grant it",
     "40": "had another transaction in the way ({said}), and undid this one; try again",
@@ -70,21 +70,23 @@ def _driver() -> Any:  # noqa: ANN401 (a module)
 class Url:
     """The address of a database. Its password is in no name, repr, message or pickle."""
 
+    name = "postgresql://"
+
     def __init__(self, url: str | os.PathLike[str]) -> None:
         text, psycopg = os.fsdecode(url), _driver()
-        parts: dict[str, Any] = {}
+        parts: dict[str, Any] | None = None
         if text.startswith(_SCHEMES):
             with suppress(psycopg.Error):
                 parts = psycopg.conninfo.conninfo_to_dict(text)
-        named = {key: str(parts.get(key, "")) for key in ("host", "port", "dbname")}
-        # An "@" in these is that of a password with an unescaped "/", "?" or "@".
-        if not parts or "@" in "".join(named.values()):
+        named = {key: str((parts or {}).get(key, "")) for key in ("host", "port", "dbname")}
+        # A password with an unescaped "/" or "@", or without a host after it, would be read as one of these.
+        if parts is None or "@" in "".join(named.values()) or not re.fullmatch("[0-9,]*", named["port"]):
             raise InputError(
                 "Expected a URL such as postgresql://user@host:5432/database, got one that cannot be read (not shown, "
                 "since it may hold a password); write special characters as %40 for @, %2F for /."
             )
         port = named["port"] and f":{named['port']}"
-        self.name: Final = escaped(f"postgresql://{named['host']}{port}/{named['dbname']}")
+        self.name = escaped(f"postgresql://{named['host']}{port}/{named['dbname']}")
         self._parts = parts
 
     def __repr__(self) -> str:
@@ -302,14 +304,15 @@ class Server:
         The schema in which tables are found; it need not exist yet.
     """
 
-    def __init__(self, url: str | os.PathLike[str], *, wait: float = 30.0, schema: str = "public") -> None:
-        self._url, self._wait, self._schema = Url(url), wait, schema
+    def __init__(self, url: str | os.PathLike[str] | Url, *, wait: float = 30.0, schema: str = "public") -> None:
+        self.url: Final = url if isinstance(url, Url) else Url(url)
+        self._wait, self._schema = wait, schema
         self._seats: dict[object, _Seat] = {}
 
     @property
     def name(self) -> str:
         """Host, port and database."""
-        return self._url.name
+        return self.url.name
 
     @contextmanager
     def transaction(self, begin: str = "BEGIN", *, read_only: bool = False) -> Iterator[Connection]:
@@ -318,8 +321,8 @@ class Server:
         with seat.turn:
             if seat.is_taken:
                 raise DatabaseError(
-                    f"{self.name} was used inside one of its own transactions, by a source of random words or a signal "
-                    "handler; use it before or afterwards."
+                    f"{self.name} was used inside one of its own transactions, by a source of random words or a "
+                    "signal handler; use it before or afterwards."
                 )
             seat.is_taken = True
             try:
@@ -332,11 +335,9 @@ class Server:
                 if seat.connection is not None:
                     seat.connection.roll_back()
 
-    def stream(self, query: str) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query from one snapshot, through a session of its own."""
-        with closing(self._connect()) as connection:
-            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            yield from connection.stream(query)
+    def connect(self) -> Connection:
+        """A session of its own, for the caller to close: for long reading while others take turns."""
+        return Connection(self.url, self._wait, self._schema)
 
     def close(self) -> None:
         """End this process's session."""
@@ -351,9 +352,6 @@ class Server:
         process = current_process()
         return self._seats.get(process) or self._seats.setdefault(process, _Seat())
 
-    def _connect(self) -> Connection:
-        return Connection(self._url, self._wait, self._schema)
-
     def _begin(self, seat: _Seat, begin: str) -> Connection:
         """Begin; if the server went away since the last transaction, with a new session."""
         if seat.connection is not None and seat.connection.is_ours:
@@ -366,7 +364,7 @@ class Server:
                 return seat.connection
         if seat.connection is not None:
             seat.connection.close()
-        seat.connection = self._connect()
+        seat.connection = self.connect()
         seat.connection.execute(begin)
         return seat.connection
 
@@ -374,6 +372,5 @@ class Server:
 @lru_cache(maxsize=256)
 def _in_driver(statement: str) -> bytes:
     """A statement with the driver's placeholders for SQLite's, which text in quotes does not have."""
-    return re.sub(
-        r"'[^']*'|\?", lambda found: "%s" if found[0] == "?" else found[0], statement.replace("%", "%%")
-    ).encode()
+    doubled = statement.replace("%", "%%")
+    return re.sub(r"'[^']*'|\?", lambda found: "%s" if found[0] == "?" else found[0], doubled).encode()

@@ -2,23 +2,24 @@
 
 import csv
 import io
-import sqlite3
 import stat
-from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
 
 import bipartite as bp
+from bipartite.postgres import Url, is_url
 from tests.cli.schemas import conforms
+from tests.ledger.conftest import other_program
+from tests.postgresql import ESCAPED, PASSWORD
 
 AGE = bp.BRR(bp.Integers(18, 90), epsilon=1)
 RATING = bp.GRR(bp.Integers(1, 5), epsilon="0.3")
 
 
-@pytest.fixture
-def book(tmp_path):
-    path = tmp_path / "spent.db"
+@pytest.fixture(params=["sqlite", "postgresql"])
+def book(request, tmp_path):
+    path = tmp_path / "spent.db" if request.param == "sqlite" else request.getfixturevalue("postgresql_url")
     with bp.Ledger(path, budget=4, period="month", clock=lambda: datetime(2026, 11, 15, tzinfo=UTC)) as ledger:
         ledger.report_many(["ada", "bob, the second"], "age", AGE, [37, 52])
         ledger.report("ada", "rating", RATING, 4, on_change="when-changed")
@@ -27,10 +28,17 @@ def book(tmp_path):
     return path
 
 
+on_disk = pytest.mark.parametrize("book", ["sqlite"], indirect=True)
+
+
+def called(book):
+    return Url(book).name if is_url(book) else book.name
+
+
 def test_show_says_what_everybody_may_know(run, book):
     code, out, err = run("ledger", "show", book, "--person", "ada")
     assert (code, err) == (0, "")
-    assert "spent.db: ε = 4 per person and period (month)" in out
+    assert f"{called(book)}: ε = 4 per person and period (month)" in out
     assert "5 reports of 2 people" in out and "in one period  1.6" in out and "in all         2.6" in out
     assert "this is not LDP for sequences of values" in out and "not covered: whether, when and how often" in out
     assert out.split("\n")[-4:] == ["2026-11    1.6", "2026-12      1", "in all     2.6", ""]
@@ -71,11 +79,10 @@ def test_the_export_names_every_debit_and_no_report(run, book):
 
 def test_the_check_finds_what_was_changed_by_hand(run, book):
     assert run("ledger", "check", book) == (
-        0, "spent.db adds up: 5 reports, every balance is the sum of its debits.\n", "",
+        0, f"{called(book)} adds up: 5 reports, every balance is the sum of its debits.\n", "",
     )  # fmt: skip
-    with closing(sqlite3.connect(book)) as database:
-        database.execute("DROP TRIGGER debits_kept")
-        database.commit()
+    with other_program(book) as database:
+        database.execute("DROP TRIGGER debits_kept" + " ON reports" * is_url(book))
     code, out, _ = run("ledger", "check", book)
     assert (code, out) == (1, "1 tables or triggers that differ from those of a ledger with this budget\n")
     code, out, _ = run("ledger", "check", book, "--json")
@@ -110,6 +117,7 @@ def test_every_command_says_which_reports_are_not_private(run, book):
     assert [line["question"] for line in lines if line["insecure"]] == ["mood"]
 
 
+@on_disk
 def test_no_command_writes(run, book):
     before = book.parent.stat().st_mtime_ns, book.stat().st_mtime_ns, book.read_bytes()
     for command in ("show", "export", "check"):
@@ -117,6 +125,7 @@ def test_no_command_writes(run, book):
     assert (book.parent.stat().st_mtime_ns, book.stat().st_mtime_ns, book.read_bytes()) == before
 
 
+@on_disk
 def test_a_backup_is_a_private_checked_copy(run, book, tmp_path):
     copy = tmp_path / "copy.db"
     code, out, err = run("ledger", "backup", book, copy)
@@ -133,7 +142,7 @@ def test_a_backup_is_a_private_checked_copy(run, book, tmp_path):
 def test_a_person_of_whom_the_ledger_holds_nothing_is_not_said_to_have_spent_nothing(run, book):
     code, out, err = run("ledger", "show", book, "--person", "nobody")
     assert (code, err) == (0, "") and "in all     0" not in out
-    assert out.endswith("\nspent.db holds nothing under the name 'nobody'.\n")
+    assert out.endswith(f"\n{called(book)} holds nothing under the name 'nobody'.\n")
     assert conforms(run("ledger", "show", book, "--person", "nobody", "--json")[1], "ledger-show")["person"] == {}
 
 
@@ -143,3 +152,33 @@ def test_a_person_of_a_ledger_with_keyed_names_is_asked_for_by_their_stored_name
         ledger.report("ada", "age", AGE, 37)
     code, out, _ = run("ledger", "show", path, "--person", "ada")
     assert code == 0 and out.endswith("holds nothing under the name 'ada'; names are keyed: give the stored one.\n")
+
+
+@pytest.mark.parametrize("book", ["postgresql"], indirect=True)
+def test_no_command_repeats_the_password_of_a_url(run, book, tmp_path):
+    wrong = book.replace("127.0.0.1", "127.0.0.1,host.invalid").replace("/fresh", "/stale")
+    for arguments, code in (
+        (("show", book), 0),
+        (("check", book), 0),
+        (("export", book, "--json"), 0),
+        (("show", wrong), 3),
+        (("check", book.replace("postgresql", "postgres+driver")), 2),
+        (("backup", book, tmp_path / "copy.db"), 2),
+        (("backup", tmp_path / "spent.db", book), 4),
+        ((book,), 2),
+        (("show", tmp_path, book), 2),
+        (("show", book, "--jsn"), 2),
+    ):
+        done = run("ledger", *arguments)
+        assert done[0] == code, done
+        assert not [secret for secret in (PASSWORD, ESCAPED, "swordfish") if secret in done[1] + done[2]]
+    assert (
+        "whose own tool copies it while it is in use: run pg_dump" in run("ledger", "backup", book, tmp_path / "c")[2]
+    )
+
+
+def test_a_copy_goes_to_a_file(run, tmp_path):
+    bp.Ledger(tmp_path / "spent.db", budget=1).close()
+    for url in ("postgresql://ada:swordfish@host/db", "mysql://ada:swordfish@host/db"):
+        code, _, err = run("ledger", "backup", tmp_path / "spent.db", url)
+        assert (code, err) == (2, "bipartite: Expected a file for the copy, got a URL; pass a path.\n")

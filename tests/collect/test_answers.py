@@ -73,8 +73,8 @@ def test_so_do_mechanisms_of_more_values(name):
 @pytest.mark.parametrize("sample", [None, 1, 2])
 def test_a_record_is_estimated_part_by_part(sample, monkeypatch):
     monkeypatch.setattr(answers, "_BLOCK", 97)
-    parts = {"age": bp.BRR(AGES, 1, edges="padded"), "pet": bp.GRR(bp.Items(["cat", "dog"]), 1), "way": made("olh on items"),
-             "pair": made("grr on pairs")}  # fmt: skip
+    parts = {"age": bp.BRR(AGES, 1, edges="padded"), "pet": bp.GRR(bp.Items(["cat", "dog"]), 1),
+             "way": made("olh on items"), "pair": made("grr on pairs")}  # fmt: skip
     question, people = record(parts, sample), bp.Record(parts, sample)
     rng = np.random.default_rng(3)
     reports = []
@@ -152,8 +152,8 @@ def test_a_report_that_cannot_be_is_damage_and_is_not_shown(row, mechanism):
     with pytest.raises(DataFileError) as refused:
         Bag.read(question, [*good, (row, 1)])
     assert str(refused.value) == (
-        "The database holds reports of the question 'age' that its mechanism cannot give, so something else has written "
-        "to it; run bipartite collect check, and restore a backup."
+        "The database holds reports of the question 'age' that its mechanism cannot give, so something else has "
+        "written to it; run bipartite collect check, and restore a backup."
     )
     assert refused.value.__context__ is None
 

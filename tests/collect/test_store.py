@@ -3,13 +3,14 @@
 import os
 import sqlite3
 from collections import Counter
+from contextlib import closing
 from datetime import date
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bipartite.collect.store import Arrival, ClosedError, begin, migrate, resume
+from bipartite.collect.store import Arrival, ClosedError, begin, connect, migrate, resume
 from bipartite.collect.study import read_study
 from bipartite.errors import DatabaseError, InputError, MissingDataError
 from tests.collect.conftest import is_file
@@ -116,10 +117,10 @@ def test_a_link_is_used_once(store):
 
 
 def test_a_probe_changes_nothing(store):
-    store.probe()
+    store.probe(TODAY)
     assert not store.is_closed(TODAY)
     store.close_study()
-    store.probe()
+    store.probe(TODAY)
     assert store.is_closed(TODAY)
 
 
@@ -133,13 +134,15 @@ def test_a_study_goes_on_where_it_was(store, where, study):
             assert told(again.count([[one]], TODAY)) == [(0, 1)]
 
 
-def test_a_changed_study_is_refused(store, where, study_file):
+@pytest.mark.usefixtures("store")
+def test_a_changed_study_is_refused(where, study_file):
     study_file.write_text(study_file.read_text().replace("18, 90", "18, 99"))
     with pytest.raises(InputError, match=r"^questions\.age\.domain: changed since .* under a new name\.$"):
         begin(where, read_study(study_file))
 
 
-def test_an_unknown_study_is_named_with_those_there(store, where):
+@pytest.mark.usefixtures("store")
+def test_an_unknown_study_is_named_with_those_there(where):
     with pytest.raises(MissingDataError, match="has no study 'others', but readers; name one of these"):
         resume(where, "others")
 
@@ -231,3 +234,59 @@ def test_reading_goes_on_beside_writing(store, where):
         first = next(rows)
         writer.count([[arrival("42")]], TODAY)
         assert [first, *rows] == [("40", 1), ("41", 1)]
+
+
+def second_version():
+    """The tables of this version, and a made-up one that adds a column."""
+    from bipartite.collect.store import _migrations
+
+    return [*_migrations(), "ALTER TABLE links ADD COLUMN made INTEGER;\n"]
+
+
+def kept_before(where, tables="bag"):
+    """The rows of a table in the copies that were made before the tables changed."""
+    if is_file(where):
+        found = sorted(where.parent.glob("readers.before-*.db"))
+        assert all(path.stat().st_mode & 0o077 == 0 for path in found)
+        rows = []
+        for path in found:
+            with closing(sqlite3.connect(path)) as copy:
+                rows.append(copy.execute(f"SELECT * FROM {tables}").fetchall())
+        return [path.name for path in found], rows
+    with closing(connect(where)) as database:
+        found = [name for (name,) in database.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE '%before%'")]
+        rows = [database.execute(f'SELECT * FROM "{name}".{tables}').fetchall() for name in sorted(found)]
+        return sorted(found), rows
+
+
+def test_tables_of_an_earlier_version_are_copied_and_then_brought_up_to_date(where, study):
+    with begin(where, study) as store:
+        store.count([[arrival("40")]], TODAY)
+    with pytest.raises(DatabaseError, match=r"is of version 1, and this bipartite writes 2; run bipartite collect "):
+        resume(where, "readers", second_version)
+    with begin(where, study, second_version) as store:
+        store.count([[arrival("40")]], TODAY)
+        assert list(store.bag("age")) == [("40", 2)] and store.check() == []
+    names, rows = kept_before(where)
+    assert len(names) == 1 and names[0].removesuffix(".db").endswith("before-0002") and rows == [[(1, "40", 1)]]
+    resume(where, "readers", second_version).close()
+    begin(where, study, second_version).close()
+    assert len(kept_before(where)[0]) == 1  # nothing is copied twice
+    with pytest.raises(DatabaseError, match="is of version 2, and this bipartite knows 1; update it"):
+        begin(where, study)
+
+
+def test_a_migration_that_fails_changes_nothing_and_its_copy_stays(where, study):
+    with begin(where, study) as store:
+        store.count([[arrival("40")]], TODAY)
+
+    def broken():
+        return [*second_version()[:-1], "ALTER TABLE links ADD COLUMN made INTEGER;\nSELECT nothing FROM nowhere;\n"]
+
+    for _ in range(2):
+        with pytest.raises(DatabaseError):
+            begin(where, study, broken)
+    assert len(kept_before(where)[0]) == 2
+    with begin(where, study, second_version) as store:
+        assert list(store.bag("age")) == [("40", 1)]
+    assert [len(rows) for rows in kept_before(where)[1]] == [1, 1, 1]

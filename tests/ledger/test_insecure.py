@@ -3,7 +3,7 @@
 import pytest
 
 import bipartite as bp
-from tests.ledger.conftest import AGE
+from tests.ledger.conftest import AGE, ENGINES  # noqa: F401 (ENGINES: on both)
 
 INSECURE = [bp.insecure_seed(1), bp.fixed_words([2**63] * 8)]
 

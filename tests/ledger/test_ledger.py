@@ -1,10 +1,9 @@
 """One report a person, question and period; debited once; refused when spent."""
 
 import pickle
-import sqlite3
+import re
 import threading
 from collections import Counter
-from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
@@ -16,9 +15,10 @@ from hypothesis import strategies as st
 
 import bipartite as bp
 from bipartite.errors import BudgetSpentError, InputError, NullError, OutsideDomainError
+from bipartite.ledger import statements
 from bipartite.ledger.offer import Offer
 from reproduction.places import PlanarLaplace
-from tests.ledger.conftest import AGE
+from tests.ledger.conftest import AGE, ENGINES, held_at, other_program  # noqa: F401 (ENGINES: on both)
 from tests.mechanisms.test_catalogue import Liar
 
 AGE_2 = bp.BRR(bp.Integers(18, 90), epsilon=2)
@@ -287,12 +287,12 @@ def test_one_person_several_times_in_one_call(make):
     assert found[0] == found[1] and ledger.spent("c") == 2
 
 
-def test_people_can_be_stored_under_keyed_hashes_of_their_names(make, tmp_path):
+def test_people_can_be_stored_under_keyed_hashes_of_their_names(make, path):
     key = bytes(range(32))
     ledger = make(budget=2, person_key=key)
     report = ledger.report("ada lovelace", "age", AGE, 37)
     assert ledger.names_are_keyed and ledger.spent("ada lovelace") == 1
-    stored = b"".join(each.read_bytes() for each in tmp_path.iterdir())
+    stored = held_at(path)
     assert b"lovelace" not in stored and key not in stored and key.hex().encode() not in stored
     assert next(ledger.export()).person != "ada lovelace"
     assert make(person_key=key).report("ada lovelace", "age", AGE, 50) == report
@@ -304,7 +304,7 @@ def test_people_can_be_stored_under_keyed_hashes_of_their_names(make, tmp_path):
         reader.spent("ada lovelace")
 
 
-def test_no_value_is_stored(make, tmp_path):
+def test_no_value_is_stored(make, path):
     # Reports of a huge domain with a window of 5 are almost never the value: Pr ≈ 1e-8 here.
     wide = bp.BRR(bp.Integers(0, 2**30 - 1), epsilon=1, m=5)
     ledger = make(budget=50)
@@ -313,12 +313,19 @@ def test_no_value_is_stored(make, tmp_path):
     ledger.report("ada", "when", wide, 918_273_645, on_change="when-changed")
     ledger.report("ada", "when", wide, 918_273_645, on_change="when-changed", changed=True)
     ledger.close()
-    held = b"".join(each.read_bytes() for each in tmp_path.iterdir())
+    held = held_at(path)
     for needle in (b"918273645", (918_273_645).to_bytes(4, "big"), (918_273_645).to_bytes(4, "little")):
         assert needle not in held
-    with closing(sqlite3.connect(tmp_path / "spent.db")) as database:
-        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-        columns = [row[1] for table in tables for row in database.execute(f"PRAGMA table_info({table})")]
+
+
+def test_no_table_has_a_column_for_values(make, path):
+    make(budget=1).close()
+    with other_program(path) as database:
+        columns = [
+            column[0]
+            for table in statements.TABLES
+            for column in database.execute(f"SELECT * FROM {table}").description  # noqa: S608
+        ]
     assert len(columns) > 20 and not [each for each in columns if "hash" in each]
     assert [name for name in columns if "value" in name] == ["value"]  # of constants, in which no person is
 
@@ -385,7 +392,7 @@ def test_columns_of_any_library_will_do(make):
         assert ledger.report_many(column(people), "age", AGE, column([20, 30, 40])) == first
 
 
-def test_the_export_is_of_one_moment_and_can_be_read_while_others_are_debited(make):
+def test_the_export_is_of_one_moment_and_can_be_read_while_others_are_debited(make, called):
     ledger = make(budget=5)
     ledger.report_many(["a", "b", "c"], "age", AGE, [20, 30, 40])
     seen = []
@@ -403,7 +410,7 @@ def test_the_export_is_of_one_moment_and_can_be_read_while_others_are_debited(ma
         "most_spent_in_a_period": 1,
         "most_spent_ever": 1,
     }
-    assert repr(ledger) == "<Ledger spent.db: ε = 5 per person, period forever>"
+    assert re.fullmatch(f"<Ledger {called}: ε = 5 per person, period forever>", repr(ledger))
     assert set(ledger.specs()) == {bp.verify(AGE).spec_sha256}
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import bipartite as bp
 from bipartite.errors import BudgetSpentError, InputError, LedgerFileError
+from tests.ledger.conftest import ENGINES  # noqa: F401 (on both)
 
 
 def rating(epsilon):

@@ -15,6 +15,7 @@ from bipartite.cli.program import Command
 from bipartite.errors import MissingDataError, how_many
 from bipartite.ledger import Debit, Ledger
 from bipartite.ledger.serving import OnChange
+from bipartite.postgres import is_url
 
 if TYPE_CHECKING:
     import argparse
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 EXAMPLES: Final = """A ledger is begun and debited in Python: bp.Ledger("spent.db", budget=1).report(…).
 No command needs write access to the ledger. It holds no private values, and no command shows a report.
 A copy does not know of debits made after it.
+The password of a URL belongs in PGPASSWORD or ~/.pgpass: a command line is seen by all users of a machine.
 
 examples:
   bipartite ledger show spent.db
@@ -90,11 +92,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     ):
         action = actions.add_parser(name, help=help_text, epilog=EXAMPLES)
         add = action.add_argument
-        add("ledger", metavar="FILE", type=Path, help="the ledger")
+        add("ledger", metavar="FILE", help="the ledger; or its URL, postgresql://user@host/database")
         if name == "show":
             add("--person", metavar="NAME", help="what this person has spent; as stored, if names are keyed")
         if what is None:
-            add("copy", metavar="COPY", type=Path, help="the new file")
+            add("copy", metavar="COPY", help="the new file")
         else:
             add("--json", action="store_true", help=f"print {what} (schemas/ledger-{name}.json)")
         action.set_defaults(run=run)
@@ -111,7 +113,7 @@ def run_show(options: argparse.Namespace) -> int:
             print_json(printed(PrintedLedger, ledger, **held, certificates=certificates, specs=specs, person=person))
             return OK
         keyed = ", names are keyed" if ledger.names_are_keyed else ""
-        print(f"{options.ledger.name}: ε = {ledger.budget} per person and period ({ledger.period}){keyed}")
+        print(f"{ledger.name}: ε = {ledger.budget} per person and period ({ledger.period}){keyed}")
     people = "1 person" if held["people"] == 1 else f"{held['people']:,} people"
     print(f"{how_many(held['reports'], 'report')} of {people}; the most that anyone has spent:")
     print(f"  in one period  {held['most_spent_in_a_period']}")
@@ -124,7 +126,7 @@ def run_show(options: argparse.Namespace) -> int:
         print_table(("period", "spent"), [*rows, ("in all", f"{sum(person.values()):f}")])
     elif person is not None:
         hint = "; names are keyed: give the stored one" if keyed else ""
-        print(f"{options.ledger.name} holds nothing under the name {options.person!r}{hint}.")
+        print(f"{ledger.name} holds nothing under the name {options.person!r}{hint}.")
     return OK
 
 
@@ -155,7 +157,7 @@ def run_check(options: argparse.Namespace) -> int:
     elif found:
         print("\n".join(found))
     else:
-        print(f"{options.ledger.name} adds up: {how_many(reports, 'report')}, every balance is the sum of its debits.")
+        print(f"{ledger.name} adds up: {how_many(reports, 'report')}, every balance is the sum of its debits.")
     if not options.json:
         _tell_insecure(insecure)
     return FINDING if found else OK
@@ -167,7 +169,7 @@ def run_backup(options: argparse.Namespace) -> int:
         ledger.backup(options.copy)
     with _opened(options.copy) as copy:
         held = how_many(copy.summary()["reports"], "report")
-    print(f"{options.copy.name}: {held}, and everything adds up. It does not know of debits made from now on.")
+    print(f"{Path(options.copy).name}: {held}, and everything adds up. It does not know of debits made from now on.")
     return OK
 
 
@@ -177,7 +179,7 @@ def _tell_insecure(reports: int) -> None:
         print(f"{reports:,} of the reports are NOT PRIVATE: {why}.")
 
 
-def _opened(path: Path) -> Ledger:
-    if not path.exists():
-        raise MissingDataError(f"{path.name} not found; name the file that bp.Ledger was opened with.")
+def _opened(path: str) -> Ledger:
+    if not is_url(path) and not Path(path).exists():
+        raise MissingDataError(f"{Path(path).name} not found; name the file that bp.Ledger was opened with.")
     return Ledger(path, read_only=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import importlib
 import re
+import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from bipartite._version import __version__
 from bipartite.cli import former
@@ -51,6 +52,8 @@ class Command(argparse.ArgumentParser):
         self.set_defaults(parsed_by=self)
         # A domain may begin with a minus sign: -5..5 is no option.
         self._negative_number_matcher = re.compile(r"-[0-9]")
+        self.implicit: tuple[str, str] | None = None
+        """The action that may be left out, before an option or a file with this ending."""
 
     @property
     def flags(self) -> dict[str, str]:
@@ -61,6 +64,11 @@ class Command(argparse.ArgumentParser):
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Parse as argparse does, after an option of before has named its successor; refuse what this command lacks."""
+        args = sys.argv[1:] if args is None else list(args)
+        if self.implicit is not None and args:
+            action, ending = self.implicit
+            if args[0].endswith(ending) or (args[0].startswith("--") and args[0] != "--help"):
+                args = [action, *args]
         program, *words = self.prog.split()
         gone = former.FLAGS.get(words[0], {}) if program == "bipartite" and words else {}
         for word in args or () if self._subparsers is None else ():
@@ -74,6 +82,10 @@ class Command(argparse.ArgumentParser):
             meant = f" (did you mean --{near}?)" if near else f"; its options: {self.prog} --help"
             self.error(f"unrecognized arguments: {' '.join(unknown)}{meant}")
         return found, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the arguments; the password of a URL among them is not repeated."""
+        super().error(re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:…@", message))
 
     def in_flags(self, message: str) -> str:
         """Reword a message of the library for the command line, where parameters are options.
@@ -154,6 +166,7 @@ BIPARTITE: Final = Program(
         "verify": "prove the ε of a mechanism exactly",
         "audit": "bound the real ε of any command or mechanism from its reports",
         "explain": "what ε means, in words and odds",
+        "collect": "ask people a study's questions on their own devices; show, export, close, check, back up",
         "ledger": "show, export, check or back up who has spent what",
         "demo": "the whole workflow on made-up people",
         "completion": "print the completion script of your shell",

@@ -14,6 +14,7 @@ from bipartite.cli.output import BAD_DATA, BROKEN_PIPE, BUG, DISK_FULL, FINDING,
 from bipartite.errors import (
     BipartiteError,
     BrokenPromiseError,
+    DatabaseError,
     DataError,
     DataFileError,
     LedgerFileError,
@@ -33,12 +34,13 @@ if TYPE_CHECKING:
 # The first match decides. Anything else is a bug, and is not shown: a traceback could contain a private value.
 _EXIT_CODES: Final = (
     (BrokenPromiseError, FINDING),
-    ((DataError, DataFileError, LedgerFileError, SpecError), BAD_DATA),
+    ((DataError, DataFileError, DatabaseError, LedgerFileError, SpecError), BAD_DATA),
     ((MissingDataError, MissingExtraError, FileNotFoundError), MISSING),
     (BipartiteError, USAGE),
     (OSError, BAD_DATA),
 )
 _SQLITE_FULL: Final = 13
+_POSTGRESQL_FULL: Final = "53100"
 
 
 def run(program: Program, arguments: Sequence[str] | None, stopping: Stopping) -> int:
@@ -105,7 +107,8 @@ def _complaint(error: Exception, command: Command) -> tuple[str, int]:
 def _is_full(error: BaseException | None) -> bool:
     """Whether an error of the system or of SQLite says that the disk, or the user's share of it, is full."""
     full = getattr(error, "errno", None) in {errno.ENOSPC, errno.EDQUOT}
-    return full or getattr(error, "sqlite_errorcode", None) == _SQLITE_FULL
+    full = full or getattr(error, "sqlite_errorcode", None) == _SQLITE_FULL
+    return full or (isinstance(error, DatabaseError) and error.code == _POSTGRESQL_FULL)
 
 
 def _in_words(error: Exception) -> str:

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 LOOKS: Final = 13
 WRONG: Final = 0.21
-"""The share of surveys in which one of so many equally spaced looks finds a 95 % interval of a mean without the truth."""
+"""The share of surveys in which one of so many equally spaced looks sees an interval of 95 % that misses the truth."""
 _SHOWN, _MOST = 10, 20
 """Of more rows than the second number, which stand by size, the first so many are shown at once."""
 _ROUND: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _LIMITS: Final = (
-    "ε covers the reports and nothing else: not that somebody took part, from which address and when, not the page that "
-    "asked, and not a second answer of the same person, from another browser or under another name."
+    "ε covers the reports and nothing else: not that somebody took part, from which address and when, not the page "
+    "that asked, and not a second answer of the same person, from another browser or under another name."
 )
 
 
@@ -94,23 +94,33 @@ def views_json(study: Study, views: Sequence[View], *, interim: bool) -> bytes:
 def interim_words(study: Study) -> str:
     """Why these are not yet the answers."""
     return (
-        f"Reports are taken until {study.ends.day} {study.ends:%B %Y}, and the answers will change. An interval is right "
-        f"in 95 of 100 surveys for somebody who looks once; who looks {LOOKS} times, at equal distances, finds one that "
-        f"misses the truth in {percent_mark(WRONG)} of surveys. Decide when the study has ended."
+        f"Reports are taken until {study.ends.day} {study.ends:%B %Y}. Decide then: for somebody who looks once, an "
+        f"interval misses the truth in 5 % of surveys; for one who looks {LOOKS} times, at equal distances, one of "
+        f"them does in {percent_mark(WRONG)}."
     )
 
 
 def guarantee(study: Study) -> str:
     """What each report keeps, in one sentence."""
-    spent = [f"{question.epsilon_decimal:f}" for question in study.questions]
-    total = f"{study.epsilon_decimal:f}"
-    each = f"ε = {spent[0]}" if len(set(spent)) == 1 else f"ε = {', '.join(spent[:-1])} and {spent[-1]}, in this order"
-    together = "" if len(spent) == 1 else f"; all reports of a person together spend ε = {total}"
-    odds = explain(study.epsilon_decimal).odds
+    named: dict[str, list[str]] = {}
+    for question in study.questions:
+        named.setdefault(f"{question.epsilon_decimal:f}", []).append(question.name)
+    if len(named) == 1:
+        each = f"ε = {next(iter(named))}"
+    else:
+        each = _listed([f"ε = {epsilon} for {_listed(names)}" for epsilon, names in named.items()])
+    total, odds = study.epsilon_decimal, explain(study.epsilon_decimal).odds
+    several = len(study.questions) > 1
+    together = f"; all reports of a person together spend ε = {total:f} and change" if several else ", and changes"
     return (
-        f"Each report is ε-LDP with {each}{together}: they change the odds of any belief about somebody's answers at "
-        f"most {odds:,f}-fold."
+        f"Each report is ε-LDP with {each}{together} the odds of any belief about the person's answers at most "
+        f"{odds:,f}-fold."
     )
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Words as people list them."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def scale_of(view: View) -> float:
@@ -120,7 +130,7 @@ def scale_of(view: View) -> float:
 
 
 def groups_of(view: View) -> tuple[list[Group], list[Group]]:
-    """The rows of a table with their bars, those of two parts by the first one; and the rows that are shown on demand."""
+    """The rows of a table with their bars, those of two parts by the first one; and those that are shown on demand."""
     scale = scale_of(view)
     found: dict[str, list[tuple[str, Row, Bar]]] = {}
     for row in view.rows:

@@ -1,4 +1,4 @@
-"""How often one address may send: counted under a keyed hash that is forgotten every hour, in memory and nowhere else."""
+"""How often one address may send: counted under a keyed hash that is forgotten every hour, in memory alone."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 MEDIA_TYPE: Final = "text/plain; version=0.0.4"
-disable_created_metrics()  # they are times
+disable_created_metrics()  # type: ignore[no-untyped-call]  # they are times
 _registry: Final = CollectorRegistry()
 _refused: Final = Counter("bipartite_refused", "Requests that counted no report", ["status"], registry=_registry)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.collect import statements
@@ -21,7 +22,7 @@ _SNAPSHOT: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 class PostgresDatabase:
     """A database on a server; a session is opened when it is needed, and again after it was lost."""
 
-    blob, rowless = "BYTEA", ""
+    blob, rowless, shared = "BYTEA", "", " FOR SHARE"
 
     def __init__(self, url: str) -> None:
         self._server = Server(url, wait=_WAIT, schema=_SCHEMA)
@@ -32,7 +33,7 @@ class PostgresDatabase:
     @property
     def name(self) -> str:
         """Host, port and database, without user and password."""
-        return self._server.name
+        return self._server.url.name
 
     def tables(self) -> set[str]:
         """The names of all tables."""
@@ -40,6 +41,17 @@ class PostgresDatabase:
 
     def mark(self) -> None:
         """Nothing: the schema is the mark."""
+
+    def keep(self, name: str) -> None:
+        """Copy the tables as they are into a schema beside their own; an earlier copy stays."""
+        with self.transaction():
+            tables = self.tables()
+            there = {each for (each,) in self.execute("SELECT nspname FROM pg_namespace")}
+            named = (f"{_SCHEMA}_{name}{'' if number == 1 else f'-{number}'}" for number in count(1))
+            schema = next(each for each in named if each not in there)
+            self.execute(f'CREATE SCHEMA "{schema}"')
+            for table in tables:
+                self.execute(f'CREATE TABLE "{schema}".{table} AS SELECT * FROM {table}')  # noqa: S608 (our own names)
 
     def execute(self, statement: str, parameters: Iterable[Any] = ()) -> Any:  # noqa: ANN401 (a cursor of the driver)
         """Run one statement, by itself or in the transaction that was begun."""
@@ -68,18 +80,19 @@ class PostgresDatabase:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing, on the server's disk when it ends."""
-        with self._within("BEGIN", read_only=False):
+        with self._within("BEGIN", keep=True):
             yield
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """One snapshot, whatever is written meanwhile."""
-        with self._within(_SNAPSHOT, read_only=True):
+        with self._within(_SNAPSHOT, keep=False):
             yield
 
     @contextmanager
-    def _within(self, begin: str, *, read_only: bool) -> Iterator[None]:
-        with self._server.transaction(begin, read_only=read_only) as self._connection:
+    def _within(self, begin: str, *, keep: bool) -> Iterator[None]:
+        with self._server.transaction(begin, keep=keep) as connection:
+            self._connection = connection
             try:
                 yield
             finally:
@@ -94,7 +107,7 @@ class PostgresDatabase:
             for table in ("seen", "bag", "arrivals"):
                 self.execute(f"CREATE TEMPORARY TABLE copy ON COMMIT DROP AS SELECT * FROM {table}")  # noqa: S608
                 self.execute(f"TRUNCATE {table}")
-                self.execute(f"INSERT INTO {table} SELECT * FROM copy ORDER BY 1, 2")  # noqa: S608 (our own names)
+                self.execute(f"INSERT INTO {table} SELECT * FROM copy ORDER BY copy")  # noqa: S608 (our own names)
                 self.execute("DROP TABLE copy")
 
     def damage(self) -> list[str]:

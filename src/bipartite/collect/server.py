@@ -14,7 +14,9 @@ GET /metrics          numbers for Prometheus, on this machine alone
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import gc
 import logging
 import traceback
 from hashlib import sha256
@@ -44,13 +46,14 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from bipartite.collect.store import Store
-    from bipartite.collect.study import Study
 
 _log: Final = logging.getLogger(__name__)
 COOKIE: Final = "operator"
 _COOKIE_SECONDS: Final = 30 * 86_400
 _LINK, _SESSION = "one-time link", "operator's session"
 _RETRY_SECONDS: Final = 5
+_FORGET_SECONDS: Final = 10
+"""How long after its end a request may stay in memory."""
 _JSON: Final = (b"content-type", b"application/json")
 _ANY_ORIGIN: Final = (b"access-control-allow-origin", b"*")  # no cookie is ever looked at here
 _PREFLIGHT: Final = [
@@ -98,15 +101,17 @@ class Collector:
                     Route("/metrics", self._metrics),
                 ],
                 lifespan=self._running,
-            )
+            ),
         )
 
     @contextlib.asynccontextmanager
     async def _running(self, _: Starlette) -> AsyncIterator[None]:
         self._writer = Writer(self._open, self._today)
+        forgetting = asyncio.create_task(_forgetting())
         try:
             yield
         finally:
+            forgetting.cancel()
             await self._writer.stop()
             self._store.close()
 
@@ -204,6 +209,13 @@ class Collector:
         return Response(metrics.text(counted), media_type=metrics.MEDIA_TYPE)
 
 
+async def _forgetting() -> None:
+    """Free what only cycles hold: a caught exception has the frames that it passed, and these a request, for hours."""
+    while True:
+        await asyncio.sleep(_FORGET_SECONDS)
+        gc.collect()
+
+
 def new_link(store: Store) -> str:
     """The path of a link that makes whoever opens it first an operator."""
     token = str(URLSafeSerializer(store.secret, salt=_LINK).dumps(_nonce := store.nonce()))
@@ -228,7 +240,7 @@ class _Reports:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        headers = [_JSON, _ANY_ORIGIN, *_COMMON]
+        headers = [_JSON, _ANY_ORIGIN]
         if scope["method"] == "OPTIONS":
             await _send(send, 204, [*_PREFLIGHT], b"")
             return

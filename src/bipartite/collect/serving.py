@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import json
 import os
+import signal
+import socket
 import tempfile
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bipartite.collect.proxies import Proxies
 from bipartite.collect.store import Store, resume
+from bipartite.errors import InputError
+from bipartite.texts import escaped
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from starlette.types import ASGIApp
 
 _SETTINGS: Final = "BIPARTITE_COLLECT"
+_STOP: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 # Freed memory is overwritten, so that a dump of it holds no address or header of requests that are over: Python asks
-# the C library for each block, and glibc fills it when it is given back.
-_FORGETFUL: Final = {"PYTHONMALLOC": "malloc", "MALLOC_PERTURB_": "165"}
+# the C library for each block, and glibc fills it when it is given back, unless its threads put it aside for later.
+_FORGETFUL: Final = {
+    "PYTHONMALLOC": "malloc",
+    "MALLOC_PERTURB_": "165",
+    "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
+}
+_PR_SET_DUMPABLE: Final = 4  # <linux/prctl.h>
+_GARBAGE: Final = 50_000  # objects between two searches for cycles
 
 
 @dataclass(frozen=True)
@@ -29,6 +47,8 @@ class Settings:
     is_file: bool
     study: str
     rate: int
+    proxies: str | None = None
+    """The addresses whose forwarding headers are believed, with commas between them; * for all."""
 
     def open(self) -> Store:
         """Open the database, in the thread that will use it."""
@@ -41,29 +61,79 @@ def app() -> ASGIApp:
 
     _leave_no_core()
     settings = Settings(**json.loads(os.environ[_SETTINGS]))
-    return Collector(settings.open, rate=settings.rate).app
+    application = Collector(settings.open, rate=settings.rate).app
+    if settings.proxies is not None:
+        application = Proxies(application, settings.proxies)
+    gc.collect()
+    gc.freeze()  # what is loaded now stays: it need not be looked through again
+    gc.set_threshold(_GARBAGE)  # posts leave no cycles
+    return application
 
 
-def serve(settings: Settings, host: str, port: int, *, workers: int, proxies: str | None) -> None:
-    """Serve until a signal says stop. ``proxies`` are the addresses whose forwarding headers are believed."""
+Told = Callable[[int], None]
+
+
+def serve(
+    settings: Settings, host: str, port: int, *, workers: int, proxies: str | None, listening: Told = lambda _: None
+) -> int | None:
+    """Serve until a signal says stop, and return it; None if the workers cannot start.
+
+    ``proxies`` are the addresses whose forwarding headers are believed. ``listening`` is told the port: 0 takes a free
+    one.
+    """
+    settings = replace(settings, proxies=proxies)
     with tempfile.TemporaryDirectory() as counts:
         os.environ |= {_SETTINGS: json.dumps(asdict(settings)), "PROMETHEUS_MULTIPROC_DIR": counts}
-        run_workers(f"{__name__}:app", host, port, workers=workers, proxies=proxies)
+        return run_workers(f"{__name__}:app", host, port, workers=workers, listening=listening)
 
 
-def run_workers(factory: str, host: str, port: int, *, workers: int, proxies: str | None) -> None:
+def run_workers(factory: str, host: str, port: int, *, workers: int, listening: Told = lambda _: None) -> int | None:
     """Run the application that a function makes, named as ``module:function``, in so many processes."""
     import uvicorn  # noqa: PLC0415 (see app)
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
+    from bipartite.collect.protocol import Protocol  # noqa: PLC0415
+
     os.environ |= _FORGETFUL
     config = uvicorn.Config(
-        factory, factory=True, host=host, port=port, workers=workers, access_log=False, log_level="warning",
-        server_header=False, date_header=False, proxy_headers=proxies is not None, forwarded_allow_ips=proxies,
-        ws="none", timeout_keep_alive=30,
+        factory, factory=True, workers=workers, access_log=False, log_level="warning", server_header=False,
+        date_header=False, proxy_headers=False, ws="none", timeout_keep_alive=30, http=Protocol,  # type: ignore[arg-type]  # any protocol of asyncio's
     )  # fmt: skip
-    # Workers are new processes even if there is one: memory is forgetful from the start of a process, or not at all.
-    Multiprocess(config, [config.bind_socket()]).run()
+    ignored = {number for number in _STOP if signal.getsignal(number) is signal.SIG_IGN}  # as under nohup
+    stopped: list[int] = []
+    with _listen(host, port) as bound:
+        # Workers are new processes even if there is one: memory is forgetful from the start of a process, or never.
+        supervisor = Multiprocess(config, [bound])
+
+        def stop(number: int, _: FrameType | None) -> None:
+            stopped.append(number)
+            supervisor.should_exit.set()
+
+        for number in _STOP:
+            signal.signal(number, signal.SIG_IGN if number in ignored else stop)
+        listening(bound.getsockname()[1])
+        supervisor.run()
+    return stopped[0] if stopped else None
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket at this address."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        bound = socket.socket(family)
+        try:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind(address)
+        except BaseException:
+            bound.close()
+            raise
+    except (OSError, OverflowError) as error:
+        why = error.strerror if isinstance(error, OSError) else "there is no such port"
+        problem = InputError(f"Cannot listen at {escaped(host)}, port {port}: {why}; choose another host or port.")
+    else:
+        bound.set_inheritable(True)
+        return bound
+    raise problem
 
 
 def _leave_no_core() -> None:
@@ -73,3 +143,6 @@ def _leave_no_core() -> None:
     except ImportError:
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # Linux ignores the limit where a program takes the dumps; a process that is not dumpable gives it none.
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

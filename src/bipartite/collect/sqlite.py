@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 from contextlib import closing, contextmanager, suppress
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.collect import statements
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _WAIT: Final = 20.0  # seconds for other workers
 _CACHE: Final = 64 * 1024  # kilobytes; random keys touch pages everywhere
 _OWNER_ONLY: Final = 0o600
+_FULL: Final = "53100"  # the SQLSTATE of a full disk
 _REASONS: Final = {
     sqlite3.SQLITE_FULL: "cannot grow, its disk is full; free some space",
     sqlite3.SQLITE_BUSY: f"stayed busy for {_WAIT:g} s; find what else holds it open",
@@ -32,7 +34,7 @@ _REASONS: Final = {
 class SqliteFile:
     """One connection to the file of a collector."""
 
-    blob, rowless = "BLOB", " WITHOUT ROWID"
+    blob, rowless, shared = "BLOB", " WITHOUT ROWID", ""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path, self.name = path, path.name
@@ -69,6 +71,16 @@ class SqliteFile:
     def mark(self) -> None:
         """Mark the file as a collector's."""
         self.execute(f"PRAGMA application_id = {statements.APPLICATION_ID}")
+
+    def keep(self, name: str) -> None:
+        """Copy the file as it is to readers.NAME.db beside it, for its owner only; an earlier copy stays."""
+        for number in count(1):
+            copy = self.path.with_suffix(f".{name}{'' if number == 1 else f'-{number}'}.db")
+            with suppress(FileExistsError):
+                os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNER_ONLY))
+                break
+        with self._explained():
+            self.execute("VACUUM INTO ?", (str(copy),))
 
     def execute(self, statement: str, parameters: Iterable[Any] = ()) -> sqlite3.Cursor:
         """Run one statement."""
@@ -122,7 +134,8 @@ class SqliteFile:
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", None)
             why = _REASONS.get(-1 if code is None else code & 0xFF, f"cannot be used ({error})")
-            refusal = DatabaseError(f"{self.name} {why}.")
+            full = code is not None and code & 0xFF == sqlite3.SQLITE_FULL
+            refusal = DatabaseError(f"{self.name} {why}.", code=_FULL if full else "")
         else:
             return
         raise refusal

@@ -1,5 +1,7 @@
 """Every statement about the tables of a collector, for SQLite and PostgreSQL alike; migrations/ makes the tables."""
 
+# ruff: noqa: S608 (statements are put together from each other, never from what is given)
+
 from typing import Final
 
 APPLICATION_ID: Final = 0x62706C63
@@ -20,8 +22,8 @@ QUESTIONS: Final = "SELECT name, question, hash, spec FROM questions WHERE study
 OPEN, ENDED, SEALED = range(3)
 """Whether reports are taken: yes; no; no, and the keys are forgotten."""
 
-# A report is counted: its key, the report itself and the day, in one transaction, by one statement for each. The engines
-# say them differently: to SQLite the keys go as one BLOB and the reports as JSON, to PostgreSQL both as arrays.
+# A report is counted: its key, the report itself and the day, in one transaction, by one statement for each. SQLite
+# gets the keys as one BLOB and the reports as JSON, PostgreSQL gets both as arrays.
 _KEYS: Final = (
     "WITH RECURSIVE given(at) AS (SELECT 0 UNION ALL SELECT at + 16 FROM given WHERE at + 16 < length(?1)), "
     "keys AS (SELECT substr(?1, at + 1, 16) AS key FROM given) "

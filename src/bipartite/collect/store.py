@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from datetime import date
     from typing import Self
 
+    Migrations = Callable[[], list[str]]
+
 _BLOCK: Final = 10_000  # rows read at once
 STEP: Final = 50
 """Public answers change when at least so many more reports were counted."""
@@ -52,7 +54,8 @@ class Database(Protocol):
 
     blob: str
     rowless: str
-    """How the dialect says BLOB and WITHOUT ROWID."""
+    shared: str
+    """How the dialect says BLOB, WITHOUT ROWID, and that what is read stays so until the transaction ends."""
 
     def execute(self, statement: str, parameters: Iterable[Any] = ()) -> Cursor: ...  # noqa: D102
 
@@ -71,6 +74,8 @@ class Database(Protocol):
     def tables(self) -> set[str]: ...  # noqa: D102
 
     def mark(self) -> None: ...  # noqa: D102
+
+    def keep(self, name: str) -> None: ...  # noqa: D102
 
     def tidy(self) -> None: ...  # noqa: D102
 
@@ -113,14 +118,18 @@ class Store:
         self.late: str | None = None
         """The last day on which a report came, if the clock was before it when reports were counted last."""
 
+    @property
+    def name(self) -> str:
+        """What messages call the database."""
+        return self._database.name
+
     def count(self, posts: Sequence[Sequence[Arrival]], today: date) -> list[Counted]:
         """Count the reports of these posts: all of them, on the disk when this returns, or none.
 
         A report whose key came before, in this call or ever, is known, and not counted again. If the clock was set
         back, they count on the last day on which a report came.
         """
-        day = max(today.isoformat(), self._last_day)
-        self.late = day if day > today.isoformat() else None
+        day = self._day(today)
         with self._database.transaction():
             if self._is_over(day):
                 refusal = ClosedError(f"The study {self.study.name!r} takes no more reports.")
@@ -152,15 +161,20 @@ class Store:
             told.append(Counted(len(mine), len(post) - len(mine)))
         return told
 
+    def _day(self, today: date) -> str:
+        day = max(today.isoformat(), self._last_day)
+        self.late = day if day > today.isoformat() else None
+        return day
+
     def _is_over(self, day: str) -> bool:
         """Whether it is over; once it is, it stays so, whatever a clock says."""
-        state = self._state()
-        if state == statements.OPEN and day > self.study.ends.isoformat():
+        if day > self.study.ends.isoformat() and self._state() == statements.OPEN:
             self._set_state(statements.ENDED)
-        return state != statements.OPEN or day > self.study.ends.isoformat()
+        # Who forgets the keys waits for those who count, and they for it: no key is written after it was forgotten.
+        return self._state(self._database.shared) != statements.OPEN
 
-    def _state(self) -> int:
-        return int(self._database.execute(statements.CLOSED, (self.study.name,)).fetchone()[0])
+    def _state(self, shared: str = "") -> int:
+        return int(self._database.execute(statements.CLOSED + shared, (self.study.name,)).fetchone()[0])
 
     def _set_state(self, state: int) -> None:
         self._database.execute(statements.CLOSE, (state, self.study.name, state))
@@ -169,10 +183,12 @@ class Store:
         """Whether reports are no longer taken."""
         return self._state() != statements.OPEN or today > self.study.ends
 
-    def probe(self) -> None:
+    def probe(self, today: date) -> None:
         """Commit something that changes nothing; an error says why reports could not be counted."""
+        day = self._day(today)
         with self._database.transaction():
-            self._set_state(self._state())
+            if not self._is_over(day):
+                self._set_state(statements.OPEN)
 
     def close_study(self) -> None:
         """Take no more reports, forget the keys, and write the database anew, in the order of its content alone."""
@@ -266,68 +282,6 @@ class Store:
         self.close()
 
 
-def connect(where: str | Path, *, create: bool = False) -> Database:
-    """Connect to a collector's database: a file, or a URL of PostgreSQL."""
-    if isinstance(where, Path):
-        if not create and not where.exists():
-            raise MissingDataError(f"{where.name} not found; begin with: bipartite collect {where.stem}.toml")
-        return SqliteFile(where, create=create)
-    from bipartite.collect.postgresql import PostgresDatabase  # noqa: PLC0415 (loads a driver)
-
-    return PostgresDatabase(where)
-
-
-def begin(where: str | Path, study: Study) -> Store:
-    """Open the database of a study, which is made if there is none; refuse one of a study that was otherwise."""
-    database = connect(where, create=True)
-    try:
-        if not database.tables() & {"collector", *statements.TABLES}:
-            with database.transaction():
-                migrate(database)
-        _check_version(database)
-        with database.transaction():
-            if database.execute(statements.STUDY, (study.name,)).fetchone() is None:
-                _add(database, study)
-        store = _opened(database, study.name)
-        changes = store.study.changes(study)
-        if changes:
-            raise InputError(
-                f"{', '.join(changes)}: changed since {database.name} was made, and reports to one question do not "
-                "answer another; put the file back as it was, or begin a study under a new name."
-            )
-    except BaseException:
-        database.close()
-        raise
-    return store
-
-
-def resume(where: str | Path, name: str) -> Store:
-    """Open the database of a study that was begun."""
-    database = connect(where)
-    try:
-        _check_version(database)
-        return _opened(database, name)
-    except BaseException:
-        database.close()
-        raise
-
-
-def _opened(database: Database, name: str) -> Store:
-    row = database.execute(statements.STUDY, (name,)).fetchone()
-    if row is None:
-        there = ", ".join(each for (each,) in database.execute(statements.STUDIES).fetchall())
-        raise MissingDataError(f"{database.name} has no study {name!r}, but {there or 'none'}; name one of these.")
-    return Store(database, Study.from_json(row[0]), row[1])
-
-
-def _add(database: Database, study: Study) -> None:
-    database.execute(statements.ADD_STUDY, (study.name, study.to_json(), secrets.token_hex(32)))
-    number = database.execute(statements.NEXT_QUESTION).fetchone()[0]
-    for at, question in enumerate(study.questions):
-        specs = "[" + ",".join(part.spec for part in question.parts) + "]"
-        database.execute(statements.ADD_QUESTION, (number + at, study.name, question.name, question.sha256, specs))
-
-
 # --- Versions of the tables: numbered files of SQL, each run once.
 
 
@@ -337,7 +291,7 @@ def _migrations() -> list[str]:
     return [each.read_text() for each in sorted(files, key=lambda each: each.name) if each.name.endswith(".sql")]
 
 
-def migrate(database: Database, version: int = 0, migrations: Callable[[], list[str]] = _migrations) -> None:
+def migrate(database: Database, version: int = 0, migrations: Migrations = _migrations) -> None:
     """Bring the tables from this version to the last, within a transaction."""
     for number, text in enumerate(migrations(), 1):
         if number > version:
@@ -350,10 +304,96 @@ def migrate(database: Database, version: int = 0, migrations: Callable[[], list[
     database.mark()
 
 
-def _check_version(database: Database) -> None:
-    """Refuse the tables of a later version, and of another program."""
+def _version(database: Database, last: int) -> int:
+    """The version of the tables; those of another program, and of a later version than the last, are refused."""
     if "collector" not in database.tables():
         raise DatabaseError(f"{database.name} is not a collector's database; choose another.")
-    version, last = database.execute(statements.VERSION).fetchone()[0], len(_migrations())
+    version = int(database.execute(statements.VERSION).fetchone()[0])
     if version > last:
         raise DatabaseError(f"{database.name} is of version {version}, and this bipartite knows {last}; update it.")
+    return version
+
+
+def connect(where: str | Path, *, create: bool = False) -> Database:
+    """Connect to a collector's database: a file, or a URL of PostgreSQL."""
+    if isinstance(where, Path):
+        if not create and not where.exists():
+            raise MissingDataError(f"{where.name} not found; begin with: bipartite collect {where.stem}.toml")
+        return SqliteFile(where, create=create)
+    from bipartite.collect.postgresql import PostgresDatabase  # noqa: PLC0415 (loads a driver)
+
+    return PostgresDatabase(where)
+
+
+def begin(where: str | Path, study: Study, migrations: Migrations = _migrations) -> Store:
+    """Open the database of a study, which is made if there is none; refuse one of a study that was otherwise.
+
+    One of an earlier version of the tables is copied as it is, and then brought to this version.
+    """
+    database = connect(where, create=True)
+    try:
+        if not database.tables() & {"collector", *statements.TABLES}:
+            with database.transaction():
+                migrate(database, 0, migrations)
+        last = len(migrations())
+        if _version(database, last) < last:
+            database.keep(f"before-{last:04}")
+            with database.transaction():  # another worker may have been faster
+                migrate(database, _version(database, last), migrations)
+        with database.transaction():
+            if database.execute(statements.STUDY, (study.name,)).fetchone() is None:
+                _add(database, study)
+        store = _opened(database, study.name)
+        _check_unchanged(store, study)
+    except BaseException:
+        database.close()
+        raise
+    return store
+
+
+def resume(where: str | Path, name: str | None, migrations: Migrations = _migrations) -> Store:
+    """Open the database of a study that was begun; None for the only one there."""
+    database = connect(where)
+    try:
+        _check_version(database, len(migrations()))
+        return _opened(database, name)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _check_unchanged(store: Store, study: Study) -> None:
+    changes = store.study.changes(study)
+    if changes:
+        raise InputError(
+            f"{', '.join(changes)}: changed since {store.name} was made, and reports to one question do not answer "
+            "another; put the file back as it was, or begin a study under a new name."
+        )
+
+
+def _check_version(database: Database, last: int) -> None:
+    version = _version(database, last)
+    if version < last:
+        raise DatabaseError(
+            f"{database.name} is of version {version}, and this bipartite writes {last}; run bipartite collect "
+            "STUDY.toml, which keeps a copy and brings it up to date."
+        )
+
+
+def _opened(database: Database, name: str | None) -> Store:
+    studies = [each for (each,) in database.execute(statements.STUDIES).fetchall()]
+    if name is None and len(studies) == 1:
+        name = studies[0]
+    row = database.execute(statements.STUDY, (name,)).fetchone()
+    if row is None:
+        there = ", ".join(studies)
+        raise MissingDataError(f"{database.name} has no study {name!r}, but {there or 'none'}; name one of these.")
+    return Store(database, Study.from_json(row[0]), row[1])
+
+
+def _add(database: Database, study: Study) -> None:
+    database.execute(statements.ADD_STUDY, (study.name, study.to_json(), secrets.token_hex(32)))
+    number = database.execute(statements.NEXT_QUESTION).fetchone()[0]
+    for at, question in enumerate(study.questions):
+        specs = "[" + ",".join(part.spec for part in question.parts) + "]"
+        database.execute(statements.ADD_QUESTION, (number + at, study.name, question.name, question.sha256, specs))

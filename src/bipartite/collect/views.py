@@ -13,31 +13,38 @@ import msgspec
 import numpy as np
 
 from bipartite.answers.estimation.carried import carried_arcs, carried_edges
-from bipartite.answers.estimation.estimating import from_tally
+from bipartite.answers.estimation.circular import NOT_KNOWN
 from bipartite.answers.estimation.intervals import FEW
-from bipartite.answers.estimation.rows import MOST_NAMES, insides, largest, value_intervals
+from bipartite.answers.estimation.question import Question as Asked
+from bipartite.answers.estimation.rows import MOST_NAMES, insides, largest, range_rows, value_intervals
+from bipartite.answers.estimation.supports import Supports
 from bipartite.answers.estimation.wording import Shares, in_percent, names_of, range_name, shares_shown, shows_ranges
 from bipartite.collect.store import STEP
-from bipartite.errors import DataFileError, how_many
+from bipartite.errors import DataFileError, InputError, how_many
 from bipartite.texts import in_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from bipartite.answers.estimation import Estimate
     from bipartite.answers.estimation.answer import Answer
     from bipartite.answers.estimation.joint import JointEstimate
+    from bipartite.answers.estimation.sample import Averages
     from bipartite.collect.answers import Bag
-    from bipartite.collect.study import Part, Question
+    from bipartite.collect.study import Part
+
+    Share = tuple[float, float | None, float | None]
 
 CONFIDENCE: Final = 0.95
 _SURE: Final = "(95\N{NO-BREAK SPACE}%)"
 LARGE_STEP: Final = 50
 """And at least one report in so many of those that the last one was from: errors then shrink by a hundredth."""
+_NO_DIRECTION: Final = "No value around the circle is clearly preferred"
 _HALF: Final = 0.5
 _NAMED: Final = 3  # values named in a headline
 _LISTED: Final = 20  # values that stand in the order of the domain; more of them by their shares
 _CELLS: Final = 4  # ranges of each part in a joint table
+_VALUES: Final = 6  # and labels; of a flat category each takes a pass over all reports
 _FOUR: Final = 4
 _MOST_SEEN: Final = 2**26
 """Reports of a flat category, times values, that are looked at one by one."""
@@ -94,14 +101,16 @@ class View:
     notes: tuple[str, ...] = ()
 
 
-def due(n_now: int, n_published: int | None) -> bool:
-    """Whether enough reports have come for another public snapshot.
+def due(n_now: int, n_published: int | None, *, final: bool = False) -> bool:
+    """Whether enough reports have come for another public snapshot; ``final`` when no more will come.
 
-    >>> due(49, None), due(50, None), due(99, 50), due(100, 50), due(10_100, 10_000), due(10_200, 10_000)
-    (False, True, False, True, False, True)
+    >>> due(49, None), due(50, None), due(99, 50), due(100, 50)
+    (False, True, False, True)
+    >>> due(10_100, 10_000), due(10_200, 10_000), due(10_100, 10_000, final=True)
+    (False, True, True)
     """
     last = n_published or 0
-    return n_now - last >= max(STEP, last // LARGE_STEP)
+    return n_now - last >= max(STEP, 0 if final else last // LARGE_STEP)
 
 
 def view_of(bag: Bag, part: Part) -> View:
@@ -113,18 +122,22 @@ def view_of(bag: Bag, part: Part) -> View:
     estimate = bag.estimate(part)
     headline = _headline_of(estimate)
     answers = [estimate.ask(of) for of in headline.asked]
+    said, note, doubt = headline.said(answers), answers[0].note, estimate.check.doubt
     wide = max(high - low for low, high in (answer.ci(CONFIDENCE) for answer in answers)) / headline.possible
-    note, doubt = answers[0].note, estimate.check.doubt
-    if not wide <= _HALF and not doubt:
-        return replace(empty, not_yet=_too_wide(n, wide, note))
     shares = _shares(estimate)
+    if estimate.domain.wraps and wide >= 1:
+        # That no direction is preferred is an answer too, if the shares are known.
+        said, note, wide = _NO_DIRECTION, "", _widest(shares.groups[None])
+    if not wide <= _HALF and not doubt:
+        return replace(empty, not_yet=_too_wide(n, wide, note or _untold(estimate)))
+    rows = [_row((label,), each) for label, each in zip(shares.names, shares.groups[None], strict=True)]
     return replace(
         empty,
-        headline=headline.said(answers),
-        numbers=_numbers(estimate, headline, answers),
+        headline=said,
+        numbers=() if said is _NO_DIRECTION else _numbers(estimate, headline, answers),
         what=(shares.what,),
         heading=shares.heading,
-        rows=tuple(_row((label,), each) for label, each in zip(shares.names, shares.groups[None], strict=True)),
+        rows=tuple(rows) if len(rows) > 1 else (),  # one range of everybody says nothing
         forged=_forged(estimate, headline),
         more="" if note else _more(n),
         doubt=doubt,
@@ -139,20 +152,25 @@ def joint_view(bag: Bag, first: Part, second: Part) -> View:
     empty = View(bag.question.name, (first.name, second.name), (first.ask, second.ask), n)
     if n < FEW:
         return replace(empty, not_yet=_too_few(n))
-    joint = bag.joint(first, second)
-    groups = [_groups(joint.marginal(part.name)) for part in parts]
+    try:
+        joint = bag.joint(first, second)
+    except InputError as error:  # mechanisms that say too little together, or domains that are too large
+        return replace(empty, not_yet=f"No answer: {error}")
+    alone = [joint.marginal(part.name) for part in parts]
+    groups = list(map(_groups, alone))
     rows = []
     for one, inside in groups[0]:
         for other, too in groups[1]:
             answer = joint.ask(("where", {first.name: inside, second.name: too}))
             rows.append(_row((one, other), (answer.value, *answer.ci(CONFIDENCE))))
-    wide = max((row.high or 1.0) - (row.low or 0.0) for row in rows)
+    wide = _widest([(row.share, row.low, row.high) for row in rows])
     if not wide <= _HALF and not joint.check.doubt:
-        return replace(empty, not_yet=_too_wide(n, wide, ""))
+        return replace(empty, not_yet=_too_wide(n, wide, _untold(alone[0]) or _untold(alone[1])))
     return replace(
         empty,
         headline=_correlated(joint) if all(part.mechanism.domain.has_ends for part in parts) else "",
         what=(first.name, second.name),
+        heading="; ".join(filter(None, map(_left_out, parts))),
         rows=tuple(rows),
         more=_more(n),
         doubt=joint.check.doubt,
@@ -173,23 +191,6 @@ def from_json(text: str | bytes) -> tuple[View, ...]:
             "The database holds a public snapshot that this version cannot read, or something else has written to it; "
             "run bipartite collect check."
         ) from None
-
-
-class Views:
-    """The views of a study in one worker: counted again only when their bag has grown."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, tuple[int, tuple[View, ...]]] = {}
-
-    def of(self, question: Question, n: int, read: Callable[[], Bag]) -> tuple[View, ...]:
-        """The views of all parts of a question whose bag has n reports; ``read()`` is called if they are not known."""
-        kept = self._kept.get(question.name)
-        if kept is None or kept[0] != n:
-            bag = read()
-            # The bag may have grown since n was asked for; then the next call counts again.
-            kept = n, tuple(view_of(bag, part) for part in question.parts)
-            self._kept[question.name] = kept
-        return kept[1]
 
 
 # --- What the first line says
@@ -218,7 +219,7 @@ class _Headline:
             return f"{self.name} {_number(self.name, answers[0]).words} {_SURE}"
         pairs = zip(self.labels, answers, strict=True)
         shares = [(label, *in_percent((answer.value, *answer.ci(CONFIDENCE)))) for label, answer in pairs]
-        return f"{'; '.join(f'{label} {share}, {interval}' for label, share, interval in shares)} {_SURE}"
+        return f"{'; '.join(f'{label}: {share}, {interval}' for label, share, interval in shares)} {_SURE}"
 
 
 def _headline_of(estimate: Estimate) -> _Headline:
@@ -274,6 +275,11 @@ def _shares(estimate: Estimate) -> Shares:
     return Shares("value", [names[k] for k in at], {None: rows}, heading)
 
 
+def _widest(shares: Iterable[Share]) -> float:
+    """The width of the widest interval; 1 where one does not exist."""
+    return max(1.0 if low is None or high is None else high - low for _, low, high in shares)
+
+
 def _bins(estimate: Estimate) -> Any:  # noqa: ANN401 (a number of arcs, or edges)
     """As many ranges with round edges as so many reports carry."""
     carried = carried_arcs if estimate.domain.wraps else carried_edges
@@ -285,7 +291,7 @@ def _groups(estimate: Estimate) -> list[tuple[str, Any]]:
     domain = estimate.domain
     names = names_of(domain)
     if not domain.has_ranges:
-        most = largest(estimate.shares, MOST_NAMES // _CELLS)
+        most = largest(estimate.shares, _VALUES)
         return [(names[at], [domain.decode(at)]) for at in sorted(most)]
     cut = np.linspace(0, len(domain), min(_CELLS, len(domain)) + 1).round().astype(int)
     found = []
@@ -295,8 +301,20 @@ def _groups(estimate: Estimate) -> list[tuple[str, Any]]:
     return found
 
 
-def _row(names: tuple[str, ...], share: tuple[float, float | None, float | None]) -> Row:
-    return Row(names, *(None if each is None else float(each) for each in share), words=in_percent(share))
+def _left_out(part: Part) -> str:
+    """That a joint table shows the commonest labels of a part; empty if it shows all."""
+    domain = part.mechanism.domain
+    return (
+        ""
+        if domain.has_ranges or len(domain) <= _VALUES
+        else f"the {_VALUES} commonest of {len(domain)} in {part.name}"
+    )
+
+
+def _row(names: tuple[str, ...], share: Share) -> Row:
+    value, *ends = share
+    low, high = (None if end is None else float(end) for end in ends)
+    return Row(names, float(value), low, high, in_percent(share))
 
 
 # --- How sure it is
@@ -313,9 +331,14 @@ def _too_wide(n: int, wide: float, note: str) -> str:
     needed = n * (wide / _HALF) ** 2
     size = 10 ** math.floor(math.log10(needed) - 1)
     return (
-        f"Not yet: the answer of {how_many(n, 'report')} may lie anywhere in more than half of what is possible. About "
-        f"{math.ceil(needed / size) * size:,} would narrow it."
+        f"Not yet: {n:,} reports leave open more than half of all that the answer could be. With about "
+        f"{math.ceil(needed / size) * size:,} there will be a first answer."
     )
+
+
+def _untold(estimate: Estimate) -> str:
+    """Why no number of reports gives an answer; empty if some may."""
+    return NOT_KNOWN if estimate.identifiable is False else ""
 
 
 def _more(n: int) -> str:
@@ -325,34 +348,39 @@ def _more(n: int) -> str:
 
 def _forged(estimate: Estimate, headline: _Headline) -> str:
     """How many forged reports would move the first line by more than half the width of its interval."""
-    source, of = insides(estimate)[0], headline.asked[0]
+    source, of, what = insides(estimate)[0], headline.asked[0], headline.what
+    if of == "circular_mean":  # of which nothing is known; of shares it is
+        first, last, *_ = max(range_rows(estimate, CONFIDENCE, _bins(estimate)), key=lambda row: row[2])
+        of, what = ("range", first, last), f"the share of {range_name(estimate.domain, first, last)}"
     if estimate.mechanism.flat and estimate.nobs * len(estimate.domain) > _MOST_SEEN:
         # A bound from their number, at once; looking at each of them would take seconds.
-        estimate = from_tally(estimate.mechanism, replace(source.tally, rows=None))
-    answer = estimate.ask(of)
-    if answer.forge is None:
-        return "How far forged reports could move this mean is not known."
-    low, high = answer.ci(CONFIDENCE)
-    found = smallest_forging(answer, (high - low) / 2, estimate.nobs)
+        source = Supports(estimate.mechanism, replace(source.tally, rows=None))
+    asked = Asked.read(of, estimate.domain)
+    sample = source.sample(asked.weights[None])
+    if sample is None:
+        return f"How far forged reports could move {what} is not known."
+    sample = sample if sample.people is None else sample.people()
+    low, high = estimate.ask(of).ci(CONFIDENCE)
+    found = smallest_forging(sample, (high - low) / 2 / abs(asked.scale), estimate.nobs)
     if found is None:
-        return f"Even if all reports were forged, {headline.what} could not move by more than half its interval."
+        return f"Even if all reports were forged, {what} could not move by more than half its interval."
     k, exact = found
     return (
-        f"{'' if exact else 'About '}{how_many(k, 'forged report')} among these would move {headline.what} by more "
-        "than half its interval."
+        f"{'' if exact else 'At least '}{how_many(k, 'forged report')} among these would move {what} by more than half "
+        "its interval."
     )
 
 
-def smallest_forging(answer: Answer, far: float, n: int) -> tuple[int, bool] | None:
-    """(the smallest number of forged reports that move an answer by more than ``far``, whether some attain it).
+def smallest_forging(average: Averages, far: float, n: int) -> tuple[int, bool] | None:
+    """(the smallest number of forged reports that move an average by more than ``far``, whether some attain it).
 
     What k reports can move grows ever more slowly with k: k·far/moved(k) never exceeds the number that is looked for,
     so the search goes up to it and never past it.
     """
     k = 1
     while k <= n:
-        low, high, note = answer.forged(k)
-        moved = max(answer.value - low, high - answer.value)
+        *ways, note = average.forged(0, k)
+        moved = max(ways)
         if moved > far:
             return k, not note
         k = max(k + 1, math.floor(k * far / moved * _UP) + 1) if moved > 0 else n + 1

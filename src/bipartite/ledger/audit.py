@@ -18,8 +18,8 @@ from bipartite.texts import Printed, escaped
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bipartite.ledger.connection import Connection
     from bipartite.ledger.serving import OnChange
+    from bipartite.ledger.store import Database
 
 _RETRIES: Final = "; retrying a request of an earlier period repeats that period's report: see its certificate"
 _PROMISES: Final = {
@@ -98,7 +98,7 @@ class QuestionCertificate(Printed):
         )
 
 
-def certificates(database: Connection, budget: int) -> list[QuestionCertificate]:
+def certificates(database: Database, budget: int) -> list[QuestionCertificate]:
     """The certificates of all questions, ordered by period and name."""
     found = []
     for period, question, on_change, spec_sha256, units, insecure in database.execute(statements.QUESTIONS):
@@ -111,7 +111,7 @@ def certificates(database: Connection, budget: int) -> list[QuestionCertificate]
     return found
 
 
-def findings(database: Connection) -> list[str]:
+def findings(database: Database) -> list[str]:
     """A description of every inconsistency; an empty list if there is none."""
     damage = database.damage()
     current = database.version() == statements.VERSION
@@ -120,7 +120,7 @@ def findings(database: Connection) -> list[str]:
     counts: dict[str, int] = {}
     for kind, query in statements.NAMES.items():
         text = f"{{}} names of a {kind} that are not in canonical form, so that debits under them are not counted"
-        counts[text] = sum(name != canonical(name) for (name,) in database.execute(query))
+        counts[text] = sum(isinstance(name, str) and name != canonical(name) for (name,) in database.execute(query))
     counts["{} periods with reports dated outside them"] = sum(
         {_period_of(settings.period, first), _period_of(settings.period, last)} != {period}  # times sort as text
         for period, first, last in database.execute(statements.TIMES)
@@ -131,13 +131,13 @@ def findings(database: Connection) -> list[str]:
         prices.get(sha256) not in {None, epsilon} for sha256, epsilon in database.execute(statements.PRICES)
     )
     if current:
-        expected = statements.TABLES | statements.triggers(settings.budget)
-        differ = expected.items() ^ set(database.execute(statements.SCHEMA))
+        expected, held = database.parts(settings.budget)
+        differ = expected.items() ^ held.items()
         counts["{} tables or triggers that differ from those of a ledger with this budget"] = len(dict(differ))
     return damage + wrong + _told(counts)
 
 
-def counted(database: Connection, queries: Mapping[str, str]) -> list[str]:
+def counted(database: Database, queries: Mapping[str, str]) -> list[str]:
     """What these queries count, described; without those that count nothing."""
     return _told({text: database.execute(query).fetchone()[0] for text, query in queries.items()})
 

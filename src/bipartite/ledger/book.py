@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from bipartite.errors import InputError, Problems, is_one_of, shown
 from bipartite.ledger import statements
 from bipartite.ledger.audit import Debit, QuestionCertificate, certificates, findings
-from bipartite.ledger.copying import back_up
 from bipartite.ledger.file import LedgerFile
 from bipartite.ledger.names import People, name_of
 from bipartite.ledger.offer import Offer
+from bipartite.ledger.server import LedgerServer
 from bipartite.ledger.serving import ON_CHANGE, Ask, OnChange, Question, WhenSpent, serve
 from bipartite.ledger.settings import FOREVER, Period, Settings, budget_units, check_now, decimal_of, utc_now
 from bipartite.lottery import is_secure
+from bipartite.postgres import is_url
 
 if TYPE_CHECKING:
     import os
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from bipartite.domains import Outside
     from bipartite.ledger.settings import Clock
+    from bipartite.ledger.store import Store
     from bipartite.lottery import Source
     from bipartite.mechanisms import Mechanism
 
@@ -43,7 +45,8 @@ class Ledger:
     Parameters
     ----------
     path
-        A file, created readable by its owner only (0600) if it does not exist. Any number of processes may use it.
+        A file, created readable by its owner only (0600) if it does not exist. Any number of processes may use it. Or,
+        for programs on many machines, the database of a PostgreSQL server: ``postgresql://user@host/database``.
     budget
         The ε of each person in each period, over all questions together. Required for a new ledger, and permanent.
     period
@@ -88,7 +91,7 @@ class Ledger:
         units = None if budget is None else budget_units(budget)
         self._people = People.of(person_key)
         self._clock = clock
-        self._file = LedgerFile(path, wait, read_only=read_only)
+        self._file: Store[Any] = (LedgerServer if is_url(path) else LedgerFile)(path, wait, read_only=read_only)
         self._offers: dict[int, Offer] = {}
         try:
             wanted = None
@@ -104,6 +107,11 @@ class Ledger:
         raise TypeError(
             "A ledger cannot be pickled or copied, since it holds an open file; open it by its path in each process."
         )
+
+    @property
+    def name(self) -> str:
+        """What messages call it: the name of its file, or the server's host and port with the database."""
+        return self._file.name
 
     @property
     def budget(self) -> Decimal:
@@ -293,7 +301,7 @@ class Ledger:
         replaced. **A copy does not contain** later debits: resuming from it would ask people again.
         """
         with closing(self._file.another()) as file:
-            back_up(file, path)
+            file.back_up(path)
 
     def close(self) -> None:
         """Close the file."""
@@ -306,7 +314,7 @@ class Ledger:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Ledger {self._file.path.name}: ε = {self.budget} per person, period {self.period}>"
+        return f"<Ledger {self.name}: ε = {self.budget} per person, period {self.period}>"
 
     def _instant(self, now: datetime | None) -> datetime:
         return check_now(self._clock() if now is None else now)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Final
 
 from bipartite.errors import LedgerFileError
 from bipartite.ledger import statements
+from bipartite.ledger.offer import to_stored
 from bipartite.lottery import current_process
 
 if TYPE_CHECKING:
@@ -95,6 +96,16 @@ class Connection(sqlite3.Connection):
     def damage(self) -> list[str]:
         """What SQLite itself finds wrong with the file."""
         return [f"SQLite: {row[0]}" for row in self.execute("PRAGMA integrity_check(10)") if row[0] != "ok"]
+
+    def making(self, budget: int) -> tuple[str, ...]:
+        """The statements that make a ledger with this budget."""
+        return *statements.TABLES.values(), *statements.triggers(budget).values(), *statements.MARKS
+
+    def parts(self, budget: int) -> tuple[dict[str, str], dict[str, str]]:
+        """The tables and triggers of a ledger with this budget by name: as they should be, and as they are."""
+        return statements.TABLES | statements.triggers(budget), dict(self.execute(statements.SCHEMA))
+
+    stored = staticmethod(to_stored)
 
     def forbid(self) -> None:
         """Deny all further statements: for a child that was forked inside its parent's transaction."""

@@ -12,6 +12,7 @@ from bipartite.errors import InputError, LedgerFileError
 from bipartite.files import flush, part_of
 from bipartite.ledger.audit import findings
 from bipartite.ledger.connection import Connection
+from bipartite.postgres import is_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +28,8 @@ _UNFINISHED = b"A copy of a ledger is being made here.\n"
 
 def back_up(file: LedgerFile, target: str | os.PathLike[str]) -> None:
     """Copy the ledger into a new file readable by its owner only: complete, checked and on disk, or not at all."""
+    if is_url(target):
+        raise InputError("Expected a file for the copy, got a URL; pass a path.")
     path = Path(os.path.realpath(target))
     for left in (f"{path}-wal", f"{path}-journal"):
         if os.path.exists(left):  # noqa: PTH110

@@ -14,19 +14,19 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from bipartite.errors import InputError, LedgerFileError
-from bipartite.ledger import statements
+from bipartite.errors import LedgerFileError
 from bipartite.ledger.connection import FILES, OPENING, Connection, inherited_error, is_open, refuse_if_inherited
-from bipartite.ledger.copying import OWNER_ONLY, explain_os_errors, make_private
+from bipartite.ledger.copying import OWNER_ONLY, back_up, explain_os_errors, make_private
 from bipartite.ledger.place import Place
-from bipartite.ledger.settings import Settings
-from bipartite.ledger.versions import check_version, make_tables, upgrade
+from bipartite.ledger.store import Store
+from bipartite.ledger.versions import check_version, upgrade
 from bipartite.lottery import current_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
+    from bipartite.ledger.settings import Settings
 
 _RETRY_SECONDS: Final = 0.01
 _NO_RIGHTS: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
@@ -45,15 +45,13 @@ _REASONS: Final[dict[int | None, str]] = {
 _BLOCK_OF_ROWS: Final = 1000
 
 
-class LedgerFile:
-    """An open ledger file. Threads take turns; no connection crosses a fork."""
+class LedgerFile(Store[Connection]):
+    """An open ledger file."""
 
     def __init__(self, path: str | os.PathLike[str], wait: float, *, read_only: bool = False) -> None:
         self._where = Place(path)
         self.path = self._where.path
-        self._held: dict[str, str] | None = None
-        self._wait = wait
-        self._read_only = read_only
+        super().__init__(self.path.name, wait, read_only=read_only)
         self._quiet = False
         self.turn = threading.RLock()
         self._process = current_process()
@@ -63,32 +61,13 @@ class LedgerFile:
         self._unread: sqlite3.Cursor | list[Any] | None = None
         FILES[id(self)] = self
 
-    def prepare(self, wanted: Settings | None) -> Settings:
-        """Create the ledger with these settings, or read the settings of an existing one."""
+    def prepare(self, wanted: Settings | None) -> Settings:  # noqa: D102
         if not self._read_only:
             self._make_file(wanted)
-        with self.reading() if self._read_only else self.writing() as database:
-            if database.is_empty():  # its creator may have died before this
-                make_tables(database, self._require(wanted).constants())
-            elif not self._read_only and database.version() < statements.VERSION:
-                upgrade(database, self)
-            held = dict(database.execute(statements.SETTINGS))
-            try:
-                settings = Settings.of(held)
-            except (KeyError, ValueError):
-                raise LedgerFileError(
-                    f"{self.path.name} has no budget or no valid period: it is damaged; restore it from a backup."
-                ) from None
-            self._held = held
-            return settings
+        return super().prepare(wanted)
 
-    def _require(self, wanted: Settings | None) -> Settings:
-        """Refuse a new ledger without a budget."""
-        if wanted is None:
-            raise InputError(
-                f"Expected budget= for a new ledger, and {self.path.name} does not exist yet; pass budget=4."
-            )
-        return wanted
+    def _upgrade(self, database: Connection) -> None:
+        upgrade(database, self)
 
     def _make_file(self, wanted: Settings | None) -> None:
         """Create an empty file readable by its owner only, if there is none; its log will have the same permissions."""
@@ -103,7 +82,7 @@ class LedgerFile:
         self._refuse_other_log()
         if not self.path.parent.is_dir():
             raise LedgerFileError(
-                f"{self.path.name} cannot be created: the folder {self.path.parent} does not exist; create it first."
+                f"{self.name} cannot be created: the folder {self.path.parent} does not exist; create it first."
             )
         # Closing any descriptor of a file releases all of the process's locks on it, so only the creator opens it,
         # while no other thread can open it in SQLite.
@@ -112,25 +91,13 @@ class LedgerFile:
         with explain_os_errors(self.path):
             self.path.chmod(OWNER_ONLY)
 
-    def writing(self) -> AbstractContextManager[Connection]:
-        """One transaction with the write lock: committed to disk completely, or not at all."""
-        if self._read_only:
-            raise InputError(
-                f"{self.path.name} was opened with read_only=True, but a report must be debited; "
-                "open it without read_only."
-            )
-        return self._transaction("BEGIN IMMEDIATE", "COMMIT")
-
-    def reading(self) -> AbstractContextManager[Connection]:
-        """One snapshot of the ledger, whatever others write meanwhile."""
-        return self._transaction("BEGIN", "ROLLBACK")
-
     @contextmanager
-    def _transaction(self, begin: str, end: str) -> Iterator[Connection]:
+    def _transaction(self, *, writing: bool) -> Iterator[Connection]:
+        begin, end = ("BEGIN IMMEDIATE", "COMMIT") if writing else ("BEGIN", "ROLLBACK")
         with self._taking_turns() as database:
             if self._depth > 1:
                 raise LedgerFileError(
-                    f"{self.path.name} was used inside one of its own transactions, by a source of random words or a "
+                    f"{self.name} was used inside one of its own transactions, by a source of random words or a "
                     "signal handler; use it before or afterwards."
                 )
             try:
@@ -147,7 +114,7 @@ class LedgerFile:
             self._check_place()
 
     def stream(self, query: str) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query, from one snapshot, a block at a time; nothing else may use this file meanwhile."""
+        """The rows of a query, from one snapshot; nothing else may use this file meanwhile."""
         with self._taking_turns() as database:
             database.execute("BEGIN")
             self._check_moment(database)
@@ -158,26 +125,9 @@ class LedgerFile:
             self._check_place()
 
     def _check_moment(self, database: Connection) -> None:
-        """Refuse a file that was moved, or is not the one that was first opened.
-
-        It may have been replaced between two openings, as around a fork, or upgraded by a newer bipartite. A reader
-        sees a ledger of version 2 as if it were upgraded, until the transaction ends.
-        """
+        """Refuse a file that was moved, or is not the one that was first opened."""
         self._check_place()
-        if self._held is None and database.is_empty():
-            return  # yet to be made
-        older = database.version() != statements.VERSION
-        if older:
-            check_version(database, self.path.name)
-            if self._read_only:
-                database.view_as_current()
-        if self._held is not None and (
-            (older and not self._read_only) or dict(database.execute(statements.SETTINGS)) != self._held
-        ):
-            raise LedgerFileError(
-                f"{self.path.name} was replaced by a ledger with other settings since it was first opened here; create "
-                "a new bp.Ledger to use that one."
-            )
+        self._check_tables(database)
 
     def _next_block(self) -> list[tuple[Any, ...]]:
         with self._alone():
@@ -187,14 +137,15 @@ class LedgerFile:
             with self._taking_turns():
                 return [] if self._unread is None else self._unread.fetchmany(_BLOCK_OF_ROWS)
 
-    def another(self) -> LedgerFile:
-        """The same file with its own connection, for reading while this one stays in use."""
+    def another(self) -> LedgerFile:  # noqa: D102
         file = LedgerFile(self.path, self._wait, read_only=self._read_only)
         file._where, file._held = self._where, self._held
         return file
 
-    def close(self) -> None:
-        """Close the file; committed data is already on disk."""
+    def back_up(self, target: str | os.PathLike[str]) -> None:  # noqa: D102
+        back_up(self, target)
+
+    def close(self) -> None:  # noqa: D102
         with self._alone():
             if self._connection is not None:
                 self._connection.close()
@@ -241,7 +192,7 @@ class LedgerFile:
 
     def _check_ours(self, database: Connection) -> None:
         if not database.is_ours:
-            raise inherited_error(self.path.name)
+            raise inherited_error(self.name)
 
     def _ensure_connected(self) -> Connection:
         if self._connection is not None:
@@ -258,7 +209,7 @@ class LedgerFile:
                 inode = self._where.inode()
             except OSError:
                 raise self._explain(sqlite3.SQLITE_CANTOPEN, "") from None
-            refuse_if_inherited(inode, self.path.name)
+            refuse_if_inherited(inode, self.name)
             self._quiet = at_rest is not None
             rights = "mode=rw" if not self._read_only else "mode=ro&immutable=1" if self._quiet else "mode=ro"
             database = Connection(f"{self.path.as_uri()}?{rights}", inode, self._wait)
@@ -281,8 +232,8 @@ class LedgerFile:
         with OPENING:
             if not is_open(self.path) and self._where.has_other_log():
                 raise LedgerFileError(
-                    f"{self.path.name} has a log that belongs to another file (it is missing, empty or a copy, and "
-                    f"{self.path.name}-wal may hold debits of the other); put that file back, or, to go on without "
+                    f"{self.name} has a log that belongs to another file (it is missing, empty or a copy, and "
+                    f"{self.name}-wal may hold debits of the other); put that file back, or, to go on without "
                     "those debits, stop everything that uses the ledger and remove the log."
                 )
 
@@ -292,14 +243,12 @@ class LedgerFile:
         try:
             is_empty = database.is_empty()
             if not is_empty:
-                check_version(database, self.path.name)
+                check_version(database, self.name)
         finally:
             if database.is_ours and database.in_transaction:
                 database.execute("ROLLBACK")
         if is_empty and self._read_only:
-            raise LedgerFileError(
-                f"{self.path.name} is empty: nothing has been debited yet, so there is no ledger to read."
-            )
+            raise LedgerFileError(f"{self.name} is empty: nothing has been debited yet, so there is no ledger to read.")
         if not self._read_only:
             self._use_log(database)
             for setting in ("synchronous = FULL", "fullfsync = ON", "foreign_keys = ON"):
@@ -311,9 +260,9 @@ class LedgerFile:
         found = self._where.look(at_rest=self._quiet)
         if not self._place or self._place != found:
             if self._quiet and found:
-                raise LedgerFileError(f"{self.path.name} was written while it was being read; try again.")
+                raise LedgerFileError(f"{self.name} was written while it was being read; try again.")
             raise LedgerFileError(
-                f"{self.path.name} or its log {self.path.name}-wal was moved, removed or replaced while it was open, "
+                f"{self.name} or its log {self.name}-wal was moved, removed or replaced while it was open, "
                 "and debits made here would be lost; stop everything that uses the ledger, put the files back, and "
                 "run `bipartite ledger check`."
             )
@@ -330,13 +279,11 @@ class LedgerFile:
                     raise
                 time.sleep(_RETRY_SECONDS)
         if mode != "wal":
-            raise LedgerFileError(
-                f"{self.path.name} cannot use a write-ahead log here; put the ledger on a local disk."
-            )
+            raise LedgerFileError(f"{self.name} cannot use a write-ahead log here; put the ledger on a local disk.")
 
     def _translate(self, error: sqlite3.Error) -> LedgerFileError:
         if self._connection is not None and not self._connection.is_ours:
-            return inherited_error(self.path.name)
+            return inherited_error(self.name)
         if self._quiet and self._connection is not None:
             self._check_place()  # a file that is written while being read looks damaged
         code = getattr(error, "sqlite_errorcode", None)
@@ -352,4 +299,4 @@ class LedgerFile:
             )
         else:
             why = _REASONS.get(code, "cannot be used ({said}); run `bipartite ledger check`").format(said=said)
-        return LedgerFileError(f"{self.path.name} {why}.")
+        return LedgerFileError(f"{self.name} {why}.")

@@ -1,8 +1,9 @@
 """Mechanisms that a ledger can account for: what a report costs, how it is drawn, and how it is stored.
 
-Reports are returned from SQLite unchanged, with the same type. Integers, floats (eight bytes, bit for bit) and labels
-are stored as SQLite's own types; the report of a flat category, an array of bits or numbers, as bytes after a short
-header with its type and shape; a tuple as a JSON array after such a header.
+Reports are returned unchanged, with the same type. Integers, floats (eight bytes, bit for bit) and labels are stored as
+SQLite's own types; the report of a flat category, an array of bits or numbers, as bytes after a short header with its
+type and shape; a tuple as a JSON array after such a header. PostgreSQL has one type for a column, so there the first
+three are bytes after a header, too.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from bipartite.mechanisms.spec import spec_json
 from bipartite.verification import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from bipartite.domains import Outside
     from bipartite.lottery import Source
@@ -32,6 +33,8 @@ Report = int | float | str | tuple[Any, ...] | np.generic | NDArray[Any]
 """A plain number, a label, a tuple of these, or the array of a flat category."""
 Stored = int | float | str | bytes
 _TUPLE: Final = b"json;;"
+_PLAIN: Final[dict[bytes, Callable[[str], Report]]] = {b"int": int, b"float": float.fromhex, b"str": str}
+"""How the types that only SQLite has are read back from their text, which has all of their bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +104,24 @@ def to_stored(report: Report) -> Stored:
     return f"{array.dtype.kind}{array.dtype.itemsize};{shape};".encode() + little.tobytes()
 
 
+def to_bytes(report: Report) -> bytes:
+    """Convert a report to bytes, for a database in which a column has one type."""
+    stored = to_stored(report)
+    if isinstance(stored, bytes):
+        return stored
+    return f"{type(stored).__name__};;{stored.hex() if isinstance(stored, float) else stored}".encode()
+
+
 def from_stored(stored: Stored) -> Report:
-    """Convert a SQLite value back to the report."""
+    """Convert a stored value back to the report."""
     if not isinstance(stored, bytes):
         return stored
     try:
         if stored.startswith(_TUPLE):
             return tuple(json.loads(stored.removeprefix(_TUPLE)))
         kind, shape, held = stored.split(b";", 2)
+        if plain := _PLAIN.get(kind):
+            return plain(held.decode())
         array = np.frombuffer(held, dtype=np.dtype("<" + kind.decode()))
         array = array.reshape([int(side) for side in shape.split(b",") if side])
     except (ValueError, TypeError):

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from bipartite.errors import BudgetSpentError, InputError
 from bipartite.ledger import statements
-from bipartite.ledger.offer import from_stored, to_stored
+from bipartite.ledger.offer import from_stored
 from bipartite.ledger.settings import FOREVER, decimal_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from bipartite.ledger.connection import Connection
     from bipartite.ledger.offer import Offer
+    from bipartite.ledger.store import Database
 
 OnChange = Literal["repeat", "fresh", "when-changed"]
 ON_CHANGE: Final = ("repeat", "fresh", "when-changed")
@@ -52,7 +52,7 @@ class _Entry:
 
 
 def serve(
-    database: Connection,
+    database: Database,
     question: Question,
     asks: Sequence[Ask],
     draw: Callable[[Sequence[int]], Sequence[Any]],
@@ -78,7 +78,7 @@ def serve(
 class _Transaction:
     """The requests of one transaction, in order: which reports exist, and which are to be drawn."""
 
-    def __init__(self, database: Connection, question: Question, budget: int) -> None:
+    def __init__(self, database: Database, question: Question, budget: int) -> None:
         self.database, self.question, self.budget = database, question, budget
         self.settled = False
         self.last: dict[str, _Entry | None] = {}
@@ -116,7 +116,7 @@ class _Transaction:
             when = question.now.isoformat(timespec="microseconds").replace("+00:00", "Z")
             rows = (
                 (person, question.period, question.name, entry.number, question.offer.units, when,
-                 to_stored(entry.report), int(question.insecure))
+                 self.database.stored(entry.report), int(question.insecure))
                 for person, entry in self.draws.values()
             )  # fmt: skip
             self.database.executemany(statements.ADD_REPORT, rows)

@@ -37,27 +37,38 @@ TABLES: Final = {
   person TEXT NOT NULL, request TEXT NOT NULL, period TEXT NOT NULL, question TEXT NOT NULL, number INTEGER NOT NULL,
   PRIMARY KEY (person, request)) WITHOUT ROWID""",
 }
-# No program, this one included, can debit beyond the budget, or change or remove a debit. INSERT OR REPLACE removes a
-# row without a trigger for that, and would have to repeat its number.
-_TRIGGERS: Final = {
-    "debits_within_the_budget": """CREATE TRIGGER debits_within_the_budget BEFORE INSERT ON reports
-WHEN NEW.epsilon + (SELECT coalesce(sum(epsilon), 0) FROM reports WHERE person = NEW.person AND period = NEW.period)
-  > {budget}
-BEGIN SELECT RAISE(ABORT, 'the budget does not allow this debit'); END""",
-    "debits_in_order": """CREATE TRIGGER debits_in_order BEFORE INSERT ON reports
-WHEN NEW.number <> 1 + (SELECT coalesce(max(number), 0) FROM reports
-  WHERE person = NEW.person AND period = NEW.period AND question = NEW.question)
-BEGIN SELECT RAISE(ABORT, 'debits are numbered from 1 without a gap'); END""",
-    "debits_unchanged": """CREATE TRIGGER debits_unchanged BEFORE UPDATE ON reports
-BEGIN SELECT RAISE(ABORT, 'a debit is never changed'); END""",
-    "debits_kept": """CREATE TRIGGER debits_kept BEFORE DELETE ON reports
-BEGIN SELECT RAISE(ABORT, 'a debit is never removed'); END""",
+# No program, this one included, can debit beyond the budget, or change or remove a debit: for each trigger what it
+# watches on `reports`, what it refuses, and what it says. INSERT OR REPLACE removes a row without a trigger for that,
+# and would have to repeat its number.
+_SPENT_BEFORE: Final = "SELECT coalesce(sum(epsilon), 0) FROM reports WHERE person = NEW.person AND period = NEW.period"
+_NUMBER_BEFORE: Final = (
+    "SELECT coalesce(max(number), 0) FROM reports\n"
+    "  WHERE person = NEW.person AND period = NEW.period AND question = NEW.question"
+)
+REFUSALS: Final = {
+    "debits_within_the_budget": (
+        "INSERT",
+        f"NEW.epsilon + ({_SPENT_BEFORE})\n  > {{budget}}",
+        "the budget does not allow this debit",
+    ),
+    "debits_in_order": (
+        "INSERT",
+        f"NEW.number <> 1 + ({_NUMBER_BEFORE})",
+        "debits are numbered from 1 without a gap",
+    ),
+    "debits_unchanged": ("UPDATE", "", "a debit is never changed"),
+    "debits_kept": ("DELETE", "", "a debit is never removed"),
 }
 
 
 def triggers(budget: int) -> dict[str, str]:
     """The statements that make the triggers of a ledger with this budget, by name."""
-    return {name: trigger.format(budget=budget) for name, trigger in _TRIGGERS.items()}
+    return {
+        name: f"CREATE TRIGGER {name} BEFORE {event} ON reports\n"
+        + (f"WHEN {refused.format(budget=budget)}\n" if refused else "")
+        + f"BEGIN SELECT RAISE(ABORT, '{said}'); END"
+        for name, (event, refused, said) in REFUSALS.items()
+    }
 
 
 MARKS: Final = (f"PRAGMA application_id = {APPLICATION_ID}", f"PRAGMA user_version = {VERSION}")
@@ -148,8 +159,8 @@ FINDINGS: Final = {
     ),
 }
 NAMES: Final = {
-    "person": "SELECT DISTINCT person FROM reports WHERE typeof(person) = 'text'",
-    "question": "SELECT DISTINCT question FROM questions WHERE typeof(question) = 'text'",
+    "person": "SELECT DISTINCT person FROM reports",
+    "question": "SELECT DISTINCT question FROM questions",
 }
 TIMES: Final = "SELECT period, min(time), max(time) FROM reports GROUP BY period"
 PRICES: Final = "SELECT spec_sha256, epsilon FROM questions"

@@ -1,0 +1,93 @@
+"""HTTP as uvicorn reads it, but what was read is wiped, and nobody may take for ever to send a request.
+
+The event loop reads every connection into one buffer, of which a short request overwrites the beginning only: the end
+of a long one, its cookie or agent, would stay in memory for days. Here the buffer is ours, and is wiped after each read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from typing import TYPE_CHECKING, Any, Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_MOST_HEAD: Final = 2**16
+"""Bytes of a request before its body; the parser itself has no limit."""
+_SECONDS: Final = 60.0
+"""The longest that a request may take to arrive: 4 MiB at 70 kB/s."""
+_SWEEP_SECONDS: Final = 10.0
+_view: Final = memoryview(bytearray(2**16))  # of the one loop of this process, which reads one connection at a time
+_swept: Final = weakref.WeakSet[asyncio.AbstractEventLoop]()  # loops whose connections are looked at regularly
+
+
+class Protocol(asyncio.BufferedProtocol):
+    """One connection. Loops let a protocol bring its buffer only if it takes no data otherwise, as uvicorn's does."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 (uvicorn's)
+        self._http = _Http(*arguments, **named)
+        # What the loop tells, it tells uvicorn's.
+        self.connection_made = self._http.connection_made  # type: ignore[method-assign,assignment]
+        self.connection_lost = self._http.connection_lost  # type: ignore[method-assign]
+        self.eof_received = self._http.eof_received  # type: ignore[method-assign]
+        self.pause_writing = self._http.pause_writing  # type: ignore[method-assign]
+        self.resume_writing = self._http.resume_writing  # type: ignore[method-assign]
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 (one size fits all)
+        """Where the loop reads to."""
+        return _view
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Take what was read, and wipe it."""
+        data = _view[:nbytes].tobytes()
+        _view[:nbytes] = bytes(nbytes)
+        self._http.data_received(data)
+
+
+class _Http(HttpToolsProtocol):
+    """uvicorn's, with a limit to the head of a request, and a time until which it has come."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 (uvicorn's)
+        super().__init__(*arguments, **named)
+        self._head = 0  # bytes of it so far
+        self._in_head = True
+        self.since: float | None = None
+        """Since when a request is arriving; None where none is."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        self.since = self.loop.time()
+        if self.loop not in _swept:
+            _swept.add(self.loop)
+            self.loop.call_later(_SWEEP_SECONDS, _sweep, self.loop, self.connections)
+
+    def data_received(self, data: bytes) -> None:
+        if self._in_head:
+            self._head += len(data)
+        super().data_received(data)
+        if self._in_head and self._head > _MOST_HEAD and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too long.")
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self.since = self.loop.time()
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._in_head, self._head, self.since = True, 0, None
+        super().on_message_complete()
+
+
+def _sweep(loop: asyncio.AbstractEventLoop, connections: Iterable[Any]) -> None:
+    """Close the connections whose request takes too long."""
+    late = loop.time() - _SECONDS
+    for each in list(connections):
+        if each.since is not None and each.since < late:
+            each.transport.abort()
+    loop.call_later(_SWEEP_SECONDS, _sweep, loop, connections)

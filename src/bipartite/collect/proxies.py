@@ -1,0 +1,52 @@
+"""The address of who asks, behind a proxy. uvicorn's own reader of its headers keeps thousands of them in memory."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+_SCHEMES: Final = frozenset({b"http", b"https"})
+
+
+class Proxies:
+    """An application whose requests come through proxies: these addresses or networks, or ``*`` for whoever asks."""
+
+    def __init__(self, app: ASGIApp, believed: str) -> None:
+        self._app, self._all = app, believed.strip() == "*"
+        given = [] if self._all else [each.strip() for each in believed.split(",")]
+        self._networks = [ipaddress.ip_network(each, strict=False) for each in given]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, as from the last address that is no proxy's."""
+        if scope["type"] == "http" and self._believes((scope["client"] or ("",))[0]):
+            forwarded = []
+            for name, value in scope["headers"]:
+                if name == b"x-forwarded-for":
+                    forwarded += value.decode("latin-1").split(",")
+                elif name == b"x-forwarded-proto" and value.strip() in _SCHEMES:
+                    scope["scheme"] = value.strip().decode()
+            hosts = [_host(each.strip()) for each in forwarded]
+            if hosts:
+                strangers = [each for each in hosts if not self._believes(each)]
+                scope["client"] = ((strangers[-1] if strangers else hosts[0]), 0)
+        await self._app(scope, receive, send)
+
+    def _believes(self, host: str) -> bool:
+        if self._all:
+            return True
+        try:
+            address = ipaddress.ip_address(host)
+        except ValueError:
+            return False
+        mapped = getattr(address, "ipv4_mapped", None)
+        return any((mapped or address) in network for network in self._networks)
+
+
+def _host(text: str) -> str:
+    """An address without its port: ``192.0.2.1:4711``, ``[2001:db8::1]:4711``."""
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.partition(":")[0] if text.count(":") == 1 else text
