@@ -159,7 +159,7 @@ def test_joint_answers_of_a_record_are_shown(tmp_path, study):
     assert views[2].rows
 
 
-def test_a_collector_opens_its_database_twice_and_closes_both(tmp_path, study):
+def test_a_collector_closes_every_connection_that_it_opened(tmp_path, study):
     opened = []
 
     def open_store():
@@ -170,5 +170,5 @@ def test_a_collector_opens_its_database_twice_and_closes_both(tmp_path, study):
     found = Asked.__new__(Asked)
     found.study, found.collector = study, Collector(open_store, rate=0, today=lambda: TODAY)
     found.ask("POST", "/reports", body(envelope(found)))
-    assert len(opened) == 2
+    assert len(opened) == 3  # to write, to look up, to count
     assert not (tmp_path / "readers.db-wal").exists()

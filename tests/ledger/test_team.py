@@ -14,6 +14,7 @@ import pytest
 
 import bipartite as bp
 from bipartite.errors import BipartiteError, BudgetSpentError, InputError, LedgerFileError
+from bipartite.postgres import Connection
 from tests.ledger.conftest import AGE, on_server, refused_by
 from tests.ledger.forking import Within
 from tests.ledger.test_ledger import Unreadable
@@ -301,6 +302,25 @@ def test_a_ledger_tells_its_password_nowhere(path, make, caplog):
             use()
         told += [str(caught.value), repr(caught.value)]
     assert not shows_a_secret(" ".join(map(str, told)) + repr(told) + caplog.text)
+
+
+@pytest.mark.parametrize("word", ["BEGIN", "COMMIT"])
+def test_a_request_to_stop_that_is_heard_just_after_waiting_leaves_the_server_free(make, monkeypatch, word):
+    ledger, other = make(budget=2, wait=1), make(wait=1)
+    execute = Connection.execute
+
+    def interrupted(self, statement, *given):
+        done = execute(self, statement, *given)
+        if statement.startswith(word):
+            raise KeyboardInterrupt
+        return done
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Connection, "execute", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.report("ada", "age", AGE, 37)
+    other.report("bob", "age", AGE, 37)
+    assert ledger.summary()["reports"] == (1 if word == "BEGIN" else 2) and ledger.spent("ada") <= 1
 
 
 @contextmanager

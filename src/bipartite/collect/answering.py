@@ -31,6 +31,10 @@ class Answering:
         self._store = store
         self._kept: dict[str, tuple[int, tuple[View, ...]]] = {}
 
+    def close(self) -> None:
+        """Close the database."""
+        self._store.close()
+
     def page(self, *, public: bool, closed: bool, as_json: bool) -> Page:
         """The page of the answers, or the same as JSON."""
         study, counted = self._store.study, self._store.counted()
