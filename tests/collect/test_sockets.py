@@ -50,7 +50,13 @@ def said(running, *parts, end=False):
 
 def head(length=None, *more, method="POST", path="/reports"):
     """The head of a request that wants the connection closed."""
-    lines = [f"{method} {path} HTTP/1.1", "Host: collector", "Connection: close", "Content-Type: application/json", *more]
+    lines = [
+        f"{method} {path} HTTP/1.1",
+        "Host: collector",
+        "Connection: close",
+        "Content-Type: application/json",
+        *more,
+    ]
     if length is not None:
         lines.append(f"Content-Length: {length}")
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
@@ -90,7 +96,17 @@ def test_other_methods_and_paths_are_refused(served):
         status, _, headers = running.ask(method, "/reports", body, kind)
         assert status in {400, 405}, method
         assert status == 400 or headers["Allow"] == "POST, OPTIONS"
-    for path in ("/", "/answers", "/specs.json", "/healthz", "/metrics", "/openapi.json", "/reports/", "//reports", "/Reports"):
+    for path in (
+        "/",
+        "/answers",
+        "/specs.json",
+        "/healthz",
+        "/metrics",
+        "/openapi.json",
+        "/reports/",
+        "//reports",
+        "/Reports",
+    ):
         assert running.ask("POST", path, body, kind)[0] in {404, 405, 307}, path
     assert running.ask("HEAD", "/")[:2] == (200, b"")
     assert counted(where, study) == before

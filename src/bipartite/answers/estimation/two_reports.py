@@ -221,9 +221,11 @@ class TwoReports(Source):
             u, v = map(self._of_values, (0, 1))
             ends = (u.min(axis=1), u.max(axis=1)), (v.min(axis=1), v.max(axis=1))
             parts = [(u, v, *(each.reshape(u.shape[1], -1) for each in held))]
-        sums = np.zeros((3, *self.shape))
+        sums, weightless = np.zeros((3, *self.shape)), tally.first is tally.second
         for u, v, once, twice in parts:
-            sums += [_summed(u, once, v), _summed(u, twice, v), _summed(u**2, twice, v**2)]
+            simple = _summed(u, once, v)
+            # Without weights both are the same.
+            sums += [simple, simple if weightless else _summed(u, twice, v), _summed(u**2, twice, v**2)]
         means, spreads = sums[0] / tally.size, np.ptp(_corners(*ends, np.multiply.outer), axis=0)
         variances = np.maximum(sums[2] - 2 * means * sums[1] + means**2 * tally.square, 0.0) / tally.size**2
         errors = np.sqrt(variances * (self.effective / spare(self.effective)))

@@ -10,7 +10,7 @@ digits for a number.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -78,14 +78,17 @@ def _numbers(cells: Sequence[object], dtype: np.dtype[Any]) -> NDArray[Any] | No
 
 
 def _rows(cells: Sequence[object], dtype: np.dtype[Any], width: int) -> NDArray[Any] | None:
-    digits = 2 * dtype.itemsize * width
-    texts = [each[len(MARK) :] for each in cells if isinstance(each, str) and each.startswith(MARK)]
-    if len(texts) < len(cells) or any(len(text) != digits for text in texts):
+    digits, length = 2 * dtype.itemsize * width, len(MARK) + 2 * dtype.itemsize * width
+    # All of a million cells at once: each is text of this length, begins with the mark, and has no other.
+    if set(map(type, cells)) != {str} or set(map(len, cast("Sequence[str]", cells))) != {length}:
+        return None
+    joined = "".join(cast("Sequence[str]", cells))
+    if joined[::length] != MARK * len(cells) or joined.count(MARK) != len(cells):
         return None
     try:
-        held = bytes.fromhex("".join(texts))
+        held = bytes.fromhex(joined.replace(MARK, ""))
     except ValueError:
         return None
-    if 2 * len(held) != len(texts) * digits:  # fromhex skips blanks
+    if 2 * len(held) != len(cells) * digits:  # fromhex skips blanks
         return None
     return np.frombuffer(held, dtype=dtype.newbyteorder(">")).astype(dtype).reshape(-1, width)
