@@ -201,8 +201,10 @@ class Collector:
     async def _healthz(self, _: Request) -> Response:
         try:
             await self._writer.count([])
+            why = self._writer.failure
         except BusyError:
             why = self._writer.failure or "too many reports are waiting"
+        if why is not None:
             return JSONResponse({"ok": False, "why": why}, 503, {"Retry-After": str(_RETRY_SECONDS)})
         late = self._writer.late
         return JSONResponse({"ok": True} if late is None else {"ok": True, "warning": late})

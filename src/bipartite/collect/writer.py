@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -20,6 +21,7 @@ _MOST: Final = 20_000  # reports of one transaction
 _MOST_WAITING: Final = 100_000  # reports; who comes then is asked to come again
 _GATHER: Final = 0.002  # seconds: a wait that nobody notices, and many posts share a transaction
 _QUIET: Final = 1.0  # seconds without a report, after which the log is tidied away
+_DOUBT: Final = 30.0  # seconds after a failure in which a probe proves nothing: a full disk has room for it in the log
 
 
 class BusyError(Exception):
@@ -58,12 +60,13 @@ class Writer:
         """When a commit worked last: who asks again and again whether they do does not make as many."""
         self.failure: str | None = None
         """Why commits fail; None while they do not."""
+        self._doubted_until = 0.0
         self.late: str | None = None
         """That the clock was set back, if it was."""
 
     async def count(self, arrivals: Sequence[Arrival]) -> Counted:
         """Count these reports, together with whatever else waits; with none, see whether commits work."""
-        if not arrivals and self._loop.time() < self._proved + _QUIET:
+        if not arrivals and self.failure is None and self._loop.time() < self._proved + _QUIET:
             return Counted(0, 0)
         if self._size + len(arrivals) > _MOST_WAITING:
             raise BusyError
@@ -96,24 +99,28 @@ class Writer:
     def _write(self, posts: list[_Post]) -> None:
         """Write posts, in the thread."""
         result: list[Counted] | BaseException
+        has_reports = any(post.arrivals for post in posts)
         try:
             if self._store is None:
                 self._store = self._open()
-            if any(post.arrivals for post in posts):
+            if has_reports:
                 result = self._store.count([post.arrivals for post in posts], self._today())
+                self.failure = None
             else:
                 self._store.probe(self._today())
                 result = [Counted(0, 0)] * len(posts)
+                if time.monotonic() >= self._doubted_until:
+                    self.failure = None
             self._note_late(self._store.late)
-            self.failure, self._proved = None, self._loop.time()
+            self._proved = self._loop.time()
         except ClosedError as error:
             result = error
         except (BipartiteError, OSError) as error:
             result = BusyError()
-            self._failed(str(error))
+            self._failed(str(error), _DOUBT if has_reports else 0)
         except BaseException as error:  # noqa: BLE001 (whatever it is, those who wait are told)
             result = BusyError()
-            self._failed(f"{type(error).__name__} in the writer; please report this bug")
+            self._failed(f"{type(error).__name__} in the writer; please report this bug", _DOUBT)
         self._loop.call_soon_threadsafe(self._deliver, posts, result)
 
     def _deliver(self, posts: list[_Post], result: list[Counted] | BaseException) -> None:
@@ -151,10 +158,10 @@ class Writer:
             self.late = f"the clock was set back: reports came on {last} already, and count on that day; set it right"
             _log.error(self.late)
 
-    def _failed(self, why: str) -> None:
+    def _failed(self, why: str, doubt: float) -> None:
         if self.failure is None:
             _log.error("reports are not counted, and can be sent again: %s", why)
-        self.failure, self._proved = why, -_QUIET
+        self.failure, self._doubted_until = why, time.monotonic() + doubt
         self._close()
 
     def _close(self) -> None:
