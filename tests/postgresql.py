@@ -121,9 +121,9 @@ def shows_a_secret(text):
     return any(secret in text for secret in (PASSWORD, ESCAPED, "swordfish"))
 
 
-def in_a_child(work):
+def in_a_child(work, fork=None):
     """Fork a child that does this and must succeed."""
-    child = os.fork()
+    child = (fork or os.fork)()
     if not child:
         code = 1
         try:

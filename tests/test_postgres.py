@@ -1,5 +1,6 @@
 """PostgreSQL under the ledger and the collector: parameters, errors without secrets, lost connections, forks."""
 
+import ctypes
 import gc
 import logging
 import os
@@ -275,17 +276,22 @@ def test_a_child_has_a_session_of_its_own_and_leaves_the_parents_alone(database)
     assert ours in sessions(database) and kept(database) == [("a", 1), ("b", 1), ("c", 1)]
 
 
-def test_a_child_of_a_transaction_cannot_go_on_with_it_and_the_parent_can(database):
+FORKS = [os.fork, ctypes.PyDLL(None).fork] if hasattr(os, "fork") else [None]  # Windows has none
+
+
+@pytest.mark.parametrize("fork", FORKS)
+def test_a_child_of_a_transaction_cannot_go_on_with_it_and_the_parent_can(database, fork):
     def work():
         for use in (lambda: connection.execute("INSERT INTO kept VALUES ('child', 1)"), connection.commit):
             with pytest.raises(DatabaseError, match="when this process was forked.*fork between two transactions"):
                 use()
         connection.roll_back()
         connection.close()
+        assert kept(database) == []  # by a session of its own
 
     with database.transaction() as connection:
         connection.execute("INSERT INTO kept VALUES ('parent', 1)")
-        in_a_child(work)
+        in_a_child(work, fork)
         connection.execute("INSERT INTO kept VALUES ('and more', 1)")
     assert kept(database) == [("and more", 1), ("parent", 1)]
 

@@ -172,6 +172,21 @@ def test_a_connection_that_is_cut_at_the_commit_releases_nothing_and_the_next_tr
         assert ledger.spent("ada") == 1 and ledger.summary()["reports"] == 1 and ledger.check() == []
 
 
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("end", ["kill", "stop"])
+def test_a_server_that_goes_away_between_the_draw_and_the_commit_keeps_nothing(postgresql, make, many, end):
+    ledger = make(budget=1)
+    words = Within(lambda: postgresql.is_running and {"kill": postgresql.kill, "stop": postgresql.stop}[end]())
+    with pytest.raises(LedgerFileError, match="closed the connection .*, and nothing of this transaction is stored"):  # noqa: PT012
+        if many:
+            ledger.report_many(["ada", "bob"], "age", AGE, [37, 38], rng=words)
+        else:
+            ledger.report("ada", "age", AGE, 37, rng=words)
+    postgresql.start()
+    assert ledger.summary()["reports"] == 0 and ledger.questions() == []
+    assert ledger.report("ada", "age", AGE, 37) is not None
+
+
 @contextmanager
 def in_line(path, how):
     with path.open() as file:
