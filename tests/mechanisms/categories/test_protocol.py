@@ -153,6 +153,14 @@ def test_reports_of_another_mechanism_are_refused(kind):
         mechanism.count(wrong)
 
 
+def test_sets_of_another_size_are_refused():
+    mechanism = bp.SubsetSelection(bp.Integers(0, 9), 1, k=3)
+    assert mechanism.count(np.array([[0b1011, 0]], dtype=np.uint8)).tolist() == [1, 1, 0, 1, 0, 0, 0, 0, 0, 0]
+    for row in ([0, 0], [0b11, 0], [0b1111, 0], [0xFF, 0b11]):
+        with pytest.raises(DataError, match="Expected sets of 3 values, got 1 others, the first in row 1"):
+            mechanism.count(np.array([[0b111, 0], row], dtype=np.uint8))
+
+
 @each_kind
 @given(data=st.data())
 def test_counts_of_parts_add_up(kind, data):

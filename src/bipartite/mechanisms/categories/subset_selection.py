@@ -13,8 +13,8 @@ from bipartite.lottery import Epsilon, Tickets
 from bipartite.lottery.uniform import is_kept
 from bipartite.lottery.words import take
 from bipartite.mechanisms.categories.bits import kernel_for, last_mask, row_bytes, try_bits
-from bipartite.mechanisms.categories.draw import Flat, FlatDraw, round_exactly
-from bipartite.mechanisms.categories.unary import PackedBits, check_unary
+from bipartite.mechanisms.categories.draw import Flat, FlatDraw, refuse_rows, round_exactly
+from bipartite.mechanisms.categories.unary import PackedBits, check_packed, check_unary
 from bipartite.mechanisms.checks import check_choice, tickets_for
 from bipartite.mechanisms.spec.fields import counts, whole
 
@@ -31,6 +31,8 @@ FIRST_LEVELS: Final = 6
 
 # Without the compiler a byte of a set takes about this many times as long as a byte of coins (measured).
 _DEARER: Final = 8
+# How many bits of each byte are 1.
+_ONES: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint8)
 # The largest number of words per person in a round.
 _MOST_WORDS: Final = 256
 
@@ -54,6 +56,11 @@ class Subsets(PackedBits):
         size, k, p = self.size, self.k, self.support[0]
         # p/C(N − 1, k − 1) over (1 − p)/C(N − 1, k), and C(N − 1, k)/C(N − 1, k − 1) = (N − k)/k.
         return p / (1 - p) * Fraction(size - k, k)
+
+    def count(self, reports: object) -> NDArray[np.int64]:
+        found = check_packed(reports, self.size)
+        refuse_rows(_ONES[found].sum(axis=1, dtype=np.int64) != self.k, f"sets of {self.k} values")
+        return PackedBits.count(self, found)
 
     @property
     def words_each(self) -> int:  # type: ignore[override]
