@@ -213,14 +213,17 @@ pytest_collectreport = pytest_runtest_logreport  # a whole file that skips
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail the run when a skip is not on the committed list; tests of the data sets may skip without them."""
+    """Fail the run when a skip is not on the committed list; tests of data sets and PostgreSQL may skip without."""
     if hasattr(session.config, "workerinput"):
         return
+    from tests.postgresql import NO_POSTGRESQL, binaries  # noqa: PLC0415 (pytest rewrites what it imports first)
+
     allowed = [line.split("#")[0].strip() for line in ALLOWED_SKIPS.read_text(encoding="utf-8").splitlines()]
     prefixes = tuple(line for line in allowed if line)
     for test, reason in sorted(_skipped.items()):
         without_data = reason == f"Skipped: {NO_DATA}" and not os.environ.get("BIPARTITE_DATA")
-        wrong = not (without_data or test.startswith(prefixes))
+        without_server = reason == f"Skipped: {NO_POSTGRESQL}" and binaries() is None
+        wrong = not (without_data or without_server or test.startswith(prefixes))
         print(f"\nskipped{' AND NOT ALLOWED' if wrong else ''}: {test}: {reason}")  # noqa: T201
         if wrong:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

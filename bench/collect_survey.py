@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -30,10 +29,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from scipy.stats import binom
-
-from bipartite.collect.server import new_link
-from bipartite.collect.store import begin
-from bipartite.collect.study import read_study
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,12 +50,6 @@ epsilon = 1
 ask = "On how many days of a week do you read it?"
 domain = { integers = [0, 6] }
 epsilon = 1
-"""
-SERVE: Final = """
-import sys
-from bipartite.collect.serving import Settings, serve
-database, port = sys.argv[1:]
-serve(Settings(database, is_file=True, study="readers", rate=0), "127.0.0.1", int(port), workers=1, proxies=None)
 """
 BROWSERS: Final = ("chrome", "firefox")
 CONFIDENCE: Final = 0.95
@@ -114,42 +103,47 @@ def people(count: int, random: np.random.Generator) -> list[list[int]]:
 
 def survey(everybody: list[list[int]]) -> tuple[list[dict[str, Any]], list[str]]:
     """The operator's answers when everybody has taken part, and how fast that was in each browser."""
-    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as free:
+    with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "readers.toml"
         file.write_text(STUDY, "utf-8")
-        database = file.with_suffix(".db")
-        with begin(database, read_study(file)) as store:
-            link = new_link(store)
-        port = free.getsockname()[1]
-        free.close()
-        server = subprocess.Popen([sys.executable, "-c", SERVE, str(database), str(port)])  # noqa: S603 (ours)
-        origin = f"http://127.0.0.1:{port}"
-        try:
-            wait_for(origin)
-            halves = [everybody[i :: len(BROWSERS)] for i in range(len(BROWSERS))]
-            with ThreadPoolExecutor() as pool:
-                speeds = list(pool.map(through, BROWSERS, [origin] * len(BROWSERS), halves))
-            return operators_answers(origin, link), speeds
-        finally:
-            server.terminate()
-            server.wait()
+        command = [sys.executable, "-m", "bipartite", "collect", str(file), "--port", "0", "--rate", "0"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603 (ours)
+            try:
+                participants, once = links(server)
+                halves = [everybody[i :: len(BROWSERS)] for i in range(len(BROWSERS))]
+                with ThreadPoolExecutor() as pool:
+                    speeds = list(pool.map(through, BROWSERS, [participants] * len(BROWSERS), halves))
+                return operators_answers(participants, once), speeds
+            finally:
+                server.terminate()
 
 
-def wait_for(origin: str) -> None:
-    """Until the collector answers; a minute at most."""
+def links(server: subprocess.Popen[str]) -> tuple[str, str]:
+    """The two links that the collector prints when it listens: the participants', and the operator's."""
+    found = []
+    for line in server.stdout or ():
+        found += re.findall(r"http://\S+", line)
+        if len(found) == len(("participants", "operator")):
+            wait_for(found[0])
+            return found[0], found[1]
+    sys.exit("The collector did not start.")
+
+
+def wait_for(page: str) -> None:
+    """Until the first worker answers, which starts after the links were printed; a minute at most."""
     for _ in range(600):
         try:
-            with urllib.request.urlopen(f"{origin}/healthz"):  # noqa: S310 (ours)
+            with urllib.request.urlopen(f"{page}healthz"):  # noqa: S310 (ours)
                 return
         except OSError:
             time.sleep(0.1)
-    sys.exit("The collector did not start within a minute.")
+    sys.exit("The collector did not answer within a minute.")
 
 
-def through(browser: str, origin: str, everybody: list[list[int]]) -> str:
+def through(browser: str, page: str, everybody: list[list[int]]) -> str:
     """Let people answer in a browser; how fast, in words."""
     done = subprocess.run(  # noqa: S603 (ours)
-        ["node", "browsers/survey.mjs", browser, origin],  # noqa: S607 (found on the PATH)
+        ["node", "browsers/survey.mjs", browser, page],  # noqa: S607 (found on the PATH)
         cwd=CLIENT,
         input=json.dumps(everybody),
         capture_output=True,
@@ -164,12 +158,12 @@ def through(browser: str, origin: str, everybody: list[list[int]]) -> str:
     return f"{browser} {len(everybody) / told['seconds']:.1f} people/s{again}"
 
 
-def operators_answers(origin: str, link: str) -> list[dict[str, Any]]:
+def operators_answers(page: str, link: str) -> list[dict[str, Any]]:
     """Use the one-time link, and read the answers."""
     opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
-    with opener.open(urllib.request.Request(origin + link, method="POST")):  # noqa: S310 (ours)
+    with opener.open(urllib.request.Request(link, method="POST")):  # noqa: S310 (ours)
         pass
-    asked = urllib.request.Request(f"{origin}/answers", headers={"Accept": "application/json"})  # noqa: S310 (ours)
+    asked = urllib.request.Request(f"{page}answers", headers={"Accept": "application/json"})  # noqa: S310 (ours)
     with opener.open(asked) as answer:
         found: list[dict[str, Any]] = json.load(answer)["answers"]
     return found

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 FLOORS: Final[tuple[dict[str, tuple[str, ...]], ...]] = (
     {"cli": ("one file a command",)},
+    {"collect": ("a server that counts reports once,", "and keeps nothing else")},
     {"learn": ("models with a guarantee,", "in scikit-learn's words")},
     {
         "tables": ("files, frames,", "Spark"),

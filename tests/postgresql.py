@@ -19,6 +19,7 @@ import pytest
 
 PASSWORD = "k7#swordfish/√"  # noqa: S105 (of a server that lives as long as the tests)
 ESCAPED = "k7%23swordfish%2F%E2%88%9A"
+NO_POSTGRESQL = "PostgreSQL is not installed here: no initdb in /usr/lib/postgresql/*/bin or PATH"
 ROOT = 0
 ROOM = 2**30
 
@@ -140,7 +141,7 @@ def postgresql_server():
     """The server of this session of tests."""
     programs = binaries()
     if programs is None:
-        pytest.skip("PostgreSQL is not installed here: no initdb in /usr/lib/postgresql/*/bin or PATH")
+        pytest.skip(NO_POSTGRESQL)
     pytest.importorskip("psycopg", reason="psycopg, the driver of PostgreSQL, is not installed here")
     # In memory where there is room: what is killed here is the server, never the power, and disks are slow.
     memory = Path("/dev/shm")  # noqa: S108

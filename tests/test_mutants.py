@@ -16,6 +16,7 @@ ROOMS = {
     "mechanisms",
     "spec readers",
     "answers",
+    "collect",
     "verification",
     "tables",
     "ledger",

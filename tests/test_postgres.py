@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import pickle
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -25,7 +26,7 @@ def database(postgresql_url):
 
 
 def kept(server):
-    with server.transaction(keep=False) as connection:
+    with server.transaction(read_only=True) as connection:
         return connection.execute("SELECT name, n FROM kept ORDER BY name").fetchall()
 
 
@@ -36,7 +37,7 @@ def add(server, *names):
 
 def test_statements_are_those_of_sqlite(database):
     add(database, "100 %", "why?")
-    with database.transaction(keep=False) as connection:
+    with database.transaction(read_only=True) as connection:
         query = "SELECT name, body FROM kept WHERE name LIKE '%?' AND n = ?"
         assert connection.execute(query, (1,)).fetchone() == ("why?", b"\0\xff")
         [total] = connection.execute("SELECT sum(n) FROM kept WHERE name <> '%s?'").fetchone()
@@ -52,7 +53,7 @@ def test_an_error_undoes_the_whole_transaction(database):
     with pytest.raises(DatabaseError, match="refused a statement"):
         add(database, "b", "b")
     assert kept(database) == []
-    with database.transaction(keep=False) as connection:
+    with database.transaction(read_only=True) as connection:
         connection.execute("INSERT INTO kept VALUES ('a', 1)")
     assert kept(database) == []
 
@@ -138,6 +139,18 @@ def test_no_error_of_a_connection_tells_the_password(postgresql, postgresql_url,
     assert "connection failed" in caplog.text and not shows_a_secret(caplog.text)
 
 
+def test_a_password_may_come_from_the_environment_and_is_told_as_little(postgresql_url, monkeypatch):
+    bare = postgresql_url.replace(f":{ESCAPED}@", "@")
+    monkeypatch.setenv("PGPASSWORD", f"{PASSWORD}?")
+    with pytest.raises(DatabaseError, match="password authentication failed") as caught:
+        Server(bare).connect()
+    assert not shows_a_secret(everything(caught.value))
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    with closing(Server(bare)) as server, server.transaction() as connection:
+        assert connection.execute("SELECT current_user").fetchone() == ("owner",)
+        assert not shows_a_secret(repr(connection) + repr(vars(connection)) + repr(vars(server)))
+
+
 def test_a_password_that_was_put_in_a_second_place_is_cut_out_of_what_is_said_there(postgresql_url):
     with pytest.raises(DatabaseError, match='invalid sslmode value: "…"') as caught:
         Server(f"{postgresql_url}?sslmode={ESCAPED}").connect()
@@ -161,6 +174,22 @@ def test_an_error_quotes_nothing_of_a_row(database):
             connection.execute("INSERT INTO kept VALUES (?, (?::text)::bigint)", ("swordfish", str(n)))
         assert "swordfish" not in str(caught.value) and caught.value.code == code
         assert caught.value.__context__ is None
+
+
+HINTS = {
+    "25006": "is read-only .said.; name the primary server",
+    "40P01": "had another transaction in the way .said., and undid this one; try again",
+    "53100": "has no room .said.; free some disk, memory or connections",
+    "57014": "stopped the statement .said.; see its log, and try again",
+    "P0001": "refused a statement .said.",
+}
+
+
+@pytest.mark.parametrize("code", HINTS)
+def test_what_a_server_refuses_says_what_would_help(database, code):
+    with pytest.raises(DatabaseError, match=rf"{HINTS[code]}\.$") as caught, database.transaction() as connection:
+        connection.execute(f"DO $$ BEGIN RAISE EXCEPTION 'said' USING ERRCODE = '{code}'; END $$")
+    assert (caught.value.code, caught.value.lost) == (code, False)
 
 
 def test_a_server_that_was_started_again_is_found_again(postgresql, database):
@@ -223,7 +252,7 @@ def test_a_server_that_does_not_flush_and_a_database_that_is_not_unicode_are_ref
 
 def sessions(database):
     """The sessions that the server sees in this database, and a session that asks."""
-    with database.transaction(keep=False) as connection:
+    with database.transaction(read_only=True) as connection:
         query = "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
         return {pid for (pid,) in connection.execute(query)}
 
@@ -286,6 +315,16 @@ def test_a_server_is_not_used_within_its_own_transaction(database):
     with pytest.raises(DatabaseError, match="was used inside one of its own transactions"), database.transaction():
         kept(database)
     assert kept(database) == []
+
+
+def test_a_programme_that_ends_without_closing_says_nothing(postgresql_url):
+    program = (
+        "import sys; from bipartite.postgres import Server; server = Server(sys.argv[1])\n"
+        "with server.transaction() as connection: print(connection.execute('SELECT 1').fetchone())"
+    )
+    command = [sys.executable, "-W", "error", "-c", program, postgresql_url]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "(1,)\n", "")
 
 
 def test_psycopg_is_asked_for_where_it_is_missing(monkeypatch):

@@ -211,7 +211,7 @@ def document() -> Json:
         "/answers": {
             "get": {
                 "operationId": "answers",
-                "summary": "The answers: the operator's, or of a public study everybody's, in steps of at least 50 reports.",
+                "summary": "The answers: of a public study everybody's, in steps of at least 50 reports.",
                 "security": [{}, {"operator": []}],
                 "responses": {
                     "200": _response(

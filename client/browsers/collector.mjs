@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const python = process.env.PYTHON ?? path("../../.venv/bin/python");
+const HEADERS = { "content-type": "application/json", "cache-control": "no-store", "referrer-policy": "no-referrer", "x-content-type-options": "nosniff" }; // the collector's
 const written = new Map();
 
 /** Both pages of a study, open and closed. */
@@ -26,7 +27,7 @@ export async function collector({ study = "readers.toml", page = "open", answers
     request.on("end", () => {
       const { method, url, headers } = request;
       seen.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
-      if (method === "POST") response.writeHead(answers.shift() ?? 200, { "content-type": "application/json" }).end("{}");
+      if (method === "POST") response.writeHead(answers.shift() ?? 200, HEADERS).end('{"counted": 3, "known": 0}');
       else if (url === "/") response.writeHead(200, pages[page].headers).end(pages[page].html);
       else response.writeHead(404).end();
     });

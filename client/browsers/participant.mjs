@@ -114,6 +114,28 @@ export function retries(given) {
   });
 }
 
+/** Chromium keeps 64 KiB in flight, and counts a request whose answer nobody has read. */
+export function sendsOften(given) {
+  return withPage(given, async (page, server) => {
+    await fill(page);
+    await agree(page);
+    const times = 200;
+    const outcome = await page.evaluate(async (many) => {
+      const said = document.querySelector("#sending");
+      for (let i = 0; i < many; i += 1) {
+        document.querySelector("#again").click();
+        while (said.textContent === "Sending …") await new Promise((resolve) => setTimeout(resolve));
+        if (!said.textContent.includes("arrived")) break;
+      }
+      return said.textContent;
+    }, times);
+    assert.match(outcome, /have arrived/);
+    const bodies = server.posts().map(({ body }) => body);
+    assert.deepEqual([bodies.length, new Set(bodies).size], [times + 1, 1]);
+    return `a page that stays open sends ${bodies.length} times ${bodies[0].length} bytes, and all arrive`;
+  });
+}
+
 export function ended(given) {
   return withPage({ ...given, answers: [410] }, async (page, server) => {
     await fill(page);

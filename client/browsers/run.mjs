@@ -7,7 +7,7 @@ import { serve } from "./server.mjs";
 import { accessible, forgets, keyboard, loadsNothing } from "./demo.mjs";
 import { capped, fullStorage, killed, noStorage, privacyControl, privateMode, reloads, tabs, withoutLocks } from "./once.mjs";
 import { laws, speed, vectors } from "./draws.mjs";
-import { byKeyboard, cannot, ended, everyDomain, leavesOut, outside, participantAccessible, participates, retries, twoTabs } from "./participant.mjs";
+import { byKeyboard, cannot, ended, everyDomain, leavesOut, outside, participantAccessible, participates, retries, sendsOften, twoTabs } from "./participant.mjs";
 import { readme } from "./readme.mjs";
 import { otherOrigin } from "./send.mjs";
 
@@ -16,7 +16,7 @@ const say = (line) => {
   lines.push(line);
   console.log(line);
 };
-const parts = [vectors, readme, otherOrigin, laws, speed, tabs, capped, withoutLocks, reloads, killed, privateMode, fullStorage, noStorage, privacyControl, loadsNothing, keyboard, forgets, accessible, participates, twoTabs, retries, ended, everyDomain, outside, leavesOut, byKeyboard, cannot, participantAccessible];
+const parts = [vectors, readme, otherOrigin, laws, speed, tabs, capped, withoutLocks, reloads, killed, privateMode, fullStorage, noStorage, privacyControl, loadsNothing, keyboard, forgets, accessible, participates, twoTabs, retries, sendsOften, ended, everyDomain, outside, leavesOut, byKeyboard, cannot, participantAccessible];
 const only = process.argv.slice(2);
 let failures = 0;
 

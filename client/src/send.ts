@@ -15,6 +15,7 @@ export async function sendWithFetch(url: string, body: string, { signal }: { rea
     keepalive: new TextEncoder().encode(body).length <= KEEPALIVE_BYTES,
     ...(signal && { signal }),
   });
+  void answer.body?.cancel(); // in Chromium an answer that nobody reads keeps its request in flight
   if (!answer.ok) throw new Error(`the collector did not take the report: HTTP ${answer.status}`);
 }
 

@@ -217,7 +217,7 @@ test("the value is nowhere in what is stored", async () => {
 test("a study spends no more than its cap, added up exactly", async () => {
   const ask = (question: string, epsilon: string, cap = "0.3") => reasonOf(drawOnce({ ...age, question }, drawing("5bec", epsilon, cap), yes));
   expect([await ask("one", "0.1"), await ask("two", "0.2")]).toEqual(["a report", "a report"]); // 0.30000000000000004 in floats
-  expect(await ask("three", "0.00000000000000000001")).toBe("budget: ε of this study would be 0.30000000000000000001 on this device, above 0.3");
+  expect(await ask("three", "0.00000000000000000001")).toBe("budget: ε of this study would be 0.30000000000000000001 here, above 0.3");
   expect(await ask("four", "0.05")).toContain("budget: ");
   expect(draws).toBe(2);
   expect((await account()).spent.get("readers")).toBe("0.3");
@@ -229,7 +229,7 @@ test("a study spends no more than its cap, added up exactly", async () => {
 test("names that sort beside a study's are other studies, whose ε does not count", async () => {
   for (const study of ["reader", "readers ", "readers\u0000", "readers\uffff", "readert", "Readers"]) await drawOnce({ ...age, study }, drawing("5bec", "20"), yes);
   for (const question of ["\u0000", "\uffff", "\u{10ffff}"]) await drawOnce({ ...age, question }, drawing("5bec", "5"), yes);
-  expect(await reasonOf(drawOnce(age, drawing("5bec", "5.1"), yes))).toContain("budget: ε of this study would be 20.1 on this device, above 20");
+  expect(await reasonOf(drawOnce(age, drawing("5bec", "5.1"), yes))).toContain("budget: ε of this study would be 20.1 here, above 20");
   expect(await reasonOf(drawOnce(age, drawing("5bec", "5"), yes))).toBe("a report");
 });
 

@@ -48,7 +48,7 @@ test("a spec that was parsed under a larger limit is drawn from if its study has
   const grr = { bipartite: 2, mechanism: "grr", domain: { integers: [0, 1] }, epsilon: "30", tickets: { near: "2", far: "1" } };
   const parsed = parseSpec(JSON.stringify(grr), { epsilon: "30" });
   const asked = { ...town, spec: parsed };
-  await expect(reportOnce(asked, 0, yes)).rejects.toThrow("ε of this study would be 30 on this device, above 20");
+  await expect(reportOnce(asked, 0, yes)).rejects.toThrow("ε of this study would be 30 here, above 20");
   await expect(reportOnce(asked, 0, yes, { epsilon: "30" })).rejects.toMatchObject({ reason: "budget" });
   await expect(reportOnce(asked, 0, yes, { epsilon: "20", study: "30" })).rejects.toThrow(SpecError);
   expect((await reportOnce(asked, 0, yes, { epsilon: "30", study: "30" })).epsilon).toBe("30");

@@ -22,6 +22,15 @@ test("fetch sends the body as it is, outlives the page, and takes no cookie alon
   ]);
 });
 
+test("the answer is let go, unread: in Chromium its request would count as in flight", async () => {
+  const cancel = vi.fn(async () => {});
+  for (const ok of [true, false]) {
+    vi.stubGlobal("fetch", async () => ({ ok, status: 503, body: { cancel } }));
+    await sendWithFetch("/collect", '{"v":1}').catch(() => {});
+  }
+  expect(cancel).toHaveBeenCalledTimes(2);
+});
+
 test("a body above what browsers keep alive is sent without it", async () => {
   const fetched = vi.fn(async (_url: string, _init: RequestInit) => ({ ok: true, status: 200 }));
   vi.stubGlobal("fetch", fetched);

@@ -95,16 +95,10 @@ class Url:
     def __reduce__(self) -> str:
         raise TypeError("The address of a database cannot be pickled, since it may hold a password.")
 
-    def connect(self, wait: float) -> psycopg.Connection[Any]:
-        """A new session with the server."""
-        defaults = {
-            "application_name": "bipartite",
-            "connect_timeout": max(_LEAST_CONNECT_SECONDS, round(wait)),
-            **_KEEPALIVES,
-            "client_encoding": "utf8",
-        }
-        session: psycopg.Connection[Any] = _driver().connect(**{**defaults, **self._parts}, autocommit=True)
-        return session
+    def parameters(self, wait: float) -> dict[str, Any]:
+        """What the driver needs to connect; what the URL says comes before what is said here."""
+        waiting = {"connect_timeout": max(_LEAST_CONNECT_SECONDS, round(wait)), **_KEEPALIVES}
+        return {"application_name": "bipartite", **waiting, "client_encoding": "utf8", **self._parts}
 
     def refusal(self, error: psycopg.Error, wait: float, *, lost: bool | None) -> DatabaseError:
         """What a caller is told of an error of the driver; ``lost`` is None where there was no session yet."""
@@ -144,9 +138,11 @@ class Connection:
 
     def _opened(self) -> psycopg.Connection[Any]:
         try:
-            return self._url.connect(self._wait)
+            session: psycopg.Connection[Any] = _driver().connect(**self._url.parameters(self._wait), autocommit=True)
         except self._errors as error:
             refusal = self._url.refusal(error, self._wait, lost=None)
+        else:
+            return session
         raise refusal
 
     def _prepare(self, schema: str) -> None:
@@ -237,15 +233,12 @@ class Connection:
         if self.is_ours:
             self._session.close()
         else:
-            self._leave()
+            _INHERITED.append(self._session)
         _OPEN.discard(self)
-
-    def _leave(self) -> None:
-        _INHERITED.append(self._session)
 
     def close_in_child(self) -> None:
         """Give up a forked child's copy of the socket, so that the server sees the parent's end when that ends."""
-        self._leave()
+        _INHERITED.append(self._session)
         with suppress(OSError, self._errors):
             os.close(self._session.fileno())
 
@@ -309,21 +302,26 @@ class Server:
         self._wait, self._schema = wait, schema
         self._seats: dict[object, _Seat] = {}
 
+    @property
+    def name(self) -> str:
+        """Host, port and database."""
+        return self.url.name
+
     @contextmanager
-    def transaction(self, begin: str = "BEGIN", *, keep: bool = True) -> Iterator[Connection]:
-        """One transaction, committed or, after any error or without ``keep``, undone."""
+    def transaction(self, begin: str = "BEGIN", *, read_only: bool = False) -> Iterator[Connection]:
+        """One transaction, committed or, after any error, undone; one that only reads is always undone."""
         seat = self._seat()
         with seat.turn:
             if seat.is_taken:
                 raise DatabaseError(
-                    f"{self.url.name} was used inside one of its own transactions, by a source of random words or a "
+                    f"{self.name} was used inside one of its own transactions, by a source of random words or a "
                     "signal handler; use it before or afterwards."
                 )
             seat.is_taken = True
             try:
                 connection = self._begin(seat, begin)
                 yield connection
-                if keep:
+                if not read_only:
                     connection.commit()
             finally:
                 seat.is_taken = False

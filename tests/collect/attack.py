@@ -1,6 +1,6 @@
 """Hostile bodies, sent to the application in this process, and what becomes of them.
 
-    python -m tests.collect.attack --bodies 100000
+python -m tests.collect.attack --bodies 100000
 """
 
 import argparse

@@ -28,7 +28,19 @@ _KEYS = (
     "0" * 31, "0" * 33, "0" * 32 + " ", "A" * 32, "0x" + "0" * 30, "٠" * 32, "０" * 32, "g" * 32, "", "0" * 31 + "\\n",
     "0" * 31 + "\\u0000", "00000000-0000-0000-0000-000000000000", MARK,
 )  # fmt: skip
-_NAMES = ("__proto__", "constructor", "toString", "hasOwnProperty", "", "\\u0076", "key ", "Key", MARK, "then", "__class__")
+_NAMES = (
+    "__proto__",
+    "constructor",
+    "toString",
+    "hasOwnProperty",
+    "",
+    "\\u0076",
+    "key ",
+    "Key",
+    MARK,
+    "then",
+    "__class__",
+)
 _FIELDS = ("v", "study", "question", "spec", "report", "key")
 
 
@@ -96,7 +108,16 @@ class Bodies:
 
     def kind_other_name(self):
         name = self.rng.choice(("study", "question"))
-        given = (*(each.name for each in self.study.questions), "kinds", "Kinds", "kinds ", MARK, "__proto__", "", "kınds")
+        given = (
+            *(each.name for each in self.study.questions),
+            "kinds",
+            "Kinds",
+            "kinds ",
+            MARK,
+            "__proto__",
+            "",
+            "kınds",
+        )
         return self.maybe_among(self.with_value(name, _json(self.rng.choice(given))))
 
     def kind_repeated(self):
@@ -120,7 +141,9 @@ class Bodies:
         fields = self.fields()
         self.rng.shuffle(fields)
         space = self.rng.choice((" ", "\n", "\t", "\r\n", "\v", "\u00a0", "\ufeff", "/**/"))
-        return self.maybe_among(space.join(("", "{", f",{space}".join(f'"{key}"{space}:{held}' for key, held in fields), "}", "")))
+        return self.maybe_among(
+            space.join(("", "{", f",{space}".join(f'"{key}"{space}:{held}' for key, held in fields), "}", ""))
+        )
 
     def kind_escaped(self):
         """Every letter of a text may be written as an escape."""
@@ -157,7 +180,20 @@ class Bodies:
 
     def kind_wrapped(self):
         inner = self.envelope()
-        around = ("[%s,]", "[,%s]", "[[%s]]", "[]", "", '{"reports":[%s]}', "(%s)", '"%s"', "[%s", "%s]", "[null,%s]", "[%s,[]]")
+        around = (
+            "[%s,]",
+            "[,%s]",
+            "[[%s]]",
+            "[]",
+            "",
+            '{"reports":[%s]}',
+            "(%s)",
+            '"%s"',
+            "[%s",
+            "%s]",
+            "[null,%s]",
+            "[%s,[]]",
+        )
         return self.rng.choice(around).replace("%s", inner).encode()
 
     def kind_flipped(self):
@@ -177,7 +213,9 @@ class Bodies:
         return self.rng.randbytes(self.rng.randrange(200))
 
     def kind_many_wrong(self):
-        return ("[" + ",".join([self.rng.choice(_VALUES)] * self.rng.choice((2, 50, 2000))) + "]").encode("utf-8", "surrogatepass")
+        return ("[" + ",".join([self.rng.choice(_VALUES)] * self.rng.choice((2, 50, 2000))) + "]").encode(
+            "utf-8", "surrogatepass"
+        )
 
 
 def _json(held):

@@ -36,7 +36,6 @@ def study():
     return Study("kinds", "Every kind", "", date(9999, 12, 31), None, True, questions)
 
 
-
 def _number(held, allowed):
     return type(held) in {int, float} and held in allowed
 

@@ -179,8 +179,8 @@ def test_interim_answers_say_so_first():
     assert told.index("Interim answers") < told.index("How old are you?")
     assert interim_words(study(AGE)) in told
     assert interim_words(study(AGE)) == (
-        "Reports are taken until 31 December 2026. Decide then: for somebody who looks once, an interval misses the "
-        "truth in 5 % of surveys; for one who looks 13 times, at equal distances, one of them does in 21 %."
+        "Reports are taken until 31 December 2026. Decide then: who looks once sees an interval that misses the truth "
+        "in 5 % of surveys; who looks 13 times, evenly spaced, sees at least one in 21 %."
     )
     assert "nterim" not in words(page()[0])
 

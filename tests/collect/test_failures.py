@@ -26,9 +26,7 @@ def batch(study, count, first=0):
     """So many envelopes with reports and keys of their own."""
     age = study.questions[0]
     possible = POSSIBLE["age"]
-    return [
-        envelope(study, age, possible[at % len(possible)], f"{at:032x}") for at in range(first, first + count)
-    ]
+    return [envelope(study, age, possible[at % len(possible)], f"{at:032x}") for at in range(first, first + count)]
 
 
 def counted(where, study):
@@ -145,10 +143,13 @@ def test_a_server_that_dies_in_mid_commit_loses_nothing_and_counts_nothing_twice
                 # In the midst: some statements of the transaction have run.
                 until = asyncio.get_running_loop().time() + 30
                 with postgresql.connect() as beside:
-                    while not asked.done() and not beside.execute(
-                        "SELECT 1 FROM pg_stat_activity WHERE state LIKE '%transaction' OR query LIKE 'INSERT%'"
-                        " AND pid <> pg_backend_pid()"
-                    ).fetchall():
+                    while (
+                        not asked.done()
+                        and not beside.execute(
+                            "SELECT 1 FROM pg_stat_activity WHERE state LIKE '%transaction' OR query LIKE 'INSERT%'"
+                            " AND pid <> pg_backend_pid()"
+                        ).fetchall()
+                    ):
                         assert asyncio.get_running_loop().time() < until
                         await asyncio.sleep(0)
                 await asyncio.to_thread(end)

@@ -99,6 +99,10 @@ TAMPERED_ON_A_SERVER = {
     "ALTER TABLE reports ALTER time DROP NOT NULL": "1 tables or triggers that differ from",
     "ALTER TABLE reports ALTER person TYPE text": "1 tables or triggers that differ from",
     "ALTER TABLE reports DISABLE TRIGGER debits_kept": "1 tables or triggers that differ from",
+    "ALTER TABLE reports ENABLE ROW LEVEL SECURITY": "1 tables or triggers that differ from",
+    "CREATE RULE mine AS ON INSERT TO reports DO INSTEAD NOTHING": "1 tables or triggers that differ from",
+    "CREATE TABLE more () INHERITS (reports)": "tables or triggers that differ from",
+    "ALTER FUNCTION debits_within_the_budget() STABLE": "1 tables or triggers that differ from",
     "ALTER FUNCTION debits_in_order() RESET search_path": "1 tables or triggers that differ from",
     "CREATE OR REPLACE FUNCTION debits_kept() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN OLD; END'": (
         "1 tables or triggers that differ from"

@@ -14,7 +14,8 @@ import pytest
 
 import bipartite as bp
 from bipartite.errors import BipartiteError, BudgetSpentError, InputError, LedgerFileError
-from tests.ledger.conftest import AGE, on_server
+from bipartite.postgres import Connection
+from tests.ledger.conftest import AGE, on_server, refused_by
 from tests.ledger.forking import Within
 from tests.ledger.test_ledger import Unreadable
 from tests.postgresql import everything, in_a_child, shows_a_secret
@@ -81,6 +82,46 @@ def test_twenty_processes_that_debit_one_person_at_once_do_not_overspend(make, p
     assert succeeded(children(20, lambda at: by_ledger(at) if at % 4 else by_sql(at)))
     assert Counter(os.read(read, 100)) == {stored[0]: 7, budget_spent[0]: 53}
     assert ledger.spent("ada") == 7 and ledger.summary()["reports"] == 7
+
+
+DEBIT = "INSERT INTO reports VALUES ('ada', 'forever', '{}', 1, 1000000000000, '2026', 'int;;40', 0)"
+
+
+@pytest.mark.parametrize("first", ["ledger", "sql"])
+@pytest.mark.parametrize("second", ["ledger", "sql"])
+def test_a_debit_waits_for_the_one_before_it_and_sees_it(path, make, first, second):
+    said = []
+
+    def debit_second():
+        try:
+            if second == "ledger":
+                with bp.Ledger(path) as own:
+                    own.report("ada", "second", AGE, 37)
+            else:
+                with closing(on_server(path)) as session:
+                    session.execute(DEBIT.format("second"))
+        except Exception as error:  # noqa: BLE001
+            said.append(str(error))
+
+    waiting = threading.Thread(target=debit_second)
+
+    def while_the_first_is_not_committed():
+        waiting.start()
+        with closing(on_server(path)) as observer:
+            query = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+            while waiting.is_alive() and observer.execute(query).fetchone() == (0,):
+                waiting.join(0.01)
+
+    ledger = make(budget=1)
+    if first == "ledger":
+        ledger.report("ada", "first", AGE, 37, rng=Within(while_the_first_is_not_committed))
+    else:
+        with closing(on_server(path)) as session, session.transaction():
+            session.execute(DEBIT.format("first"))
+            while_the_first_is_not_committed()
+    waiting.join()
+    assert ledger.spent("ada") == 1 and len(said) == 1
+    assert "does not allow this" in said[0]
 
 
 class Cut:
@@ -263,17 +304,41 @@ def test_a_ledger_tells_its_password_nowhere(path, make, caplog):
     assert not shows_a_secret(" ".join(map(str, told)) + repr(told) + caplog.text)
 
 
+@pytest.mark.parametrize("word", ["BEGIN", "COMMIT"])
+def test_a_request_to_stop_that_is_heard_just_after_waiting_leaves_the_server_free(make, monkeypatch, word):
+    ledger, other = make(budget=2, wait=1), make(wait=1)
+    execute = Connection.execute
+
+    def interrupted(self, statement, *given):
+        done = execute(self, statement, *given)
+        if statement.startswith(word):
+            raise KeyboardInterrupt
+        return done
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Connection, "execute", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.report("ada", "age", AGE, 37)
+    other.report("bob", "age", AGE, 37)
+    assert ledger.summary()["reports"] == (1 if word == "BEGIN" else 2) and ledger.spent("ada") <= 1
+
+
+@contextmanager
+def role(postgresql, path, *rights):
+    """The URL of a ledger for another role, with these rights to its tables."""
+    with closing(on_server(path)) as session:
+        session.execute("CREATE ROLE clerk LOGIN PASSWORD 'read'; GRANT USAGE ON SCHEMA bipartite_ledger TO clerk")
+        for each in rights:
+            session.execute(f"GRANT {each} TO clerk")
+        try:
+            yield postgresql.url(path.rpartition("/")[2], user="clerk", password="read")  # noqa: S106
+        finally:
+            session.execute("DROP OWNED BY clerk; DROP ROLE clerk")
+
+
 def test_an_auditor_needs_to_read_only(postgresql, path, make):
     make(budget=2).report("ada", "age", AGE, 37)
-    with closing(on_server(path)) as session:
-        for statement in (
-            "CREATE ROLE auditor LOGIN PASSWORD 'read'",
-            "GRANT USAGE ON SCHEMA bipartite_ledger TO auditor",
-            "GRANT SELECT ON ALL TABLES IN SCHEMA bipartite_ledger TO auditor",
-        ):
-            session.execute(statement)
-    url = postgresql.url(path.rpartition("/")[2], user="auditor", password="read")  # noqa: S106
-    try:
+    with role(postgresql, path, "SELECT ON ALL TABLES IN SCHEMA bipartite_ledger") as url:
         with bp.Ledger(url, read_only=True) as ledger:
             assert ledger.check() == [] and ledger.spent("ada") == 1 and len(list(ledger.export())) == 1
             with pytest.raises(InputError, match="was opened with read_only=True, but a report must be debited"):
@@ -282,9 +347,18 @@ def test_an_auditor_needs_to_read_only(postgresql, path, make):
             assert ledger.report("ada", "age", AGE, Unreadable()) is not None
             with pytest.raises(LedgerFileError, match="does not allow this .permission denied .*have the owner"):
                 ledger.report("bob", "age", AGE, 37)
-    finally:
-        with closing(on_server(path)) as session:
-            session.execute("DROP OWNED BY auditor; DROP ROLE auditor")
+
+
+def test_who_debits_needs_no_right_to_change_a_debit(postgresql, path, make):
+    make(budget=2).report("ada", "age", AGE, 37)
+    tables = "SELECT, INSERT ON ALL TABLES IN SCHEMA bipartite_ledger"
+    with role(postgresql, path, tables, "UPDATE (insecure) ON bipartite_ledger.questions") as url:
+        with bp.Ledger(url) as ledger:
+            ledger.report("bob", "age", AGE, 37, request="r")
+            ledger.report("bob", "other", AGE, 37, rng=bp.insecure_seed(1))
+            assert ledger.spent("bob") == 2 and ledger.check() == []
+        with closing(on_server(url)) as session, pytest.raises(refused_by("postgresql"), match="must be owner of"):
+            session.execute("ALTER TABLE reports DISABLE TRIGGER ALL")
 
 
 def test_what_is_no_ledger_yet_or_another_programs_is_refused(path, make, called):

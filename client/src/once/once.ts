@@ -63,7 +63,7 @@ export async function drawOnce(question: Question, draw: Draw, consent: Consent)
     }
     const { spec, epsilon, cap } = draw;
     const sum = addDecimals([...all.filter(isDrawn), draw].map((each) => each.epsilon));
-    if (exceeds(sum, cap)) throw new NoReportError("budget", `ε of this study would be ${sum} on this device, above ${cap}`);
+    if (exceeds(sum, cap)) throw new NoReportError("budget", `ε of this study would be ${sum} here, above ${cap}`);
     const envelope: Envelope = { v: 1, ...place, spec, report: draw.report(), key: randomKey() };
     const keep: Drawn = { ...place, spec, epsilon, body: JSON.stringify(envelope) };
     return [handed(keep, true), keep];

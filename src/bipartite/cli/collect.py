@@ -32,7 +32,6 @@ The password of a URL belongs in PGPASSWORD or ~/.pgpass: a command line is seen
 examples:
   bipartite collect readers.toml
   bipartite collect show readers.toml
-  bipartite collect export readers.toml reports
 """
 _LIBRARIES: Final = (
     "starlette", "uvicorn", "httptools", "msgspec", "jinja2", "itsdangerous", "prometheus_client", "pyarrow",
@@ -88,6 +87,8 @@ def run_serve(options: argparse.Namespace) -> int:
     for name, least in (("workers", 1), ("rate", 0)):
         if getattr(options, name) < least:
             raise InputError(f"Expected --{name} of at least {least}, got {getattr(options, name)}.")
+    if not 0 <= options.port < 2**16:  # the system would take another one
+        raise InputError(f"Expected --port of 0 to {2**16 - 1}, got {options.port}.")
     study, where = read_study(options.file), _where(options)
     with begin(where, study) as store:
         study, link, closed = store.study, new_link(store), _is_closed(store)

@@ -1,5 +1,5 @@
 """The collector: a server that takes reports, counts each once, keeps nothing else, and shows answers with error bars.
 
-May import: every room but the command line.
-Begin reading: study.py (what is asked), store.py (what is kept), server.py (what is spoken).
+May import: lottery, domains, mechanisms, answers, tables.
+Begin reading: study.py, store.py, server.py.
 """

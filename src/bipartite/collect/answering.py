@@ -31,13 +31,17 @@ class Answering:
         self._store = store
         self._kept: dict[str, tuple[int, tuple[View, ...]]] = {}
 
+    def close(self) -> None:
+        """Close the database."""
+        self._store.close()
+
     def page(self, *, public: bool, closed: bool, as_json: bool) -> Page:
         """The page of the answers, or the same as JSON."""
         study, counted = self._store.study, self._store.counted()
         views: list[View] = []
         for question in study.questions:
             n = counted[question.name]
-            views += self._published(question, n) if public else self.current(question, n)[1]
+            views += self._published(question, n, closed=closed) if public else self.current(question, n)[1]
         arrivals = None if public else {each.name: self._days(each.name) for each in study.questions}
         page = answers(study, views, public=public, interim=not closed, arrivals=arrivals)
         if not as_json:
@@ -54,9 +58,9 @@ class Answering:
             self._kept[question.name] = kept
         return kept
 
-    def _published(self, question: Question, n: int) -> tuple[View, ...]:
+    def _published(self, question: Question, n: int, *, closed: bool) -> tuple[View, ...]:
         held = self._store.published(question.name)
-        if due(n, held and held[0]):
+        if due(n, held and held[0], final=closed):
             now, views = self.current(question, n)
             self._store.publish(question.name, now, to_json(views).decode())
             held = self._store.published(question.name)

@@ -94,9 +94,9 @@ def views_json(study: Study, views: Sequence[View], *, interim: bool) -> bytes:
 def interim_words(study: Study) -> str:
     """Why these are not yet the answers."""
     return (
-        f"Reports are taken until {study.ends.day} {study.ends:%B %Y}. Decide then: for somebody who looks once, an "
-        f"interval misses the truth in 5 % of surveys; for one who looks {LOOKS} times, at equal distances, one of "
-        f"them does in {percent_mark(WRONG)}."
+        f"Reports are taken until {study.ends.day} {study.ends:%B %Y}. Decide then: who looks once sees an "
+        f"interval that misses the truth in 5 % of surveys; who looks {LOOKS} times, evenly spaced, sees at least one in "
+        f"{percent_mark(WRONG)}."
     )
 
 

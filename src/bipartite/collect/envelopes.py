@@ -131,7 +131,9 @@ def _fitting(part: Part, given: Sequence[Any]) -> Any:  # noqa: ANN401 (an array
             # Tables allow for floats that files have rounded. Devices round none: one that is near could carry a mark.
             there = np.flatnonzero(found)
             held = values[states == THERE].tolist()
-            found[there] = [_is(given[at], mechanism.outputs[int(n)]) for at, n in zip(there.tolist(), held, strict=True)]
+            found[there] = [
+                _is(given[at], mechanism.outputs[int(n)]) for at, n in zip(there.tolist(), held, strict=True)
+            ]
     except (UnicodeEncodeError, ValueError, OverflowError):  # lone surrogates, numbers of thousands of digits
         if len(given) == 1:
             return np.zeros(1, dtype=bool)

@@ -80,18 +80,18 @@ class PostgresDatabase:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing, on the server's disk when it ends."""
-        with self._within("BEGIN", keep=True):
+        with self._within("BEGIN", read_only=False):
             yield
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """One snapshot, whatever is written meanwhile."""
-        with self._within(_SNAPSHOT, keep=False):
+        with self._within(_SNAPSHOT, read_only=True):
             yield
 
     @contextmanager
-    def _within(self, begin: str, *, keep: bool) -> Iterator[None]:
-        with self._server.transaction(begin, keep=keep) as connection:
+    def _within(self, begin: str, *, read_only: bool) -> Iterator[None]:
+        with self._server.transaction(begin, read_only=read_only) as connection:
             self._connection = connection
             try:
                 yield

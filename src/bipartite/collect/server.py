@@ -19,6 +19,7 @@ import contextlib
 import gc
 import logging
 import traceback
+from functools import partial
 from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
@@ -54,6 +55,8 @@ _LINK, _SESSION = "one-time link", "operator's session"
 _RETRY_SECONDS: Final = 5
 _FORGET_SECONDS: Final = 10
 """How long after its end a request may stay in memory."""
+_LONG, _LONG_AT_ONCE = 2**16, 32
+"""Bytes of a body beyond which it waits for one of so many places, so that memory is bounded whoever sends."""
 _JSON: Final = (b"content-type", b"application/json")
 _ANY_ORIGIN: Final = (b"access-control-allow-origin", b"*")  # no cookie is ever looked at here
 _PREFLIGHT: Final = [
@@ -78,11 +81,13 @@ class Collector:
     def __init__(self, open_store: Callable[[], Store], *, rate: int, today: Callable[[], date] = utc_today) -> None:
         self._open, self._today = open_store, today
         self._store = open_store()
+        self._answering = Answering(open_store())
+        # One thread at a time for each connection: nobody who takes part waits for answers to be counted.
+        self._lookups, self._counts = anyio.CapacityLimiter(1), anyio.CapacityLimiter(1)
+        self._long_bodies = asyncio.Semaphore(_LONG_AT_ONCE)
         self.study = self._store.study
         self._reader = Reader(self.study, self._store.numbers)
         self._limits = Limits(rate)
-        self._answering = Answering(self._store)
-        self._threads = anyio.CapacityLimiter(1)  # one connection, one thread at a time
         self._links = URLSafeSerializer(self._store.secret, salt=_LINK)
         self._sessions = URLSafeTimedSerializer(self._store.secret, salt=_SESSION)
         self._is_over = False
@@ -114,6 +119,7 @@ class Collector:
             forgetting.cancel()
             await self._writer.stop()
             self._store.close()
+            self._answering.close()
 
     async def take(self, scope: Scope, receive: Receive) -> tuple[int, dict[str, Any], int]:
         """The answer to posted reports: a status, its words, and after how many seconds to come again."""
@@ -121,7 +127,7 @@ class Collector:
         if wait:
             return 429, {"error": "Too many requests from this address; send the same again later."}, wait
         try:
-            arrivals = self._reader.read(await _body(scope, receive))
+            arrivals = self._reader.read(await _body(scope, receive, self._long_bodies))
         except Refusal as refusal:
             where = {} if refusal.positions is None else {"positions": refusal.positions}
             return refusal.status, {"error": refusal.words, **where}, 0
@@ -134,12 +140,12 @@ class Collector:
             return 503, {"error": words}, _RETRY_SECONDS
         return 200, {"counted": counted.counted, "known": counted.known}, 0
 
-    async def _in_thread(self, act: Callable[[], Any]) -> Any:  # noqa: ANN401
-        return await anyio.to_thread.run_sync(act, limiter=self._threads)
+    async def _look_up(self, act: Callable[[], Any]) -> Any:  # noqa: ANN401
+        return await anyio.to_thread.run_sync(act, limiter=self._lookups)
 
     async def _closed(self) -> bool:
         if not self._is_over:  # once it is, it stays so
-            self._is_over = await self._in_thread(lambda: self._store.is_closed(self._today()))
+            self._is_over = await self._look_up(lambda: self._store.is_closed(self._today()))
         return self._is_over
 
     async def _participant(self, _: Request) -> Response:
@@ -154,7 +160,8 @@ class Collector:
             return _shown(operator(self.study, ""), 403)
         closed = await self._closed()
         as_json = "application/json" in request.headers.get("accept", "")
-        page = await self._in_thread(lambda: self._answering.page(public=public, closed=closed, as_json=as_json))
+        make = partial(self._answering.page, public=public, closed=closed, as_json=as_json)
+        page = await anyio.to_thread.run_sync(make, limiter=self._counts)
         return _shown(page)
 
     def _is_operator(self, request: Request) -> bool:
@@ -173,7 +180,7 @@ class Collector:
             return _shown(operator(self.study, ""), 403)
         if request.method != "POST":
             return _shown(operator(self.study, link))
-        if not await self._in_thread(lambda: self._store.use_link(hashed)):
+        if not await self._look_up(lambda: self._store.use_link(hashed)):
             return _shown(operator(self.study, ""), 403)
         answer = RedirectResponse("answers", 303)
         answer.set_cookie(
@@ -207,7 +214,7 @@ class Collector:
         names = {name for name, _ in request.scope["headers"]}
         if client is None or client.host not in {"127.0.0.1", "::1"} or names & _FORWARDED:
             return JSONResponse({"error": "Metrics are for this machine alone."}, 403)
-        counted = await self._in_thread(self._store.counted)
+        counted = await self._look_up(self._store.counted)
         return Response(metrics.text(counted), media_type=metrics.MEDIA_TYPE)
 
 
@@ -264,8 +271,8 @@ async def _send(send: Send, status: int, headers: list[tuple[bytes, bytes]], bod
     await send({"type": "http.response.body", "body": body})
 
 
-async def _body(scope: Scope, receive: Receive) -> bytes:
-    """The whole body of a request, if it is of a kind and size that is read."""
+async def _body(scope: Scope, receive: Receive, long_bodies: asyncio.Semaphore) -> bytes:
+    """The whole body of a request, if it is of a kind and size that is read; of long ones a few at a time."""
     kind, coding, length = b"", b"", b"0"
     for name, value in scope["headers"]:
         if name == b"content-type":
@@ -280,15 +287,18 @@ async def _body(scope: Scope, receive: Receive) -> bytes:
     if not length.isdigit() or int(length[:20]) > MOST_BYTES:
         raise too_long
     parts, size, more = [], 0, True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Refusal(400, "The request ended within its body; send it again.")
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > MOST_BYTES:
-            raise too_long
-        more = message.get("more_body", False)
+    async with contextlib.AsyncExitStack() as turn:
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Refusal(400, "The request ended within its body; send it again.")
+            parts.append(message.get("body", b""))
+            if size <= _LONG < size + len(parts[-1]):
+                await turn.enter_async_context(long_bodies)
+            size += len(parts[-1])
+            if size > MOST_BYTES:
+                raise too_long
+            more = message.get("more_body", False)
     return b"".join(parts)
 
 

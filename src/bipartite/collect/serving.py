@@ -124,6 +124,7 @@ def _listen(host: str, port: int) -> socket.socket:
         try:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind(address)
+            bound.listen()  # who comes before the workers do waits
         except BaseException:
             bound.close()
             raise

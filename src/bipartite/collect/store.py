@@ -382,12 +382,13 @@ def _check_version(database: Database, last: int) -> None:
 
 def _opened(database: Database, name: str | None) -> Store:
     studies = [each for (each,) in database.execute(statements.STUDIES).fetchall()]
-    if name is None and len(studies) == 1:
-        name = studies[0]
+    if name is None and len(studies) > 1:
+        raise MissingDataError(f"{database.name} has more than one study: {', '.join(studies)}; name the file of one.")
+    name = studies[0] if name is None and studies else name
     row = database.execute(statements.STUDY, (name,)).fetchone()
     if row is None:
-        there = ", ".join(studies)
-        raise MissingDataError(f"{database.name} has no study {name!r}, but {there or 'none'}; name one of these.")
+        there = ", ".join(studies) or "none"
+        raise MissingDataError(f"{database.name} has no study {name!r}, but {there}; name one of these.")
     return Store(database, Study.from_json(row[0]), row[1])
 
 

@@ -56,6 +56,8 @@ class Writer:
         self._idle.set()
         self._tidying: asyncio.TimerHandle | None = None
         self._store: Store | None = None
+        self._proved = -_QUIET
+        """When a commit worked last: who asks again and again whether they do does not make as many."""
         self.failure: str | None = None
         """Why commits fail; None while they do not."""
         self._doubted_until = 0.0
@@ -64,6 +66,8 @@ class Writer:
 
     async def count(self, arrivals: Sequence[Arrival]) -> Counted:
         """Count these reports, together with whatever else waits; with none, see whether commits work."""
+        if not arrivals and self.failure is None and self._loop.time() < self._proved + _QUIET:
+            return Counted(0, 0)
         if self._size + len(arrivals) > _MOST_WAITING:
             raise BusyError
         post = _Post(arrivals, self._loop.create_future())
@@ -108,6 +112,7 @@ class Writer:
                 if time.monotonic() >= self._doubted_until:
                     self.failure = None
             self._note_late(self._store.late)
+            self._proved = self._loop.time()
         except ClosedError as error:
             result = error
         except (BipartiteError, OSError) as error:

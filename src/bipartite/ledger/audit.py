@@ -18,8 +18,9 @@ from bipartite.texts import Printed, escaped
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from bipartite.ledger.connection import Connection
+    from bipartite.ledger.server import Tables
     from bipartite.ledger.serving import OnChange
-    from bipartite.ledger.store import Database
 
 _RETRIES: Final = "; retrying a request of an earlier period repeats that period's report: see its certificate"
 _PROMISES: Final = {
@@ -98,7 +99,7 @@ class QuestionCertificate(Printed):
         )
 
 
-def certificates(database: Database, budget: int) -> list[QuestionCertificate]:
+def certificates(database: Connection | Tables, budget: int) -> list[QuestionCertificate]:
     """The certificates of all questions, ordered by period and name."""
     found = []
     for period, question, on_change, spec_sha256, units, insecure in database.execute(statements.QUESTIONS):
@@ -111,7 +112,7 @@ def certificates(database: Database, budget: int) -> list[QuestionCertificate]:
     return found
 
 
-def findings(database: Database) -> list[str]:
+def findings(database: Connection | Tables) -> list[str]:
     """A description of every inconsistency; an empty list if there is none."""
     damage = database.damage()
     current = database.version() == statements.VERSION
@@ -137,7 +138,7 @@ def findings(database: Database) -> list[str]:
     return damage + wrong + _told(counts)
 
 
-def counted(database: Database, queries: Mapping[str, str]) -> list[str]:
+def counted(database: Connection | Tables, queries: Mapping[str, str]) -> list[str]:
     """What these queries count, described; without those that count nothing."""
     return _told({text: database.execute(query).fetchone()[0] for text, query in queries.items()})
 

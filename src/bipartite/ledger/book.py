@@ -298,7 +298,8 @@ class Ledger:
         """Copy a snapshot of the ledger into a new file readable by its owner only (0600), while it stays in use.
 
         The copy is one file, checked as by :meth:`check` and flushed to disk when this returns; an existing file is not
-        replaced. **A copy does not contain** later debits: resuming from it would ask people again.
+        replaced. **A copy does not contain** later debits: resuming from it would ask people again. A ledger on a
+        server is refused: PostgreSQL's own ``pg_dump`` copies it.
         """
         with closing(self._file.another()) as file:
             file.back_up(path)

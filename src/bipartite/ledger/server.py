@@ -26,16 +26,15 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
-    from bipartite.ledger.store import Rows
     from bipartite.postgres import Connection, Url
 
 SCHEMA: Final = "bipartite_ledger"
 _MARK: Final = "bipartite ledger "
 _LOCK: Final = f"SELECT pg_advisory_xact_lock({statements.APPLICATION_ID})"
 _WRITING: Final = f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; {_LOCK}"
+_READING: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 # Errors of names that are not there, of which those of rights are a part.
 _NO_SUCH, _NO_RIGHTS = "42", "42501"
-_READING: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 # As PostgreSQL prints them, so that the check can compare. Texts are compared as bytes, as SQLite does.
 _COLUMNS: Final = {
@@ -73,17 +72,19 @@ _FIRST: Final = f"""  IF current_setting('transaction_isolation') <> 'read commi
 _PATH: Final = f"{SCHEMA}, pg_temp"
 _OF: Final = f"relnamespace = to_regnamespace('{SCHEMA}')"
 _PARTS: Final = f"""
-SELECT relname, (
+SELECT relname, concat((
   SELECT string_agg(concat(attname, ' ', format_type(atttypid, atttypmod), ' COLLATE "' || collname || '"',
     CASE WHEN attnotnull THEN ' NOT NULL' END), ', ' ORDER BY attnum)
   FROM pg_attribute LEFT JOIN pg_collation ON pg_collation.oid = attcollation
   WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
-) || ', ' || (
+), ', ', (
   SELECT string_agg(pg_get_constraintdef(oid), ', ' ORDER BY pg_get_constraintdef(oid) COLLATE "C")
   FROM pg_constraint WHERE conrelid = pg_class.oid AND contype IN ('c', 'f', 'p', 'u', 'x')
-) FROM pg_class WHERE relkind = 'r' AND {_OF}
+), CASE WHEN relhasrules OR relrowsecurity OR relhassubclass THEN ', and rules' END)
+FROM pg_class WHERE relkind = 'r' AND {_OF}
 UNION ALL
-SELECT tgname, concat(tgenabled, ' ', pg_get_triggerdef(pg_trigger.oid), ' ', array_to_string(proconfig, ' '), prosrc)
+SELECT tgname, concat(
+  tgenabled, provolatile, ' ', pg_get_triggerdef(pg_trigger.oid), ' ', array_to_string(proconfig, ' '), prosrc)
 FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid JOIN pg_proc ON pg_proc.oid = tgfoid
 WHERE NOT tgisinternal AND {_OF}
 """  # noqa: S608 (put together from constants)
@@ -108,23 +109,21 @@ def _triggers(budget: int) -> dict[str, tuple[str, str]]:
 
 
 class Tables:
-    """The tables of a ledger within a transaction of PostgreSQL; see :class:`bipartite.ledger.store.Database`."""
+    """The tables of a ledger within a transaction; what is asked of them is what a connection to SQLite is asked."""
 
     stored = staticmethod(to_bytes)
 
     def __init__(self, connection: Connection) -> None:
-        self.execute: Callable[..., Rows] = connection.execute
+        self.execute: Callable[..., Any] = connection.execute
         self.executemany = connection.executemany
 
     def version(self) -> int:  # noqa: D102
-        return int(self._mark()) if self.is_ledger() else 0
+        query = f"SELECT obj_description(to_regnamespace('{SCHEMA}'), 'pg_namespace')"
+        found = str(self.execute(query).fetchone()[0]).removeprefix(_MARK)
+        return int(found) if found.isdecimal() else 0
 
     def is_ledger(self) -> bool:  # noqa: D102
-        return self._mark().isdecimal()
-
-    def _mark(self) -> str:
-        query = f"SELECT obj_description(to_regnamespace('{SCHEMA}'), 'pg_namespace')"
-        return str(self.execute(query).fetchone()[0]).removeprefix(_MARK)
+        return self.version() > 0
 
     def is_empty(self) -> bool:  # noqa: D102
         return bool(self.execute(f"SELECT count(*) = 0 FROM pg_class WHERE {_OF}").fetchone()[0])  # noqa: S608
@@ -144,7 +143,7 @@ class Tables:
         yield f"COMMENT ON SCHEMA {SCHEMA} IS '{_MARK}{VERSION}'"
 
     def parts(self, budget: int) -> tuple[dict[str, str], dict[str, str]]:  # noqa: D102
-        triggers = {name: f"O {made} search_path={_PATH}{body}" for name, (made, body) in _triggers(budget).items()}
+        triggers = {name: f"Ov {made} search_path={_PATH}{body}" for name, (made, body) in _triggers(budget).items()}
         return _tables() | triggers, dict(self.execute(_PARTS).fetchall())
 
     def view_as_current(self) -> None:
@@ -156,11 +155,14 @@ class LedgerServer(Store[Tables]):
 
     def __init__(self, url: str | os.PathLike[str] | Url, wait: float, *, read_only: bool = False) -> None:
         self._server = Server(url, wait=wait, schema=SCHEMA)
-        super().__init__(self._server.url.name, wait, read_only=read_only)
+        super().__init__(self._server.name, wait, read_only=read_only)
 
     @contextmanager
     def _transaction(self, *, writing: bool) -> Iterator[Tables]:
-        with _refusing(), self._server.transaction(_WRITING if writing else _READING, keep=writing) as connection:
+        with (
+            _refusing(),
+            self._server.transaction(_WRITING if writing else _READING, read_only=not writing) as connection,
+        ):
             tables = Tables(connection)
             self._check_tables(tables)
             if self._read_only and self._held is None and tables.is_empty():

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from bipartite.ledger.connection import Connection
     from bipartite.ledger.offer import Offer
-    from bipartite.ledger.store import Database
+    from bipartite.ledger.server import Tables
 
 OnChange = Literal["repeat", "fresh", "when-changed"]
 ON_CHANGE: Final = ("repeat", "fresh", "when-changed")
@@ -52,7 +53,7 @@ class _Entry:
 
 
 def serve(
-    database: Database,
+    database: Connection | Tables,
     question: Question,
     asks: Sequence[Ask],
     draw: Callable[[Sequence[int]], Sequence[Any]],
@@ -78,7 +79,7 @@ def serve(
 class _Transaction:
     """The requests of one transaction, in order: which reports exist, and which are to be drawn."""
 
-    def __init__(self, database: Database, question: Question, budget: int) -> None:
+    def __init__(self, database: Connection | Tables, question: Question, budget: int) -> None:
         self.database, self.question, self.budget = database, question, budget
         self.settled = False
         self.last: dict[str, _Entry | None] = {}

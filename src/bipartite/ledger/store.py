@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from bipartite.errors import InputError, LedgerFileError
 from bipartite.ledger import statements
@@ -12,56 +12,16 @@ from bipartite.ledger.versions import check_version, make_tables
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from typing import Self
 
-    from bipartite.ledger.offer import Report, Stored
+    from bipartite.ledger.connection import Connection
+    from bipartite.ledger.server import Tables
 
 
-class Rows(Protocol):
-    """The rows that a statement gives."""
-
-    def fetchone(self) -> Any: ...  # noqa: D102, ANN401
-    def fetchall(self) -> list[Any]: ...  # noqa: D102
-    def __iter__(self) -> Iterator[Any]: ...
-
-
-class Database(Protocol):
-    """The tables of a ledger within a transaction."""
-
-    def execute(self, statement: str, parameters: Sequence[Any] = (), /) -> Rows:
-        """Run a statement."""
-
-    def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> object:
-        """Run a statement once for each row of parameters."""
-
-    def version(self) -> int:
-        """The version of the tables; 0 if there are none."""
-
-    def is_ledger(self) -> bool:
-        """Whether a bipartite made these tables."""
-
-    def is_empty(self) -> bool:
-        """Whether there are no tables yet."""
-
-    def view_as_current(self) -> None:
-        """Read older tables as those of this version."""
-
-    def damage(self) -> list[str]:
-        """What is wrong with that which holds the tables."""
-
-    def making(self, budget: int) -> Iterable[str]:
-        """The statements that make a ledger with this budget."""
-
-    def parts(self, budget: int) -> tuple[dict[str, str], dict[str, str]]:
-        """The tables and triggers of a ledger with this budget by name: as they should be, and as they are."""
-
-    def stored(self, report: Report, /) -> Stored:
-        """Convert a report to what the tables hold."""
-
-
-D = TypeVar("D", bound=Database)
+D = TypeVar("D", "Connection", "Tables")
+"""The tables of a ledger within a transaction, in a file or on a server."""
 
 
 class Store(ABC, Generic[D]):

@@ -19,11 +19,12 @@ from bipartite.ledger.copying import back_up
 from bipartite.ledger.statements import OLDEST, VERSION
 
 if TYPE_CHECKING:
+    from bipartite.ledger.connection import Connection
     from bipartite.ledger.file import LedgerFile
-    from bipartite.ledger.store import Database
+    from bipartite.ledger.server import Tables
 
 
-def check_version(database: Database, name: str) -> int:
+def check_version(database: Connection | Tables, name: str) -> int:
     """The version of a ledger; refuse another program's database, and a ledger that cannot be read."""
     if not database.is_ledger():
         raise LedgerFileError(f"{name} is a database, but not a bipartite ledger; choose another path.")
@@ -40,14 +41,14 @@ def check_version(database: Database, name: str) -> int:
     return version
 
 
-def make_tables(database: Database, constants: dict[str, str]) -> None:
+def make_tables(database: Connection | Tables, constants: dict[str, str]) -> None:
     """Create the tables of a new ledger, which is one from then on."""
     for statement in database.making(int(constants["budget"])):
         database.execute(statement)
     database.executemany(statements.ADD_CONSTANT, constants.items())
 
 
-def upgrade(database: Database, file: LedgerFile) -> None:
+def upgrade(database: Connection, file: LedgerFile) -> None:
     """Upgrade the ledger within the transaction of this connection, or raise an error and leave it as it is."""
     names = chain([f"{file.path}.version-{OLDEST}"], (f"{file.path}.version-{OLDEST}-{at}" for at in count(2)))
     with closing(file.another()) as other:  # sees what is committed
