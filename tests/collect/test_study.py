@@ -96,6 +96,10 @@ ask = "x"
         ("ends = 2027-01-01\n[questions.r]\nask='x'\n[questions.r.record]\na = 1\nb = 2", "got 1."),
         ("ends =", "is not TOML"),
         (
+            'ends = 2027-01-01\n[questions.a]\nask = "x"\nepsilon = 1\ndomain = { product = [] }',
+            "questions.a: A product holds several answers; ask each as a part of a record, [questions.NAME.record.PART].",
+        ),
+        (
             (
                 'ends = 2027-01-01\n[questions.r]\nask="x"\nsample = 2\n[questions.r.record.a]\nask="x"\nepsilon=1\n'
                 'domain={ integers = [0, 9] }\n[questions.r.record.b]\nask="x"\nepsilon=1\n'

@@ -244,6 +244,10 @@ def _part(name: str, options: object, folder: Path) -> Part:
     of_plan = {key: each for key, each in options.items() if key in _OF_PART and key != "ask"}
     if not any(key in of_plan for key in _CHOSEN):
         of_plan["for"] = "statistics"
+    if isinstance(of_plan.get("domain"), Mapping) and "product" in of_plan["domain"]:
+        raise InputError(
+            "A product holds several answers; ask each as a part of a record, [questions.NAME.record.PART]."
+        )
     with problems.noting():
         column = column_in(of_plan, folder)
     problems.raise_if_any(InputError)
