@@ -92,10 +92,10 @@ class SqliteFile:
 
     def add_keys(self, question: int, keys: Sequence[bytes]) -> list[bytes]:
         """Add these keys; return those that were not there. One writer at a time: none comes in between."""
-        known = {key for (key,) in self.execute(statements.KNOWN_KEYS_SQLITE, (b"".join(keys), question))}
+        known = {key for (key,) in self.execute(statements.KNOWN_KEYS_SQLITE, (question, b"".join(keys)))}
         new = [key for key in keys if key not in known] if known else list(keys)
         if new:
-            self.execute(statements.ADD_KEYS_SQLITE, (b"".join(new), question))
+            self.execute(statements.ADD_KEYS_SQLITE, (question, b"".join(new)))
         return new
 
     def add_reports(self, question: int, reports: Sequence[tuple[str, int]]) -> None:

@@ -25,19 +25,18 @@ OPEN, ENDED, SEALED = range(3)
 # A report is counted: its key, the report itself and the day, in one transaction, by one statement for each. SQLite
 # gets the keys as one BLOB and the reports as JSON, PostgreSQL gets both as arrays.
 _KEYS: Final = (
-    "WITH RECURSIVE given(at) AS (SELECT 0 UNION ALL SELECT at + 16 FROM given WHERE at + 16 < length(?1)), "
-    "keys AS (SELECT substr(?1, at + 1, 16) AS key FROM given) "
+    "WITH RECURSIVE given(question, held) AS (SELECT ?, ?), "
+    "places(at) AS (SELECT 1 UNION ALL SELECT at + 16 FROM places, given WHERE at + 16 < length(held)), "
+    "keys AS (SELECT question, substr(held, at, 16) AS key FROM given, places) "
 )
-KNOWN_KEYS_SQLITE: Final = (
-    f"{_KEYS} SELECT key FROM keys WHERE EXISTS (SELECT 1 FROM seen WHERE question = ?2 AND seen.key = keys.key)"
-)
-ADD_KEYS_SQLITE: Final = f"INSERT INTO seen {_KEYS} SELECT ?2, key FROM keys"
+KNOWN_KEYS_SQLITE: Final = f"{_KEYS} SELECT key FROM keys JOIN seen USING (question, key)"
+ADD_KEYS_SQLITE: Final = f"INSERT INTO seen {_KEYS} SELECT question, key FROM keys"
 ADD_KEYS_POSTGRESQL: Final = (
     "INSERT INTO seen SELECT ?::integer, unnest(?::bytea[]) ON CONFLICT DO NOTHING RETURNING key"
 )
 _ADD: Final = "ON CONFLICT (question, report) DO UPDATE SET n = bag.n + excluded.n"
 ADD_REPORTS_SQLITE: Final = (
-    "INSERT INTO bag SELECT ?1, json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?2) "
+    "INSERT INTO bag SELECT ?, json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?) "
     f"WHERE true {_ADD}"
 )
 ADD_REPORTS_POSTGRESQL: Final = f"INSERT INTO bag SELECT ?::integer, unnest(?::text[]), unnest(?::bigint[]) {_ADD}"
