@@ -68,14 +68,14 @@ class PostgresDatabase:
 
     def add_keys(self, question: int, keys: Sequence[bytes]) -> list[bytes]:
         """Add these keys; return those that were not there. Of two who add one at once, one waits for the other."""
-        found = self.execute(statements.ADD_KEYS_POSTGRESQL, (question, list(keys))).fetchall() if keys else []
+        found = self.execute(statements.ADD_KEYS, (question, list(keys))).fetchall() if keys else []
         return [bytes(key) for (key,) in found]
 
     def add_reports(self, question: int, reports: Sequence[tuple[str, int]]) -> None:
         """Count each of these reports so many times more."""
         if reports:
             texts, counts = map(list, zip(*reports, strict=True))
-            self.execute(statements.ADD_REPORTS_POSTGRESQL, (question, texts, counts))
+            self.execute(statements.ADD_REPORTS, (question, texts, counts))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

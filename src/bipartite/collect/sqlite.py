@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from contextlib import closing, contextmanager, suppress
@@ -91,17 +90,13 @@ class SqliteFile:
         return self._connection.executemany(statement, rows).rowcount  # type: ignore[arg-type]  # tuples
 
     def add_keys(self, question: int, keys: Sequence[bytes]) -> list[bytes]:
-        """Add these keys; return those that were not there. One writer at a time: none comes in between."""
-        known = {key for (key,) in self.execute(statements.KNOWN_KEYS_SQLITE, (question, b"".join(keys)))}
-        new = [key for key in keys if key not in known] if known else list(keys)
-        if new:
-            self.execute(statements.ADD_KEYS_SQLITE, (question, b"".join(new)))
-        return new
+        """Add these keys; return those that were not there."""
+        add = self._connection.cursor().execute
+        return [key for key in keys if add(statements.ADD_KEY, (question, key)).rowcount]
 
     def add_reports(self, question: int, reports: Sequence[tuple[str, int]]) -> None:
         """Count each of these reports so many times more."""
-        if reports:
-            self.execute(statements.ADD_REPORTS_SQLITE, (question, json.dumps(reports)))
+        self.executemany(statements.ADD_REPORT, ((question, *each) for each in reports))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

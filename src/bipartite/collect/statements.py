@@ -22,24 +22,13 @@ QUESTIONS: Final = "SELECT name, question, hash, spec FROM questions WHERE study
 OPEN, ENDED, SEALED = range(3)
 """Whether reports are taken: yes; no; no, and the keys are forgotten."""
 
-# A report is counted: its key, the report itself and the day, in one transaction, by one statement for each. SQLite
-# gets the keys as one BLOB and the reports as JSON, PostgreSQL gets both as arrays.
-_KEYS: Final = (
-    "WITH RECURSIVE given(question, held) AS (SELECT ?, ?), "
-    "places(at) AS (SELECT 1 UNION ALL SELECT at + 16 FROM places, given WHERE at + 16 < length(held)), "
-    "keys AS (SELECT question, substr(held, at, 16) AS key FROM given, places) "
-)
-KNOWN_KEYS_SQLITE: Final = f"{_KEYS} SELECT key FROM keys JOIN seen USING (question, key)"
-ADD_KEYS_SQLITE: Final = f"INSERT INTO seen {_KEYS} SELECT question, key FROM keys"
-ADD_KEYS_POSTGRESQL: Final = (
-    "INSERT INTO seen SELECT ?::integer, unnest(?::bytea[]) ON CONFLICT DO NOTHING RETURNING key"
-)
+# A report is counted: its key, the report itself and the day, in one transaction. PostgreSQL gets all keys, and all
+# reports, as arrays in one statement; SQLite is in this process, and takes them one by one at less cost.
+ADD_KEY: Final = "INSERT INTO seen VALUES (?, ?) ON CONFLICT DO NOTHING"
+ADD_KEYS: Final = "INSERT INTO seen SELECT ?::integer, unnest(?::bytea[]) ON CONFLICT DO NOTHING RETURNING key"
 _ADD: Final = "ON CONFLICT (question, report) DO UPDATE SET n = bag.n + excluded.n"
-ADD_REPORTS_SQLITE: Final = (
-    "INSERT INTO bag SELECT ?, json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?) "
-    f"WHERE true {_ADD}"
-)
-ADD_REPORTS_POSTGRESQL: Final = f"INSERT INTO bag SELECT ?::integer, unnest(?::text[]), unnest(?::bigint[]) {_ADD}"
+ADD_REPORT: Final = f"INSERT INTO bag VALUES (?, ?, ?) {_ADD}"
+ADD_REPORTS: Final = f"INSERT INTO bag SELECT ?::integer, unnest(?::text[]), unnest(?::bigint[]) {_ADD}"
 ADD_ARRIVALS: Final = (
     "INSERT INTO arrivals VALUES (?, ?, ?) ON CONFLICT (question, day) DO UPDATE SET n = arrivals.n + excluded.n"
 )
