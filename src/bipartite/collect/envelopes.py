@@ -29,7 +29,7 @@ MOST_BYTES: Final = 4 * 2**20
 """The longest body."""
 MOST_ENVELOPES: Final = 10_000
 """The most envelopes in a body."""
-_KEY_DIGITS: Final = 32
+_KEY_BYTES: Final = 16
 _REMEMBERED: Final = 2**23  # bytes of texts of reports, for each question
 _SURROGATES: Final = range(0xD800, 0xE000)
 
@@ -42,7 +42,7 @@ class Refusal(Exception):  # noqa: N818 (an answer, not a failure)
         self.status, self.words, self.positions = status, words, positions
 
 
-class _Envelope(msgspec.Struct, forbid_unknown_fields=True):
+class _Envelope(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """An envelope as it is sent, in the order in which clients write it."""
 
     v: int
@@ -174,7 +174,8 @@ class Reader:
         for name, mine in positions.items():
             found = self._desks[name].texts([bytes(envelopes[at].report) for at in mine])
             texts |= {at: text for at, text in zip(mine, found, strict=True) if text is not None}
-        wrong = [at for at, each in enumerate(envelopes) if at not in texts or not _is_key(each.key)]
+        keys = [_key(each.key) for each in envelopes]
+        wrong = [at for at, key in enumerate(keys) if at not in texts or not key]
         if wrong:
             raise Refusal(
                 422,
@@ -183,8 +184,8 @@ class Reader:
                 wrong,
             )
         return [
-            Arrival(self._desks[each.question].number, bytes.fromhex(each.key), texts[at])
-            for at, each in enumerate(envelopes)
+            Arrival(self._desks[each.question].number, key, texts[at])
+            for at, (each, key) in enumerate(zip(envelopes, keys, strict=True))
         ]
 
     def _one(self, envelope: _Envelope) -> Arrival | None:
@@ -193,9 +194,8 @@ class Reader:
         if desk is None or (envelope.v, envelope.study, envelope.spec) != (1, self._study, desk.sha256):
             return None
         text = desk.known.get(bytes(envelope.report))
-        if text is None or not _is_key(envelope.key):
-            return None
-        return Arrival(desk.number, bytes.fromhex(envelope.key), text)
+        key = _key(envelope.key)
+        return Arrival(desk.number, key, text) if text is not None and key else None
 
     def _check_named(self, envelopes: Sequence[_Envelope]) -> None:
         """Refuse envelopes of another version, study, question or spec."""
@@ -212,8 +212,13 @@ def _refuse(status: int, words: str, wrong: Sequence[bool]) -> None:
         raise Refusal(status, words, [at for at, each in enumerate(wrong) if each])
 
 
-def _is_key(key: str) -> bool:
-    return len(key) == _KEY_DIGITS and not key.strip("0123456789abcdef")
+def _key(text: str) -> bytes:
+    """The 16 bytes of a key; empty if it is not written as clients write it."""
+    try:
+        key = bytes.fromhex(text)
+    except ValueError:
+        return b""
+    return key if len(key) == _KEY_BYTES and key.hex() == text else b""
 
 
 def _opened(body: bytes) -> list[_Envelope]:
