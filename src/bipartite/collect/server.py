@@ -40,7 +40,7 @@ from bipartite.collect.store import ClosedError
 from bipartite.collect.writer import BusyError, Writer, utc_today
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterable
     from datetime import date
 
     from starlette.requests import Request
@@ -71,7 +71,7 @@ _COMMON: Final = [
     (b"x-content-type-options", b"nosniff"),
 ]
 """For answers that do not say otherwise."""
-_TYPES: Final = ("application/json", "text/plain")
+_TYPES: Final = frozenset({b"application/json", b"text/plain"})
 _FORWARDED: Final = frozenset({b"forwarded", b"x-forwarded-for", b"x-real-ip"})
 
 
@@ -127,7 +127,8 @@ class Collector:
         if wait:
             return 429, {"error": "Too many requests from this address; send the same again later."}, wait
         try:
-            arrivals = self._reader.read(await _body(scope, receive, self._long_bodies))
+            _check_head(scope["headers"])
+            arrivals = self._reader.read(await _body(receive, self._long_bodies))
         except Refusal as refusal:
             where = {} if refusal.positions is None else {"positions": refusal.positions}
             return refusal.status, {"error": refusal.words, **where}, 0
@@ -271,34 +272,39 @@ async def _send(send: Send, status: int, headers: list[tuple[bytes, bytes]], bod
     await send({"type": "http.response.body", "body": body})
 
 
-async def _body(scope: Scope, receive: Receive, long_bodies: asyncio.Semaphore) -> bytes:
-    """The whole body of a request, if it is of a kind and size that is read; of long ones a few at a time."""
-    kind, coding, length = b"", b"", b"0"
-    for name, value in scope["headers"]:
-        if name == b"content-type":
-            kind = value
-        elif name == b"content-encoding":
-            coding = value
-        elif name == b"content-length":
-            length = value
-    if kind.partition(b";")[0].strip().lower().decode("latin-1") not in _TYPES or coding not in {b"", b"identity"}:
+def _check_head(headers: Iterable[tuple[bytes, bytes]]) -> None:
+    """Refuse a body of another kind or size than those that are read."""
+    held = dict(headers)
+    kind, coding = held.get(b"content-type", b""), held.get(b"content-encoding", b"")
+    if kind.partition(b";")[0].strip().lower() not in _TYPES or coding not in {b"", b"identity"}:
         raise Refusal(415, "Expected application/json or text/plain, not compressed.")
-    too_long = Refusal(413, f"Expected at most {MOST_BYTES // 2**20} MiB; send the reports in parts.")
+    length = held.get(b"content-length", b"0")
     if not length.isdigit() or int(length[:20]) > MOST_BYTES:
-        raise too_long
-    parts, size, more = [], 0, True
-    async with contextlib.AsyncExitStack() as turn:
+        raise _too_long()
+
+
+def _too_long() -> Refusal:
+    return Refusal(413, f"Expected at most {MOST_BYTES // 2**20} MiB; send the reports in parts.")
+
+
+async def _body(receive: Receive, long_bodies: asyncio.Semaphore) -> bytes:
+    """The whole body of a request; of long ones a few at a time."""
+    parts, size, more, is_long = [], 0, True, False
+    try:
         while more:
             message = await receive()
             if message["type"] == "http.disconnect":
                 raise Refusal(400, "The request ended within its body; send it again.")
             parts.append(message.get("body", b""))
-            if size <= _LONG < size + len(parts[-1]):
-                await turn.enter_async_context(long_bodies)
             size += len(parts[-1])
             if size > MOST_BYTES:
-                raise too_long
+                raise _too_long()
+            if size > _LONG and not is_long:
+                is_long = await long_bodies.acquire()
             more = message.get("more_body", False)
+    finally:
+        if is_long:
+            long_bodies.release()
     return b"".join(parts)
 
 
