@@ -34,7 +34,7 @@ def ordinary(running, study, count):
 
 
 def check_forgotten(pid, planted):
-    """That a process's memory holds no mark; what only garbage holds goes within ten seconds, and a busy machine's sixty."""
+    """That a process's memory holds no mark; garbage goes within ten seconds, on a busy machine sixty."""
     until = time.monotonic() + 60
     while found := {line: planted.found(held) for line, held in memory(pid) if planted.found(held)}:
         assert time.monotonic() < until, found

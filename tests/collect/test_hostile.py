@@ -1,4 +1,4 @@
-"""Whatever is sent: a refusal that holds none of it and changes nothing, or reports that are counted as they should be."""
+"""Whatever is sent is refused, without a word of it, and changes nothing; or it is counted as it should be."""
 
 import asyncio
 import logging

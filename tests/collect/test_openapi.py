@@ -42,7 +42,8 @@ class Asked:
     async def _within(self, method, target, body, client, headers):
         split, got = urlsplit(target), []
         scope = {
-            "type": "http", "method": method, "path": split.path, "query_string": split.query.encode(), "scheme": "http",
+            "type": "http", "method": method, "path": split.path, "query_string": split.query.encode(),
+            "scheme": "http",
             "root_path": "", "http_version": "1.1", "client": (client, 1), "server": ("127.0.0.1", 8000),
             "headers": [(name.encode(), value.encode()) for name, value in headers.items()]
             + [(b"content-length", b"%d" % len(body))],

@@ -243,7 +243,7 @@ def second_version():
     return [*_migrations(), "ALTER TABLE links ADD COLUMN made INTEGER;\n"]
 
 
-def kept_before(where, tables="bag"):
+def kept_before(where):
     """The rows of a table in the copies that were made before the tables changed."""
     if is_file(where):
         found = sorted(where.parent.glob("readers.before-*.db"))
@@ -251,11 +251,11 @@ def kept_before(where, tables="bag"):
         rows = []
         for path in found:
             with closing(sqlite3.connect(path)) as copy:
-                rows.append(copy.execute(f"SELECT * FROM {tables}").fetchall())
+                rows.append(copy.execute("SELECT * FROM bag").fetchall())
         return [path.name for path in found], rows
     with closing(connect(where)) as database:
         found = [name for (name,) in database.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE '%before%'")]
-        rows = [database.execute(f'SELECT * FROM "{name}".{tables}').fetchall() for name in sorted(found)]
+        rows = [database.execute(f'SELECT * FROM "{name}".bag').fetchall() for name in sorted(found)]  # noqa: S608
         return sorted(found), rows
 
 

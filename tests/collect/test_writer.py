@@ -85,7 +85,8 @@ def test_who_comes_when_too_many_wait_is_asked_to_come_again(path, monkeypatch):
     monkeypatch.setattr(module, "_MOST_WAITING", 10)
 
     async def act(writer):
-        first = asyncio.ensure_future(writer.count([arrival() for _ in range(8)]))
+        eight = writer.count([arrival() for _ in range(8)])
+        first = asyncio.create_task(eight)
         await asyncio.sleep(0)
         with pytest.raises(BusyError):
             await writer.count([arrival() for _ in range(3)])

@@ -1,7 +1,7 @@
 """HTTP as uvicorn reads it, but what was read is wiped, and nobody may take for ever to send a request.
 
 The event loop reads every connection into one buffer, of which a short request overwrites the beginning only: the end
-of a long one, its cookie or agent, would stay in memory for days. Here the buffer is ours, and is wiped after each read.
+of a long one, its cookie or agent, would stay in memory for days. Here the buffer is ours; it is wiped after each read.
 """
 
 from __future__ import annotations
