@@ -151,6 +151,17 @@ def test_workers_count_the_same_report_whatever_isolation_is_the_default(postgre
         assert list(one.bag("age")) == [("40", 2)]
 
 
+def test_the_clock_of_one_study_does_not_end_another(where, study, tmp_path):
+    with begin(where, study) as store:
+        path = tmp_path / "other.toml"
+        path.write_text(STUDY.replace("2026-12-31", "2031-12-31"))
+        with begin(where, read_study(path)) as fast:
+            fast.count([[arrival(fast)]], date(2031, 1, 1))
+    with resume(where, "readers") as store:
+        store.count([[arrival(store)]], TODAY)
+        assert store.late is None and store.arrivals("age") == {DAY: 1}
+
+
 def test_who_collects_needs_no_right_to_make_a_schema(postgresql, url, study):
     database = url.rpartition("/")[2]
     with closing(postgresql.connect(database)) as session:

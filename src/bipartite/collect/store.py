@@ -114,7 +114,7 @@ class Store:
         found = database.execute(statements.QUESTIONS, (study.name,)).fetchall()
         self.numbers: dict[str, int] = {name: number for name, number, _, _ in found}
         """The number of each question in the tables."""
-        self._last_day = database.execute(statements.LAST_DAY).fetchone()[0] or ""
+        self._last_day = database.execute(statements.LAST_DAY, (study.name,)).fetchone()[0] or ""
         self.late: str | None = None
         """The last day on which a report came, if the clock was before it when reports were counted last."""
 
