@@ -1,4 +1,4 @@
-"""Workers at the same database, and studies in one: whatever they do at once, nothing is lost and nobody waits in a circle."""
+"""Workers at one database: whatever they do at once, nothing is lost, and nobody waits in a circle."""
 
 import os
 import threading
