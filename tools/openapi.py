@@ -75,6 +75,7 @@ _PAGE: Final = {"text/html": {"type": "string"}}
 _FAILED: Final = {
     "500": _json("A bug; the same may be sent again. It is logged by type and place, without a value.", _ref("Refused"))
 }
+_UNAVAILABLE: Final = {"503": _json("The database cannot be used just now.", _ref("Refused"), wait=True)}
 
 
 def _schemas() -> dict[str, Json]:
@@ -269,10 +270,10 @@ def document() -> Json:
             }
         },
     }
-    for path, operations in paths.items():
+    for operations in paths.values():
         for method, operation in operations.items():
             if method in {"get", "post"}:
-                operation["responses"] |= {} if path == "/reports" else _FAILED
+                operation["responses"] = _UNAVAILABLE | operation["responses"] | _FAILED
     return {
         "openapi": "3.1.0",
         "info": {

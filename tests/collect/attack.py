@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 from bipartite.cli import main as bipartite
+from bipartite.cli.output import FINDING
 from bipartite.collect.store import begin, resume
 from bipartite.mechanisms.spec.canonical import canonical_json
 from tests.collect import kinds
@@ -80,7 +81,7 @@ def check_estimates(where, study, taken, folder):
             (folder / "reports.jsonl").write_text("\n".join(lines) + "\n")
             saved = folder / "counts.json"
             command = ["estimate", folder / "reports.jsonl", "--spec", folder / "spec.json", "--save-counts", saved]
-            assert bipartite([*map(str, command)]) in {None, 0}
+            assert bipartite([*map(str, command)]) in {None, 0, FINDING}  # so many forged reports are noticed
             counts.append(json.loads(saved.read_text()))
             saved.unlink()
         assert counts[0] == counts[1], question.name

@@ -164,6 +164,30 @@ def test_a_server_that_dies_in_mid_commit_loses_nothing_and_counts_nothing_twice
     assert counted(where, study) == 6003
 
 
+def test_pages_say_that_the_database_is_away_and_come_back_with_it(postgresql, postgresql_url, study, caplog):
+    begin(postgresql_url, study).close()
+
+    async def look():
+        async with collector(lambda: resume(postgresql_url, study.name), today=lambda: TODAY) as made:
+
+            async def statuses():
+                return [
+                    (status, headers.get("retry-after"))
+                    for path in ("/", "/answers", "/metrics")
+                    for status, headers, _ in [await ask(made.app, "GET", path, client=("127.0.0.1", 1))]
+                ]
+
+            postgresql.stop("immediate")
+            assert await statuses() == [(503, "5")] * 3
+            await asyncio.to_thread(postgresql.start)
+            assert await statuses() == [(200, None)] * 3
+
+    asyncio.run(look())
+    assert "cannot be reached" in caplog.text
+    assert "bug" not in caplog.text
+    assert "swordfish" not in caplog.text
+
+
 def test_what_came_after_a_backup_is_counted_again_once_and_what_was_before_is_known(where, study, tmp_path):
     before, after = batch(study, 40), batch(study, 60, 40)
     with begin(where, study) as store:

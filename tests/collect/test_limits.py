@@ -35,6 +35,13 @@ def test_a_network_of_ipv6_is_one_address():
     assert limits.wait("2001:db8:0:1::1") == 0
 
 
+def test_an_address_of_ipv4_is_its_own_however_it_is_written():
+    limits = Limits(1)
+    assert limits.wait("::ffff:192.0.2.1") == 0
+    assert limits.wait("::ffff:192.0.2.2") == 0
+    assert limits.wait("192.0.2.1") > 0
+
+
 def test_what_is_no_address_has_a_limit_too():
     limits = Limits(1)
     assert limits.wait("") == 0

@@ -202,6 +202,7 @@ def test_long_heads_and_bodies_take_little_memory(served):
         flood(b"GET / HTTP/1.1\r\nX-Long: ", mega, 100),
         flood(b"GET /", mega, 100),
         flood(b"GET / HTTP/1.1\r\n", b"X-Many: 1\r\n" * 10_000, 100),
+        flood(head(None, "Transfer-Encoding: chunked") + b"2\r\n[]\r\n0\r\n", b"X-Many: 1\r\n" * 10_000, 100),
     ):
         assert answer == b"" or status_of(answer) == 400
     for answer in (
@@ -264,6 +265,11 @@ def test_who_is_too_slow_is_shown_out_and_who_waits_for_an_answer_is_not(monkeyp
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(begun)
             slow.append((reader, writer))
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(head(0).replace(b"Connection: close\r\n", b""))
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"\r\n")  # the connection is not silent, and yet asks nothing
+        slow.append((reader, writer))
         patient, asking = await asyncio.open_connection("127.0.0.1", port)
         asking.write(head(1) + b"{")
         for reader, writer in slow:

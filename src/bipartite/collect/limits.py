@@ -51,4 +51,7 @@ def _network(address: str) -> bytes:
         found = ipaddress.ip_address(address)
     except ValueError:  # a Unix socket has none
         return address.encode()
-    return found.packed[: _NETWORK // 8] if found.version == 6 else found.packed  # noqa: PLR2004 (IPv6)
+    if found.version == 6:  # noqa: PLR2004 (IPv6)
+        mapped = found.ipv4_mapped  # as a socket for both versions sees who comes by IPv4
+        return found.packed[: _NETWORK // 8] if mapped is None else mapped.packed
+    return found.packed

@@ -16,19 +16,33 @@ if TYPE_CHECKING:
 
 _SCHEMA: Final = "bipartite_collect"
 _WAIT: Final = 20.0  # seconds for other workers
-_SNAPSHOT: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+# Whatever a role or a database was given as its default. All who write share one lock, and who makes, changes or
+# rewrites tables, or closes a study, has it alone: locks are granted in turn, so nobody waits for ever, and it is the
+# first that anybody takes, so nobody waits in a circle.
+_WRITING: Final = (
+    f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_advisory_xact_lock_shared({statements.APPLICATION_ID})"
+)
+_ALONE: Final = _WRITING.replace("_shared", "")
+_READING: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
+# A snapshot from before tables were rewritten would see none of their rows: the locks come before it.
+_SNAPSHOT: Final = (
+    f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; LOCK TABLE {', '.join(statements.TABLES)} IN ACCESS SHARE MODE"
+)
 
 
 class PostgresDatabase:
     """A database on a server; a session is opened when it is needed, and again after it was lost."""
 
-    blob, rowless, shared = "BYTEA", "", " FOR SHARE"
+    blob, rowless = "BYTEA", ""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, create: bool = False) -> None:
         self._server = Server(url, wait=_WAIT, schema=_SCHEMA)
         self._connection: Connection | None = None
-        with self.transaction():
-            self.execute(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
+        if create:
+            with self.transaction(alone=True):
+                # IF NOT EXISTS would ask for the right to make one, which those who only collect need not have.
+                if self.execute("SELECT to_regnamespace(?)", (_SCHEMA,)).fetchone()[0] is None:
+                    self.execute(f"CREATE SCHEMA {_SCHEMA}")
 
     @property
     def name(self) -> str:
@@ -44,7 +58,7 @@ class PostgresDatabase:
 
     def keep(self, name: str) -> None:
         """Copy the tables as they are into a schema beside their own; an earlier copy stays."""
-        with self.transaction():
+        with self.transaction(alone=True):
             tables = self.tables()
             there = {each for (each,) in self.execute("SELECT nspname FROM pg_namespace")}
             named = (f"{_SCHEMA}_{name}{'' if number == 1 else f'-{number}'}" for number in count(1))
@@ -56,7 +70,7 @@ class PostgresDatabase:
     def execute(self, statement: str, parameters: Iterable[Any] = ()) -> Any:  # noqa: ANN401 (a cursor of the driver)
         """Run one statement, by itself or in the transaction that was begun."""
         if self._connection is None:
-            with self.reading():
+            with self._within(_READING, read_only=True):
                 return self.execute(statement, parameters)
         return self._connection.execute(statement, tuple(parameters))
 
@@ -78,9 +92,9 @@ class PostgresDatabase:
             self.execute(statements.ADD_REPORTS, (question, texts, counts))
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All or nothing, on the server's disk when it ends."""
-        with self._within("BEGIN", read_only=False):
+    def transaction(self, *, alone: bool = False) -> Iterator[None]:
+        """All or nothing, on the server's disk when it ends; if alone, while nobody else writes."""
+        with self._within(_ALONE if alone else _WRITING, read_only=False):
             yield
 
     @contextmanager
@@ -103,7 +117,7 @@ class PostgresDatabase:
 
     def compact(self) -> None:
         """Write the tables anew in the order of their content: which rows one transaction wrote is then forgotten."""
-        with self.transaction():
+        with self.transaction(alone=True):
             for table in ("seen", "bag", "arrivals"):
                 self.execute(f"CREATE TEMPORARY TABLE copy ON COMMIT DROP AS SELECT * FROM {table}")  # noqa: S608
                 self.execute(f"TRUNCATE {table}")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _MOST_HEAD: Final = 2**16
-"""Bytes of a request before its body; the parser itself has no limit."""
+"""Bytes of a request that are not its body, before or after it; the parser itself has no limit."""
 _SECONDS: Final = 60.0
 """The longest that a request may take to arrive: 4 MiB at 70 kB/s."""
 _SWEEP_SECONDS: Final = 10.0
@@ -52,8 +52,7 @@ class _Http(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 (uvicorn's)
         super().__init__(*arguments, **named)
-        self._head = 0  # bytes of it so far
-        self._in_head = True
+        self._head = 0  # bytes since the last request ended, or since the last ones of a body
         self.since: float | None = None
         """Since when a request is arriving; None where none is."""
 
@@ -65,22 +64,23 @@ class _Http(HttpToolsProtocol):
             self.loop.call_later(_SWEEP_SECONDS, _sweep, self.loop, self.connections)
 
     def data_received(self, data: bytes) -> None:
-        if self._in_head:
-            self._head += len(data)
+        self._head += len(data)
+        if self.since is None:  # empty lines begin no request, but end uvicorn's patience with a silent connection
+            self.since = self.loop.time()
         super().data_received(data)
-        if self._in_head and self._head > _MOST_HEAD and not self.transport.is_closing():
-            self.send_400_response("The head of the request is too long.")
+        if self._head > _MOST_HEAD and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too long, or what follows its body.")
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self.since = self.loop.time()
 
-    def on_headers_complete(self) -> None:
-        self._in_head = False
-        super().on_headers_complete()
+    def on_body(self, body: bytes) -> None:
+        self._head = 0
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
-        self._in_head, self._head, self.since = True, 0, None
+        self._head, self.since = 0, None
         super().on_message_complete()
 
 

@@ -38,6 +38,7 @@ from bipartite.collect.limits import Limits
 from bipartite.collect.pages import Page, operator, participant
 from bipartite.collect.store import ClosedError
 from bipartite.collect.writer import BusyError, Writer, utc_today
+from bipartite.errors import DatabaseError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
@@ -105,6 +106,7 @@ class Collector:
                     Route("/healthz", self._healthz),
                     Route("/metrics", self._metrics),
                 ],
+                exception_handlers={DatabaseError: _unavailable},
                 lifespan=self._running,
             ),
         )
@@ -224,6 +226,13 @@ async def _forgetting() -> None:
     while True:
         await asyncio.sleep(_FORGET_SECONDS)
         gc.collect()
+
+
+async def _unavailable(_: Request, error: Exception) -> Response:
+    """No bug: the words of such an error say what to do, and hold nothing of a report."""
+    _log.error("%s", error)
+    words = "The collector cannot use its database just now; come again."
+    return JSONResponse({"error": words}, 503, {"Retry-After": str(_RETRY_SECONDS)})
 
 
 def new_link(store: Store) -> str:

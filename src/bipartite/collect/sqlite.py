@@ -33,7 +33,7 @@ _REASONS: Final = {
 class SqliteFile:
     """One connection to the file of a collector."""
 
-    blob, rowless, shared = "BLOB", " WITHOUT ROWID", ""
+    blob, rowless = "BLOB", " WITHOUT ROWID"
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path, self.name = path, path.name
@@ -99,7 +99,7 @@ class SqliteFile:
         self.executemany(statements.ADD_REPORT, ((question, *each) for each in reports))
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self, *, alone: bool = False) -> Iterator[None]:  # noqa: ARG002 (every writer is alone)
         """All or nothing, on the disk when it ends; one writer at a time over all processes."""
         with self._explained():
             self.execute("BEGIN IMMEDIATE")

@@ -36,7 +36,7 @@ ADD_ARRIVALS: Final = (
 BAG: Final = "SELECT report, n FROM bag WHERE question = ? ORDER BY report"
 COUNTED: Final = "SELECT coalesce(sum(n), 0) FROM arrivals WHERE question = ?"
 ARRIVALS: Final = "SELECT day, n FROM arrivals WHERE question = ? ORDER BY day"
-LAST_DAY: Final = "SELECT max(day) FROM arrivals"
+LAST_DAY: Final = "SELECT max(day) FROM arrivals JOIN questions USING (question) WHERE study = ?"
 
 PUBLISHED: Final = "SELECT n, answers FROM published WHERE question = ?"
 # Of two workers that publish at once, one wins; the other shows what the first published.

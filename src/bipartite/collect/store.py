@@ -54,8 +54,7 @@ class Database(Protocol):
 
     blob: str
     rowless: str
-    shared: str
-    """How the dialect says BLOB, WITHOUT ROWID, and that what is read stays so until the transaction ends."""
+    """How the dialect says BLOB, and WITHOUT ROWID."""
 
     def execute(self, statement: str, parameters: Iterable[Any] = ()) -> Cursor: ...  # noqa: D102
 
@@ -67,7 +66,8 @@ class Database(Protocol):
     def add_reports(self, question: int, reports: Sequence[tuple[str, int]]) -> None:
         """Count each of these reports so many times more."""
 
-    def transaction(self) -> AbstractContextManager[None]: ...  # noqa: D102
+    def transaction(self, *, alone: bool = False) -> AbstractContextManager[None]:
+        """All or nothing, on the disk when it ends; ``alone``, while nobody else writes, whatever the study."""
 
     def reading(self) -> AbstractContextManager[None]: ...  # noqa: D102
 
@@ -114,7 +114,7 @@ class Store:
         found = database.execute(statements.QUESTIONS, (study.name,)).fetchall()
         self.numbers: dict[str, int] = {name: number for name, number, _, _ in found}
         """The number of each question in the tables."""
-        self._last_day = database.execute(statements.LAST_DAY).fetchone()[0] or ""
+        self._last_day = database.execute(statements.LAST_DAY, (study.name,)).fetchone()[0] or ""
         self.late: str | None = None
         """The last day on which a report came, if the clock was before it when reports were counted last."""
 
@@ -173,11 +173,10 @@ class Store:
         """Whether it is over; once it is, it stays so, whatever a clock says."""
         if day > self.study.ends.isoformat() and self._state() == statements.OPEN:
             self._set_state(statements.ENDED)
-        # Who forgets the keys waits for those who count, and they for it: no key is written after it was forgotten.
-        return self._state(self._database.shared) != statements.OPEN
+        return self._state() != statements.OPEN
 
-    def _state(self, shared: str = "") -> int:
-        return int(self._database.execute(statements.CLOSED + shared, (self.study.name,)).fetchone()[0])
+    def _state(self) -> int:
+        return int(self._database.execute(statements.CLOSED, (self.study.name,)).fetchone()[0])
 
     def _set_state(self, state: int) -> None:
         self._database.execute(statements.CLOSE, (state, self.study.name, state))
@@ -191,11 +190,14 @@ class Store:
         day = self._day(today)
         with self._database.transaction():
             if not self._is_over(day):
-                self._set_state(statements.OPEN)
+                # A row of its own: workers would wait for each other's commits to write one that they share.
+                link = (self.nonce(),)
+                self._database.execute(statements.ADD_LINK, link)
+                self._database.execute(statements.USE_LINK, link)
 
     def close_study(self) -> None:
         """Take no more reports, forget the keys, and write the database anew, in the order of its content alone."""
-        with self._database.transaction():
+        with self._database.transaction(alone=True):  # no key is written after it was forgotten
             self._set_state(statements.SEALED)
             for number in self.numbers.values():
                 self._database.execute(statements.FORGET_KEYS, (number,))
@@ -325,7 +327,7 @@ def connect(where: str | Path, *, create: bool = False) -> Database:
         return SqliteFile(where, create=create)
     from bipartite.collect.postgresql import PostgresDatabase  # noqa: PLC0415 (loads a driver)
 
-    return PostgresDatabase(where)
+    return PostgresDatabase(where, create=create)
 
 
 def begin(where: str | Path, study: Study, migrations: Migrations = _migrations) -> Store:
@@ -335,15 +337,15 @@ def begin(where: str | Path, study: Study, migrations: Migrations = _migrations)
     """
     database = connect(where, create=True)
     try:
-        if not database.tables() & {"collector", *statements.TABLES}:
-            with database.transaction():
+        with database.transaction(alone=True):
+            if not database.tables() & {"collector", *statements.TABLES}:
                 migrate(database, 0, migrations)
         last = len(migrations())
         if _version(database, last) < last:
             database.keep(f"before-{last:04}")
-            with database.transaction():  # another worker may have been faster
+            with database.transaction(alone=True):  # another worker may have been faster
                 migrate(database, _version(database, last), migrations)
-        with database.transaction():
+        with database.transaction(alone=True):
             if database.execute(statements.STUDY, (study.name,)).fetchone() is None:
                 _add(database, study)
         store = _opened(database, study.name)
