@@ -2,7 +2,9 @@
 
 import os
 import sqlite3
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import date
 
@@ -234,6 +236,47 @@ def test_reading_goes_on_beside_writing(store, where):
         first = next(rows)
         writer.count([[arrival("42")]], TODAY)
         assert [first, *rows] == [("40", 1), ("41", 1)]
+
+
+def test_reading_goes_on_beside_closing(store, where):
+    """Who began to read before a study was closed sees all that was there: a backup is not cut in half."""
+    store.count([[arrival("40")]], TODAY)
+    with closing(connect(where)) as reader, reader.reading():
+        reader.execute("SELECT count(*) FROM questions").fetchone()
+        store.close_study()
+        rows = [reader.execute(f"SELECT count(*) FROM {table}").fetchone() for table in ("seen", "bag", "arrivals")]
+    assert rows == [(1,)] * 3
+
+
+def test_closing_loses_no_report_of_another_study(postgresql, postgresql_url, study, study_file):
+    """Tables are shared: what another study counts while one is closed stays counted."""
+    other = study_file.with_name("others.toml")
+    other.write_text(study_file.read_text())
+    key = os.urandom(16)
+    with (
+        begin(postgresql_url, study) as store,
+        begin(postgresql_url, read_study(other)) as open_still,
+        ThreadPoolExecutor(1) as pool,
+        closing(postgresql.connect(postgresql_url.rpartition("/")[2])) as counting,
+    ):
+        store.count([[arrival("40")]], TODAY)
+        number = open_still.numbers["age"]
+        with counting.transaction():
+            counting.execute("SET search_path = bipartite_collect")
+            counting.execute("INSERT INTO seen VALUES (%s, %s)", (number, key))
+            counting.execute("INSERT INTO bag VALUES (%s, '18', 1)", (number,))
+            counting.execute("INSERT INTO arrivals VALUES (%s, '2026-11-19', 1)", (number,))
+            closed = pool.submit(store.close_study)
+            until = time.monotonic() + 60
+            waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            with closing(postgresql.connect()) as watching:
+                while not watching.execute(waits).fetchone()[0]:
+                    assert not closed.done() and time.monotonic() < until
+                    time.sleep(0.01)
+        closed.result(60)
+        assert list(open_still.bag("age")) == [("18", 1)]
+        assert told(open_still.count([[arrival("18", number, key)]], TODAY)) == [(0, 1)]
+        assert open_still.check() == []
 
 
 def second_version():

@@ -91,6 +91,7 @@ def run_serve(options: argparse.Namespace) -> int:
         raise InputError(f"Expected --port of 0 to {2**16 - 1}, got {options.port}.")
     study, where = read_study(options.file), _where(options)
     with begin(where, study) as store:
+        store.settle()  # who was killed could not
         study, link, closed = store.study, new_link(store), _is_closed(store)
 
     def listening(port: int) -> None:

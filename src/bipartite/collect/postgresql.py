@@ -115,6 +115,9 @@ class PostgresDatabase:
     def tidy(self) -> None:
         """Nothing: the server keeps its own log."""
 
+    def settle(self) -> None:
+        """Nothing: other machines may be writing."""
+
     def compact(self) -> None:
         """Write the tables anew in the order of their content: which rows one transaction wrote is then forgotten."""
         with self.transaction(alone=True):

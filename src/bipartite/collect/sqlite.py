@@ -148,6 +148,11 @@ class SqliteFile:
             self.execute("VACUUM")
             self.tidy()
 
+    def settle(self) -> None:
+        """In a quiet minute, compact a file that fits into half the cache: a moment of work, and no temporary file."""
+        if self.path.stat().st_size <= 512 * _CACHE:
+            self.compact()
+
     def damage(self) -> list[str]:
         """What SQLite itself finds wrong with the file."""
         return [f"SQLite: {row[0]}" for row in self.execute("PRAGMA integrity_check(10)") if row[0] != "ok"]

@@ -79,6 +79,8 @@ class Database(Protocol):
 
     def tidy(self) -> None: ...  # noqa: D102
 
+    def settle(self) -> None: ...  # noqa: D102
+
     def compact(self) -> None: ...  # noqa: D102
 
     def damage(self) -> list[str]: ...  # noqa: D102
@@ -275,6 +277,10 @@ class Store:
     def tidy(self) -> None:
         """Leave no log behind, in a quiet moment."""
         self._database.tidy()
+
+    def settle(self) -> None:
+        """In a quiet minute, leave nothing in the order in which it came."""
+        self._database.settle()
 
     def close(self) -> None:
         """Close the database."""

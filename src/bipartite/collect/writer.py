@@ -21,6 +21,7 @@ _MOST: Final = 20_000  # reports of one transaction
 _MOST_WAITING: Final = 100_000  # reports; who comes then is asked to come again
 _GATHER: Final = 0.002  # seconds: a wait that nobody notices, and many posts share a transaction
 _QUIET: Final = 1.0  # seconds without a report, after which the log is tidied away
+_STILL: Final = 60.0  # seconds without a report, after which the file is written anew, in no order of arrival
 _DOUBT: Final = 30.0  # seconds after a failure in which a probe proves nothing: a full disk has room for it in the log
 
 
@@ -55,6 +56,8 @@ class Writer:
         self._idle = asyncio.Event()
         self._idle.set()
         self._tidying: asyncio.TimerHandle | None = None
+        self._settling: asyncio.TimerHandle | None = None
+        """Set while the file holds what was counted since it was last written anew."""
         self._store: Store | None = None
         self._proved = -_QUIET
         """When a commit worked last: who asks again and again whether they do does not make as many."""
@@ -84,6 +87,9 @@ class Writer:
         await self._idle.wait()
         if self._tidying is not None:
             self._tidying.cancel()
+        if self._settling is not None:
+            self._settling.cancel()
+            await self._loop.run_in_executor(self._thread, self._attempt, "settle")
         await self._loop.run_in_executor(self._thread, self._close)
         self._thread.shutdown()
 
@@ -135,6 +141,10 @@ class Writer:
                 post.answer.set_exception(result)
             else:
                 post.answer.set_result(result[at])
+        if any(post.arrivals for post in posts):
+            if self._settling is not None:
+                self._settling.cancel()
+            self._settling = self._loop.call_later(_STILL, self._settle)
         if self._waiting:
             self._loop.call_later(_GATHER, self._begin)
             return
@@ -150,6 +160,10 @@ class Writer:
             self._thread.submit(self._attempt, "tidy")
         else:
             self._tidying = self._loop.call_later(_QUIET, self._tidy)
+
+    def _settle(self) -> None:
+        self._settling = None
+        self._thread.submit(self._attempt, "settle")
 
     def _note_late(self, last: str | None) -> None:
         if last is None:
@@ -169,7 +183,7 @@ class Writer:
         self._store = None
 
     def _attempt(self, what: str) -> None:
-        """Tidy or close the store, if it can be done: if not, the next commit says what is wrong."""
+        """Tidy, settle or close the store, if it can be done: if not, the next commit says what is wrong."""
         if self._store is not None:
             try:
                 getattr(self._store, what)()
