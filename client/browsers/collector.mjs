@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
-const python = process.env.PYTHON ?? path("../../.venv/bin/python");
+export const python = process.env.PYTHON ?? path("../../.venv/bin/python");
 const HEADERS = { "content-type": "application/json", "cache-control": "no-store", "referrer-policy": "no-referrer", "x-content-type-options": "nosniff" }; // the collector's
 const written = new Map();
 
