@@ -1,17 +1,12 @@
 // The pages of the answers, of a collector that runs as its command runs it, with the reports of made-up people.
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { python } from "./collector.mjs";
+import { running as collecting } from "./collector.mjs";
 import { looking } from "./looking.mjs";
 import { withBrowser } from "./pages.mjs";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const env = { ...process.env, PYTHONPATH: `${join(ROOT, "src")}:${ROOT}` };
-const run = (...words) => execFileSync(python, words, { cwd: ROOT, env });
 const labels = (word, count) => JSON.stringify(Array.from({ length: count }, (_, i) => `${word} ${i + 1}`));
 
 /** A question of every kind of answer. */
@@ -63,11 +58,9 @@ export async function answersAccessible({ kind, home }) {
   mkdirSync(home);
   const file = join(home, "readers.toml");
   writeFileSync(file, STUDY);
-  const server = spawn(python, ["-m", "bipartite", "collect", file, "--port", "0"], { cwd: ROOT, env, stdio: ["ignore", "pipe", "inherit"] });
-  const ended = once(server, "exit");
+  const { origin, link, run, close } = await collecting(file);
+  const people = (...words) => run(fileURLToPath(new URL("people.py", import.meta.url)), join(home, "readers.db"), ...words);
   try {
-    const [origin, link] = await links(server);
-    const people = (...words) => run("client/browsers/people.py", join(home, "readers.db"), ...words);
     return await withBrowser({ kind }, async (running) => {
       const { look, told } = looking(kind);
       const everybody = await (await running.createBrowserContext()).newPage();
@@ -85,36 +78,21 @@ export async function answersAccessible({ kind, home }) {
       await Promise.all([everybody.waitForNavigation(), everybody.click("button")]);
       await look(everybody, "used link");
       people("60");
-      await answers(operator, "operator, few", [/Interim/, /Not yet/, /Reports by day/]);
-      await answers(everybody, "public, few", [/Interim/, /Not yet/]);
+      await answers(operator, "operator few", [/Interim/, /Not yet/, /Reports by day/]);
+      await answers(everybody, "public few", [/Interim/, /Not yet/]);
       people("8000");
       await answers(operator, "operator", [/Mean \d/, /smaller shares/, /Correlation|both/]);
       people("4000", "age");
-      await answers(operator, "operator, doubt", [/Do not trust/]);
+      await answers(operator, "operator doubt", [/Do not trust/]);
       await answers(everybody, "public", [/Mean \d/]);
       run("-m", "bipartite", "collect", "close", file);
-      await answers(everybody, "public, closed", [/Mean \d/]);
+      await answers(everybody, "public closed", [/Mean \d/]);
       await everybody.goto(origin);
       await look(everybody, "closed");
       return told(everybody);
     });
   } finally {
-    server.kill();
-    await ended;
+    await close();
     rmSync(home, { recursive: true });
   }
-}
-
-/** The participants' link and the operator's, when the collector has printed them and answers. */
-async function links(server) {
-  let said = "";
-  for await (const words of server.stdout.setEncoding("utf8")) {
-    said += words;
-    const found = said.match(/http:\S+(?=\n)/g) ?? [];
-    if (found.length < 2) continue;
-    server.stdout.resume();
-    while (!(await fetch(`${found[0]}healthz`).then(({ ok }) => ok, () => false))) await new Promise((resolve) => setTimeout(resolve, 100));
-    return found;
-  }
-  throw new Error(`the collector did not start: ${said}`);
 }
