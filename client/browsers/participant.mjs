@@ -142,7 +142,7 @@ export function ended(given) {
     assert.equal(await isShown(page, "#again"), false);
     assert.equal(server.posts().length, 1);
     await withPage({ ...given, page: "closed" }, async (closed, other) => {
-      await say(closed, "Its last day was 31 December 2099");
+      await say(closed, "This study has ended");
       assert.equal(await closed.$("script, form, button, input"), null);
       assert.deepEqual(other.posts(), []);
     });
