@@ -1,17 +1,19 @@
-// The participant's page as Python writes it, before a collector that answers as a test says and keeps what it was sent.
-import { execFileSync } from "node:child_process";
+// The participant's page as Python writes it, before a collector that answers as a test says and keeps what it was sent;
+// and a collector that runs as its command runs it.
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const python = process.env.PYTHON ?? path("../../.venv/bin/python");
+const env = { ...process.env, PYTHONPATH: `${path("../../src")}:${path("../..")}` };
 const HEADERS = { "content-type": "application/json", "cache-control": "no-store", "referrer-policy": "no-referrer", "x-content-type-options": "nosniff" }; // the collector's
 const written = new Map();
 
 /** Both pages of a study, open and closed. */
 function pagesOf(study) {
   if (!written.has(study)) {
-    const env = { ...process.env, PYTHONPATH: path("../../src") };
     written.set(study, JSON.parse(execFileSync(python, [path("study.py"), path(study)], { env, maxBuffer: 2 ** 28 })));
   }
   return written.get(study);
@@ -39,4 +41,25 @@ export async function collector({ study = "readers.toml", page = "open", answers
   };
   const posts = () => seen.filter(({ method }) => method === "POST");
   return { origin: `http://localhost:${server.address().port}`, seen, posts, close };
+}
+
+/** `bipartite collect FILE`: the links that it prints, and Python for what else happens to its database. */
+export async function running(file) {
+  const server = spawn(python, ["-m", "bipartite", "collect", file, "--port", "0"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(server, "exit");
+  const run = (...words) => execFileSync(python, words, { env });
+  const close = () => {
+    server.kill();
+    return ended;
+  };
+  let said = "";
+  for await (const words of server.stdout.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
+    said += words;
+    const [origin, link] = said.match(/http:\S+(?=\n)/g) ?? [];
+    if (!link) continue;
+    server.stdout.resume();
+    while (!(await fetch(`${origin}healthz`).then(({ ok }) => ok, () => false))) await new Promise((resolve) => setTimeout(resolve, 100));
+    return { origin, link, run, close };
+  }
+  throw new Error("the collector did not start");
 }

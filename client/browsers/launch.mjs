@@ -17,15 +17,16 @@ function onPath(...names) {
   throw new Error(`none of ${names.join(", ")} is on the PATH`);
 }
 
-/** One browser: `open` starts it with a profile of its own, or in private mode, or with preferences. */
+/** One browser: `open` starts it with a profile of its own, or in private mode, or with preferences (Firefox) or flags. */
 function browser(name, executables, settings) {
-  const open = ({ home, privately = false, preferences = {} } = {}) =>
+  const open = ({ home, privately = false, preferences = {}, flags = [], pipe = false } = {}) =>
     puppeteer.launch({
       browser: name,
       executablePath: onPath(...executables),
       headless: true,
+      pipe,
       ...(home && { userDataDir: home }),
-      ...settings(privately, preferences),
+      ...settings(privately, preferences, flags),
     });
   const version = async () => {
     const running = await open();
@@ -36,8 +37,8 @@ function browser(name, executables, settings) {
   return { name, open, version };
 }
 
-export const chromium = browser("chrome", ["chromium", "chromium-browser", "google-chrome"], (privately) => ({
-  args: ["--no-sandbox", ...(privately ? ["--incognito"] : [])], // root has no sandbox; everything loaded is ours
+export const chromium = browser("chrome", ["chromium", "chromium-browser", "google-chrome"], (privately, _, flags) => ({
+  args: [...flags, "--no-sandbox", ...(privately ? ["--incognito"] : [])], // root has no sandbox; everything loaded is ours
 }));
 
 export const firefox = browser("firefox", ["firefox-esr", "firefox"], (privately, preferences) => ({

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { answersAccessible } from "./answers.mjs";
 import { chromium, firefox } from "./launch.mjs";
 import { serve } from "./server.mjs";
 import { accessible, forgets, keyboard, loadsNothing } from "./demo.mjs";
@@ -16,7 +17,7 @@ const say = (line) => {
   lines.push(line);
   console.log(line);
 };
-const parts = [vectors, readme, otherOrigin, laws, speed, tabs, capped, withoutLocks, reloads, killed, privateMode, fullStorage, noStorage, privacyControl, loadsNothing, keyboard, forgets, accessible, participates, twoTabs, retries, sendsOften, ended, everyDomain, outside, leavesOut, byKeyboard, cannot, participantAccessible];
+const parts = [vectors, readme, otherOrigin, laws, speed, tabs, capped, withoutLocks, reloads, killed, privateMode, fullStorage, noStorage, privacyControl, loadsNothing, keyboard, forgets, accessible, participates, twoTabs, retries, sendsOften, ended, everyDomain, outside, leavesOut, byKeyboard, cannot, participantAccessible, answersAccessible];
 const only = process.argv.slice(2);
 let failures = 0;
 

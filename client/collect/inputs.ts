@@ -49,15 +49,16 @@ function number([low, high]: readonly [number, number], step: "1" | "any"): Inpu
   return { shown: element("label", {}, `${kind} from ${low} to ${high} `, input), value: () => input.valueAsNumber };
 }
 
+// Unanswered is not invalid: else screen readers say so of each choice, before anybody has answered.
 function pressed(labels: readonly Label[]): Input {
   const name = `choice-${(made += 1)}`;
-  const inputs = labels.map((_, i) => element("input", { type: "radio", name, value: i, required: "", autocomplete: "off" }));
+  const inputs = labels.map((_, i) => element("input", { type: "radio", name, value: i, required: "", "aria-invalid": "false", autocomplete: "off" }));
   const choices = labels.map((label, i) => element("label", { class: "choice", dir: "auto" }, inputs[i] as Node, String(label)));
   return { shown: element("div", { class: "row" }, ...choices), value: () => labels[inputs.findIndex(({ checked }) => checked)] };
 }
 
 function list(labels: readonly Label[]): Input {
-  const select = element("select", { required: "", autocomplete: "off" }, element("option", { value: "" }, "Choose …"));
+  const select = element("select", { required: "", "aria-invalid": "false", autocomplete: "off" }, element("option", { value: "" }, "Choose …"));
   labels.forEach((label, i) => select.append(element("option", { value: i }, String(label))));
   return { shown: element("label", {}, `One of ${labels.length} answers `, select), value: () => (select.value ? labels[Number(select.value)] : undefined) };
 }

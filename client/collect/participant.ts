@@ -118,7 +118,8 @@ function showNo(names: readonly (string | undefined)[]): void {
 function showDrawn(mine: readonly Drawn[]): void {
   find("#answered").hidden = !mine.length;
   const words = new Map(questions.map(({ name, ask }) => [name, ask]));
-  const said = (report: unknown): string => (typeof report === "string" ? report : JSON.stringify(report));
+  const said = (report: unknown): string =>
+    typeof report === "object" ? Object.entries(report as object).map(([part, one]) => `${part}: ${said(one)}`).join(", ") : String(report);
   find("#drawn").replaceChildren(...mine.map(({ question, epsilon, body: text }) => row(words.get(question) ?? question, said(JSON.parse(text).report), epsilon)));
   // A report under another spec would have the collector refuse the others as well.
   const fits = mine.filter(({ question, spec }) => questions.some(({ name, checked }) => name === question && checked.hash === spec));

@@ -87,7 +87,7 @@ def test_the_first_words_are_the_answer_with_its_error():
         )
     )
     for row in (*AGE_VIEW.rows, *SECTION_VIEW.rows):
-        assert f"{row.names[0]} {row.words[0]} {row.words[1]}" in told
+        assert f"{row.names[0]} {row.words[0]} , {row.words[1]}" in told  # what is read aloud has a pause
     for sentence in (AGE_VIEW.more, AGE_VIEW.forged, SECTION_VIEW.forged):
         assert sentence in told
 

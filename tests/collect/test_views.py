@@ -150,6 +150,17 @@ def test_a_wide_interval_is_no_answer():
     assert not view(SECTIONS, 125).not_yet
 
 
+def test_shares_below_zero_are_explained_of_one_part_and_of_two():
+    mechanisms = {"first": bp.GRR(bp.Items(["a", "b", "c"]), 1), "second": bp.GRR(bp.Items(["x", "y", "z"]), 1)}
+    question = record(mechanisms)
+    columns = [values(each, drawn(each, 2_000, 4, [1, 0, 0])) for each in mechanisms.values()]
+    bag_held = bag(text(dict(zip(mechanisms, each, strict=True))) for each in zip(*columns, strict=True))
+    read = Bag.read(question, bag_held)
+    for found in (view_of(read, question.parts[0]), joint_view(read, *question.parts)):
+        assert min(row.share for row in found.rows) < 0
+        assert "unbiased shares may lie below 0 % or above 100 % by chance" in found.notes
+
+
 def test_what_reports_cannot_tell_is_said():
     clamped = view(MECHANISMS["clamped"], 5_000)
     assert clamped.more == ""

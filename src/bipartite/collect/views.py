@@ -18,7 +18,7 @@ from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.question import Question as Asked
 from bipartite.answers.estimation.rows import MOST_NAMES, insides, largest, range_rows, value_intervals
 from bipartite.answers.estimation.supports import Supports
-from bipartite.answers.estimation.wording import Shares, in_percent, names_of, range_name, shares_shown, shows_ranges
+from bipartite.answers.estimation.wording import Shares, impossible_notes, in_percent, names_of, range_name, shares_shown, shows_ranges
 from bipartite.collect.store import STEP
 from bipartite.errors import DataFileError, InputError, how_many
 from bipartite.texts import in_digits
@@ -163,7 +163,8 @@ def joint_view(bag: Bag, first: Part, second: Part) -> View:
         for other, too in groups[1]:
             answer = joint.ask(("where", {first.name: inside, second.name: too}))
             rows.append(_row((one, other), (answer.value, *answer.ci(CONFIDENCE))))
-    wide = _widest([(row.share, row.low, row.high) for row in rows])
+    shares = [(row.share, row.low, row.high) for row in rows]
+    wide = _widest(shares)
     if not wide <= _HALF and not joint.check.doubt:
         return replace(empty, not_yet=_too_wide(n, wide, _untold(alone[0]) or _untold(alone[1])))
     return replace(
@@ -174,6 +175,7 @@ def joint_view(bag: Bag, first: Part, second: Part) -> View:
         rows=tuple(rows),
         more=_more(n),
         doubt=joint.check.doubt,
+        notes=tuple(impossible_notes(shares)),
     )
 
 
@@ -211,7 +213,7 @@ class _Headline:
     @property
     def what(self) -> str:
         """What the first answer is, within a sentence."""
-        return "the mean" if self.name else f"the share of {self.labels[0]}"
+        return "the mean" if self.name else f"the share of “{self.labels[0]}”"
 
     def said(self, answers: list[Answer]) -> str:
         """The answers in words."""

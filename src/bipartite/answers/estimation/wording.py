@@ -165,15 +165,21 @@ def _value_shares(groups: Mapping[Any, Estimate], confidence: float) -> Shares:
     for label, each in groups.items():
         low, high = value_intervals(each, order, confidence)
         shares[label] = [(float(each.shares[at]), finite(low[at]), finite(high[at])) for at in order]
-    every, notes = [share for rows in shares.values() for share in rows], []
-    if any(not 0 <= share <= 1 for share, _, _ in every):
-        notes.append("unbiased shares may lie below 0 % or above 100 % by chance; those of method 'projected' do not")
-    if any(low is not None and high is not None and (high < 0 or low > 1) for _, low, high in every):
+    notes = impossible_notes([share for rows in shares.values() for share in rows])
+    return Shares("value", [names[at] for at in order], shares, heading, tuple(notes))
+
+
+def impossible_notes(shares: Sequence[Share]) -> list[str]:
+    """Why some of these shares, or their intervals, are none that a population can have."""
+    notes = []
+    if any(not 0 <= share <= 1 for share, _, _ in shares):
+        notes.append("unbiased shares may lie below 0 % or above 100 % by chance")
+    if any(low is not None and high is not None and (high < 0 or low > 1) for _, low, high in shares):
         notes.append(
             "an interval that lies wholly outside 0 % to 100 % is left as it is: the estimate is unbiased, and the "
             "sample was unlucky"
         )
-    return Shares("value", [names[at] for at in order], shares, heading, tuple(notes))
+    return notes
 
 
 def in_percent(share: Share) -> tuple[str, str]:
