@@ -257,13 +257,24 @@ def test_a_changed_study_is_refused_for_its_database(run, filled):
     assert "questions.age.ask: changed since readers.db was made" in err
 
 
+def test_a_file_of_windows_may_begin_with_a_mark(run, filled):
+    filled.write_bytes(b"\xef\xbb\xbf" + STUDY.replace("you?", "they?", 1).replace("\n", "\r\n").encode())
+    assert "questions.age.ask: changed since readers.db was made" in run("collect", filled)[2]
+
+
 ERRORS = [
     (["other.toml"], 4, "not found: other.toml"),
     (["serve", "readers.db"], 2, "Expected a study file that ends with .toml, got readers.db."),
+    (["readers"], 2, "argument FILE.toml | ACTION: invalid choice: 'readers'"),
+    (["past.toml"], 2, "Expected ends = a day to come, got 2020-12-31, which is over."),
+    (["readers.toml", "--database", ""], 2, "Expected --database of a file or postgresql://…, got the folder '.'."),
+    (["show", "readers.toml", "--database", "/"], 2, "Expected --database of a file or postgresql://…, got the folder"),
     (["show", "other.toml"], 4, "other.db not found; begin with: bipartite collect other.toml"),
     (["show", "readers.toml", "--database", "none.db"], 4, "none.db not found"),
     (["shwo", "readers.toml"], 2, "invalid choice: 'shwo' (choose from"),
     (["readers.toml", "--workers", "0"], 2, "Expected --workers of at least 1, got 0."),
+    (["readers.toml", "--proxies", "proxy.example"], 2, "Expected --proxies as addresses or networks, such as 127"),
+    (["readers.toml", "--proxies", "127.0.0.1,"], 2, "Expected --proxies as addresses or networks, such as 127"),
     (["--rate", "-1", "readers.toml"], 2, "Expected --rate of at least 0, got -1."),
     (["readers.toml", "--host", "192.0.2.1"], 2, "Cannot listen at 192.0.2.1, port 8000: "),
     (["readers.toml", "--port", "70000"], 2, "Expected --port of 0 to 65535, got 70000."),
@@ -280,6 +291,7 @@ def test_what_is_refused_says_what_to_do(run, filled, monkeypatch, words, code, 
     with closing(sqlite3.connect("plain.db")) as database:
         database.execute("CREATE TABLE numbers (n)")
     (filled.parent / "text.db").write_text("no database" * 100)
+    (filled.parent / "past.toml").write_text(STUDY.replace("2999", "2020"))
     found, out, err = run("collect", *words)
     assert (found, out) == (code, "") and message in err and "hunter2" not in err
 

@@ -1,5 +1,6 @@
 """What is kept: every report once, in a bag without time or order, on either engine."""
 
+import errno
 import os
 import sqlite3
 import time
@@ -141,6 +142,27 @@ def test_a_changed_study_is_refused(where, study_file):
     study_file.write_text(study_file.read_text().replace("18, 90", "18, 99"))
     with pytest.raises(InputError, match=r"^questions\.age\.domain: changed since .* under a new name\.$"):
         begin(where, read_study(study_file))
+
+
+@pytest.mark.usefixtures("store")
+def test_a_study_that_is_over_goes_on_but_none_begins(where, study_file, tmp_path):
+    begin(where, read_study(study_file), today=date(2999, 1, 1)).close()
+    late = tmp_path / "late.toml"
+    late.write_text(study_file.read_text())
+    with pytest.raises(InputError, match=r"^Expected ends = a day to come, got 2026-12-31, which is over\.$"):
+        begin(where, read_study(late), today=date(2027, 1, 1))
+    begin(where, read_study(late), today=date(2026, 12, 31)).close()  # the last day; and nothing of it was there before
+
+
+def test_a_file_that_cannot_be_made_is_told(study, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(
+        DatabaseError, match=r"^new\.db cannot be made here \(Read-only file system\); name another file"
+    ):
+        begin(tmp_path / "new.db", study)
 
 
 @pytest.mark.usefixtures("store")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from bipartite.cli.collect_output import Answered, PrintedCheck, print_answers, show_answers, show_study
 from bipartite.cli.output import BAD_DATA, FINDING, OK, note, print_json
 from bipartite.cli.program import Command
-from bipartite.errors import InputError, how_many, missing_library
+from bipartite.errors import InputError, how_many, missing_library, shown
 from bipartite.files import naming, part_of
 from bipartite.postgres import is_url
 from bipartite.tables.metadata import Described
@@ -41,7 +41,8 @@ _RATE: Final = 3600  # a mobile network, or an office, may share one address
 
 def configure(parser: Command) -> None:
     """Add the options of this command."""
-    actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION", parser_class=Command)
+    both = "FILE.toml | ACTION"  # refusals show it, too
+    actions = parser.add_subparsers(title="actions", required=True, metavar=both, parser_class=Command)
     parser.implicit = ("serve", ".toml")
     for name, run, help_text in (
         ("serve", run_serve, "ask, and count reports, until Ctrl-C; the word may be left out"),
@@ -77,10 +78,12 @@ def configure(parser: Command) -> None:
 def run_serve(options: argparse.Namespace) -> int:
     """Ask the questions of a study until a signal says stop."""
     _need_libraries()
+    from bipartite.collect.proxies import networks  # noqa: PLC0415
     from bipartite.collect.server import new_link  # noqa: PLC0415 (loads a server)
     from bipartite.collect.serving import Settings, serve  # noqa: PLC0415
     from bipartite.collect.store import begin  # noqa: PLC0415
     from bipartite.collect.study import read_study  # noqa: PLC0415
+    from bipartite.collect.writer import utc_today  # noqa: PLC0415
 
     if options.file.suffix != ".toml":
         raise InputError(f"Expected a study file that ends with .toml, got {escaped(options.file.name)}.")
@@ -89,8 +92,10 @@ def run_serve(options: argparse.Namespace) -> int:
             raise InputError(f"Expected --{name} of at least {least}, got {getattr(options, name)}.")
     if not 0 <= options.port < 2**16:  # the system would take another one
         raise InputError(f"Expected --port of 0 to {2**16 - 1}, got {options.port}.")
+    if options.proxies is not None:
+        networks(options.proxies)  # a worker that refused them would be started again and again
     study, where = read_study(options.file), _where(options)
-    with begin(where, study) as store:
+    with begin(where, study, today=utc_today()) as store:
         store.settle()  # who was killed could not
         study, link, closed = store.study, new_link(store), _is_closed(store)
 
@@ -198,6 +203,8 @@ def _where(options: argparse.Namespace) -> str | Path:
     if named is None:
         found: Path = options.file.with_suffix(".db")
         return found
+    if not is_url(named) and Path(named).is_dir():
+        raise InputError(f"Expected --database of a file or postgresql://…, got the folder {shown(str(Path(named)))}.")
     return named if is_url(named) else Path(named)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ipaddress
 from typing import TYPE_CHECKING, Final
 
+from bipartite.errors import InputError, shown
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -16,8 +18,7 @@ class Proxies:
 
     def __init__(self, app: ASGIApp, believed: str) -> None:
         self._app, self._all = app, believed.strip() == "*"
-        given = [] if self._all else [each.strip() for each in believed.split(",")]
-        self._networks = [ipaddress.ip_network(each, strict=False) for each in given]
+        self._networks = networks(believed)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, as from the last address that is no proxy's."""
@@ -43,6 +44,17 @@ class Proxies:
             return False
         mapped = getattr(address, "ipv4_mapped", None)
         return any((mapped or address) in network for network in self._networks)
+
+
+def networks(believed: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    """The proxies that are named; none for ``*``."""
+    given = [] if believed.strip() == "*" else [each.strip() for each in believed.split(",")]
+    try:
+        return [ipaddress.ip_network(each, strict=False) for each in given]
+    except ValueError:
+        raise InputError(
+            f"Expected proxies as addresses or networks, such as 127.0.0.1,10.0.0.0/8, or *, got {shown(believed)}."
+        ) from None
 
 
 def _host(text: str) -> str:

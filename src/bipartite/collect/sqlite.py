@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from contextlib import closing, contextmanager, suppress
@@ -22,8 +23,8 @@ _FULL: Final = "53100"  # the SQLSTATE of a full disk
 _REASONS: Final = {
     sqlite3.SQLITE_FULL: "cannot grow, its disk is full; free some space",
     sqlite3.SQLITE_BUSY: f"stayed busy for {_WAIT:g} s; find what else holds it open",
-    sqlite3.SQLITE_READONLY: "cannot be written; check its owner and its folder's",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened; check its owner and its folder's",
+    sqlite3.SQLITE_READONLY: "cannot be written; check that you may write it and its folder",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened; check that you may write it and its folder",
     sqlite3.SQLITE_NOTADB: "is not a SQLite database; choose another file",
     sqlite3.SQLITE_CORRUPT: "is damaged; restore it from a backup: what was sent since can be sent again",
     sqlite3.SQLITE_IOERR: "cannot be read or written, its disk fails; move it to another",
@@ -38,8 +39,15 @@ class SqliteFile:
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path, self.name = path, path.name
         if create:
-            with suppress(FileExistsError):
+            try:
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _OWNER_ONLY))
+            except FileExistsError:
+                pass
+            except OSError as error:
+                if error.errno not in {errno.EACCES, errno.EROFS}:
+                    raise
+                why = f"{path.name} cannot be made here ({error.strerror}); name another file, where you may write."
+                raise DatabaseError(why) from None
         with self._explained():
             self._connection = sqlite3.connect(
                 f"{path.resolve().as_uri()}?mode=rw", _WAIT, isolation_level=None, check_same_thread=False, uri=True

@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from dataclasses import dataclass
+from datetime import date
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
@@ -21,7 +22,6 @@ from bipartite.errors import DatabaseError, InputError, MissingDataError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
-    from datetime import date
     from typing import Self
 
     Migrations = Callable[[], list[str]]
@@ -336,8 +336,10 @@ def connect(where: str | Path, *, create: bool = False) -> Database:
     return PostgresDatabase(where, create=create)
 
 
-def begin(where: str | Path, study: Study, migrations: Migrations = _migrations) -> Store:
+def begin(where: str | Path, study: Study, migrations: Migrations = _migrations, *, today: date = date.min) -> Store:
     """Open the database of a study, which is made if there is none; refuse one of a study that was otherwise.
+
+    A study that is over can only go on, not begin: a year was mistyped, and a file cannot change later.
 
     One of an earlier version of the tables is copied as it is, and then brought to this version.
     """
@@ -353,7 +355,7 @@ def begin(where: str | Path, study: Study, migrations: Migrations = _migrations)
                 migrate(database, _version(database, last), migrations)
         with database.transaction(alone=True):
             if database.execute(statements.STUDY, (study.name,)).fetchone() is None:
-                _add(database, study)
+                _add(database, study, today)
         store = _opened(database, study.name)
         _check_unchanged(store, study)
     except BaseException:
@@ -377,8 +379,8 @@ def _check_unchanged(store: Store, study: Study) -> None:
     changes = store.study.changes(study)
     if changes:
         raise InputError(
-            f"{', '.join(changes)}: changed since {store.name} was made, and reports to one question do not answer "
-            "another; put the file back as it was, or begin a study under a new name."
+            f"{', '.join(changes)}: changed since {store.name} was made, and people have answered the study as it was; "
+            "put the file back as it was, or begin a study under a new name."
         )
 
 
@@ -403,7 +405,9 @@ def _opened(database: Database, name: str | None) -> Store:
     return Store(database, Study.from_json(row[0]), row[1])
 
 
-def _add(database: Database, study: Study) -> None:
+def _add(database: Database, study: Study, today: date) -> None:
+    if study.ends < today:
+        raise InputError(f"Expected ends = a day to come, got {study.ends}, which is over.")
     database.execute(statements.ADD_STUDY, (study.name, study.to_json(), secrets.token_hex(32)))
     number = database.execute(statements.NEXT_QUESTION).fetchone()[0]
     for at, question in enumerate(study.questions):

@@ -42,7 +42,7 @@ _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 def read_text(path: Path) -> str:
     """Read a text file, or raise an error that names it."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")  # Windows writes a mark before it
     except UnicodeDecodeError:
         raise DataFileError(f"{path} is not UTF-8 text.") from None
 
