@@ -104,8 +104,8 @@ def test_other_versions_studies_questions_and_specs_have_their_status(reader, ag
 
 
 WRONG = (
-    "Expected reports that the mechanism can give, with keys of 32 hexadecimal digits; nothing was counted: leave these "
-    "positions out, or draw by the spec of the question."
+    "Expected reports that the mechanism can give, with keys of 32 hexadecimal digits; nothing was counted: leave "
+    "these positions out, or draw by the spec of the question."
 )
 
 

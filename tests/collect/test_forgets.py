@@ -40,7 +40,7 @@ def test_a_mark_is_found_however_many_were_planted():
 
 
 def check_forgotten(pid, planted):
-    """That a process's memory holds no mark; what only garbage holds goes within ten seconds, and a busy machine's sixty."""
+    """Wait until a process's memory holds no mark: ten seconds for what only garbage holds, sixty on a busy machine."""
     until = time.monotonic() + 60
     while found := {line: planted.found(held) for line, held in memory(pid) if planted.found(held)}:
         assert time.monotonic() < until, found

@@ -1,4 +1,4 @@
-"""Whatever is sent: a refusal that holds none of it and changes nothing, or reports that are counted as they should be."""
+"""Whatever is sent is refused without repeating it and changes nothing, or is counted as it should be."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What only a real server shows: bodies that lie about their length, come slowly, or are far too long, and other methods."""
+"""What only a real server shows: bodies of a wrong length, slow ones, far too long ones, and other methods."""
 
 import asyncio
 import contextlib
@@ -226,7 +226,7 @@ def test_a_million_envelopes_are_refused_at_once(served):
 
 
 @pytest.mark.slow
-def test_some_hostile_bodies_over_a_socket(served, tmp_path):
+def test_some_hostile_bodies_over_a_socket(tmp_path):
     study, where = kinds.study(), tmp_path / "kinds.db"
     begin(where, study).close()
     bodies = Bodies(study, 3)
@@ -244,7 +244,7 @@ def test_who_is_too_slow_is_shown_out_and_who_waits_for_an_answer_is_not(monkeyp
     monkeypatch.setattr(protocol, "_SECONDS", 0.2)
     monkeypatch.setattr(protocol, "_SWEEP_SECONDS", 0.05)
 
-    async def application(scope, receive, send):
+    async def application(_, receive, send):
         await receive()
         await asyncio.sleep(0.6)  # as a full disk may make somebody wait
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})

@@ -243,19 +243,19 @@ def second_version():
     return [*_migrations(), "ALTER TABLE links ADD COLUMN made INTEGER;\n"]
 
 
-def kept_before(where, tables="bag"):
-    """The rows of a table in the copies that were made before the tables changed."""
+def kept_before(where):
+    """The bags in the copies that were made before the tables changed."""
     if is_file(where):
         found = sorted(where.parent.glob("readers.before-*.db"))
         assert all(path.stat().st_mode & 0o077 == 0 for path in found)
         rows = []
         for path in found:
             with closing(sqlite3.connect(path)) as copy:
-                rows.append(copy.execute(f"SELECT * FROM {tables}").fetchall())
+                rows.append(copy.execute("SELECT * FROM bag").fetchall())
         return [path.name for path in found], rows
     with closing(connect(where)) as database:
         found = [name for (name,) in database.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE '%before%'")]
-        rows = [database.execute(f'SELECT * FROM "{name}".{tables}').fetchall() for name in sorted(found)]
+        rows = [database.execute(f'SELECT * FROM "{name}".bag').fetchall() for name in sorted(found)]  # noqa: S608
         return sorted(found), rows
 
 

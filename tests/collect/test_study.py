@@ -97,7 +97,7 @@ ask = "x"
         ("ends =", "is not TOML"),
         (
             'ends = 2027-01-01\n[questions.a]\nask = "x"\nepsilon = 1\ndomain = { product = [] }',
-            "questions.a: A product holds several answers; ask each as a part of a record, [questions.NAME.record.PART].",
+            "questions.a: A product holds several answers; ask each as a part of a record, [questions.NAME.record.",
         ),
         (
             (

@@ -95,8 +95,8 @@ def interim_words(study: Study) -> str:
     """Why these are not yet the answers."""
     return (
         f"Reports are taken until {study.ends.day} {study.ends:%B %Y}. Decide then: who looks once sees an "
-        f"interval that misses the truth in 5 % of surveys; who looks {LOOKS} times, evenly spaced, sees at least one in "
-        f"{percent_mark(WRONG)}."
+        f"interval that misses the truth in 5 % of surveys; who looks {LOOKS} times, evenly spaced, sees at least one "
+        f"in {percent_mark(WRONG)}."
     )
 
 

@@ -40,7 +40,7 @@ from bipartite.collect.store import ClosedError
 from bipartite.collect.writer import BusyError, Writer, utc_today
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterable
     from datetime import date
 
     from starlette.requests import Request
@@ -72,6 +72,7 @@ _COMMON: Final = [
 ]
 """For answers that do not say otherwise."""
 _TYPES: Final = ("application/json", "text/plain")
+_TOO_LONG: Final = f"Expected at most {MOST_BYTES // 2**20} MiB; send the reports in parts."
 _FORWARDED: Final = frozenset({b"forwarded", b"x-forwarded-for", b"x-real-ip"})
 
 
@@ -272,10 +273,10 @@ async def _send(send: Send, status: int, headers: list[tuple[bytes, bytes]], bod
     await send({"type": "http.response.body", "body": body})
 
 
-async def _body(scope: Scope, receive: Receive, long_bodies: asyncio.Semaphore) -> bytes:
-    """The whole body of a request, if it is of a kind and size that is read; of long ones a few at a time."""
+def _check_head(headers: Iterable[tuple[bytes, bytes]]) -> None:
+    """Refuse a body of a kind or length that is not read."""
     kind, coding, length = b"", b"", b"0"
-    for name, value in scope["headers"]:
+    for name, value in headers:
         if name == b"content-type":
             kind = value
         elif name == b"content-encoding":
@@ -284,9 +285,13 @@ async def _body(scope: Scope, receive: Receive, long_bodies: asyncio.Semaphore) 
             length = value
     if kind.partition(b";")[0].strip().lower().decode("latin-1") not in _TYPES or coding not in {b"", b"identity"}:
         raise Refusal(415, "Expected application/json or text/plain, not compressed.")
-    too_long = Refusal(413, f"Expected at most {MOST_BYTES // 2**20} MiB; send the reports in parts.")
     if not length.isdigit() or int(length[:20]) > MOST_BYTES:
-        raise too_long
+        raise Refusal(413, _TOO_LONG)
+
+
+async def _body(scope: Scope, receive: Receive, long_bodies: asyncio.Semaphore) -> bytes:
+    """The whole body of a request; of long ones only a few are read at the same time."""
+    _check_head(scope["headers"])
     parts, size, more = [], 0, True
     async with contextlib.AsyncExitStack() as turn:
         while more:
@@ -298,7 +303,7 @@ async def _body(scope: Scope, receive: Receive, long_bodies: asyncio.Semaphore) 
                 await turn.enter_async_context(long_bodies)
             size += len(parts[-1])
             if size > MOST_BYTES:
-                raise too_long
+                raise Refusal(413, _TOO_LONG)
             more = message.get("more_body", False)
     return b"".join(parts)
 
