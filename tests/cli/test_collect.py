@@ -266,6 +266,7 @@ ERRORS = [
     (["readers.toml", "--workers", "0"], 2, "Expected --workers of at least 1, got 0."),
     (["--rate", "-1", "readers.toml"], 2, "Expected --rate of at least 0, got -1."),
     (["readers.toml", "--host", "192.0.2.1"], 2, "Cannot listen at 192.0.2.1, port 8000: "),
+    (["readers.toml", "--proxies", "localhost"], 2, "Expected --proxies as addresses or networks, such as 127.0.0.1,"),
     (["readers.toml", "--port", "70000"], 2, "Expected --port of 0 to 65535, got 70000."),
     (["readers.toml", "--prot", "1"], 2, "unrecognized arguments: --prot 1 (did you mean --port?)"),
     (["show", "postgresql://ada:hunter2@host/db"], 2, "name a URL with --database"),

@@ -77,6 +77,7 @@ def configure(parser: Command) -> None:
 def run_serve(options: argparse.Namespace) -> int:
     """Ask the questions of a study until a signal says stop."""
     _need_libraries()
+    from bipartite.collect.proxies import networks_in  # noqa: PLC0415 (what is not needed by other actions)
     from bipartite.collect.server import new_link  # noqa: PLC0415 (loads a server)
     from bipartite.collect.serving import Settings, serve  # noqa: PLC0415
     from bipartite.collect.store import begin  # noqa: PLC0415
@@ -89,6 +90,8 @@ def run_serve(options: argparse.Namespace) -> int:
             raise InputError(f"Expected --{name} of at least {least}, got {getattr(options, name)}.")
     if not 0 <= options.port < 2**16:  # the system would take another one
         raise InputError(f"Expected --port of 0 to {2**16 - 1}, got {options.port}.")
+    if options.proxies is not None:
+        networks_in(options.proxies)  # refused here: each worker would fail, and be started again
     study, where = read_study(options.file), _where(options)
     with begin(where, study) as store:
         study, link, closed = store.study, new_link(store), _is_closed(store)
