@@ -27,11 +27,13 @@ async def collector(open_store, *, rate=0, **named):
         yield made
 
 
-async def ask(app, method, path, body=b"", headers=(), *, client=("192.0.2.1", 4711), query=b"", chunks=None):
+async def ask(
+    app, method, path, body=b"", headers=(), *, client=("192.0.2.1", 4711), scheme="http", query=b"", chunks=None
+):
     """The status, the headers and the body of an answer."""
     held = [(name.lower().encode(), value.encode()) for name, value in headers]
     scope = {
-        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": scheme,
         "path": path, "raw_path": path.encode(), "query_string": query, "root_path": "", "headers": held,
         "client": client, "server": ("collector.example", 80), "state": {},
     }  # fmt: skip
@@ -75,7 +77,7 @@ class Asked:
         """An envelope as an object, always with the same key."""
         return envelope(self.study, self.study.questions[question], report, "0" * 32) | changes
 
-    def ask(self, method, target, body=b"", client="127.0.0.1", **headers):
+    def ask(self, method, target, body=b"", client="127.0.0.1", scheme="http", **headers):
         """(status, headers, body) of one request."""
         split = urlsplit(target)
         named = {"content_length": str(len(body)), **({"content_type": "application/json"} if body else {}), **headers}
@@ -83,8 +85,8 @@ class Asked:
 
         async def within():
             async with self.collector._running(None):
-                query = split.query.encode()
-                return await ask(self.collector.app, method, split.path, body, held, client=(client, 1), query=query)
+                named = {"client": (client, 1), "scheme": scheme, "query": split.query.encode()}
+                return await ask(self.collector.app, method, split.path, body, held, **named)
 
         status, found, words = asyncio.run(within())
         _hold_against_the_document(method, split.path, status, found, words)

@@ -2,9 +2,11 @@
 
 import json
 import logging
+import time
 from http.cookies import SimpleCookie
 
 import pytest
+from itsdangerous import TimestampSigner
 
 from bipartite.collect.answering import Answering
 from bipartite.collect.envelopes import Reader
@@ -53,11 +55,11 @@ def test_public_answers_change_in_steps(asked):
     assert shown() == 2 * STEP
 
 
-def operator(asked):
+def operator(asked, scheme="http"):
     """The cookie of an operator."""
     link = new_link(asked.collector._store)
     assert asked.ask("GET", link)[0] == 200  # a preview of the link uses nothing
-    status, headers, _ = asked.ask("POST", link)
+    status, headers, _ = asked.ask("POST", link, scheme=scheme)
     assert (status, headers["location"]) == (303, "answers")
     return link, headers["set-cookie"]
 
@@ -66,6 +68,9 @@ def test_a_link_makes_one_operator(asked):
     link, cookie = operator(asked)
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
+    assert "Path=/answers" in cookie
+    assert "Secure" not in cookie
+    assert "Secure" in operator(asked, "https")[1]
     assert asked.ask("POST", link)[0] == 403
     assert asked.ask("GET", "/operator")[0] == 403
     assert asked.ask("POST", link[:-1] + ("A" if link[-1] != "A" else "B"))[0] == 403
@@ -81,6 +86,16 @@ def test_the_operator_sees_every_report_and_its_day(asked):
     everybody = asked.ask("GET", "/answers", cookie="operator=forged")[2].decode()
     assert str(STEP - 1) not in everybody
     assert "2026-11-19" not in everybody
+
+
+def test_an_operators_session_ends_after_thirty_days(asked, monkeypatch):
+    fill(asked, STEP - 1)
+    day = 86_400
+    for age, sees in ((29 * day, True), (31 * day, False)):
+        with monkeypatch.context() as before:
+            before.setattr(TimestampSigner, "get_timestamp", lambda _, age=age: int(time.time()) - age)
+            value = SimpleCookie(operator(asked)[1])["operator"].value
+        assert ("2026-11-19" in asked.ask("GET", "/answers", cookie=f"operator={value}")[2].decode()) == sees
 
 
 def test_a_cookie_of_another_collector_opens_nothing(tmp_path, study_file, monkeypatch):

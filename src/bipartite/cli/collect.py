@@ -77,7 +77,7 @@ def configure(parser: Command) -> None:
 def run_serve(options: argparse.Namespace) -> int:
     """Ask the questions of a study until a signal says stop."""
     _need_libraries()
-    from bipartite.collect.proxies import networks_in  # noqa: PLC0415 (what is not needed by other actions)
+    from bipartite.collect.proxies import networks_in  # noqa: PLC0415 (loads what may be missing)
     from bipartite.collect.server import new_link  # noqa: PLC0415 (loads a server)
     from bipartite.collect.serving import Settings, serve  # noqa: PLC0415
     from bipartite.collect.store import begin  # noqa: PLC0415
