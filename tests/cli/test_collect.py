@@ -393,3 +393,14 @@ def test_a_study_that_ended_says_so(study_file, capsys):
 
     show_study(read_study(study_file), closed=True)
     assert "no more reports are taken" in capsys.readouterr().out
+
+
+def test_what_a_record_that_samples_promises_is_for_those_who_report_the_part(study_file, capsys):
+    from bipartite.cli.collect_output import show_study
+
+    told = []
+    for text in (STUDY, STUDY.replace("sample = 1\n", "").replace("people = 2000", "people = 1000")):
+        study_file.write_text(text)
+        show_study(read_study(study_file), closed=False)
+        told.append([line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("person.")])
+    assert told[0] == told[1] and len(told[0]) == 2

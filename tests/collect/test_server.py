@@ -8,6 +8,7 @@ from http.cookies import SimpleCookie
 import pytest
 from itsdangerous import TimestampSigner
 
+from bipartite.collect import views
 from bipartite.collect.answering import Answering
 from bipartite.collect.envelopes import Reader
 from bipartite.collect.server import Collector, new_link
@@ -53,6 +54,19 @@ def test_public_answers_change_in_steps(asked):
     assert shown() == STEP
     fill(asked, 1, first=3000)
     assert shown() == 2 * STEP
+
+
+def test_of_many_reports_public_answers_wait_for_more_until_the_study_ends(asked, monkeypatch):
+    monkeypatch.setattr(views, "LARGE_STEP", 2)
+
+    def shown(*, closed):
+        html = asked.collector._answering.page(public=True, closed=closed, as_json=True).html
+        return json.loads(html)["answers"][0]["n"]
+
+    fill(asked, 200)
+    assert shown(closed=False) == 200
+    fill(asked, 99, first=1000)
+    assert [shown(closed=closed) for closed in (False, True)] == [200, 299]
 
 
 def operator(asked, scheme="http"):
