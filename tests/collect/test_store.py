@@ -104,6 +104,15 @@ def test_closing_forgets_the_keys_and_keeps_the_bag(store, where):
         assert not any(key in held for key in keys)
 
 
+def test_a_server_holds_a_closed_study_in_the_order_of_its_content(postgresql_url, study):
+    with begin(postgresql_url, study) as store:
+        for report in ("90", "18", "40"):
+            store.count([[arrival(report)]], TODAY)
+        store.close_study()
+        assert store._database.execute("SELECT report FROM bag ORDER BY ctid").fetchall() == [("18",), ("40",), ("90",)]
+        assert len(store._database.execute("SELECT DISTINCT xmin::text FROM bag").fetchall()) == 1
+
+
 def test_answers_are_published_in_steps(store):
     assert store.published("age") is None
     for n, expected in ((100, 100), (149, 100), (150, 150), (120, 150)):
