@@ -86,15 +86,14 @@ def memory(pid):
                 continue  # nothing that came was written there
             with suppress(OSError):
                 held.seek(start)
-                yield line, _whole(held, end - start)
+                yield line, without_zeros(held, end - start)
 
 
-def _whole(held, size):
+def without_zeros(held, size):
+    """The bytes of a file, without megabytes of zeros: most of a process's memory was never touched."""
     parts = []
-    while size:
-        part = held.read(min(size, 2**24))
-        if not part:
-            break
-        parts.append(part)
+    while part := held.read(min(size, 2**20)):
         size -= len(part)
+        if part != bytes(len(part)):
+            parts.append(part)
     return b"".join(parts)
