@@ -1,6 +1,7 @@
-"""The page about the house is true: its rooms, what they import, and every step of its four walks."""
+"""The page about the house is true: its rooms, what they import, and every step of its five walks."""
 
 import ast
+import asyncio
 import itertools
 import os
 import re
@@ -8,6 +9,7 @@ import runpy
 import sys
 import threading
 import tomllib
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,11 @@ import pytest
 import bipartite as bp
 import bipartite.cli
 import reproduction.__main__
+from bipartite.collect.store import begin, resume
+from bipartite.collect.study import read_study
+from tests.collect.asking import ask, collector, post
+from tests.collect.conftest import STUDY
+from tests.collect.reports import envelope, written
 
 ROOT = Path(__file__).parents[1]
 LIBRARY = ROOT / "src" / "bipartite"
@@ -96,10 +103,26 @@ def a_claim(folder):
     assert bipartite.cli.main(arguments, program=reproduction.__main__.LABORATORY) == 0
 
 
+def a_post(folder):
+    path = folder / "readers.toml"
+    path.write_text(STUDY, encoding="utf-8")
+    study, where = read_study(path), folder / "readers.db"
+    begin(where, study).close()
+
+    async def walk():
+        async with collector(lambda: resume(where, "readers"), today=lambda: date(2026, 11, 19)) as made:
+            reports = [envelope(study, study.questions[0], 18 + at % 73) for at in range(2_000)]
+            assert await post(made.app, written(reports)) == (200, {"counted": 2_000, "known": 0})
+            assert (await ask(made.app, "GET", "/answers"))[0] == 200
+
+    asyncio.run(walk())
+
+
 WALKS = {
     "A value to its report": (a_value, 9),
     "Reports to an interval": (reports, 8),
     "A Parquet file to its release": (a_parquet_file, 10),
+    "A post to the page of the answers": (a_post, 8),
     "A claim to its verdict": (a_claim, 8),
 }
 
@@ -140,4 +163,4 @@ def test_every_step_of_a_walk_is_on_the_way(title, tmp_path):
 
 
 def test_the_page_has_these_walks_and_no_other():
-    assert re.findall(r"^### (.*)$", PAGE.split("## Four walks")[1].split("\n## ")[0], re.MULTILINE) == list(WALKS)
+    assert re.findall(r"^### (.*)$", PAGE.split("## Five walks")[1].split("\n## ")[0], re.MULTILINE) == list(WALKS)

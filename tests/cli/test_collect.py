@@ -277,6 +277,7 @@ ERRORS = [
     (["readers.toml", "--proxies", "127.0.0.1,"], 2, "Expected --proxies as addresses or networks, such as 127"),
     (["--rate", "-1", "readers.toml"], 2, "Expected --rate of at least 0, got -1."),
     (["readers.toml", "--host", "192.0.2.1"], 2, "Cannot listen at 192.0.2.1, port 8000: "),
+    (["readers.toml", "--proxies", "localhost"], 2, "Expected --proxies as addresses or networks, such as 127.0.0.1,"),
     (["readers.toml", "--port", "70000"], 2, "Expected --port of 0 to 65535, got 70000."),
     (["readers.toml", "--prot", "1"], 2, "unrecognized arguments: --prot 1 (did you mean --port?)"),
     (["show", "postgresql://ada:hunter2@host/db"], 2, "name a URL with --database"),
@@ -404,3 +405,14 @@ def test_a_study_that_ended_says_so(study_file, capsys):
 
     show_study(read_study(study_file), closed=True)
     assert "no more reports are taken" in capsys.readouterr().out
+
+
+def test_what_a_record_that_samples_promises_is_for_those_who_report_the_part(study_file, capsys):
+    from bipartite.cli.collect_output import show_study
+
+    told = []
+    for text in (STUDY, STUDY.replace("sample = 1\n", "").replace("people = 2000", "people = 1000")):
+        study_file.write_text(text)
+        show_study(read_study(study_file), closed=False)
+        told.append([line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("person.")])
+    assert told[0] == told[1] and len(told[0]) == 2

@@ -6,6 +6,7 @@ import pytest
 
 from bipartite.collect.store import begin
 from bipartite.collect.study import read_study
+from tests.collect.asking import Asked
 
 STUDY = """
 title = "Readers of the Courier"
@@ -67,3 +68,13 @@ def store(where, study):
 def is_file(where):
     """Whether this is a file."""
     return isinstance(where, Path)
+
+
+@pytest.fixture
+def asked(tmp_path, study, monkeypatch):
+    """A collector of three questions in this process; its store stays open between requests."""
+    found = Asked(tmp_path, study)
+    monkeypatch.setattr(type(found.collector._store), "close", lambda _: None)
+    yield found
+    monkeypatch.undo()
+    found.collector._store.close()

@@ -15,11 +15,14 @@ _NUMBERS = (
     "5" + "0" * 400 + "e-400", "٢٠", "２０",
 )  # fmt: skip
 _VALUES = (
-    *_NUMBERS, "true", "false", "null", "[]", "{}", "undefined", '""', '"\\ud800"', '"\\udc00\\ud800"', '"\\ud834\\udd1e"',
+    *_NUMBERS, "true", "false", "null", "[]", "{}", "undefined", '""', '"\\ud800"', '"\\udc00\\ud800"',
+    '"\\ud834\\udd1e"',
     '"\\u0000"', '"\x00"', '"\\x41"', "'news'", "news", '"20"', '"news "', '"NEWS"', '"ne\\u0077s"', '"x1F"', '"X1f"',
-    '"x1"', '"x1f1f"', '"xff"', '"x20"', '"x07"', '"1f"', '"x 1"', '"x1\\n"', '"x' + "0" * 31 + '5"', '"x' + "0" * 32 + '"',
+    '"x1"', '"x1f1f"', '"xff"', '"x20"', '"x07"', '"1f"', '"x 1"', '"x1\\n"', '"x' + "0" * 31 + '5"',
+    '"x' + "0" * 32 + '"',
     '"x' + "f" * 32 + '"', '[2,"jazz"]', '["jazz",2]', '[2,"jazz",1]', "[2]", '[2.0,"jazz"]', '[[2],["jazz"]]',
-    '[2,"rock"]', '[4,"jazz"]', '[true,"jazz"]', '["2","jazz"]', '[2," jazz"]', '"(2,jazz)"', '{"x":true,"y":"p"}', '{"x":1}', '{"y":"p"}', '{"x":1,"y":"p"}', '{"y":"p","x":1}', '{"x":1,"y":null}',
+    '[2,"rock"]', '[4,"jazz"]', '[true,"jazz"]', '["2","jazz"]', '[2," jazz"]', '"(2,jazz)"', '{"x":true,"y":"p"}',
+    '{"x":1}', '{"y":"p"}', '{"x":1,"y":"p"}', '{"y":"p","x":1}', '{"x":1,"y":null}',
     '{"x":1,"x":1}', '{"x":1,"y":"p","z":1}', '{"x":4,"y":"p"}', '{"x":"1","y":"p"}', '{"x":1,"__proto__":"p"}',
     '{"__proto__":{"x":1,"y":"p"}}', '{"x":1,"\\u0078":1}', '{"x":{"x":1}}', f'"{MARK}"', f'{{"{MARK}":"{MARK}"}}',
     '"__proto__"', '"constructor"', '"' + "a" * 10_000 + '"', "8", "7", "7.0", "3.5", "-1", '"Gro\\u0308\\u00dfe"',
@@ -145,13 +148,15 @@ class Bodies:
             space.join(("", "{", f",{space}".join(f'"{key}"{space}:{held}' for key, held in fields), "}", ""))
         )
 
+    def maybe_escaped(self, letter):
+        return f"\\u{ord(letter):04x}" if letter.isascii() and letter.isalnum() and self.rng.random() < 0.2 else letter
+
     def kind_escaped(self):
         """Every letter of a text may be written as an escape."""
         fields = [
-            (key, "".join(f"\\u{ord(each):04x}" if each.isascii() and each.isalnum() and self.rng.random() < 0.2 else each
-             for each in held) if held.startswith('"') and "\\" not in held else held)
+            (key, "".join(map(self.maybe_escaped, held)) if held.startswith('"') and "\\" not in held else held)
             for key, held in self.fields()
-        ]  # fmt: skip
+        ]
         return self.maybe_among(_object(fields))
 
     def kind_deep(self):
@@ -165,8 +170,9 @@ class Bodies:
         return self.rng.choice((
             lambda: text.encode("utf-16"), lambda: text.encode("utf-16-le"), lambda: text.encode("utf-32-be"),
             lambda: b"\xef\xbb\xbf" + text.encode(), lambda: text.encode("latin-1", "ignore") + b"\xff",
-            lambda: text.encode().replace(b'"v"', b'"\xc1\xb6"'), lambda: text.encode().replace(b"kinds", b"kinds\xed\xa0\x80"),
-            lambda: text.encode().replace(b"kinds", b"kinds\xc3"), lambda: text.encode().replace(b"kinds", b"kinds\x00"),
+            lambda: text.encode().replace(b'"v"', b'"\xc1\xb6"'),
+            *(lambda wrong=wrong: text.encode().replace(b"kinds", b"kinds" + wrong)
+              for wrong in (b"\xed\xa0\x80", b"\xc3", b"\x00")),
             lambda: text.encode("utf-7"), lambda: text.encode("cp500", "ignore"),
         ))()  # fmt: skip
 

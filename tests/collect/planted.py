@@ -2,7 +2,6 @@
 
 import http.client
 import ipaddress
-import itertools
 import os
 import re
 from contextlib import suppress
@@ -13,7 +12,6 @@ from tests.collect.reports import envelope, written
 ADDRESS = "127.83.91.107"
 """An address of this machine from which nothing else comes, and its bytes."""
 FORWARDED = "2001:db8:5eed:f00d::beef", "203.0.113.77"
-_numbers = itertools.count()
 
 
 class Planted:
@@ -25,7 +23,7 @@ class Planted:
 
     def mark(self, where, length=0):
         """Text that stands nowhere else, to the end of which the mark is repeated."""
-        name = f"pl4nted{next(_numbers):03d}x{os.urandom(6).hex()}"
+        name = f"pl4nted{os.urandom(8).hex()}"
         self.marks[name.encode()] = where
         return " ".join([name] * max(1, length // len(name)))
 
@@ -71,9 +69,7 @@ class Planted:
 
     def found(self, held):
         """Where the marks that stand in these bytes were planted."""
-        found = {
-            self.marks[each] for each in set(re.findall(rb"pl4nted\d{3}x[0-9a-f]{12}", held)) if each in self.marks
-        }
+        found = {self.marks[each] for each in set(re.findall(rb"pl4nted[0-9a-f]{16}", held)) if each in self.marks}
         if b"pl4nted" in held and not found:
             found.add("a part of a mark")
         for each in (ADDRESS, *FORWARDED):
@@ -90,15 +86,14 @@ def memory(pid):
                 continue  # nothing that came was written there
             with suppress(OSError):
                 held.seek(start)
-                yield line, _whole(held, end - start)
+                yield line, without_zeros(held, end - start)
 
 
-def _whole(held, size):
+def without_zeros(held, size):
+    """The bytes of a file, without megabytes of zeros: most of a process's memory was never touched."""
     parts = []
-    while size:
-        part = held.read(min(size, 2**24))
-        if not part:
-            break
-        parts.append(part)
+    while part := held.read(min(size, 2**20)):
         size -= len(part)
+        if part != bytes(len(part)):
+            parts.append(part)
     return b"".join(parts)

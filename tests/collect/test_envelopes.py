@@ -1,11 +1,13 @@
 """What a body may be: each refusal has its status, names positions, and holds nothing of the body."""
 
 import json
+import math
 
 import pytest
 
 from bipartite.collect.envelopes import MOST_ENVELOPES, Reader, Refusal
 from bipartite.collect.store import Arrival
+from tests.collect import kinds
 from tests.collect.reports import envelope, written
 
 
@@ -129,6 +131,21 @@ def test_a_report_that_no_mechanism_gives_is_422(reader, study, question, report
 def test_reports_that_readers_understand_in_two_ways_are_422(reader, study, report):
     body = written(envelope(study, study.questions[2], 0)).replace(b'"report":0', b'"report":' + report)
     assert refused(reader, body)[0] in {400, 422}
+
+
+def test_one_report_is_written_in_one_way_so_that_nothing_else_can_be_told_by_it():
+    """Upper case, or a number that is nearly an output, would be one more bit about somebody."""
+    study = kinds.study()
+    reader = Reader(study, {each.name: at for at, each in enumerate(study.questions, 1)})
+    by_name = {each.name: each for each in study.questions}
+    mean = max(kinds._MEAN)
+    for name, right, wrong in (
+        ("bits", "x1f", "x1F"),
+        ("mean", mean, math.nextafter(mean, 0)),
+        ("grid", 0.3, 0.30000000000000004),
+    ):
+        assert len(reader.read(written(envelope(study, by_name[name], right)))) == 1
+        assert refused(reader, written(envelope(study, by_name[name], wrong))) == (422, WRONG, [0])
 
 
 @pytest.mark.parametrize("key", ["", "0" * 31, "0" * 33, "A" * 32, "g" * 32, "٣" * 32, "0x" + "0" * 30])

@@ -1,4 +1,4 @@
-"""Whatever is sent is refused, without a word of it, and changes nothing; or it is counted as it should be."""
+"""Whatever is sent is refused without repeating it and changes nothing, or is counted as it should be."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What only a real server shows: bodies that lie about their length, come slowly or are far too long; other methods."""
+"""What only a real server shows: bodies of a wrong length, slow ones, far too long ones, and other methods."""
 
 import asyncio
 import contextlib
@@ -243,6 +243,37 @@ def test_some_hostile_bodies_over_a_socket(tmp_path):
         assert MARK not in running.said.read_text()
 
 
+def test_nothing_of_a_request_stays_in_the_buffer(monkeypatch):
+    async def application(_, receive, send):
+        await receive()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def look():
+        server, state = await listening(application)
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.sockets[0].getsockname()[1])
+        writer.write(head(0, f"Cookie: {MARK * 1000}"))
+        assert (await asyncio.wait_for(reader.read(), 10)).startswith(b"HTTP/1.1 200 OK")
+        writer.close()
+        server.close()
+        for task in list(state.tasks):
+            await task
+
+    monkeypatch.setattr(protocol, "_view", memoryview(bytearray(2**16)))
+    asyncio.run(look())
+    assert not any(protocol._view)
+
+
+async def listening(application):
+    """A server of one application, and the state that tells its tasks."""
+    config, state = uvicorn.Config(application, log_config=None, lifespan="off"), ServerState()
+    config.load()
+    server = await asyncio.get_running_loop().create_server(
+        lambda: protocol.Protocol(config=config, server_state=state, app_state={}), "127.0.0.1", 0
+    )
+    return server, state
+
+
 def test_who_is_too_slow_is_shown_out_and_who_waits_for_an_answer_is_not(monkeypatch):
     monkeypatch.setattr(protocol, "_SECONDS", 0.2)
     monkeypatch.setattr(protocol, "_SWEEP_SECONDS", 0.05)
@@ -254,11 +285,7 @@ def test_who_is_too_slow_is_shown_out_and_who_waits_for_an_answer_is_not(monkeyp
         await send({"type": "http.response.body", "body": b""})
 
     async def look():
-        config, state = uvicorn.Config(application, log_config=None, lifespan="off"), ServerState()
-        config.load()
-        server = await asyncio.get_running_loop().create_server(
-            lambda: protocol.Protocol(config=config, server_state=state, app_state={}), "127.0.0.1", 0
-        )
+        server, state = await listening(application)
         port = server.sockets[0].getsockname()[1]
         slow = []
         for begun in (b"", b"GET / HT", head(1000) + b"{", head(None, "Transfer-Encoding: chunked") + b"1\r\n{\r\n"):

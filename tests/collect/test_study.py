@@ -9,6 +9,7 @@ import bipartite as bp
 from bipartite.collect.study import Study, read_study
 from bipartite.errors import BipartiteError, SpecError
 from bipartite.mechanisms.spec import spec_sha256
+from bipartite.mechanisms.spec.canonical import record_sha256
 
 
 def said(tmp_path, text, name="readers.toml"):
@@ -45,10 +46,12 @@ def test_a_study_survives_its_database(study):
     assert again.changes(study) == []
 
 
-def test_a_record_that_samples_spends_the_larger_part(study_file):
+def test_a_record_that_samples_spends_the_larger_part_and_has_a_hash_of_its_own(study, study_file):
     text = study_file.read_text().replace('ask = "About you"', 'ask = "About you"\nsample = 1')
     study_file.write_text(text)
-    assert read_study(study_file).questions[2].epsilon_decimal == Decimal("0.5")
+    person = read_study(study_file).questions[2]
+    assert person.epsilon_decimal == Decimal("0.5")
+    assert person.sha256 == record_sha256(person.mechanisms, 1) != study.questions[2].sha256
 
 
 def test_all_problems_of_a_file_are_told_at_once(tmp_path):
@@ -97,10 +100,7 @@ ask = "x"
         ("ends =", "is not TOML"),
         (
             'ends = 2027-01-01\n[questions.a]\nask = "x"\nepsilon = 1\ndomain = { product = [] }',
-            (
-                "questions.a: A product holds several answers; ask each as a part of a record, "
-                "[questions.NAME.record.PART]."
-            ),
+            "questions.a: A product holds several answers; ask each as a part of a record, [questions.NAME.record.",
         ),
         (
             (
@@ -142,6 +142,8 @@ def test_canonically_equivalent_names_are_one(tmp_path):
         ("epsilon = 0.5\n[", "epsilon = 0.6\n[", ["questions.person.record.pets.epsilon"]),
         ("questions.age", "questions.years", ["questions"]),
         ("Courier", "Times", ["title"]),
+        ('"About you"', '"About you"\nsample = 1', ["questions.person.sample"]),
+        ("How many pets", "How few pets", ["questions.person.record.pets.ask"]),
     ],
 )
 def test_what_was_changed_is_named(study, study_file, old, new, keys):

@@ -1,5 +1,7 @@
 """What is shown of a bag: the estimate's own numbers, in ranges that no answer chose, or a clear "not yet"."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -235,10 +237,28 @@ PEOPLE = {"age": bp.BRR(AGES, 2, edges="padded"), "pet": bp.GRR(bp.Items(["cat",
 
 
 def of_people(count, parts=PEOPLE, sample=None):
+    """People who report so many of the parts, in turn, and the parts."""
     columns = {name: values(each, drawn(each, count, seed)) for seed, (name, each) in enumerate(parts.items())}
-    rows = bag(text(dict(zip(columns, each, strict=True))) for each in zip(*columns.values(), strict=True))
+    people = [dict(zip(columns, each, strict=True)) for each in zip(*columns.values(), strict=True)]
+    sets = list(combinations(parts, sample or len(parts)))
+    rows = bag(text({name: each[name] for name in sets[at % len(sets)]}) for at, each in enumerate(people))
     question = record(parts, sample)
     return Bag.read(question, rows), question.parts
+
+
+def test_of_a_record_that_samples_those_count_who_reported_the_part():
+    found, (age, pet) = of_people(8_000, sample=1)
+    told = view_of(found, age)
+    assert (told.n, told.more.split()[1], view_of(found, pet).n) == (4_000, "12,000", 4_000)
+    assert told.headline == f"Mean {found.estimate(age).ask('mean')}".replace("(95 %)", SURE)
+    found, (age, pet, _) = of_people(30_000, PEOPLE | {"stars": bp.GRR(bp.Integers(1, 5), 2)}, sample=2)
+    assert (view_of(found, age).n, joint_view(found, age, pet).n) == (20_000, 10_000)
+
+
+def test_doubt_about_two_parts_is_said():
+    question = record(PEOPLE)
+    found = Bag.read(question, [('{"age":20,"pet":"cat"}', 5_000)])
+    assert joint_view(found, *question.parts).doubt.startswith("these reports cannot have come from")
 
 
 def test_a_joint_table_has_the_answers_of_the_joint_estimate():

@@ -85,12 +85,11 @@ def test_who_comes_when_too_many_wait_is_asked_to_come_again(path, monkeypatch):
     monkeypatch.setattr(module, "_MOST_WAITING", 10)
 
     async def act(writer):
-        eight = writer.count([arrival() for _ in range(8)])
-        first = asyncio.create_task(eight)
+        tasks = [asyncio.ensure_future(writer.count([arrival() for _ in range(8)]))]
         await asyncio.sleep(0)
         with pytest.raises(BusyError):
             await writer.count([arrival() for _ in range(3)])
-        return await first, await writer.count([arrival() for _ in range(3)])
+        return await tasks[0], await writer.count([arrival() for _ in range(3)])
 
     assert run(path, act) == (Counted(8, 0), Counted(3, 0))
 

@@ -78,7 +78,7 @@ def configure(parser: Command) -> None:
 def run_serve(options: argparse.Namespace) -> int:
     """Ask the questions of a study until a signal says stop."""
     _need_libraries()
-    from bipartite.collect.proxies import networks  # noqa: PLC0415
+    from bipartite.collect.proxies import networks_in  # noqa: PLC0415 (loads what may be missing)
     from bipartite.collect.server import new_link  # noqa: PLC0415 (loads a server)
     from bipartite.collect.serving import Settings, serve  # noqa: PLC0415
     from bipartite.collect.store import begin  # noqa: PLC0415
@@ -93,7 +93,7 @@ def run_serve(options: argparse.Namespace) -> int:
     if not 0 <= options.port < 2**16:  # the system would take another one
         raise InputError(f"Expected --port of 0 to {2**16 - 1}, got {options.port}.")
     if options.proxies is not None:
-        networks(options.proxies)  # a worker that refused them would be started again and again
+        networks_in(options.proxies)  # refused here: each worker would fail, and be started again
     study, where = read_study(options.file), _where(options)
     with begin(where, study, today=utc_today()) as store:
         store.settle()  # who was killed could not

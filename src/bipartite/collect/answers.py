@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _BLOCK: Final = 2**13
 """Rows of a bag that are Python objects at the same time: few enough for the caches of a processor."""
-_TWO: Final = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +103,7 @@ def across(study: Study, first: str, second: str) -> tuple[Question, Part, Part]
     for question in study.questions:
         named = {part.name: part for part in question.parts}
         if first != second and first in named and second in named:
-            if question.sample is not None and question.sample < _TWO:
+            if question.sample == 1:
                 raise InputError(
                     f"Each person reports one part of {shown(question.name)}, so nobody reported both "
                     f"{shown(first)} and {shown(second)}; to compare them, leave sample out of a new study, or "

@@ -120,8 +120,10 @@ class PostgresDatabase:
 
     def compact(self) -> None:
         """Write the tables anew in the order of their content: which rows one transaction wrote is then forgotten."""
+        rewritten = ("seen", "bag", "arrivals")
         with self.transaction(alone=True):
-            for table in ("seen", "bag", "arrivals"):
+            self.execute(f"LOCK TABLE {', '.join(rewritten)} IN ACCESS EXCLUSIVE MODE")  # whatever program writes
+            for table in rewritten:
                 self.execute(f"CREATE TEMPORARY TABLE copy ON COMMIT DROP AS SELECT * FROM {table}")  # noqa: S608
                 self.execute(f"TRUNCATE {table}")
                 self.execute(f"INSERT INTO {table} SELECT * FROM copy ORDER BY copy")  # noqa: S608 (our own names)

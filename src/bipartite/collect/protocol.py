@@ -1,7 +1,8 @@
-"""HTTP as uvicorn reads it, but what was read is wiped, and nobody may take for ever to send a request.
+"""HTTP as uvicorn reads it, except that what was read is wiped, and that a request must arrive within a minute.
 
-The event loop reads every connection into one buffer, of which a short request overwrites the beginning only: the end
-of a long one, its cookie or agent, would stay in memory for days. Here the buffer is ours; it is wiped after each read.
+The event loop reads all connections into one buffer. A short request overwrites only its beginning, so the end of a
+longer one before it, with a cookie or an agent, could stay in memory for days. Here the buffer is our own, and is wiped
+after each read.
 """
 
 from __future__ import annotations
@@ -25,11 +26,14 @@ _swept: Final = weakref.WeakSet[asyncio.AbstractEventLoop]()  # loops whose conn
 
 
 class Protocol(asyncio.BufferedProtocol):
-    """One connection. Loops let a protocol bring its buffer only if it takes no data otherwise, as uvicorn's does."""
+    """One connection, read into our buffer and passed on to uvicorn's protocol.
+
+    It holds that protocol instead of inheriting from it, since loops ask no ``asyncio.Protocol`` for a buffer.
+    """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 (uvicorn's)
         self._http = _Http(*arguments, **named)
-        # What the loop tells, it tells uvicorn's.
+        # Everything else goes straight to uvicorn's.
         self.connection_made = self._http.connection_made  # type: ignore[method-assign,assignment]
         self.connection_lost = self._http.connection_lost  # type: ignore[method-assign]
         self.eof_received = self._http.eof_received  # type: ignore[method-assign]

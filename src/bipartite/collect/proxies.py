@@ -14,11 +14,10 @@ _SCHEMES: Final = frozenset({b"http", b"https"})
 
 
 class Proxies:
-    """An application whose requests come through proxies: these addresses or networks, or ``*`` for whoever asks."""
+    """An application whose requests come through these proxies, as :func:`networks_in` reads them."""
 
     def __init__(self, app: ASGIApp, believed: str) -> None:
-        self._app, self._all = app, believed.strip() == "*"
-        self._networks = networks(believed)
+        self._app, self._networks = app, networks_in(believed)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, as from the last address that is no proxy's."""
@@ -36,7 +35,7 @@ class Proxies:
         await self._app(scope, receive, send)
 
     def _believes(self, host: str) -> bool:
-        if self._all:
+        if self._networks is None:
             return True
         try:
             address = ipaddress.ip_address(host)
@@ -46,14 +45,15 @@ class Proxies:
         return any((mapped or address) in network for network in self._networks)
 
 
-def networks(believed: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
-    """The proxies that are named; none for ``*``."""
-    given = [] if believed.strip() == "*" else [each.strip() for each in believed.split(",")]
+def networks_in(text: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network] | None:
+    """The addresses and networks that a text names, with commas between them; None for ``*``, which is any address."""
+    if text.strip() == "*":
+        return None
     try:
-        return [ipaddress.ip_network(each, strict=False) for each in given]
+        return [ipaddress.ip_network(each.strip(), strict=False) for each in text.split(",")]
     except ValueError:
         raise InputError(
-            f"Expected proxies as addresses or networks, such as 127.0.0.1,10.0.0.0/8, or *, got {shown(believed)}."
+            f"Expected --proxies as addresses or networks, such as 127.0.0.1,10.0.0.0/8, or *, got {shown(text)}."
         ) from None
 
 

@@ -193,13 +193,10 @@ class Collector:
         return answer
 
     async def _specs(self, _: Request) -> Response:
-        return Response(
-            self.study.to_json(), media_type="application/json", headers={"Access-Control-Allow-Origin": "*"}
-        )
+        return _public_json(self.study.to_json())
 
     async def _openapi(self, _: Request) -> Response:
-        text = resources.files("bipartite.collect").joinpath("openapi.json").read_bytes()
-        return Response(text, media_type="application/json", headers={"Access-Control-Allow-Origin": "*"})
+        return _public_json(resources.files("bipartite.collect").joinpath("openapi.json").read_bytes())
 
     async def _healthz(self, _: Request) -> Response:
         try:
@@ -237,9 +234,9 @@ async def _unavailable(_: Request, error: Exception) -> Response:
 
 def new_link(store: Store) -> str:
     """The path of a link that makes whoever opens it first an operator."""
-    token = str(URLSafeSerializer(store.secret, salt=_LINK).dumps(_nonce := store.nonce()))
-    store.add_link(link_hash(_nonce))
-    return f"/operator?link={token}"
+    nonce = store.nonce()
+    store.add_link(link_hash(nonce))
+    return f"/operator?link={URLSafeSerializer(store.secret, salt=_LINK).dumps(nonce)!s}"
 
 
 def link_hash(nonce: object) -> str:
@@ -249,6 +246,10 @@ def link_hash(nonce: object) -> str:
 
 def _shown(page: Page, status: int = 200) -> Response:
     return Response(page.html, status, page.headers)
+
+
+def _public_json(text: str | bytes) -> Response:
+    return Response(text, media_type="application/json", headers={"Access-Control-Allow-Origin": "*"})
 
 
 class _Reports:

@@ -18,7 +18,15 @@ from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.question import Question as Asked
 from bipartite.answers.estimation.rows import MOST_NAMES, insides, largest, range_rows, value_intervals
 from bipartite.answers.estimation.supports import Supports
-from bipartite.answers.estimation.wording import Shares, impossible_notes, in_percent, names_of, range_name, shares_shown, shows_ranges
+from bipartite.answers.estimation.wording import (
+    Shares,
+    impossible_notes,
+    in_percent,
+    names_of,
+    range_name,
+    shares_shown,
+    shows_ranges,
+)
 from bipartite.collect.store import STEP
 from bipartite.errors import DataFileError, InputError, how_many
 from bipartite.texts import in_digits
@@ -45,7 +53,6 @@ _NAMED: Final = 3  # values named in a headline
 _LISTED: Final = 20  # values that stand in the order of the domain; more of them by their shares
 _CELLS: Final = 4  # ranges of each part in a joint table
 _VALUES: Final = 6  # and labels; of a flat category each takes a pass over all reports
-_FOUR: Final = 4
 _MOST_SEEN: Final = 2**26
 """Reports of a flat category, times values, that are looked at one by one."""
 _UP: Final = 1 - 1e-12
@@ -345,7 +352,7 @@ def _untold(estimate: Estimate) -> str:
 
 def _more(n: int) -> str:
     """Errors fall with the square root of the number of people."""
-    return f"About {(_FOUR - 1) * n:,} more people, {_FOUR} times as many in all, would halve the error."
+    return f"About {3 * n:,} more people, 4 times as many in all, would halve the error."
 
 
 def _forged(estimate: Estimate, headline: _Headline) -> str:
