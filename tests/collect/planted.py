@@ -43,7 +43,7 @@ class Planted:
         """Requests of every kind."""
         ask, source = self.running.ask, (ADDRESS, 0)
         age = self.study.questions[0]
-        for length in (0, 2_000, 20_000):
+        for length in (0, 2_000, 12_000):
             for path in ("/", "/answers", "/operator?link=none", "/specs.json", "/healthz", "/metrics", "/nothing"):
                 ask("GET", path, None, self.headers(f"GET {path} {length}", length), source=source)
             ask("POST", "/operator?link=none", b"", self.headers(f"POST /operator {length}", length), source=source)
