@@ -4,13 +4,15 @@ import asyncio
 import os
 import random
 import secrets
+import signal
 from contextlib import closing
 from datetime import date
 
 import pytest
 
+from bipartite.cli import main as run
 from bipartite.collect import writer as module
-from bipartite.collect.store import Arrival, begin, connect, resume
+from bipartite.collect.store import Arrival, Store, begin, connect, resume
 from bipartite.collect.writer import Writer
 from tests.collect.conftest import is_file
 
@@ -102,6 +104,20 @@ def test_a_collector_writes_its_file_anew(tmp_path, study, monkeypatch, moment):
     held = asyncio.run(run(files[1], PEOPLE[49::-1]))
     assert (held == content(files[0])) == (moment == "quiet")
     assert content(files[1]) == content(files[0])
+
+
+def test_a_start_writes_the_file_anew(tmp_path, study, study_file, monkeypatch):
+    """After a power cut, say."""
+    monkeypatch.setattr("bipartite.collect.serving.serve", lambda *_, **__: signal.SIGTERM)
+    monkeypatch.setattr(Store, "add_link", lambda *_: None)  # of chance
+    for seed, path in enumerate([tmp_path / "readers.db", tmp_path / "other.db"]):
+        with begin(path, study) as store:
+            count(store, seed)
+    assert run(["collect", str(study_file)]) == 128 + signal.SIGTERM
+    with resume(tmp_path / "other.db", "readers") as store:
+        assert content(tmp_path / "readers.db") != content(tmp_path / "other.db")
+        store.settle()
+    assert content(tmp_path / "readers.db") == content(tmp_path / "other.db")
 
 
 def test_a_large_file_is_not_written_anew_while_reports_come(tmp_path, study, monkeypatch):

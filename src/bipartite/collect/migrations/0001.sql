@@ -1,5 +1,5 @@
--- What a collector keeps. Tables are ordered by content; none joins a key to a report, or holds a time finer than a day.
--- PostgreSQL gets the same text, with BYTEA for BLOB and without WITHOUT ROWID.
+-- What a collector keeps. No table joins a key to a report, or holds a time finer than a day.
+-- In SQLite rows are ordered by content. PostgreSQL gets the same text, with BYTEA for BLOB and without WITHOUT ROWID.
 CREATE TABLE collector (version INTEGER NOT NULL PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE studies (
   name TEXT NOT NULL PRIMARY KEY,
