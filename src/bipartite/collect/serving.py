@@ -9,7 +9,6 @@ import os
 import signal
 import socket
 import tempfile
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from bipartite.errors import InputError
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
     from starlette.types import ASGIApp
@@ -70,11 +70,14 @@ def app() -> ASGIApp:
     return application
 
 
-Told = Callable[[int], None]
-
-
 def serve(
-    settings: Settings, host: str, port: int, *, workers: int, proxies: str | None, listening: Told = lambda _: None
+    settings: Settings,
+    host: str,
+    port: int,
+    *,
+    workers: int,
+    proxies: str | None,
+    listening: Callable[[int], None] = lambda _: None,
 ) -> int | None:
     """Serve until a signal says stop, and return it; None if the workers cannot start.
 
@@ -87,7 +90,9 @@ def serve(
         return run_workers(f"{__name__}:app", host, port, workers=workers, listening=listening)
 
 
-def run_workers(factory: str, host: str, port: int, *, workers: int, listening: Told = lambda _: None) -> int | None:
+def run_workers(
+    factory: str, host: str, port: int, *, workers: int, listening: Callable[[int], None] = lambda _: None
+) -> int | None:
     """Run the application that a function makes, named as ``module:function``, in so many processes."""
     import uvicorn  # noqa: PLC0415 (see app)
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
