@@ -35,6 +35,9 @@ _FORGETFUL: Final = {
     "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
 }
 _PR_SET_DUMPABLE: Final = 4  # <linux/prctl.h>
+_PATIENCE: Final = (
+    60  # seconds until a silent worker is killed: uvicorn's five are too few where others keep the CPU busy
+)
 _GARBAGE: Final = 50_000  # objects between two searches for cycles
 
 
@@ -102,7 +105,8 @@ def run_workers(
     os.environ |= _FORGETFUL
     config = uvicorn.Config(
         factory, factory=True, workers=workers, access_log=False, log_level="warning", server_header=False,
-        date_header=False, proxy_headers=False, ws="none", timeout_keep_alive=30, http=Protocol,  # type: ignore[arg-type]  # any protocol of asyncio's
+        date_header=False, proxy_headers=False, ws="none", timeout_keep_alive=30,
+        timeout_worker_healthcheck=_PATIENCE, http=Protocol,  # type: ignore[arg-type]  # any protocol of asyncio's
     )  # fmt: skip
     ignored = {number for number in _STOP if signal.getsignal(number) is signal.SIG_IGN}  # as under nohup
     stopped: list[int] = []
