@@ -35,9 +35,7 @@ _FORGETFUL: Final = {
     "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
 }
 _PR_SET_DUMPABLE: Final = 4  # <linux/prctl.h>
-_PATIENCE: Final = (
-    60  # seconds until a silent worker is killed: uvicorn's five are too few where others keep the CPU busy
-)
+_PATIENCE: Final = 60  # seconds until a silent worker is killed; uvicorn's five are too few on a busy machine
 _GARBAGE: Final = 50_000  # objects between two searches for cycles
 
 
