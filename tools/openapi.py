@@ -216,7 +216,7 @@ def document() -> Json:
                 "security": [{}, {"operator": []}],
                 "responses": {
                     "200": _response(
-                        "A page; JSON for who accepts that.", {**_PAGE, "application/json": _ref("Answers")}
+                        "A page; JSON for clients that accept it.", {**_PAGE, "application/json": _ref("Answers")}
                     ),
                     "403": no_operator,
                 },

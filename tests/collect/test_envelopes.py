@@ -141,6 +141,8 @@ def test_one_report_is_written_in_one_way_so_that_nothing_else_can_be_told_by_it
     mean = max(kinds._MEAN)
     for name, right, wrong in (
         ("bits", "x1f", "x1F"),
+        *(("bits", "x1f", each) for each in ("x1f ", " x1f", "x1f\n", "x1f\u00a0")),
+        *((name, right, right + " ") for name, right in (("subset", "x03"), ("hashed", "x" + "0" * 31 + "4"))),
         ("mean", mean, math.nextafter(mean, 0)),
         ("grid", 0.3, 0.30000000000000004),
     ):

@@ -35,6 +35,7 @@ def test_workers_log_no_request_and_overwrite_what_they_free(monkeypatch):
         for number, handler in before.items():
             signal.signal(number, handler)
     ((config, _),) = given
+    assert config.timeout_worker_healthcheck >= 60  # after five seconds a busy machine's workers were killed
     assert (config.access_log, config.log_level, config.proxy_headers) == (False, "warning", False)
     assert (os.environ["PYTHONMALLOC"], os.environ["GLIBC_TUNABLES"]) == ("malloc", "glibc.malloc.tcache_count=0")
     assert 0 < int(os.environ["MALLOC_PERTURB_"]) < 256

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 LOOKS: Final = 13
 WRONG: Final = 0.21
 """The share of surveys in which one of so many equally spaced looks sees an interval of 95 % that misses the truth."""
-_SHOWN, _MOST = 10, 20
-"""Of more rows than the second number, which stand by size, the first so many are shown at once."""
+_MOST: Final = 20  # rows of a table without "smaller shares"
+_SHOWN: Final = 10  # rows above them, if there are more
 _ROUND: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _LIMITS: Final = (
     "ε covers the reports and nothing else: not that somebody took part, from which address and when, not the page "

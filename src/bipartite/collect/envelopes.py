@@ -7,6 +7,7 @@ positions, and never holds a value.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,7 +32,7 @@ MOST_ENVELOPES: Final = 10_000
 """The most envelopes in a body."""
 _KEY_BYTES: Final = 16
 _REMEMBERED: Final = 2**23  # bytes of texts of reports, for each question
-_SURROGATES: Final = range(0xD800, 0xE000)
+_ROW: Final = re.compile("x[0-9a-f]+")  # tables allow blanks around it, which here would be a second way to write it
 
 
 class Refusal(Exception):  # noqa: N818 (an answer, not a failure)
@@ -113,7 +114,7 @@ def _fitting(part: Part, given: Sequence[Any]) -> Any:  # noqa: ANN401 (an array
     if mechanism.flat:
         # Rows of bits and numbers are text, in lower case; a single number is a number.
         kind: type | tuple[type, ...] = int if mechanism.report_shape[1] is None else str
-        fit = [type(each) is kind and (kind is int or each == str(each).lower()) for each in given]
+        fit = [type(each) is kind and (kind is int or _ROW.fullmatch(each) is not None) for each in given]
     elif mechanism.domain.parts:
         fit = [type(each) is list for each in given]
     elif mechanism.report_labels is not None:

@@ -1,4 +1,4 @@
-"""Numbers for Prometheus. Reports are told in steps of 50: who scrapes every few seconds learns no time of a report."""
+"""Numbers for Prometheus. Reports are told in steps of 50, so that scraping often does not tell when one came."""
 
 from __future__ import annotations
 

@@ -9,7 +9,6 @@ import os
 import signal
 import socket
 import tempfile
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from bipartite.errors import InputError
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
     from starlette.types import ASGIApp
@@ -35,6 +35,7 @@ _FORGETFUL: Final = {
     "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
 }
 _PR_SET_DUMPABLE: Final = 4  # <linux/prctl.h>
+_PATIENCE: Final = 60  # seconds until a silent worker is killed; uvicorn's five are too few on a busy machine
 _GARBAGE: Final = 50_000  # objects between two searches for cycles
 
 
@@ -70,11 +71,14 @@ def app() -> ASGIApp:
     return application
 
 
-Told = Callable[[int], None]
-
-
 def serve(
-    settings: Settings, host: str, port: int, *, workers: int, proxies: str | None, listening: Told = lambda _: None
+    settings: Settings,
+    host: str,
+    port: int,
+    *,
+    workers: int,
+    proxies: str | None,
+    listening: Callable[[int], None] = lambda _: None,
 ) -> int | None:
     """Serve until a signal says stop, and return it; None if the workers cannot start.
 
@@ -87,7 +91,9 @@ def serve(
         return run_workers(f"{__name__}:app", host, port, workers=workers, listening=listening)
 
 
-def run_workers(factory: str, host: str, port: int, *, workers: int, listening: Told = lambda _: None) -> int | None:
+def run_workers(
+    factory: str, host: str, port: int, *, workers: int, listening: Callable[[int], None] = lambda _: None
+) -> int | None:
     """Run the application that a function makes, named as ``module:function``, in so many processes."""
     import uvicorn  # noqa: PLC0415 (see app)
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
@@ -97,7 +103,8 @@ def run_workers(factory: str, host: str, port: int, *, workers: int, listening: 
     os.environ |= _FORGETFUL
     config = uvicorn.Config(
         factory, factory=True, workers=workers, access_log=False, log_level="warning", server_header=False,
-        date_header=False, proxy_headers=False, ws="none", timeout_keep_alive=30, http=Protocol,  # type: ignore[arg-type]  # any protocol of asyncio's
+        date_header=False, proxy_headers=False, ws="none", timeout_keep_alive=30,
+        timeout_worker_healthcheck=_PATIENCE, http=Protocol,  # type: ignore[arg-type]  # any protocol of asyncio's
     )  # fmt: skip
     ignored = {number for number in _STOP if signal.getsignal(number) is signal.SIG_IGN}  # as under nohup
     stopped: list[int] = []

@@ -140,7 +140,7 @@ class Study:
         )
 
     def changes(self, other: Study) -> list[str]:
-        """What another study has otherwise, as keys of the file; which mechanism a purpose chooses does not count."""
+        """The keys of the file in which another study differs. Which mechanism a purpose chooses is none of them."""
         mine, theirs = ({key: each for one in map(_described, study.questions) for key, each in one.items()}
                         for study in (self, other))  # fmt: skip
         named = {key: (getattr(self, key), getattr(other, key)) for key in _OF_STUDY if key != "questions"}

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 CONFIDENCE: Final = 0.95
 _SURE: Final = "(95\N{NO-BREAK SPACE}%)"
 LARGE_STEP: Final = 50
-"""And at least one report in so many of those that the last one was from: errors then shrink by a hundredth."""
+"""The next public answers also need a fiftieth more reports than the last: errors are then a hundredth smaller."""
 _NO_DIRECTION: Final = "No value around the circle is clearly preferred"
 _HALF: Final = 0.5
 _NAMED: Final = 3  # values named in a headline
@@ -55,8 +55,8 @@ _CELLS: Final = 4  # ranges of each part in a joint table
 _VALUES: Final = 6  # and labels; of a flat category each takes a pass over all reports
 _MOST_SEEN: Final = 2**26
 """Reports of a flat category, times values, that are looked at one by one."""
-_UP: Final = 1 - 1e-12
-"""So that rounding passes no number."""
+_BELOW: Final = 1 - 1e-12
+"""A little less than the quotient, so that a rounding error never skips a number of reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,5 +392,5 @@ def smallest_forging(average: Averages, far: float, n: int) -> tuple[int, bool] 
         moved = max(ways)
         if moved > far:
             return k, not note
-        k = max(k + 1, math.floor(k * far / moved * _UP) + 1) if moved > 0 else n + 1
+        k = max(k + 1, math.floor(k * far / moved * _BELOW) + 1) if moved > 0 else n + 1
     return None
