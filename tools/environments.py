@@ -86,6 +86,21 @@ Path("plan.toml").write_text("[columns.age]\\ndomain = { integers = [18, 90] }\\
 command("privatize", "people.csv", "reports.parquet", "--plan", "plan.toml")
 assert "mean" in command("estimate", "reports.parquet")
 """,
+    "postgres": """
+from bipartite.errors import BipartiteError
+try:
+    bp.Ledger("postgresql://nobody@127.0.0.1:1/none", budget=1)
+except BipartiteError as error:
+    assert "cannot be reached" in str(error)
+""",
+    "collect": """
+Path("readers.toml").write_text('ends = 9999-12-31\\n[questions.age]\\nask = "Your age?"\\ndomain = {integers = [18, 90]}\\nepsilon = 1\\n')
+from bipartite.collect.store import begin
+from bipartite.collect.study import read_study
+begin(Path("readers.db"), read_study(Path("readers.toml"))).close()
+assert "Your age?" in command("collect", "show", "readers.toml")
+from bipartite.collect.server import Collector
+""",
     "spark": """
 from pyspark.sql import SparkSession
 example = runpy.run_path(sys.argv[1])

@@ -87,8 +87,13 @@ def serve(
     """
     settings = replace(settings, proxies=proxies)
     with tempfile.TemporaryDirectory() as counts:
-        os.environ |= {_SETTINGS: json.dumps(asdict(settings)), "PROMETHEUS_MULTIPROC_DIR": counts}
-        return run_workers(f"{__name__}:app", host, port, workers=workers, listening=listening)
+        told = {_SETTINGS: json.dumps(asdict(settings)), "PROMETHEUS_MULTIPROC_DIR": counts}
+        os.environ |= told
+        try:
+            return run_workers(f"{__name__}:app", host, port, workers=workers, listening=listening)
+        finally:  # the folder goes, too
+            for name in told:
+                del os.environ[name]
 
 
 def run_workers(

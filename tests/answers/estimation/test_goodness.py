@@ -95,7 +95,12 @@ def test_private_values_that_were_never_randomised_are_found_by_their_shares():
 
 
 @pytest.mark.grid(3)
-@pytest.mark.parametrize("mechanism", FLAT, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize(
+    # Subset Selection refuses such a report: its sets are all of one size.
+    "mechanism",
+    [each for each in FLAT if not isinstance(each, bp.SubsetSelection)],
+    ids=lambda each: type(each).__name__,
+)
 def test_one_forged_report_in_a_hundred_that_supports_everything_is_found(mechanism):
     rng = np.random.default_rng(2)
     reports = mechanism.privatize(rng.choice([3, 40], 10_000), rng=bp.insecure_seed(2))
