@@ -94,7 +94,9 @@ except BipartiteError as error:
     assert "cannot be reached" in str(error)
 """,
     "collect": """
-Path("readers.toml").write_text('ends = 9999-12-31\\n[questions.age]\\nask = "Your age?"\\ndomain = {integers = [18, 90]}\\nepsilon = 1\\n')
+Path("readers.toml").write_text(
+    'ends = 9999-12-31\\n[questions.age]\\nask = "Your age?"\\ndomain = {integers = [18, 90]}\\nepsilon = 1\\n'
+)
 from bipartite.collect.store import begin
 from bipartite.collect.study import read_study
 begin(Path("readers.db"), read_study(Path("readers.toml"))).close()
