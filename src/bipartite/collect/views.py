@@ -18,7 +18,15 @@ from bipartite.answers.estimation.intervals import FEW
 from bipartite.answers.estimation.question import Question as Asked
 from bipartite.answers.estimation.rows import MOST_NAMES, insides, largest, range_rows, value_intervals
 from bipartite.answers.estimation.supports import Supports
-from bipartite.answers.estimation.wording import Shares, impossible_notes, in_percent, names_of, range_name, shares_shown, shows_ranges
+from bipartite.answers.estimation.wording import (
+    Shares,
+    impossible_notes,
+    in_percent,
+    names_of,
+    range_name,
+    shares_shown,
+    shows_ranges,
+)
 from bipartite.collect.store import STEP
 from bipartite.errors import DataFileError, InputError, how_many
 from bipartite.texts import in_digits

@@ -24,7 +24,7 @@ from bipartite.plots.whiskers import say
 from bipartite.texts import Table, escaped, in_digits, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from bipartite.answers.estimation.estimate import Estimate
     from bipartite.answers.estimation.ranges import Bins
