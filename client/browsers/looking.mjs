@@ -1,4 +1,4 @@
-// axe-core with all its rules on what a page shows, at two widths, light and dark; SHOTS=FOLDER keeps a picture of each.
+// axe-core with the rules that it runs by default, on what a page shows, at two widths, light and dark. SHOTS=FOLDER keeps pictures.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";

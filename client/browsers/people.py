@@ -9,16 +9,18 @@ import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bipartite.collect.store import Arrival, resume
+from bipartite.collect.study import Question
 from tests.collect.bags import drawn, text, values
 
 database, count, *only = sys.argv[1:]
 
 
-def reports(question, people):
+def reports(question: Question, people: int) -> list[Any]:
     """One report of each, where the first values of a domain are commoner than the last."""
     columns = []
     for seed, part in enumerate(question.parts):
