@@ -96,7 +96,7 @@ def run_workers(factory: str, host: str, port: int, *, workers: int, listening: 
 
     os.environ |= _FORGETFUL
     config = uvicorn.Config(
-        factory, factory=True, workers=workers, access_log=False, log_level="warning", server_header=False,
+        factory, factory=True, workers=workers, access_log=False, log_level="error", server_header=False,
         date_header=False, proxy_headers=False, ws="none", timeout_keep_alive=30, http=Protocol,  # type: ignore[arg-type]  # any protocol of asyncio's
     )  # fmt: skip
     ignored = {number for number in _STOP if signal.getsignal(number) is signal.SIG_IGN}  # as under nohup
