@@ -31,8 +31,7 @@ def served(tmp_path_factory):
     with Running(where, study, folder) as running:
         yield running, study, where
         said = running.said.read_text()
-    assert MARK not in said
-    assert "Traceback" not in said
+    assert said == ""  # nobody who sends nonsense fills a log
 
 
 def said(running, *parts, end=False):
@@ -145,10 +144,10 @@ def test_lengths_that_lie(served):
     assert answer == b"" or status_of(answer) == 400
     assert status_of(said(running, head(len(body) - 1), body)) in {400, 422}
     for wrong in ("-1", "1e3", "0x10", "9" * 30, "1, 2", "٣"):
-        answer = said(running, head(wrong), body, end=True)
+        answer = said(running, head(wrong) + body)
         assert answer == b"" or status_of(answer) in {400, 413}, wrong
     both = head(len(body), "Transfer-Encoding: chunked")  # how requests are smuggled
-    assert status_of(said(running, both, b"0\r\n\r\n", end=True)) == 400
+    assert status_of(said(running, both + b"0\r\n\r\n")) == 400
     assert status_of(said(running, head(4 * 2**20 + 1))) == 413
     assert counted(where, study) == before
 
@@ -163,7 +162,7 @@ def test_bodies_in_chunks(served):
     assert status_of(said(running, chunked, whole, b"0\r\n\r\n")) == 200
     assert counted(where, study) == before + 1
     said(running, chunked, whole, end=True)  # which ends too early
-    assert status_of(said(running, chunked, b"g\r\n", end=True)) == 400
+    assert status_of(said(running, chunked + b"g\r\n")) == 400
     assert said(running, chunked, whole, b"0;" + b"x" * 100 + b"\r\n\r\n").startswith(b"HTTP/1.1 ")
     assert counted(where, study) <= before + 2
 

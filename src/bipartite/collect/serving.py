@@ -107,7 +107,7 @@ def run_workers(
 
     os.environ |= _FORGETFUL
     config = uvicorn.Config(
-        factory, factory=True, workers=workers, access_log=False, log_level="warning", server_header=False,
+        factory, factory=True, workers=workers, access_log=False, log_level="error", server_header=False,
         date_header=False, proxy_headers=False, ws="none", timeout_keep_alive=30,
         timeout_worker_healthcheck=_PATIENCE, http=Protocol,  # type: ignore[arg-type]  # any protocol of asyncio's
     )  # fmt: skip
