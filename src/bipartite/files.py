@@ -11,16 +11,20 @@ import os
 import secrets
 import shutil
 import stat
+import time
 import warnings
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bipartite.names import nearest_name
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator
+
+_RETRY_SECONDS: Final = 0.01
 
 
 def write_atomically(path: str | Path, content: str | bytes) -> None:
@@ -153,3 +157,20 @@ def flush(path: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
+
+
+def use_log(database: sqlite3.Connection, wait: float) -> bool:
+    """Switch a SQLite file to its write-ahead log, and say whether it has one now.
+
+    While others open the file SQLite may fail at once, and ``wait`` seconds are waited here.
+    """
+    import sqlite3  # noqa: PLC0415 (loaded by those who use it)
+
+    until = time.monotonic() + wait
+    while True:
+        try:
+            return bool(database.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal")
+        except sqlite3.OperationalError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(_RETRY_SECONDS)

@@ -269,6 +269,17 @@ def test_reading_goes_on_beside_writing(store, where):
         assert [first, *rows] == [("40", 1), ("41", 1)]
 
 
+def test_reading_goes_on_beside_closing(store, where):
+    """Who began to read before a study was closed sees all that was there: a backup is not cut in half."""
+    store.count([[arrival("40")]], TODAY)
+    with closing(connect(where)) as reader, reader.reading():
+        reader.execute("SELECT count(*) FROM questions").fetchone()
+        store.close_study()
+        counting = [f"SELECT count(*) FROM {table}" for table in ("seen", "bag", "arrivals")]  # noqa: S608
+        rows = [reader.execute(each).fetchone() for each in counting]
+    assert rows == [(1,)] * 3
+
+
 def test_closing_loses_no_report_of_another_study(postgresql, postgresql_url, study, study_file):
     """Tables are shared: what another study counts while one is closed stays counted."""
     other = study_file.with_name("others.toml")

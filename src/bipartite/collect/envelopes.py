@@ -113,8 +113,10 @@ def _fitting(part: Part, given: Sequence[Any]) -> Any:  # noqa: ANN401 (an array
     mechanism = part.mechanism
     if mechanism.flat:
         # Rows of bits and numbers are text, in lower case; a single number is a number.
-        kind: type | tuple[type, ...] = int if mechanism.report_shape[1] is None else str
-        fit = [type(each) is kind and (kind is int or _ROW.fullmatch(each) is not None) for each in given]
+        if mechanism.report_shape[1] is None:
+            fit = [type(each) is int for each in given]
+        else:
+            fit = [type(each) is str and _ROW.fullmatch(each) is not None for each in given]
     elif mechanism.domain.parts:
         fit = [type(each) is list for each in given]
     elif mechanism.report_labels is not None:

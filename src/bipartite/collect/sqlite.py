@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.collect import statements
 from bipartite.errors import DatabaseError
+from bipartite.files import use_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -59,8 +60,8 @@ class SqliteFile:
                 raise
 
     def _set_up(self) -> None:
-        mark = self.execute("PRAGMA application_id").fetchone()[0]
-        if mark != statements.APPLICATION_ID and self.tables():
+        # In this order: another may be making the tables and their mark, in one transaction.
+        if self.tables() and self.execute("PRAGMA application_id").fetchone()[0] != statements.APPLICATION_ID:
             raise DatabaseError(f"{self.name} is a SQLite database, but not a collector's; choose another file.")
         # FULL syncs the log at each commit. Deleted rows are overwritten. A log that was copied back is cut to nothing.
         for setting in (
@@ -68,7 +69,7 @@ class SqliteFile:
             f"cache_size = -{_CACHE}", "foreign_keys = ON",
         ):  # fmt: skip
             self.execute(f"PRAGMA {setting}")
-        if self.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+        if not use_log(self._connection, _WAIT):
             raise DatabaseError(f"{self.name} cannot use a write-ahead log here; put it on a local disk.")
 
     def tables(self) -> set[str]:

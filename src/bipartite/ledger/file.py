@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from bipartite.errors import LedgerFileError
+from bipartite.files import use_log
 from bipartite.ledger.connection import FILES, OPENING, Connection, inherited_error, is_open, refuse_if_inherited
 from bipartite.ledger.copying import OWNER_ONLY, back_up, explain_os_errors, make_private
 from bipartite.ledger.place import Place
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from bipartite.ledger.settings import Settings
 
-_RETRY_SECONDS: Final = 0.01
 _NO_RIGHTS: Final = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
 _REASONS: Final[dict[int | None, str]] = {
     sqlite3.SQLITE_ERROR: "is no whole ledger ({said}); restore it from a backup, and debit nothing until then",
@@ -268,17 +267,7 @@ class LedgerFile(Store[Connection]):
             )
 
     def _use_log(self, database: Connection) -> None:
-        """Switch to the write-ahead log; while others open the file, SQLite may fail at once instead of waiting."""
-        deadline = time.monotonic() + self._wait
-        while True:
-            try:
-                mode = database.execute("PRAGMA journal_mode = WAL").fetchone()[0]
-                break
-            except sqlite3.OperationalError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(_RETRY_SECONDS)
-        if mode != "wal":
+        if not use_log(database, self._wait):
             raise LedgerFileError(f"{self.name} cannot use a write-ahead log here; put the ledger on a local disk.")
 
     def _translate(self, error: sqlite3.Error) -> LedgerFileError:
