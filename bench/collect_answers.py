@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import sqlite3
 import statistics
 import tempfile
@@ -27,6 +28,7 @@ import numpy as np
 
 import bipartite as bp
 from bipartite.collect.answering import Answering
+from bipartite.collect.serving import ONE_THREAD
 from bipartite.collect.store import begin, resume
 from bipartite.collect.study import Part, Question, Study
 from bipartite.mechanisms.categories.cells import to_cells
@@ -116,6 +118,7 @@ def main() -> None:
     options.add_argument("--only", choices=list(MECHANISMS))
     options.add_argument("--rounds", type=int, default=3)
     given = options.parse_args()
+    os.environ |= ONE_THREAD  # as workers have it
     new = multiprocessing.get_context("spawn")
     for name in [given.only] if given.only else list(MECHANISMS):
         with tempfile.TemporaryDirectory() as folder:

@@ -34,6 +34,9 @@ _FORGETFUL: Final = {
     "MALLOC_PERTURB_": "165",
     "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0",
 }
+# Answers solve thousands of small systems, and threads that share one take ten times as long where others work, too.
+ONE_THREAD: Final = dict.fromkeys(["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"], "1")
+"""What the processes of workers are told of linear algebra."""
 _PR_SET_DUMPABLE: Final = 4  # <linux/prctl.h>
 _PATIENCE: Final = 60  # seconds until a silent worker is killed; uvicorn's five are too few on a busy machine
 _GARBAGE: Final = 50_000  # objects between two searches for cycles
@@ -105,7 +108,7 @@ def run_workers(
 
     from bipartite.collect.protocol import Protocol  # noqa: PLC0415
 
-    os.environ |= _FORGETFUL
+    os.environ |= _FORGETFUL | ONE_THREAD
     config = uvicorn.Config(
         factory, factory=True, workers=workers, access_log=False, log_level="error", server_header=False,
         date_header=False, proxy_headers=False, ws="none", timeout_keep_alive=30,
