@@ -49,6 +49,9 @@ class Sender(threading.Thread):
                 self._turn()
         except BaseException as failure:  # noqa: BLE001 (told by the main thread)
             self.failure = failure
+        finally:
+            if self.connection is not None:
+                self.connection.close()
 
     def _turn(self):
         rng = self.rng
