@@ -56,7 +56,7 @@ class _Http(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 (uvicorn's)
         super().__init__(*arguments, **named)
-        self._head = 0  # bytes since the last request ended, or since the last ones of a body
+        self._head = 0  # bytes since a request or its head ended, or since the last ones of its body
         self.since: float | None = None
         """Since when a request is arriving; None where none is."""
 
@@ -78,6 +78,10 @@ class _Http(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self.since = self.loop.time()
+
+    def on_headers_complete(self) -> None:
+        self._head = 0
+        super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         self._head = 0
