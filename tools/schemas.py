@@ -21,6 +21,7 @@ import msgspec
 FOLDER = Path(__file__).parents[1] / "src" / "bipartite" / "cli" / "schemas"
 PRINTED = {
     "audit": "bipartite.cli.audit:PrintedAudit",
+    "collect-across": "bipartite.collect.views:View",
     "collect-check": "bipartite.cli.collect_output:PrintedCheck",
     "collect-show": "bipartite.cli.collect_output:PrintedStudy",
     "design": "bipartite.cli.design:PrintedDesign",

@@ -37,7 +37,7 @@ const CHROMES = ["clients2.google.com", "update.googleapis.com", "content-autofi
 process.env.MOZ_REMOTE_SETTINGS_DEVTOOLS = "1"; // else Firefox does not let its settings come from elsewhere
 const QUIET = {
   chrome: { pipe: true, flags: [`--host-resolver-rules=${CHROMES.map((name) => `MAP ${name} ~NOTFOUND`).join(",")}`] },
-  firefox: { preferences: { "services.settings.server": "data:,#none" } },
+  firefox: { preferences: { "services.settings.server": "data:,#none", "network.dns.forceResolve": "" } },
 };
 
 /** What every TCP stream of a capture of loopback carried, and packets of anything else. */

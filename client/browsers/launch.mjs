@@ -17,9 +17,13 @@ function onPath(...names) {
   throw new Error(`none of ${names.join(", ")} is on the PATH`);
 }
 
+// Browsers look things up by themselves (updates, how to fill in forms); in tests no name but this machine's is found.
+const CHROMES_NAMES = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"];
+const FIREFOXS_NAMES = { "network.dns.forceResolve": "127.0.0.1" };
+
 /** One browser: `open` starts it with a profile of its own, or in private mode, or with preferences (Firefox) or flags. */
 function browser(name, executables, settings) {
-  const open = ({ home, privately = false, preferences = {}, flags = [], pipe = false } = {}) =>
+  const open = ({ home, privately = false, preferences = {}, flags = CHROMES_NAMES, pipe = false } = {}) =>
     puppeteer.launch({
       browser: name,
       executablePath: onPath(...executables),
@@ -42,5 +46,5 @@ export const chromium = browser("chrome", ["chromium", "chromium-browser", "goog
 }));
 
 export const firefox = browser("firefox", ["firefox-esr", "firefox"], (privately, preferences) => ({
-  extraPrefsFirefox: { "browser.privatebrowsing.autostart": privately, ...preferences },
+  extraPrefsFirefox: { "browser.privatebrowsing.autostart": privately, ...FIREFOXS_NAMES, ...preferences },
 }));

@@ -16,6 +16,7 @@ from datetime import date
 
 import pytest
 
+import bipartite as bp
 from bipartite.cli import collect
 from bipartite.collect.store import Arrival, begin
 from bipartite.collect.study import read_study
@@ -129,6 +130,36 @@ def test_show_for_programs_conforms_to_its_schema(run, filled):
     assert {each["reports"] for each in shown["questions"]} == {300}
     assert by_name["age"]["columns"][0]["estimates"][0]["people"] == 300
     assert conforms(run("collect", "show", filled, "--json")[1], "collect-show")["link"] is None
+
+
+def test_two_parts_of_a_record_are_shown_together(run, study_file):
+    study_file.write_text(STUDY.replace("sample = 1\n", ""))
+    with begin(study_file.with_suffix(".db"), read_study(study_file)) as store:
+        pets, home = store.study.questions[-1].parts
+        number, seed = store.numbers["person"], bp.insecure_seed(1)
+        ones = pets.mechanism.privatize([at % 3 for at in range(4000)], rng=seed)
+        others = home.mechanism.privatize([("town", "country")[at % 3 // 2] for at in range(4000)], rng=seed)
+        reports = [canonical_json({"pets": one, "home": other}) for one, other in zip(ones, others, strict=True)]
+        store.count([[Arrival(number, secrets.token_bytes(16), report) for report in reports]], TODAY)
+    code, out, err = run("collect", "show", study_file, "--across", "home", "pets")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "Where do you live? × How many pets do you have? (4,000 people reported both)"
+    assert lines[1].split() == ["home", "pets", "share", "95%", "interval"]
+    assert lines[-1] == "About 12,000 more people, 4 times as many in all, would halve the error."
+    held = conforms(run("collect", "show", study_file, "--across", "home", "pets", "--json")[1], "collect-across")
+    assert (held["parts"], held["n"]) == (["home", "pets"], 4000)
+    assert abs(sum(row["share"] for row in held["rows"]) - 1) < 1e-9
+    assert [[*row["names"], *row["words"]] for row in held["rows"]] == [
+        re.split(r"  +", line.strip()) for line in lines[2 : 2 + len(held["rows"])]
+    ]
+
+
+def test_what_cannot_be_shown_together_says_why(run, filled):
+    code, _, err = run("collect", "show", filled, "--across", "age", "browser")
+    assert code == 2 and "Answers across questions need a Record question" in err
+    assert "Each person reports one part of 'person'" in run("collect", "show", filled, "--across", "home", "pets")[2]
+    assert run("collect", "show", filled, "--across", "home", "pets", "--link")[0] == 2
 
 
 def test_before_the_first_report_there_is_nothing_to_show(run, study_file):

@@ -19,6 +19,7 @@ from tests.collect.conftest import is_file
 TODAY = date(2026, 11, 19)
 COUNTERS = (slice(24, 28), slice(40, 44), slice(92, 96))
 """Where SQLite's header counts changes of the file and of its tables."""
+BOTH = "seen", "bag"
 PEOPLE = [Arrival(1 + at % 2, os.urandom(16), f"{at % 40:02}" + "x" * (at % 3 * 700)) for at in range(150)]
 """Reports of one digit more and of two pages, some of them often."""
 
@@ -74,6 +75,25 @@ def test_a_backup_tells_nothing_of_the_order(where, study, tmp_path, request):
             copies.append(tmp_path / f"{seed}.copy")
             store.backup(copies[-1])
     assert content(copies[0]) == content(copies[1])
+
+
+def test_small_tables_of_a_server_written_anew_tell_nothing_of_the_order(postgresql_url, study, monkeypatch):
+    with begin(postgresql_url, study) as store, closing(connect(postgresql_url)) as database:
+
+        def told():
+            """Whether the keys lie in their own order, and how many transactions wrote them, and the bag."""
+            keys = database.execute("SELECT question, key FROM seen ORDER BY ctid").fetchall()
+            by = [database.execute(f"SELECT count(DISTINCT xmin::text) FROM {each}").fetchone()[0] for each in BOTH]  # noqa: S608
+            return keys == sorted(keys), *by
+
+        count(store, 1)
+        monkeypatch.setattr("bipartite.collect.postgresql._SMALL", 0)
+        store.settle()
+        assert told()[:2] == (False, len(PEOPLE))
+        monkeypatch.undo()
+        store.settle()
+        assert told() == (True, 1, 1)
+        assert store.check() == []
 
 
 @pytest.mark.parametrize("moment", ["quiet", "end"])

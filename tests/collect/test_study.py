@@ -1,5 +1,6 @@
 """What a study file says, and what is wrong with one."""
 
+import re
 from datetime import date
 from decimal import Decimal
 
@@ -167,3 +168,9 @@ def test_a_study_of_a_later_version_is_refused(study):
 def test_a_spec_that_was_edited_is_refused(study):
     with pytest.raises(SpecError, match="does not match its SHA-256"):
         Study.from_json(study.to_json().replace(study.questions[0].sha256, "0" * 64))
+
+
+def test_what_every_phone_would_have_to_load_is_bounded(tmp_path):
+    long = ONE.format("long", 1).partition("\n")[2].replace("[0, 9]", "[0, 700]") + 'mechanism = "exponential"\n'
+    found = said(tmp_path, ONE.format("a", 1) + long)
+    assert re.search(r"at most 4 MiB, since every phone loads them, got \d\.\d MiB, most of it for 'long'; ask", found)

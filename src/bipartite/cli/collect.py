@@ -7,13 +7,21 @@ import json
 import socket
 import unicodedata
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bipartite.cli.collect_output import Answered, PrintedCheck, print_answers, show_answers, show_study
+from bipartite.cli.collect_output import (
+    Answered,
+    PrintedCheck,
+    print_answers,
+    show_across,
+    show_answers,
+    show_study,
+)
 from bipartite.cli.output import BAD_DATA, FINDING, OK, note, print_json
 from bipartite.cli.program import Command
-from bipartite.errors import InputError, how_many, missing_library, shown
+from bipartite.errors import DatabaseError, InputError, how_many, missing_library, shown
 from bipartite.files import naming, part_of
 from bipartite.postgres import is_url
 from bipartite.tables.metadata import Described
@@ -68,9 +76,13 @@ def configure(parser: Command) -> None:
         elif name == "backup":
             add("copy", metavar="COPY", type=Path, help="the new file")
         elif name == "show":
-            add("--link", action="store_true", help="also a new one-time link for the operator")
+            other = action.add_mutually_exclusive_group()
+            other.add_argument("--link", action="store_true", help="also a new one-time link for the operator")
+            across = "two parts of a record together, instead of each alone"
+            other.add_argument("--across", nargs=2, metavar=("A", "B"), help=across)
         if name in {"show", "check"}:
-            add("--json", action="store_true", help=f"print one JSON object (schemas/collect-{name}.json)")
+            schemas = f"schemas/collect-{name}.json" + (", with --across collect-across.json" if name == "show" else "")
+            add("--json", action="store_true", help=f"print one JSON object ({schemas})")
         add("--database", metavar="WHERE", help="another file than readers.db, or postgresql://user@host/database")
         action.set_defaults(run=run)
 
@@ -96,7 +108,8 @@ def run_serve(options: argparse.Namespace) -> int:
         networks_in(options.proxies)  # refused here: each worker would fail, and be started again
     study, where = read_study(options.file), _where(options)
     with begin(where, study, today=utc_today()) as store:
-        store.settle()  # who was killed could not
+        with suppress(DatabaseError):  # whoever was killed could not; those who serve will try again
+            store.settle()
         study, link, closed = store.study, new_link(store), _is_closed(store)
 
     def listening(port: int) -> None:
@@ -119,11 +132,17 @@ def run_serve(options: argparse.Namespace) -> int:
 def run_show(options: argparse.Namespace) -> int:
     """Print the answers so far."""
     with _opened(options) as store:
-        from bipartite.collect.answers import Bag  # noqa: PLC0415 (loads what may be missing)
+        from bipartite.collect.answers import Bag, across  # noqa: PLC0415 (loads what may be missing)
         from bipartite.collect.answers_page import interim_words  # noqa: PLC0415
         from bipartite.collect.server import new_link  # noqa: PLC0415
+        from bipartite.collect.views import joint_view  # noqa: PLC0415
 
         study, closed = store.study, _is_closed(store)
+        if options.across:
+            question, *parts = across(study, *options.across)
+            view = joint_view(Bag.read(question, store.bag(question.name)), *parts)
+            print_json(asdict(view)) if options.json else show_across(view)
+            return FINDING if view.doubt else OK
         answered = [Answered(each, Bag.read(each, store.bag(each.name))) for each in study.questions]
         link = new_link(store) if options.link else None
     if options.json:

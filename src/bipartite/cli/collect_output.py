@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from bipartite.collect.answers import Bag
     from bipartite.collect.study import Part, Question, Study
+    from bipartite.collect.views import View
 
 
 class PrintedQuestion(TypedDict):
@@ -106,6 +107,21 @@ def show_answers(study: Study, answered: Sequence[Answered], *, closed: bool, li
         print(f"\n{interim}")
     if link:
         print(f"\nYou, once, at the address of the collector: {link}")
+
+
+def show_across(view: View) -> None:
+    """Print the shares of two parts of a record together."""
+    print(f"{escaped(' × '.join(view.asks))} ({view.n:,} people reported both)")
+    if view.doubt:
+        note(f"warning: {view.doubt}")
+    for line in (view.not_yet, view.headline, view.heading):
+        if line:
+            print(escaped(line))
+    if view.rows:
+        print_table(
+            (*view.what, "share", "95% interval"), [[*map(escaped, row.names), *row.words] for row in view.rows]
+        )
+    print(*view.notes, view.more, sep="\n")
 
 
 def print_answers(study: Study, answered: Sequence[Answered], *, closed: bool, link: str | None) -> None:

@@ -64,6 +64,8 @@ def app() -> ASGIApp:
     from bipartite.collect.server import Collector  # noqa: PLC0415 (the process that starts workers needs no server)
 
     _leave_no_core()
+    import pyarrow.compute  # noqa: F401, PLC0415 (half a second, for which the first report would wait)
+
     settings = Settings(**json.loads(os.environ[_SETTINGS]))
     application = Collector(settings.open, rate=settings.rate).app
     if settings.proxies is not None:

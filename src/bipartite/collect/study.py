@@ -37,6 +37,7 @@ _OF_RECORD: Final = ("ask", "record", "sample")
 _OF_TABLES: Final = ("public", "from", "nulls", "outside", "max_distance")
 _MOST_EPSILON: Final = 20  # what a client draws at, unless it is told otherwise
 _LONGEST_NAME: Final = 100
+_MOST_SPECS: Final = 2**22  # bytes, which every participant loads
 _VERSION: Final = 1
 
 
@@ -204,7 +205,20 @@ def read_study(path: Path) -> Study:
             f"Expected at most ε = {_MOST_EPSILON} over all questions, got {study.epsilon_decimal:f}: devices refuse "
             "to spend more in one study; lower epsilon, or ask less."
         )
+    size, largest = _specs(study)
+    if size > _MOST_SPECS:
+        raise InputError(
+            f"Expected mechanisms that are described in at most {_MOST_SPECS // 2**20} MiB, since every phone loads "
+            f"them, got {size / 2**20:.1f} MiB, most of it for {shown(largest)}; ask it on a coarser domain or with "
+            "fewer labels."
+        )
     return study
+
+
+def _specs(study: Study) -> tuple[int, str]:
+    """The bytes of all specs, and the part with the longest."""
+    sizes = [(len(part.spec.encode()), part.name) for question in study.questions for part in question.parts]
+    return sum(size for size, _ in sizes), max(sizes)[1]
 
 
 def _question(name: str, options: object, folder: Path) -> Question:

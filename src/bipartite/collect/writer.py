@@ -89,7 +89,7 @@ class Writer:
             self._tidying.cancel()
         if self._settling is not None:
             self._settling.cancel()
-            await self._loop.run_in_executor(self._thread, self._attempt, "settle")
+            await self._loop.run_in_executor(self._thread, self._attempt, Store.settle)
         await self._loop.run_in_executor(self._thread, self._close)
         self._thread.shutdown()
 
@@ -157,13 +157,13 @@ class Writer:
         """In a quiet moment, leave no log behind."""
         self._tidying = None
         if not self._is_writing:
-            self._thread.submit(self._attempt, "tidy")
+            self._thread.submit(self._attempt, Store.tidy)
         else:
             self._tidying = self._loop.call_later(_QUIET, self._tidy)
 
     def _settle(self) -> None:
         self._settling = None
-        self._thread.submit(self._attempt, "settle")
+        self._thread.submit(self._attempt, Store.settle)
 
     def _note_late(self, last: str | None) -> None:
         if last is None:
@@ -179,13 +179,13 @@ class Writer:
         self._close()
 
     def _close(self) -> None:
-        self._attempt("close")
+        self._attempt(Store.close)
         self._store = None
 
-    def _attempt(self, what: str) -> None:
+    def _attempt(self, act: Callable[[Store], None]) -> None:
         """Tidy, settle or close the store, if it can be done: if not, the next commit says what is wrong."""
         if self._store is not None:
             try:
-                getattr(self._store, what)()
+                act(self._store)
             except Exception:  # noqa: BLE001 (see above)
                 return
