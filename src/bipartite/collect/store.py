@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from dataclasses import dataclass
 from datetime import date
 from importlib import resources
 from pathlib import Path
@@ -100,8 +99,7 @@ class ClosedError(DatabaseError):
     """The study takes no more reports."""
 
 
-@dataclass(frozen=True)
-class Counted:
+class Counted(NamedTuple):
     """How many of some reports were counted, and how many had been before."""
 
     counted: int
