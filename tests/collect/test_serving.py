@@ -16,29 +16,31 @@ from bipartite.collect.store import begin
 
 
 def test_workers_log_no_request_and_overwrite_what_they_free(monkeypatch):
-    given = []
+    given, names = [], ("PYTHONMALLOC", "MALLOC_PERTURB_", "GLIBC_TUNABLES", "OPENBLAS_NUM_THREADS")
 
     class Supervisor:
         def __init__(self, config, sockets):
             given.append((config, sockets))
 
         def run(self):
-            """Nothing."""
+            given.append([os.environ[name] for name in names])
 
     monkeypatch.setattr(uvicorn.supervisors, "Multiprocess", Supervisor)
-    for name in ("PYTHONMALLOC", "MALLOC_PERTURB_", "GLIBC_TUNABLES"):
-        monkeypatch.setenv(name, "")
+    for name in names[:3]:
+        monkeypatch.setenv(name, "as before")
+    monkeypatch.delenv(names[3], raising=False)
     before = {number: signal.getsignal(number) for number in serving._STOP}
     try:
         assert serving.run_workers("none:app", "127.0.0.1", 0, workers=1) is None
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    ((config, _),) = given
+    (config, _), (malloc, perturb, tunables, threads) = given
     assert config.timeout_worker_healthcheck >= 60  # after five seconds a busy machine's workers were killed
-    assert (config.access_log, config.log_level, config.proxy_headers) == (False, "warning", False)
-    assert (os.environ["PYTHONMALLOC"], os.environ["GLIBC_TUNABLES"]) == ("malloc", "glibc.malloc.tcache_count=0")
-    assert 0 < int(os.environ["MALLOC_PERTURB_"]) < 256
+    assert (config.access_log, config.log_level, config.proxy_headers) == (False, "error", False)
+    assert (malloc, tunables, threads) == ("malloc", "glibc.malloc.tcache_count=0", "1")
+    assert 0 < int(perturb) < 256
+    assert [os.environ.get(name) for name in names] == ["as before"] * 3 + [None]
 
 
 _WORKER = """

@@ -9,7 +9,7 @@ import os
 import signal
 import socket
 import tempfile
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,7 +20,7 @@ from bipartite.errors import InputError
 from bipartite.texts import escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
     from types import FrameType
 
     from starlette.types import ASGIApp
@@ -91,14 +91,9 @@ def serve(
     one.
     """
     settings = replace(settings, proxies=proxies)
-    with tempfile.TemporaryDirectory() as counts:
-        told = {_SETTINGS: json.dumps(asdict(settings)), "PROMETHEUS_MULTIPROC_DIR": counts}
-        os.environ |= told
-        try:
-            return run_workers(f"{__name__}:app", host, port, workers=workers, listening=listening)
-        finally:  # the folder goes, too
-            for name in told:
-                del os.environ[name]
+    told = {_SETTINGS: json.dumps(asdict(settings))}
+    with tempfile.TemporaryDirectory() as counts, _environment(told | {"PROMETHEUS_MULTIPROC_DIR": counts}):
+        return run_workers(f"{__name__}:app", host, port, workers=workers, listening=listening)
 
 
 def run_workers(
@@ -110,7 +105,6 @@ def run_workers(
 
     from bipartite.collect.protocol import Protocol  # noqa: PLC0415
 
-    os.environ |= _FORGETFUL | ONE_THREAD
     config = uvicorn.Config(
         factory, factory=True, workers=workers, access_log=False, log_level="error", server_header=False,
         date_header=False, proxy_headers=False, ws="none", timeout_keep_alive=30,
@@ -118,7 +112,7 @@ def run_workers(
     )  # fmt: skip
     ignored = {number for number in _STOP if signal.getsignal(number) is signal.SIG_IGN}  # as under nohup
     stopped: list[int] = []
-    with _listen(host, port) as bound:
+    with _environment(_FORGETFUL | ONE_THREAD), _listen(host, port) as bound:
         # Workers are new processes even if there is one: memory is forgetful from the start of a process, or never.
         supervisor = Multiprocess(config, [bound])
 
@@ -131,6 +125,21 @@ def run_workers(
         listening(bound.getsockname()[1])
         supervisor.run()
     return stopped[0] if stopped else None
+
+
+@contextmanager
+def _environment(settings: Mapping[str, str]) -> Iterator[None]:
+    """What processes that are started meanwhile find in their environment."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ |= settings
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _listen(host: str, port: int) -> socket.socket:
