@@ -3,7 +3,10 @@
 import asyncio
 import contextlib
 import json
+import os
+import signal
 import socket
+import time
 import zlib
 from contextlib import closing
 from pathlib import Path
@@ -225,6 +228,23 @@ def test_a_million_envelopes_are_refused_at_once(served):
     assert (status, words) == (413, {"error": "Expected at most 10,000 envelopes; send them in parts."})
     assert running.post(b"[" + b"[" * (2**20) + b"]" * (2**20) + b"]")[0] == 400
     assert counted(where, study) == before
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_while_it_is_asked_whether_it_is_well_is_replaced_soon(tmp_path):
+    study = study_in(tmp_path)
+    begin(tmp_path / "readers.db", study).close()
+    with Running(tmp_path / "readers.db", study, tmp_path) as running:
+        before = running.workers()
+        for pid in before:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(2)  # asked twice a second
+        for pid in before:
+            os.kill(pid, signal.SIGKILL)
+        began = time.monotonic()
+        running.wait()
+        assert time.monotonic() < began + 30  # and not when uvicorn's patience with the answer ends
+        assert not set(running.workers()) & set(before)
 
 
 @pytest.mark.slow

@@ -110,11 +110,20 @@ def run_workers(
         date_header=False, proxy_headers=False, ws="none", timeout_keep_alive=30,
         timeout_worker_healthcheck=_PATIENCE, http=Protocol,  # type: ignore[arg-type]  # any protocol of asyncio's
     )  # fmt: skip
+
+    class Workers(Multiprocess):
+        """uvicorn's, which notices at once that a worker was killed while it was asked whether it is well."""
+
+        def keep_subprocess_alive(self) -> None:
+            for each in self.processes:
+                each.child_conn.close()  # with the worker's own copy of this end the pipe ends, and the wait for it
+            super().keep_subprocess_alive()
+
     ignored = {number for number in _STOP if signal.getsignal(number) is signal.SIG_IGN}  # as under nohup
     stopped: list[int] = []
     with _environment(_FORGETFUL | ONE_THREAD), _listen(host, port) as bound:
         # Workers are new processes even if there is one: memory is forgetful from the start of a process, or never.
-        supervisor = Multiprocess(config, [bound])
+        supervisor = Workers(config, [bound])
 
         def stop(number: int, _: FrameType | None) -> None:
             stopped.append(number)
