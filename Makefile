@@ -86,7 +86,7 @@ lint: $(STAMPS)/lint $(STAMPS)/test
 	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright --pythonpath $(BIN)/python tests/test_consumer.py
 	$(BIN)/lint-imports
 
-bench: $(STAMPS)/bench
+bench: $(STAMPS)/bench $(STAMPS)/test
 	$(BIN)/python bench/line.py
 	$(BIN)/python bench/sets.py
 	$(BIN)/python bench/anchors.py
@@ -96,6 +96,7 @@ bench: $(STAMPS)/bench
 	$(BIN)/python bench/tables.py
 	$(BIN)/python bench/em.py
 	$(BIN)/python bench/answers/coverage_of_intervals.py run $(STAMPS)/coverage.json
+	$(BIN)/python bench/collect.py
 	$(BIN)/python bench/windows.py
 	$(BIN)/python bench/start.py
 
