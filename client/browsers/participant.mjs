@@ -270,7 +270,7 @@ export async function cannot(given) {
   const control = { "privacy.globalprivacycontrol.enabled": true, "privacy.globalprivacycontrol.functionality.enabled": true };
   const before = given.kind.name === "chrome" ? () => Object.defineProperty(navigator, "globalPrivacyControl", { value: true }) : undefined;
   await check({ preferences: control, before }, "Global Privacy Control");
-  for (const [question, reason] of [["address", "would tell more than this page says"], ["age", "something else was asked under this name"]]) {
+  for (const [question, reason] of [["address", "would tell more than this page says"], ["age", "a study of this name asked something else"]]) {
     await withPage(given, async (page, server) => {
       await see(page, "#ask");
       await page.evaluate((name) => new Promise((resolve) => {
