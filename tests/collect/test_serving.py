@@ -38,6 +38,7 @@ def test_workers_log_no_request_and_overwrite_what_they_free(monkeypatch):
     (config, _), (malloc, perturb, tunables, threads) = given
     assert config.timeout_worker_healthcheck >= 60  # after five seconds a busy machine's workers were killed
     assert (config.access_log, config.log_level, config.proxy_headers) == (False, "error", False)
+    assert config.log_config is None  # uvicorn's would close the handlers of everybody else in this process
     assert (malloc, tunables, threads) == ("malloc", "glibc.malloc.tcache_count=0", "1")
     assert 0 < int(perturb) < 256
     assert [os.environ.get(name) for name in names] == ["as before"] * 3 + [None]

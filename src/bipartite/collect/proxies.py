@@ -53,7 +53,7 @@ def networks_in(text: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network
         return [ipaddress.ip_network(each.strip(), strict=False) for each in text.split(",")]
     except ValueError:
         raise InputError(
-            f"Expected --proxies as addresses or networks, such as 127.0.0.1,10.0.0.0/8, or *, got {shown(text)}."
+            f"Expected proxies as addresses or networks, such as 127.0.0.1,10.0.0.0/8, or *, got {shown(text)}."
         ) from None
 
 

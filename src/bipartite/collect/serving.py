@@ -106,8 +106,8 @@ def run_workers(
     from bipartite.collect.protocol import Protocol  # noqa: PLC0415
 
     config = uvicorn.Config(
-        factory, factory=True, workers=workers, access_log=False, log_level="error", server_header=False,
-        date_header=False, proxy_headers=False, ws="none", timeout_keep_alive=30,
+        factory, factory=True, workers=workers, access_log=False, log_config=None, log_level="error",
+        server_header=False, date_header=False, proxy_headers=False, ws="none", timeout_keep_alive=30,
         timeout_worker_healthcheck=_PATIENCE, http=Protocol,  # type: ignore[arg-type]  # any protocol of asyncio's
     )  # fmt: skip
 
