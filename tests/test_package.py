@@ -278,8 +278,9 @@ def test_the_package_is_typed_and_ships_its_schemas():
     package = Path(bipartite.__file__).parent
     assert (package / "py.typed").exists()
     assert {path.stem for path in (package / "cli" / "schemas").glob("*.json")} == {
-        "audit", "collect-across", "collect-check", "collect-show", "design", "design-compare", "design-people", "error",
-        "estimate", "explain", "ledger-check", "ledger-export", "ledger-show", "plan", "privatize", "release", "spec", "verify",
+        "audit", "collect-across", "collect-check", "collect-show", "design", "design-compare", "design-people",
+        "error", "estimate", "explain", "ledger-check", "ledger-export", "ledger-show", "plan", "privatize", "release",
+        "spec", "verify",
     }  # fmt: skip
 
 
