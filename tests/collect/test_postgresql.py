@@ -11,6 +11,7 @@ import pytest
 from bipartite.collect import statements
 from bipartite.collect.store import Arrival, ClosedError, _migrations, begin, resume
 from bipartite.collect.study import read_study
+from bipartite.errors import DatabaseError
 from tests.collect.conftest import STUDY
 from tests.postgresql import ESCAPED
 
@@ -172,3 +173,26 @@ def test_who_collects_needs_no_right_to_make_a_schema(postgresql, url, study):
     with begin(worker, study) as store:
         store.count([[arrival(store)]], TODAY)
         assert store.check() == []
+        before = written_by(store)
+        store.settle()  # only the owner may order tables anew, and nobody changes all rows for nothing
+        assert written_by(store) == before
+
+
+def written_by(store):
+    """Which transactions wrote the rows."""
+    return store._database.execute("SELECT xmin::text FROM seen UNION ALL SELECT xmin::text FROM bag").fetchall()
+
+
+def test_a_quiet_minute_holds_up_nobody_while_others_read(url):
+    with resume(url, "readers") as store, resume(url, "readers") as reader:
+        store.count([[arrival(store)]], TODAY)
+        before = written_by(store)
+        with reader._database.reading():
+            assert len(reader._database.execute("SELECT * FROM seen").fetchall()) == 1
+            began = time.monotonic()
+            with pytest.raises(DatabaseError):
+                store.settle()
+            assert time.monotonic() < began + 10  # of the twenty seconds for which everybody else would wait
+        assert written_by(store) == before
+        store.settle()
+        assert len(set(written_by(store))) == 1

@@ -26,6 +26,10 @@ _ALONE: Final = _WRITING.replace("_shared", "")
 _READING: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
 _SNAPSHOT: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _REWRITTEN: Final = ("seen", "bag", "arrivals")
+_OURS: Final = (
+    "SELECT count(*), sum(pg_total_relation_size(oid)) FROM pg_class "
+    "WHERE oid = ANY(?::regclass[]) AND pg_has_role(relowner, 'USAGE')"
+)
 _SMALL: Final = 2**25
 """Bytes of tables that are written anew in a moment."""
 
@@ -116,21 +120,27 @@ class PostgresDatabase:
         """Nothing: the server keeps its own log."""
 
     def settle(self) -> None:
-        """In a quiet minute, compact small tables: workers of other machines wait a moment."""
-        sizes = [f"pg_total_relation_size('{table}')" for table in _REWRITTEN]
-        if self.execute(f"SELECT {' + '.join(sizes)}").fetchone()[0] <= _SMALL:
-            self.compact()
+        """In a quiet minute, compact small tables, if they are ours and nobody reads them."""
+        tables, size = self.execute(_OURS, (list(_REWRITTEN),)).fetchone()
+        if tables == len(_REWRITTEN) and size <= _SMALL:
+            self._compact(" NOWAIT")  # who waits for a reader holds up all who write
 
     def compact(self) -> None:
         """Write the tables anew in the order of their content: which rows one transaction wrote is then forgotten.
 
         Whoever reads meanwhile, pg_dump too, sees its snapshot, as it would not beside TRUNCATE.
         """
+        self._compact()
+
+    def _compact(self, nowait: str = "") -> None:
+        lock = f"LOCK TABLE {', '.join(_REWRITTEN)} IN ACCESS EXCLUSIVE MODE{nowait}"
         with self.transaction(alone=True):
+            self.execute(lock)
             for table in _REWRITTEN:
                 self.execute(f"UPDATE {table} SET question = question")  # noqa: S608 (our own names)
-        for table in _REWRITTEN:  # what was changed is left out, unless an older snapshot still sees it
-            with self.transaction(alone=True):
+        with self.transaction(alone=True):
+            self.execute(lock)
+            for table in _REWRITTEN:  # what was changed is left out, unless an older snapshot still sees it
                 self.execute(f"CLUSTER {table} USING {table}_pkey")
 
     def damage(self) -> list[str]:
