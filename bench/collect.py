@@ -197,7 +197,7 @@ def run_server(port: int, kind: str, path: str = "") -> None:
     if kind == "hello":
         run_workers("collect:hello", "127.0.0.1", port, workers=1)
     else:
-        serve(Settings(path, is_file=True, study="study", rate=0), "127.0.0.1", port, workers=1, proxies=None)
+        serve(Settings(path, is_file=True, study="study", rate=0), "127.0.0.1", port, workers=1)
 
 
 if __name__ == "__main__":

@@ -144,7 +144,7 @@ def test_two_parts_of_a_record_are_shown_together(run, study_file):
     code, out, err = run("collect", "show", study_file, "--across", "home", "pets")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == "Where do you live? × How many pets do you have? (4,000 people reported both)"
+    assert lines[0] == "Where do you live? × How many pets do you have? (4,000 reports of both)"
     assert lines[1].split() == ["home", "pets", "share", "95%", "interval"]
     assert lines[-1] == "About 12,000 more people, 4 times as many in all, would halve the error."
     held = conforms(run("collect", "show", study_file, "--across", "home", "pets", "--json")[1], "collect-across")

@@ -16,9 +16,9 @@ from bipartite.collect.serving import Settings
 
 ROOT = Path(__file__).parents[2]
 _PROGRAM = """
-import json, logging, sys
+import json, sys
 from bipartite.collect.serving import Settings, serve
-serve(Settings(**json.loads(sys.argv[1])), "127.0.0.1", int(sys.argv[2]), workers=2, proxies=sys.argv[3] or None)
+serve(Settings(**json.loads(sys.argv[1])), "127.0.0.1", int(sys.argv[2]), workers=2)
 """
 
 
@@ -29,12 +29,12 @@ class Running:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        settings = Settings(str(where), isinstance(where, Path), study.name, rate)
+        settings = Settings(str(where), isinstance(where, Path), study.name, rate, proxies or None)
         self.said = folder / "said"
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]), **environment}
         with self.said.open("ab") as out:
             self.head = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM, json.dumps(asdict(settings)), str(self.port), proxies],
+                [sys.executable, "-c", _PROGRAM, json.dumps(asdict(settings)), str(self.port)],
                 stdout=out, stderr=out, env=environment, cwd=folder,
             )  # fmt: skip
 

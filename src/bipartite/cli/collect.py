@@ -118,10 +118,8 @@ def run_serve(options: argparse.Namespace) -> int:
         print(f"\nparticipants  {at}/\nyou, once     {at}{link}")
         print(f"\nThe answers here: {_again(options, 'show')}; to stop: Ctrl-C.", flush=True)
 
-    settings = Settings(str(where), isinstance(where, Path), study.name, options.rate)
-    number = serve(
-        settings, options.host, options.port, workers=options.workers, proxies=options.proxies, listening=listening
-    )
+    settings = Settings(str(where), isinstance(where, Path), study.name, options.rate, options.proxies)
+    number = serve(settings, options.host, options.port, workers=options.workers, listening=listening)
     if number is None:
         note("the workers could not start; what they said stands above.")
         return BAD_DATA
@@ -141,7 +139,10 @@ def run_show(options: argparse.Namespace) -> int:
         if options.across:
             question, *parts = across(study, *options.across)
             view = joint_view(Bag.read(question, store.bag(question.name)), *parts)
-            print_json(asdict(view)) if options.json else show_across(view)
+            if options.json:
+                print_json(asdict(view))
+            else:
+                show_across(view)
             return FINDING if view.doubt else OK
         answered = [Answered(each, Bag.read(each, store.bag(each.name))) for each in study.questions]
         link = new_link(store) if options.link else None

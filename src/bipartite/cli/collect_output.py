@@ -111,17 +111,16 @@ def show_answers(study: Study, answered: Sequence[Answered], *, closed: bool, li
 
 def show_across(view: View) -> None:
     """Print the shares of two parts of a record together."""
-    print(f"{escaped(' × '.join(view.asks))} ({view.n:,} people reported both)")
     if view.doubt:
         note(f"warning: {view.doubt}")
-    for line in (view.not_yet, view.headline, view.heading):
-        if line:
-            print(escaped(line))
+    print(f"{escaped(' × '.join(view.asks))} ({how_many(view.n, 'report')} of both)")
+    for line in filter(None, (view.not_yet, view.headline, view.heading)):
+        print(escaped(line))
     if view.rows:
-        print_table(
-            (*view.what, "share", "95% interval"), [[*map(escaped, row.names), *row.words] for row in view.rows]
-        )
-    print(*view.notes, view.more, sep="\n")
+        rows = [[*map(escaped, row.names), *row.words] for row in view.rows]
+        print_table((*map(escaped, view.what), "share", "95% interval"), rows)
+    for line in filter(None, (*view.notes, view.more)):
+        print(line)
 
 
 def print_answers(study: Study, answered: Sequence[Answered], *, closed: bool, link: str | None) -> None:

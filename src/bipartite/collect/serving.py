@@ -10,7 +10,7 @@ import signal
 import socket
 import tempfile
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -77,20 +77,12 @@ def app() -> ASGIApp:
 
 
 def serve(
-    settings: Settings,
-    host: str,
-    port: int,
-    *,
-    workers: int,
-    proxies: str | None,
-    listening: Callable[[int], None] = lambda _: None,
+    settings: Settings, host: str, port: int, *, workers: int, listening: Callable[[int], None] = lambda _: None
 ) -> int | None:
     """Serve until a signal says stop, and return it; None if the workers cannot start.
 
-    ``proxies`` are the addresses whose forwarding headers are believed. ``listening`` is told the port: 0 takes a free
-    one.
+    ``listening`` is told the port: 0 takes a free one.
     """
-    settings = replace(settings, proxies=proxies)
     told = {_SETTINGS: json.dumps(asdict(settings))}
     with tempfile.TemporaryDirectory() as counts, _environment(told | {"PROMETHEUS_MULTIPROC_DIR": counts}):
         return run_workers(f"{__name__}:app", host, port, workers=workers, listening=listening)
@@ -112,11 +104,12 @@ def run_workers(
     )  # fmt: skip
 
     class Workers(Multiprocess):
-        """uvicorn's, which notices at once that a worker was killed while it was asked whether it is well."""
+        """uvicorn's, but a worker that is killed during a health check is replaced at once, not at its time limit."""
 
         def keep_subprocess_alive(self) -> None:
+            # Without our copy of the worker's end of the pipe, the pipe closes when the worker dies.
             for each in self.processes:
-                each.child_conn.close()  # with the worker's own copy of this end the pipe ends, and the wait for it
+                each.child_conn.close()
             super().keep_subprocess_alive()
 
     ignored = {number for number in _STOP if signal.getsignal(number) is signal.SIG_IGN}  # as under nohup
